@@ -1,0 +1,3 @@
+"""semcrawl: a focused crawler that finds the RDF that web sites publish."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,35 @@
+"""Every error that semcrawl raises on purpose.
+
+Each carries one line fit for a user's eyes::
+
+    SemcrawlError
+    ├── UsageError         the command line, a setting or a file given by the user is wrong
+    ├── FrontierError      the frontier cannot go on
+    │   ├── FrontierUnavailable   its server is away or refuses
+    │   └── FrontierCorrupt       a key holds what it should not
+    └── StoreError         a target of the results cannot be written
+"""
+
+
+class SemcrawlError(Exception):
+    """Base of all errors of this package; ``str(error)`` is one line for the user."""
+
+
+class UsageError(SemcrawlError):
+    """A command line, a setting or an input file is wrong."""
+
+
+class FrontierError(SemcrawlError):
+    """The frontier cannot do what was asked."""
+
+
+class FrontierUnavailable(FrontierError):  # noqa: N818 - a state of the server
+    """The frontier's server is away, refuses, or is read-only."""
+
+
+class FrontierCorrupt(FrontierError):  # noqa: N818 - a state of a key
+    """A key of the frontier holds something else than it should; the message names the key."""
+
+
+class StoreError(SemcrawlError):
+    """Results cannot be written to their target."""

@@ -1,0 +1,169 @@
+"""The contract of the frontier: where links wait, are leased, and end.
+
+All workers of a crawl share one frontier. A link is *added* once (the seen set decides), waits in
+a group of its host, is *taken* under a lease, and is *done*, or goes back in when the lease runs
+out. ``take`` hands out only hosts that may be asked now.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A link on its way into the frontier."""
+
+    url: str
+    #: what politeness counts by: a host name (with port), or a pay-level domain
+    host: str
+    #: the spider that is to fetch it: ``html`` or ``rdf``
+    queue: str
+    #: name of the strategy's group
+    group: str
+    key: float = 0.0
+    #: what the spider wants back with the lease; small, msgpack-able
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A link handed out. ``id`` names the lease, not the link: an expired lease's id is void."""
+
+    id: str
+    entry: Entry
+    #: how often the link was taken before (expired or given back)
+    tries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Sizes, counted from the structures themselves."""
+
+    waiting: int
+    leased: int
+    seeds: int
+    seen: int
+    hosts: int
+    #: waiting links by label, as the payload's ``label`` tells (for displays)
+    waiting_by_label: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def finished(self) -> bool:
+        """Nothing waits, nothing is leased, no seed is left."""
+        return not (self.waiting or self.leased or self.seeds)
+
+
+class Frontier(ABC):
+    """Where links wait. Every method is one round trip, safe to repeat after a lost connection.
+
+    Raises ``FrontierUnavailable`` when the server is away (the caller may retry) and
+    ``FrontierCorrupt`` when a key holds what it should not.
+    """
+
+    @abstractmethod
+    async def open(self) -> None:
+        """Connect, check the version stamp of the crawl's keys, load the scripts."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Disconnect; leases of this worker that are not done go back at once."""
+
+    async def __aenter__(self) -> Self:
+        """Open."""
+        await self.open()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Close."""
+        await self.close()
+
+    # -- links
+    @abstractmethod
+    async def add(self, entries: Sequence[Entry]) -> list[bool]:
+        """Put links in; for each, whether it was new (not in the seen set)."""
+
+    @abstractmethod
+    async def take(self, limit: int, queues: Sequence[str]) -> list[Lease]:
+        """Lease up to ``limit`` links of these queues from hosts that may be asked now.
+
+        Best host first; in it, the best group's first link, over all given queues.
+        """
+
+    @abstractmethod
+    async def next_ready(self, queues: Sequence[str]) -> float | None:
+        """Seconds until a host with waiting links may be asked; ``None`` if none waits."""
+
+    @abstractmethod
+    async def renew(self, leases: Sequence[Lease]) -> None:
+        """Prolong leases of slow downloads by the full lease time."""
+
+    @abstractmethod
+    async def done(self, leases: Sequence[Lease]) -> None:
+        """Acknowledge: these links are finished, their results written."""
+
+    @abstractmethod
+    async def release_host(self, leases: Sequence[Lease]) -> None:
+        """Say that the downloads are over, so that their hosts' concurrency is free again.
+
+        The leases stay until :meth:`done`.
+        """
+
+    @abstractmethod
+    async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
+        """Put links back (a retry), not to be taken before ``delay`` seconds have passed."""
+
+    # -- order and pace
+    @abstractmethod
+    async def set_values(self, values: Mapping[str, float]) -> None:
+        """Give groups new values; larger first; they hold from the next ``take`` on."""
+
+    @abstractmethod
+    async def rekey(self, keys: Sequence[tuple[Entry, float]]) -> None:
+        """Give links new keys inside their group, where they still wait."""
+
+    @abstractmethod
+    async def set_pace(self, host: str, *, delay: float, concurrency: int = 1) -> None:
+        """Set a host's crawl delay (seconds between request starts) and its concurrency."""
+
+    @abstractmethod
+    async def reward(self, host: str, *, target: bool) -> None:
+        """Tell whether a fetch on the host gave a target (fairness policies)."""
+
+    # -- seeds: Redis lists that anybody may push to
+    @abstractmethod
+    async def push_seeds(self, key: str, seeds: Sequence[str]) -> None:
+        """Append raw seeds (bare URLs or JSON) to a list."""
+
+    @abstractmethod
+    async def take_seeds(self, key: str, limit: int) -> list[str]:
+        """Move seeds from the list to this worker's pending ones and return them."""
+
+    @abstractmethod
+    async def done_seeds(self, key: str, seeds: Sequence[str]) -> None:
+        """Forget pending seeds that are safely in the frontier; unforgotten ones come back."""
+
+    # -- shared state
+    @abstractmethod
+    async def publish(self, event: bytes) -> None:
+        """Append an event (an outcome) for the other workers' strategies."""
+
+    @abstractmethod
+    async def events(self, limit: int = 1000) -> list[bytes]:
+        """Events of other workers since the last call, in order."""
+
+    @abstractmethod
+    async def save(self, name: str, state: bytes) -> None:
+        """Keep a blob of the crawl (a strategy's state)."""
+
+    @abstractmethod
+    async def load(self, name: str) -> bytes | None:
+        """Return the blob, or ``None``."""
+
+    # -- looking
+    @abstractmethod
+    async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
+        """Count what is there."""

@@ -1,0 +1,118 @@
+"""What the spiders emit: one :class:`RdfDocument` per document read, one :class:`FetchRecord`
+per attempt."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+
+class FetchOutcome(StrEnum):
+    """How an attempt ended; a closed vocabulary."""
+
+    FETCHED_RDF = "fetched-rdf"  #: an RDF document, read
+    FETCHED_HTML = "fetched-html"  #: an HTML page, links extracted
+    FETCHED_ROBOTS = "fetched-robots"  #: a robots.txt, whatever it held
+    FETCHED_OTHER = "fetched-other"  #: a body that is neither RDF nor HTML, dropped
+    NOT_MODIFIED = "not-modified"  #: 304 on a re-visit
+    DUPLICATE = "duplicate"  #: its final URL or content had been had before
+    FILTERED_TYPE = "filtered-type"  #: body refused for its Content-Type
+    TOO_LARGE = "too-large"  #: body larger than DOWNLOAD_MAXSIZE
+    REDIRECTED = "redirected"  #: 3xx with a usable Location
+    OUT_OF_SCOPE = "out-of-scope"  #: a redirect or hand-over led outside the scope
+    ROBOTS_DENIED = "robots-denied"  #: robots.txt forbids it; nothing was sent
+    HTTP_ERROR = "http-error"  #: status of 400 or more, or an unusable one
+    NETWORK_ERROR = "network-error"  #: no DNS answer, refused, reset, broken response
+    TIMEOUT = "timeout"  #: no answer in DOWNLOAD_TIMEOUT
+    ADDRESS_REFUSED = "address-refused"  #: a private address, not asked for
+    PARSE_ERROR = "parse-error"  #: claimed to be RDF, and not one statement could be read
+    INTERRUPTED = "interrupted"  #: the crawl was stopped while it was under way
+
+
+@dataclass(slots=True)
+class DocumentError:
+    """One error inside a document: message, and line and column (from 1; 0 = unknown)."""
+
+    message: str
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(slots=True)
+class RdfDocument:
+    """An RDF document (or the data embedded in a page), read into N-Quads lines.
+
+    The quads are in ``nquads`` (UTF-8, whole lines) or, when large, in the file ``spool``, which
+    the consumer may move away or read until the item is done. Use :meth:`chunks` or :meth:`lines`.
+    """
+
+    url: str  #: final URL: default graph name and base
+    request_url: str = ""
+    parent_url: str | None = None
+    depth: int = 0
+    label: str = ""
+    rules: tuple[str, ...] = ()
+    format: str = ""  #: an RdfFormat value, or "embedded"
+    content_type: str = ""
+    bytes: int = 0  #: of the body as downloaded
+    quads: int = 0
+    errors: list[DocumentError] = field(default_factory=list)
+    error_count: int = 0  #: may exceed ``len(errors)``, which is capped
+    redirects: tuple[str, ...] = ()  #: URLs asked for before the final one
+    etag: str = ""
+    last_modified: str = ""
+    content_hash: str = ""  #: SHA-256 of the body, hexadecimal
+    fetched_at: float = 0.0  #: seconds since the epoch, UTC
+    nquads: bytes = b""
+    spool: Path | None = None
+
+    def chunks(self, size: int = 1 << 20) -> Iterator[bytes]:
+        """Yield the N-Quads in pieces of about ``size`` bytes (not cut at line ends)."""
+        if self.spool is None:
+            if self.nquads:
+                yield self.nquads
+            return
+        with self.spool.open("rb") as file:
+            while piece := file.read(size):
+                yield piece
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield each N-Quads line with its line end."""
+        if self.spool is None:
+            yield from self.nquads.splitlines(keepends=True)
+            return
+        with self.spool.open("rb") as file:
+            yield from file
+
+    def copy_to(self, path: Path) -> None:
+        """Write the N-Quads to ``path``."""
+        if self.spool is not None:
+            shutil.copyfile(self.spool, path)
+        else:
+            path.write_bytes(self.nquads)
+
+
+@dataclass(slots=True)
+class FetchRecord:
+    """One attempt to fetch a URL, as it ended."""
+
+    url: str
+    outcome: FetchOutcome
+    final_url: str = ""
+    parent_url: str | None = None
+    depth: int = 0
+    label: str = ""
+    rules: tuple[str, ...] = ()
+    status: int | None = None
+    content_type: str = ""  #: as the header said
+    real_type: str = ""  #: "rdf:turtle", "html", "other" …: as found in the body
+    bytes: int = 0  #: of the body as received
+    quads: int = 0
+    errors: str = ""  #: what went wrong, one line; empty when nothing did
+    started_at: float = 0.0  #: seconds since the epoch, UTC
+    elapsed: float = 0.0  #: seconds
+    #: anything more a pipeline may want to keep
+    extra: dict[str, str] = field(default_factory=dict)

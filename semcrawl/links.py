@@ -1,0 +1,48 @@
+"""Links: what a page says about a URL before it is fetched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link as found on a page, in an HTTP header or in an RDF document.
+
+    ``url`` is absolute and normalised. All texts are plain, white space folded, and bounded.
+    """
+
+    url: str
+    #: where it was found: ``a area link iframe frame meta`` (HTML), ``header`` (HTTP ``Link:``),
+    #: ``rdf`` (an IRI of an RDF document), ``redirect``, ``seed``
+    element: str = "a"
+    anchor: str = ""
+    title: str = ""
+    type: str = ""
+    rel: str = ""
+    #: text of the nearest block before and after the link, without the anchor
+    before: str = ""
+    after: str = ""
+    #: tags from the root to the element, ids and classes included: ``html/body/div#nav.menu/a``
+    tag_path: str = ""
+    #: rank of the link among the links of its page, from 0
+    position: int = 0
+    #: the property whose value the IRI is (``element="rdf"`` only)
+    predicate: str = ""
+
+    @property
+    def context(self) -> str:
+        """The surrounding text: ``before`` and ``after`` together."""
+        return f"{self.before} {self.after}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A fetched document whose links are to be ranked."""
+
+    #: final URL, normalised
+    url: str
+    #: links from the seed (0) to here
+    depth: int = 0
+    #: whether the links come out of RDF (T.6 judges them by extension only)
+    rdf: bool = False

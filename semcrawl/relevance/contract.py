@@ -1,0 +1,111 @@
+"""The contract of a relevance strategy: what to fetch next.
+
+A strategy puts every link in a *group* and gives every group a *value*; the frontier hands
+out the best group's first link. Inside a group links go by ascending ``key``, ties first in,
+first out. Values may change at any time, and keys of waiting links may be updated in place
+(:meth:`Relevance.rekeyed`). A strategy knows nothing of Scrapy or Redis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol, Self, runtime_checkable
+
+from semcrawl.links import Link, Page
+from semcrawl.vocabulary import Kind
+
+
+class Label(StrEnum):
+    """Prediction for a link before it is fetched (sources.md T.1)."""
+
+    R = "R"  #: an RDF document
+    HR = "HR"  #: an HTML parent of RDF
+    H = "H"  #: any other HTML document
+    N = "N"  #: everything else
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A link with the strategy's judgement."""
+
+    link: Link
+    label: Label
+    #: group that the link waits in; ``None`` = dropped, never fetched
+    group: str | None
+    #: place inside the group: smaller first, ties first in, first out
+    key: float = 0.0
+    #: names of the rules that held (``ex1``, ``an2``, ``r1`` …), in a fixed order
+    rules: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a fetch turned out to be; told to the strategy once per fetched link.
+
+    ``kind`` is ``None`` when nothing usable came (error, refused, filtered, too large).
+    A redirect is no outcome: the strategy hears of the link again when its target is known.
+    """
+
+    url: str
+    kind: Kind | None
+    #: does it count as a target of this crawl (by default: is it RDF)?
+    target: bool
+    final_url: str = ""
+    #: page on which the link was first found; ``None`` for seeds
+    parent: str | None = None
+    depth: int = 0
+    status: int | None = None
+    label: Label = Label.H
+    rules: tuple[str, ...] = ()
+    group: str = ""
+    #: the document had been had before under another URL
+    duplicate: bool = False
+    #: links of this page that entered the frontier (were neither dropped nor seen before)
+    new_links: tuple[Ranked, ...] = ()
+
+
+@runtime_checkable
+class Relevance(Protocol):
+    """One strategy. Instances are made by :meth:`from_settings` and belong to one crawl."""
+
+    #: name on the command line
+    name: str
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Make a strategy from ``SEMCRAWL_*`` settings; raise ``UsageError`` for wrong ones."""
+        ...
+
+    def rank(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
+        """Judge the links of a page, in their order; exactly one result per link."""
+        ...
+
+    def learn(self, outcome: Outcome) -> None:
+        """Take in what a fetch turned out to be (this worker's or another's)."""
+        ...
+
+    def taken(self, urls: Sequence[str]) -> None:
+        """Hear that these links are being fetched and their outcomes are yet to come."""
+        ...
+
+    def values(self) -> Mapping[str, float]:
+        """Values of the groups (larger first) that are new or changed since the last call."""
+        ...
+
+    def rekeyed(self) -> Mapping[str, float]:
+        """New keys by URL of waiting links whose key changed since the last call."""
+        ...
+
+    def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
+        """Say in (topic, text) rows why the link is ranked as it is."""
+        ...
+
+    def dump_state(self) -> bytes:
+        """Everything learned, as bytes that :meth:`load_state` reads; ``b""`` if nothing."""
+        ...
+
+    def load_state(self, state: bytes) -> None:
+        """Go on with what was learned; raise ``UsageError`` when the state is not ours."""
+        ...

@@ -1,0 +1,99 @@
+"""What counts as RDF, as HTML and as neither: media types, file extensions, concept words.
+
+The one place for these sets (concepts C_R of sources.md T.2). :class:`RdfFormat` owns
+each syntax's media types and extensions.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What a fetched body really is (T.1's classes R, HTML, N)."""
+
+    RDF = "rdf"
+    HTML = "html"
+    OTHER = "other"
+
+
+class RdfFormat(StrEnum):
+    """An RDF syntax, with its media types (preferred one first) and file extensions."""
+
+    media_types: tuple[str, ...]
+    extensions: tuple[str, ...]
+
+    def __new__(
+        cls, value: str, media_types: tuple[str, ...], extensions: tuple[str, ...]
+    ) -> RdfFormat:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.media_types = media_types
+        member.extensions = extensions
+        return member
+
+    RDF_XML = (
+        "rdfxml",
+        ("application/rdf+xml", "text/rdf+xml", "text/rdf", "application/rdf"),
+        ("rdf", "owl", "rdfs", "rdfx", "foaf", "doap"),
+    )
+    TURTLE = (
+        "turtle",
+        ("text/turtle", "application/x-turtle", "application/turtle"),
+        ("ttl", "turtle"),
+    )
+    N3 = ("n3", ("text/n3", "text/rdf+n3", "application/n3"), ("n3",))
+    N_TRIPLES = ("ntriples", ("application/n-triples", "text/ntriples"), ("nt", "ntriples"))
+    TRIG = ("trig", ("application/trig", "application/x-trig"), ("trig",))
+    N_QUADS = ("nquads", ("application/n-quads", "text/x-nquads", "text/nquads"), ("nq", "nquads"))
+    JSON_LD = ("jsonld", ("application/ld+json",), ("jsonld", "json-ld"))
+    TRIX = ("trix", ("application/trix", "application/trix+xml"), ("trix",))
+
+
+RDF_MEDIA_TYPES: frozenset[str] = frozenset(m for f in RdfFormat for m in f.media_types)
+RDF_EXTENSIONS: frozenset[str] = frozenset(e for f in RdfFormat for e in f.extensions)
+
+#: Words whose presence near a link speaks for RDF behind it (T.2, "RDF concept words").
+RDF_CONCEPT_WORDS: frozenset[str] = frozenset(
+    {
+        "rdf", "rdfs", "owl", "foaf", "triple", "triples", "turtle", "ttl", "n3", "ntriples",
+        "nquads", "trig", "jsonld", "sioc", "skos", "doap", "dcat", "void", "linkeddata",
+        "rdfxml", "ontology", "sparql",
+    }
+)  # fmt: skip
+
+HTML_MEDIA_TYPES: frozenset[str] = frozenset({"text/html", "application/xhtml+xml"})
+HTML_EXTENSIONS: frozenset[str] = frozenset(
+    {
+        "html", "htm", "xhtml", "shtml", "xht", "php", "php3", "php5", "phtml", "asp", "aspx",
+        "jsp", "jspx", "jsf", "do", "cgi", "pl", "cfm",
+    }
+)  # fmt: skip
+
+#: Extensions that are never RDF or HTML: dropped before any rule is asked (T.5, link filter 1).
+NON_SEMANTIC_EXTENSIONS: frozenset[str] = frozenset(
+    # images
+    "png jpg jpeg jpe jfif gif svg svgz ico webp avif bmp tif tiff psd eps ai heic "
+    # styles, scripts, fonts
+    "css less scss sass js mjs ts map woff woff2 ttf otf eot "
+    # sound and video
+    "mp3 mp4 m4a m4v ogg ogv oga webm wav flac avi mov mkv wmv flv mpg mpeg aac mid "
+    # documents for people
+    "pdf ps doc docx odt rtf ppt pptx odp xls xlsx ods pages numbers key epub mobi tex dvi "
+    # programs and archives of other things
+    "exe msi dmg pkg deb rpm apk jar war class dll so iso img bin swf cab vsix whl "
+    # source code and feeds of it
+    "c h cc cpp hpp py rb java go rs sh bat diff patch".split()
+)
+
+#: Plain text and tables: known, no RDF by themselves; kept apart as they sometimes lie.
+PLAIN_EXTENSIONS: frozenset[str] = frozenset("txt csv tsv md log".split())
+
+#: Archives and compressed files: RDF only if an RDF extension stands before them (dump.nt.gz).
+ARCHIVE_EXTENSIONS: frozenset[str] = frozenset("zip gz bz2 xz zst br tar tgz tbz2 7z rar z".split())
+
+ACCEPT_HEADER = (
+    "application/n-quads, application/trig, application/n-triples, text/turtle;q=0.95, "
+    "application/rdf+xml;q=0.9, application/ld+json;q=0.85, text/n3;q=0.8, "
+    "text/html;q=0.7, application/xhtml+xml;q=0.7, */*;q=0.1"
+)
