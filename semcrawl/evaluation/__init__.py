@@ -1,0 +1,1 @@
+"""Trying strategies on closed pieces of the web, and measuring what they find."""

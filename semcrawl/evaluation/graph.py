@@ -1,0 +1,149 @@
+"""A world's link graph: every URL looked at once, its links extracted once."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from semcrawl.evaluation.world import Answer, World, host_of
+from semcrawl.links import Link
+from semcrawl.vocabulary import Kind
+
+#: Is this answer a target of the crawl?
+IsTarget = Callable[[Answer], bool]
+
+
+def is_rdf(answer: Answer) -> bool:
+    """The usual target: an RDF document served with status 200."""
+    return answer.status == 200 and answer.kind is Kind.RDF
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """What a URL answers, with the links of its page that stay inside the world."""
+
+    answer: Answer
+    #: first links of the page, duplicates kept, in document order; empty unless HTML
+    links: tuple[Link, ...] = ()
+    #: SHA-256 of the body (empty unless HTML or RDF): tells twins under two URLs apart
+    digest: bytes = b""
+
+
+@dataclass
+class LinkGraph:
+    """A world with what was found in it kept, so that many strategies can be run on it fast."""
+
+    world: World
+    #: at most so many links of a page are looked at
+    max_links: int = 500
+    _nodes: dict[str, Node] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        self._hosts = frozenset(self.world.hosts)
+
+    def look(self, url: str) -> Node:
+        """Answer and links of a URL."""
+        node = self._nodes.get(url)
+        if node is None:
+            node = self._nodes[url] = self._read(url)
+        return node
+
+    def inside(self, url: str) -> bool:
+        """Whether the URL is in the crawl's scope."""
+        return host_of(url) in self._hosts
+
+    def _read(self, url: str) -> Node:
+        answer = self.world.fetch(url)
+        if answer.status != 200 or answer.kind not in (Kind.HTML, Kind.RDF):
+            return Node(answer)
+        if answer.links is not None:
+            digest = sha256((answer.document or url).encode()).digest()
+            found: Sequence[Link] = answer.links[: self.max_links]
+        else:
+            body = self.world.body(url)
+            digest = sha256(body).digest()
+            found = ()
+            if answer.kind is Kind.HTML:
+                from semcrawl.links import extract_links
+
+                found = extract_links(body, url, answer.content_type, limit=self.max_links)
+        return Node(answer, tuple(link for link in found if self.inside(link.url)), digest)
+
+    def follow(self, url: str, limit: int = 10) -> tuple[str, Node]:
+        """The last URL and answer of a chain of at most ``limit`` redirects."""
+        node = self.look(url)
+        for _ in range(limit):
+            if not node.answer.redirect or not self.inside(node.answer.location):
+                break
+            url = node.answer.location
+            node = self.look(url)
+        return url, node
+
+
+@dataclass(frozen=True)
+class SiteMap:
+    """The whole of a world, document by document, as breadth-first search sees it."""
+
+    #: the start pages
+    starts: tuple[str, ...]
+    #: page → (pages, targets) that it links to, each once, in link order
+    pages: dict[str, tuple[list[str], list[str]]]
+    #: links from the nearest start to each page
+    depth: dict[str, int]
+    #: the same for targets
+    target_depth: dict[str, int]
+
+    @property
+    def parents(self) -> int:
+        """Number of pages that link to a target."""
+        return sum(1 for _, targets in self.pages.values() if targets)
+
+
+def map_site(graph: LinkGraph, is_target: IsTarget = is_rdf, cap: int = 60_000) -> SiteMap:
+    """Walk the whole world, at most ``cap`` pages.
+
+    Documents are known by their identity: several addresses of one count as one, and redirects
+    cost nothing.
+    """
+    starts: list[str] = []
+    depth: dict[str, int] = {}
+    target_depth: dict[str, int] = {}
+    pages: dict[str, tuple[list[str], list[str]]] = {}
+    queue: deque[tuple[str, Node]] = deque()
+
+    def name(url: str, node: Node) -> str:
+        return node.answer.document or url
+
+    for start in graph.world.starts:
+        url, node = graph.follow(start)
+        if is_target(node.answer):
+            target_depth.setdefault(name(url, node), 0)
+        elif node.answer.kind is Kind.HTML and name(url, node) not in depth:
+            starts.append(name(url, node))
+            depth[name(url, node)] = 0
+            queue.append((name(url, node), node))
+    while queue and len(pages) < cap:
+        page, node = queue.popleft()
+        to_pages: dict[str, None] = {}
+        to_targets: dict[str, None] = {}
+        linked: list[str] = []
+        targets: list[str] = []
+        pages[page] = (linked, targets)
+        for link in node.links:
+            url, child = graph.follow(link.url)
+            if child.answer.status != 200:
+                continue
+            document = name(url, child)
+            if is_target(child.answer):
+                to_targets.setdefault(document)
+                target_depth.setdefault(document, depth[page] + 1)
+            elif child.answer.kind is Kind.HTML:
+                to_pages.setdefault(document)
+                if document not in depth:
+                    depth[document] = depth[page] + 1
+                    queue.append((document, child))
+        linked.extend(to_pages)
+        targets.extend(to_targets)
+    return SiteMap(tuple(starts), pages, depth, target_depth)

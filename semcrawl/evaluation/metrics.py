@@ -1,0 +1,169 @@
+"""What a run is measured by. All pure functions of curves, runs and what the world knows.
+
+Sources: sources.md T.7 (precision, harvest, confidence and support of a rule).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from semcrawl.evaluation.graph import IsTarget, LinkGraph, SiteMap, is_rdf
+from semcrawl.evaluation.simulate import Run
+from semcrawl.relevance.contract import Label
+from semcrawl.vocabulary import Kind
+
+
+def area_budget(site: SiteMap, pages: int) -> int:
+    """Requests over which areas are taken: ``pages``, or all the site has if that is less."""
+    return min(pages, len(site.pages) + len(site.target_depth))
+
+
+def padded(curve: Sequence[int], budget: int) -> list[int]:
+    """A curve of exactly ``budget`` requests: cut, or gone on with its last value."""
+    last = curve[-1] if curve else 0
+    return list(curve[:budget]) + [last] * (budget - len(curve))
+
+
+def auc(curve: Sequence[int], budget: int) -> int:
+    """Area under targets(requests), in target-requests: Σ of the curve up to the budget."""
+    return sum(padded(curve, budget))
+
+
+def auc_relative(curve: Sequence[int], bound: Sequence[int], budget: int) -> float:
+    """Area under a curve as a share of the area under the bound (``omniscient``)."""
+    return auc(curve, budget) / max(1, auc(bound, budget))
+
+
+def requests_to(curve: Sequence[int], targets: float) -> int | None:
+    """Requests until so many targets were had; ``None`` if they never were."""
+    return next((i + 1 for i, had in enumerate(curve) if had >= targets), None)
+
+
+def harvest_rate(curve: Sequence[int], requests: int) -> float:
+    """Targets per request after so many requests (T.7: N_RDF / N fetched); 0 before the first."""
+    if requests < 1 or not curve:
+        return 0.0
+    return curve[min(requests, len(curve)) - 1] / requests
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFigures:
+    """How often a label was right (Table 4-6)."""
+
+    predicted: int  #: links with the label
+    fetched: int  #: of these, documents served with status 200
+    right: int  #: of these, documents that were what the label said
+
+    @property
+    def precision(self) -> float | None:
+        """Right over fetched, 0 to 1; ``None`` if nothing was fetched."""
+        return self.right / self.fetched if self.fetched else None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFigures:
+    """How good a rule is (Figure 4-1)."""
+
+    selected: int  #: documents fetched whose link the rule held for
+    right: int  #: of these, documents that were what the rule says
+    documents: int  #: documents rightly predicted with the rule's label, by whatever rule
+
+    @property
+    def confidence(self) -> float | None:
+        """N_rLT / N_rLS, 0 to 1; ``None`` if the rule never held."""
+        return self.right / self.selected if self.selected else None
+
+    @property
+    def support(self) -> float | None:
+        """N_rLT / N_LT, 0 to 1; ``None`` if nothing was rightly predicted."""
+        return self.right / self.documents if self.documents else None
+
+    def __add__(self, other: RuleFigures) -> RuleFigures:
+        """Figures over both crawls together."""
+        return RuleFigures(
+            self.selected + other.selected,
+            self.right + other.right,
+            self.documents + other.documents,
+        )
+
+
+class Truth:
+    """What links really lead to, as the world knows: the judge of labels."""
+
+    def __init__(self, graph: LinkGraph, is_target: IsTarget = is_rdf) -> None:
+        self._graph = graph
+        self._is_target = is_target
+        self._labels: dict[str, Label | None] = {}
+
+    def label(self, url: str) -> Label | None:
+        """The right label for a link; ``None`` when no document is served with status 200.
+
+        A redirect counts as what it leads to inside the world.
+        """
+        if url not in self._labels:
+            self._labels[url] = self._find(url)
+        return self._labels[url]
+
+    def _find(self, url: str) -> Label | None:
+        _, node = self._graph.follow(url)
+        if node.answer.status != 200:
+            return None
+        if self._is_target(node.answer):
+            return Label.R
+        if node.answer.kind is not Kind.HTML:
+            return Label.N
+        parent = any(self._is_target(self._graph.follow(link.url)[1].answer) for link in node.links)
+        return Label.HR if parent else Label.H
+
+
+def label_figures(run: Run, truth: Truth) -> dict[Label, LabelFigures]:
+    """Precision of each label the run gave.
+
+    R, HR and H count the documents the run fetched; a link labelled N is never fetched, so the
+    world is asked what it would have been (the thesis asked its other crawlers). A page rightly
+    called H is any page that links to no target.
+    """
+    fetched = {fetch.asked for fetch in run.fetches if fetch.status == 200}
+    figures = {}
+    for label in Label:
+        links = [url for url, judged in run.judged.items() if judged[0] is label]
+        if not links:
+            continue
+        had = links if label is Label.N else [url for url in links if url in fetched]
+        real = [found for url in had if (found := truth.label(url)) is not None]
+        figures[label] = LabelFigures(len(links), len(real), real.count(label))
+    return figures
+
+
+def rule_figures(run: Run, truth: Truth) -> dict[str, RuleFigures]:
+    """Confidence and support of every rule that held for a fetched link."""
+    selected: dict[str, int] = {}
+    right: dict[str, int] = {}
+    of: dict[str, Label] = {}
+    documents: dict[Label, int] = {}
+    for fetch in run.fetches:
+        if fetch.status != 200 or not fetch.rules:
+            continue
+        real = truth.label(fetch.url)
+        documents[fetch.label] = documents.get(fetch.label, 0) + (real is fetch.label)
+        for rule in fetch.rules:
+            of[rule] = fetch.label
+            selected[rule] = selected.get(rule, 0) + 1
+            right[rule] = right.get(rule, 0) + (real is fetch.label)
+    return {
+        rule: RuleFigures(selected[rule], right[rule], documents[of[rule]])
+        for rule in sorted(selected)
+    }
+
+
+def depth_histogram(
+    run: Run, counts: Callable[[int, bool], bool] = lambda status, target: True
+) -> Mapping[int, tuple[int, int]]:
+    """Requests and new targets by depth: ``{depth: (all, targets)}``."""
+    table: dict[int, tuple[int, int]] = {}
+    for fetch in run.fetches:
+        if counts(fetch.status, fetch.new_target):
+            every, targets = table.get(fetch.depth, (0, 0))
+            table[fetch.depth] = (every + 1, targets + fetch.new_target)
+    return dict(sorted(table.items()))

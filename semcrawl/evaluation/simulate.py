@@ -1,0 +1,249 @@
+"""The offline simulator: a strategy against a world's link graph, one request after the other.
+
+It keeps to the live crawler's order at concurrency 1 on one host: the best group's first link is
+fetched, a redirect's target goes to the front of the same group, a page's links enter in their
+order, and what was learned takes effect before the next request.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from semcrawl.evaluation.graph import IsTarget, LinkGraph, Node, is_rdf
+from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
+from semcrawl.evaluation.world import World
+from semcrawl.links import Link, Page
+from semcrawl.relevance.contract import Label, Outcome, Ranked, Relevance
+from semcrawl.vocabulary import HTML_MEDIA_TYPES, RDF_MEDIA_TYPES, Kind
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """One request of a run."""
+
+    url: str
+    #: the link that led here: another URL than ``url`` after a redirect
+    asked: str
+    status: int
+    #: real type of the body; ``None`` when none was taken (redirect, error, filtered)
+    kind: Kind | None
+    label: Label
+    rules: tuple[str, ...]
+    parent: str | None
+    depth: int
+    #: the request brought a target that was not had before
+    new_target: bool = False
+    #: abandoned after its headers (the content-type filter)
+    filtered: bool = False
+
+
+@dataclass
+class Run:
+    """What a strategy did in a world."""
+
+    world: str
+    strategy: str
+    seed: int = 0
+    fetches: list[Fetch] = field(default_factory=list)
+    #: distinct targets had after each request
+    curve: list[int] = field(default_factory=list)
+    #: every link that was judged: URL → (label, rules, parent); the judgement that counted
+    judged: dict[str, tuple[Label, tuple[str, ...], str]] = field(default_factory=dict)
+    #: links judged, duplicates counted, and seconds the strategy took in all
+    ranked: int = 0
+    seconds: float = 0.0
+    #: why the run ended before its time; empty = it did not
+    error: str = ""
+
+    @property
+    def order(self) -> list[str]:
+        """URLs in the order of their requests."""
+        return [fetch.url for fetch in self.fetches]
+
+    @property
+    def found(self) -> int:
+        """Distinct targets found."""
+        return self.curve[-1] if self.curve else 0
+
+    @property
+    def requests(self) -> int:
+        """Requests made; fewer than allowed when the frontier ran dry."""
+        return len(self.fetches)
+
+
+def body_wanted(content_type: str, label: Label) -> bool:
+    """Whether a body is downloaded after a look at the headers (sources.md T.5, step 2).
+
+    A response without a content type is given the benefit of the doubt.
+    """
+    media_type = content_type.partition(";")[0].strip().lower()
+    if not media_type or label is Label.R:
+        return True
+    return media_type in HTML_MEDIA_TYPES or media_type in RDF_MEDIA_TYPES
+
+
+def simulate(
+    world: World | LinkGraph,
+    strategy: Relevance,
+    pages: int = 2000,
+    seed: int = 0,
+    *,
+    is_target: IsTarget = is_rdf,
+    progress: Callable[[Run], None] | None = None,
+) -> Run:
+    """Run a strategy for at most ``pages`` requests (robots.txt and delays play no part).
+
+    Give a :class:`LinkGraph` to share its parsed pages between runs. ``seed`` is only noted in the
+    result: a strategy gets its own when it is made. ``progress`` is called after every request.
+    An exception of the strategy ends the run and is noted in ``Run.error``.
+    """
+    graph = world if isinstance(world, LinkGraph) else LinkGraph(world)
+    run = Run(graph.world.name, strategy.name, seed)
+    crawl = _Crawl(graph, strategy, run, is_target)
+    try:
+        crawl.plant()
+        while len(run.fetches) < pages and crawl.step():
+            if progress is not None:
+                progress(run)
+    except Exception as error:  # whatever a strategy under test may raise
+        run.error = f"{type(error).__name__}: {error}".splitlines()[0]
+    run.seconds = crawl.seconds
+    return run
+
+
+class _Crawl:
+    """One run under way."""
+
+    def __init__(
+        self, graph: LinkGraph, strategy: Relevance, run: Run, is_target: IsTarget
+    ) -> None:
+        self.graph = graph
+        self.strategy = strategy
+        self.run = run
+        self.is_target = is_target
+        self.frontier = SimulatedFrontier()
+        self.had: set[bytes] = set()
+        self.targets: set[str] = set()
+        self.seconds = 0.0
+
+    def plant(self) -> None:
+        """Put the seeds in."""
+        for url in self.graph.world.starts:
+            page, link = Page(url, depth=-1), Link(url, element="seed")
+            ranked = self.strategy.rank(page, [link])[0]
+            group = ranked.group if ranked.group is not None else "seeds"
+            waiting = Waiting(url, url, ranked.label, ranked.rules, None, 0, group)
+            self.frontier.add(waiting, ranked.key)
+        self._apply()
+
+    def step(self) -> bool:
+        """Make one request; ``False`` when nothing waits."""
+        waiting = self.frontier.take()
+        if waiting is None:
+            return False
+        self._timed(lambda: self.strategy.taken([waiting.url]))
+        node = self.graph.look(waiting.url)
+        answer = node.answer
+        filtered = False
+        if answer.redirect:
+            self._note(waiting, node, None)
+            if self.graph.inside(answer.location):
+                self.frontier.add(waiting.redirected(answer.location), -math.inf)
+            return True
+        kind = answer.kind if answer.status == 200 else None
+        if kind is not None and not body_wanted(answer.content_type, waiting.label):
+            kind, filtered = None, True
+        self._note(waiting, node, kind, filtered)
+        duplicate = kind in (Kind.HTML, Kind.RDF) and node.digest in self.had
+        if kind in (Kind.HTML, Kind.RDF):
+            self.had.add(node.digest)
+        entered: tuple[Ranked, ...] = ()
+        if kind is Kind.HTML and not duplicate:
+            entered = self._rank(waiting, node)
+        outcome = Outcome(
+            url=waiting.asked,
+            kind=kind,
+            target=kind is not None and self.is_target(answer),
+            final_url=waiting.url,
+            parent=waiting.parent,
+            depth=waiting.depth,
+            status=answer.status,
+            label=waiting.label,
+            rules=waiting.rules,
+            group=waiting.group,
+            duplicate=duplicate,
+            new_links=entered,
+        )
+        self._timed(lambda: self.strategy.learn(outcome))
+        self._apply()
+        return True
+
+    def _rank(self, waiting: Waiting, node: Node) -> tuple[Ranked, ...]:
+        """Judge a page's links; those that are new enter the frontier."""
+        page = Page(waiting.url, waiting.depth)
+        ranked = self._timed(lambda: self.strategy.rank(page, node.links))
+        self.run.ranked += len(ranked)
+        entered = []
+        for link in ranked:
+            url = link.link.url
+            if self.frontier.knows(url):
+                continue
+            self.run.judged[url] = (link.label, link.rules, waiting.url)
+            if link.group is None:
+                continue
+            self.frontier.add(
+                Waiting(
+                    url, url, link.label, link.rules, waiting.url, waiting.depth + 1, link.group
+                ),
+                link.key,
+            )
+            entered.append(link)
+        return tuple(entered)
+
+    def _apply(self) -> None:
+        """Let what was learned take effect."""
+        values = self._timed(self.strategy.values)
+        if values:
+            self.frontier.set_values(values)
+        keys = self._timed(self.strategy.rekeyed)
+        if keys:
+            self.frontier.rekey(keys)
+
+    def _note(
+        self, waiting: Waiting, node: Node, kind: Kind | None, filtered: bool = False
+    ) -> None:
+        """Write the request down."""
+        new = False
+        if kind is not None and self.is_target(node.answer):
+            document = node.answer.document or waiting.url
+            new = document not in self.targets
+            self.targets.add(document)
+        self.run.fetches.append(
+            Fetch(
+                url=waiting.url,
+                asked=waiting.asked,
+                status=node.answer.status,
+                kind=kind,
+                label=waiting.label,
+                rules=waiting.rules,
+                parent=waiting.parent,
+                depth=waiting.depth,
+                new_target=new,
+                filtered=filtered,
+            )
+        )
+        self.run.curve.append(len(self.targets))
+
+    def _timed(self, work: Callable[[], T]) -> T:
+        """Do a piece of the strategy's work and count its time."""
+        started = time.perf_counter()
+        try:
+            return work()
+        finally:
+            self.seconds += time.perf_counter() - started

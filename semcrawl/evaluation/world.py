@@ -1,0 +1,83 @@
+"""What a strategy is tried on: a closed piece of the web that answers every URL the same way.
+
+A :class:`World` is made by the folder reader, the thesis's generator or a recorded crawl. The
+offline simulator asks it directly, the live runner serves it over loopback HTTP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+from urllib.parse import urlsplit
+
+from semcrawl.links import Link
+from semcrawl.vocabulary import Kind
+
+REDIRECTS: frozenset[int] = frozenset({301, 302, 303, 307, 308})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a URL of a world answers, without its body (see :meth:`World.body`)."""
+
+    status: int
+    #: the ``Content-Type`` header as sent, parameters included; empty = none sent
+    content_type: str = ""
+    #: what the body really is; ``None`` when there is no usable one (redirects, errors)
+    kind: Kind | None = None
+    #: absolute target of a redirect
+    location: str = ""
+    #: identity of the document: two URLs that serve the same document share it
+    document: str = ""
+    #: further response headers
+    headers: tuple[tuple[str, str], ...] = ()
+    #: the page's links in document order, where the world knows them without parsing
+    links: tuple[Link, ...] | None = None
+
+    @property
+    def redirect(self) -> bool:
+        """Whether it is a redirect with a place to go."""
+        return self.status in REDIRECTS and bool(self.location)
+
+
+@runtime_checkable
+class World(Protocol):
+    """A closed piece of the web. Every method is a pure function of its argument."""
+
+    #: one word for tables and files
+    name: str
+
+    @property
+    def hosts(self) -> Set[str]:
+        """Host names (with port where not the default) that belong to it: the crawl's scope."""
+        ...
+
+    @property
+    def starts(self) -> tuple[str, ...]:
+        """Seed URLs, normalised."""
+        ...
+
+    def fetch(self, url: str) -> Answer:
+        """Answer a URL; status 404 for what is not there."""
+        ...
+
+    def body(self, url: str) -> bytes:
+        """Return the bytes that the URL serves; ``b""`` for redirects and unknown URLs."""
+        ...
+
+    def robots(self, host: str) -> str:
+        """Return the text of the host's robots.txt; empty = it has none."""
+        ...
+
+
+def host_of(url: str) -> str:
+    """Host name of a URL in lower case, with its port where not the default."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return ""
+    if port is None or port == {"http": 80, "https": 443}.get(parts.scheme):
+        return host
+    return f"{host}:{port}"
