@@ -1,0 +1,20 @@
+"""Bytes, headers and URL in; quads, links and errors out.
+
+Knows neither the network nor the crawler.
+"""
+
+from semcrawl.rdf.detection import Detection, detect
+from semcrawl.rdf.options import Position, ReadOptions
+from semcrawl.rdf.rdflinks import RdfLink, links_of
+from semcrawl.rdf.reading import Reading, read
+
+__all__ = [
+    "Detection",
+    "Position",
+    "RdfLink",
+    "ReadOptions",
+    "Reading",
+    "detect",
+    "links_of",
+    "read",
+]

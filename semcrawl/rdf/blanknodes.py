@@ -1,0 +1,52 @@
+"""Blank node labels that are unique per document and the same on every run.
+
+A label of the document itself becomes ``b<hash>x<label>``; a node without a label, which the
+parser gives a random name, becomes ``b<hash>n<rank>`` by its first appearance. ``<hash>`` is that
+of the document's URL.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+
+#: The form of the names that the parser makes up (128 random bits).
+_MADE_UP = re.compile(rb"[a-f][0-9a-f]{31}\Z")
+
+
+class BlankNodeNames:
+    """Renames the blank nodes of one document.
+
+    Only made-up names need memory. It is bounded: of a document with more than twice ``window`` of
+    them, those not met for a while are forgotten. The parser never comes back to a node without a
+    label once its statement is finished, so nothing is lost by it.
+    """
+
+    def __init__(self, url: str, skolem_base: str = "", window: int = 1 << 18) -> None:
+        """Name the blank nodes of the document at ``url``."""
+        digest = blake2b(url.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest().encode()
+        if skolem_base:
+            start, self._end = f"<{skolem_base.rstrip('/')}/".encode(), b">"
+        else:
+            start, self._end = b"_:", b""
+        self._labelled = start + b"b" + digest + b"x"
+        self._ranked = start + b"b" + digest + b"n"
+        self._window = window
+        self._count = 0
+        self._new: dict[bytes, bytes] = {}
+        self._old: dict[bytes, bytes] = {}
+
+    def name(self, label: bytes) -> bytes:
+        """Return the N-Quads term for the blank node that the parser calls ``label``."""
+        if not _MADE_UP.match(label):
+            return self._labelled + label + self._end
+        known = self._new.get(label)
+        if known is None:
+            known = self._old.get(label)
+            if known is None:
+                known = b"%s%d%s" % (self._ranked, self._count, self._end)
+                self._count += 1
+            if len(self._new) >= self._window:
+                self._old, self._new = self._new, {}
+            self._new[label] = known
+        return known

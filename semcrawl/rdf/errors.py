@@ -1,0 +1,53 @@
+"""Collecting the errors of one document."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from semcrawl.items import DocumentError
+from semcrawl.rdf.options import ReadOptions
+
+_POSITION = re.compile(
+    r"^Parser error (?:at|between) line (\d+) (?:between columns|column) (\d+)[^:]*: "
+)
+_REPEATED_LINE = re.compile(r" \(line \d+\)\Z")
+
+
+class LimitReached(Exception):  # noqa: N818 - an event, not an error of the program
+    """A document went over a limit; the message says which."""
+
+
+class ErrorLog:
+    """The errors of one document: all counted, the first few kept, time watched."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        """Start the document's clock."""
+        self._options = options
+        self._end = time.monotonic() + options.max_seconds
+        self.kept: list[DocumentError] = []
+        self.count = 0
+
+    def add(self, message: str, line: int = 0, column: int = 0) -> None:
+        """Record an error; raise :class:`LimitReached` when there are too many."""
+        self.count += 1
+        if len(self.kept) < self._options.max_errors:
+            text = " ".join(message.split())
+            self.kept.append(DocumentError(text[:500], line, column))
+        if self.count >= self._options.give_up_after_errors:
+            raise LimitReached(f"given up after {self.count} errors")
+
+    def add_syntax(self, error: SyntaxError, first_line: int = 1) -> None:
+        """Record an error of the parser, whose line 1 is the document's ``first_line``."""
+        message = str(error.msg or error)
+        found = _POSITION.match(message)
+        line, column = error.lineno or 0, error.offset or 0
+        if found:
+            line, column = int(found[1]), int(found[2])
+            message = _REPEATED_LINE.sub("", message[found.end() :])
+        self.add(message, line + first_line - 1 if line else 0, column)
+
+    def check_time(self) -> None:
+        """Raise :class:`LimitReached` when the document has had its time."""
+        if time.monotonic() > self._end:
+            raise LimitReached(f"not finished after {self._options.max_seconds:g} seconds")

@@ -1,0 +1,76 @@
+"""N-Triples and N-Quads: a bad line costs that line only."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import pyoxigraph
+
+from semcrawl.rdf.errors import ErrorLog
+from semcrawl.rdf.sink import QuadSink
+
+_PIECE = 1 << 22
+
+
+def parse_lines(
+    data: bytes, syntax: pyoxigraph.RdfFormat, sink: QuadSink, errors: ErrorLog, first_line: int = 1
+) -> int:
+    """Read whole lines into ``sink``; return the number of the line after the last.
+
+    After an error the parser starts again with the line after the bad one.
+    """
+    view = memoryview(data)
+    start = 0
+    while start < len(data):
+        end = len(data)
+        if end - start > _PIECE:
+            end = data.rfind(b"\n", start, start + _PIECE) + 1 or data.find(b"\n", start) + 1 or end
+        first_line = _parse_piece(bytes(view[start:end]), syntax, sink, errors, first_line)
+        errors.check_time()
+        start = end
+    return first_line
+
+
+def _parse_piece(
+    data: bytes, syntax: pyoxigraph.RdfFormat, sink: QuadSink, errors: ErrorLog, first_line: int
+) -> int:
+    start = 0
+    while start < len(data):
+        rest = data[start:] if start else data
+        try:
+            pyoxigraph.serialize(pyoxigraph.parse(rest, syntax), sink.file, syntax)
+        except SyntaxError as error:
+            bad = max((error.lineno or _line_in(error)) - 1, 0)
+            offset = _offset_of_line(rest, bad)
+            stop = rest.find(b"\n", offset) + 1 or len(rest)
+            errors.add_syntax(error, first_line)
+            if bad and _is_good(rest[offset:stop], syntax):
+                stop = offset  # the error was that the line before is not closed
+                bad -= 1
+            start += stop
+            first_line += bad + 1
+            continue
+        return first_line + rest.count(b"\n")
+    return first_line
+
+
+def _line_in(error: SyntaxError) -> int:
+    words = str(error).split()
+    return int(words[words.index("line") + 1]) if "line" in words else 1
+
+
+def _offset_of_line(data: bytes, index: int) -> int:
+    offset = 0
+    for _ in range(index):
+        offset = data.find(b"\n", offset) + 1
+        if not offset:
+            return len(data)
+    return offset
+
+
+def _is_good(line: bytes, syntax: pyoxigraph.RdfFormat) -> bool:
+    try:
+        pyoxigraph.serialize(pyoxigraph.parse(line, syntax), BytesIO(), syntax)
+    except SyntaxError:
+        return False
+    return bool(line.strip())

@@ -1,0 +1,49 @@
+"""What a caller may choose about reading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+
+class Position(StrEnum):
+    """Where an IRI stands in a quad; an IRI that is the object of ``rdf:type`` is a ``TYPE``."""
+
+    SUBJECT = "subject"
+    PREDICATE = "predicate"
+    OBJECT = "object"
+    TYPE = "type"
+    GRAPH = "graph"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """Limits and choices of one read; the defaults suit a crawl."""
+
+    #: errors kept with their text per document; the rest is only counted
+    max_errors: int = 20
+    #: errors after which a document is given up, what was read until then is kept
+    give_up_after_errors: int = 10_000
+    #: bytes of N-Quads above which they go to a file instead of staying in memory
+    spool_above: int = 16 * 2**20
+    #: folder of those files; None is the system's folder for temporary files
+    spool_dir: Path | None = None
+    #: bytes of N-Quads after which a document is cut
+    max_nquads_bytes: int = 64 * 2**30
+    #: seconds after which a document is cut
+    max_seconds: float = 3600.0
+    #: bytes that the entities of an XML document may grow to
+    max_entity_bytes: int = 4 * 2**20
+    #: levels of nesting in XML and JSON
+    max_depth: int = 256
+    #: name blank nodes by Skolem IRIs (RDF 1.1 Concepts, section 3.5) under this IRI; empty: don't
+    skolem_base: str = ""
+    #: positions whose IRIs count as links
+    link_positions: frozenset[Position] = field(
+        default_factory=lambda: frozenset({Position.SUBJECT, Position.OBJECT})
+    )
+    #: properties whose values count as links; empty: all
+    link_properties: frozenset[str] = frozenset()
+    #: links kept per document
+    max_links: int = 10_000

@@ -1,0 +1,149 @@
+"""From a body to finished quads: the one entrance to all syntaxes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+
+import pyoxigraph
+
+from semcrawl.items import DocumentError
+from semcrawl.rdf import linewise, rdfxml
+from semcrawl.rdf.detection import Detection, detect
+from semcrawl.rdf.encoding import to_utf8
+from semcrawl.rdf.errors import ErrorLog, LimitReached
+from semcrawl.rdf.options import ReadOptions
+from semcrawl.rdf.rdflinks import RdfLink, find_links
+from semcrawl.rdf.sink import QuadSink
+from semcrawl.vocabulary import Kind, RdfFormat
+
+_OXIGRAPH: dict[RdfFormat, pyoxigraph.RdfFormat] = {
+    RdfFormat.RDF_XML: pyoxigraph.RdfFormat.RDF_XML,
+    RdfFormat.TURTLE: pyoxigraph.RdfFormat.TURTLE,
+    RdfFormat.N3: pyoxigraph.RdfFormat.N3,
+    RdfFormat.N_TRIPLES: pyoxigraph.RdfFormat.N_TRIPLES,
+    RdfFormat.TRIG: pyoxigraph.RdfFormat.TRIG,
+    RdfFormat.N_QUADS: pyoxigraph.RdfFormat.N_QUADS,
+    RdfFormat.JSON_LD: pyoxigraph.RdfFormat.JSON_LD,
+}
+_WITH_GRAPHS = frozenset({RdfFormat.N3, RdfFormat.TRIG, RdfFormat.N_QUADS, RdfFormat.JSON_LD})
+_NOT_IN_IRI = re.compile(r"[\x00-\x20<>\"{}|\\^`\x7f-\x9f\ud800-\udfff]")
+
+
+@dataclass(slots=True)
+class Reading:
+    """What one document gave.
+
+    The quads are in ``nquads`` (UTF-8, whole lines) or, when many, in the file ``spool``, which
+    the caller owns.
+    """
+
+    detection: Detection
+    nquads: bytes = b""
+    spool: Path | None = None
+    quads: int = 0
+    errors: list[DocumentError] = field(default_factory=list)
+    error_count: int = 0
+    #: whether the quads come out of data embedded in a page
+    embedded: bool = False
+    #: JSON-LD contexts that were asked for and not at hand
+    contexts_needed: tuple[str, ...] = ()
+    #: IRIs worth a fetch, as the options choose them
+    links: list[RdfLink] = field(default_factory=list)
+
+
+def iri_of(url: str) -> str:
+    """Return ``url`` as an IRI: characters that no IRI may have are percent-encoded."""
+    return _NOT_IN_IRI.sub(
+        lambda m: "".join(f"%{b:02X}" for b in m[0].encode("utf-8", "replace")), url
+    )
+
+
+def read(
+    body: bytes,
+    url: str,
+    content_type: str | None = None,
+    options: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
+    *,
+    contexts: Mapping[str, bytes] | None = None,
+    detection: Detection | None = None,
+) -> Reading:
+    """Read the RDF document ``body`` that was fetched from the final URL ``url``.
+
+    Base and default graph name are ``url``. Errors are recorded in the reading, with line and
+    column, and what is good before and after them is kept. A body that is no RDF gives no quad.
+    ``detection`` saves looking again. Never raises for what the body holds.
+    """
+    found = detection or detect(body, content_type, url)
+    errors = ErrorLog(options)
+    graph = iri_of(url)
+    sink = QuadSink(graph, options)
+    if found.kind is Kind.RDF and found.format is not None and found.compression is None:
+        try:
+            data, _ = to_utf8(body, content_type)
+            _parse(data, found.format, graph, sink, errors, options)
+        except LimitReached as limit:
+            errors.count += 1
+            errors.kept.append(DocumentError(str(limit)))
+    return _finish(found, url, sink, errors, options)
+
+
+def _finish(
+    found: Detection, url: str, sink: QuadSink, errors: ErrorLog, options: ReadOptions
+) -> Reading:
+    nquads = sink.finish()
+    if sink.spool is None:
+        links = list(find_links([nquads], url, options))
+    else:
+        with sink.spool.open("rb") as lines:
+            links = list(find_links(lines, url, options))
+    return Reading(found, nquads, sink.spool, sink.quads, errors.kept, errors.count, links=links)
+
+
+def _parse(
+    data: bytes,
+    syntax: RdfFormat,
+    base: str,
+    sink: QuadSink,
+    errors: ErrorLog,
+    options: ReadOptions,
+) -> None:
+    sink.has_graphs = syntax in _WITH_GRAPHS
+    if syntax in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS):
+        linewise.parse_lines(data, _OXIGRAPH[syntax], sink, errors)
+    elif syntax is RdfFormat.RDF_XML:
+        _parse_rdfxml(data, base, sink, errors, options)
+    elif syntax in _OXIGRAPH:
+        source = pyoxigraph.parse(data, _OXIGRAPH[syntax], base_iri=base)
+        resume(source, sink, errors)
+
+
+def resume(source: pyoxigraph.QuadParser, sink: QuadSink, errors: ErrorLog) -> None:
+    """Serialise all that ``source`` gives, going on after each error."""
+    target = pyoxigraph.RdfFormat.N_QUADS if sink.has_graphs else pyoxigraph.RdfFormat.N_TRIPLES
+    while True:
+        try:
+            pyoxigraph.serialize(source, sink.file, target)
+        except SyntaxError as error:
+            errors.add_syntax(error)
+            errors.check_time()
+            continue
+        return
+
+
+def _parse_rdfxml(
+    data: bytes, base: str, sink: QuadSink, errors: ErrorLog, options: ReadOptions
+) -> None:
+    data = rdfxml.guard_entities(data, options.max_entity_bytes)
+    out = BytesIO()
+    if rdfxml.parse_rdfxml(data, base, out, errors, options):
+        sink.write(out.getvalue())
+        if place := rdfxml.find_early_end(data):
+            errors.add("the document ends before its root element is closed", *place)
+        return
+    out = BytesIO()
+    rdfxml.parse_nodes(data, base, out, errors, options)
+    sink.write(out.getvalue())

@@ -1,0 +1,129 @@
+"""The way from the parser's N-Triples or N-Quads bytes to finished quads with provenance."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from io import BytesIO
+from pathlib import Path
+from typing import IO, cast
+
+from semcrawl.rdf.blanknodes import BlankNodeNames
+from semcrawl.rdf.errors import LimitReached
+from semcrawl.rdf.options import ReadOptions
+
+#: A line's blank nodes: as subject, or as last term (object or graph), or as object before a graph.
+_SUBJECT = re.compile(rb"^_:([^\s\"]+)", re.MULTILINE)
+_LAST = re.compile(rb" _:([^\s\"]+) \.$", re.MULTILINE)
+_OBJECT = re.compile(rb"^(\S+ \S+ )_:([^\s\"]+)(?= [<_])", re.MULTILINE)
+_LITERAL = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"(?:@[A-Za-z0-9-]++|\^\^<[^>]*+>)?+'
+#: Any term of a line that holds triple terms.
+_TERM = re.compile(rb"(" + _LITERAL + rb"|<[^>\s]*+>)|_:([^\s]+)")
+#: A line of N-Quads without a graph.
+_GRAPHLESS = re.compile(
+    rb"^(\S++ \S++ (?:<\S*+|_:\S++|" + _LITERAL + rb")) \.$",
+    re.MULTILINE,
+)
+_GRAPHLESS_STAR = re.compile(
+    rb"^(\S++ \S++ (?:<<\(.*\)>>)) \.$",
+    re.MULTILINE,
+)
+
+_PIECE = 1 << 19
+
+
+class QuadSink:
+    """A file that :func:`pyoxigraph.serialize` writes to; it finishes and keeps the lines.
+
+    ``graph`` names the default graph. Lines are finished in pieces of half a megabyte, so memory
+    does not depend on the document's size.
+    """
+
+    def __init__(self, graph: str, options: ReadOptions) -> None:
+        """Collect the quads of the document at ``graph``."""
+        self.names = BlankNodeNames(graph, options.skolem_base)
+        self.quads = 0
+        self.size = 0
+        #: whether what is written has graph names (N-Quads) or not (N-Triples)
+        self.has_graphs = False
+        self._graph = b" <" + graph.encode("utf-8", "replace") + b"> .\n"
+        self._options = options
+        self._pending: list[bytes] = []
+        self._pending_size = 0
+        self._memory = BytesIO()
+        self._out: IO[bytes] = self._memory
+        self.spool: Path | None = None
+
+    @property
+    def file(self) -> IO[bytes]:
+        """The sink as the serializer's type wants it: only ``write`` and ``flush`` are used."""
+        return cast(IO[bytes], self)
+
+    def write(self, data: bytes) -> int:
+        """Take a piece of the parser's output, which may end within a line."""
+        self._pending.append(data)
+        self._pending_size += len(data)
+        if self._pending_size >= _PIECE:
+            self._drain()
+        return len(data)
+
+    def flush(self) -> None:
+        """Finish the lines so far."""
+        self._drain()
+
+    def finish(self) -> bytes:
+        """Close the sink; return the N-Quads, or nothing when they are in :attr:`spool`."""
+        self._drain()
+        if self.spool is not None:
+            self._out.close()
+        return self._memory.getvalue()
+
+    def _drain(self) -> None:
+        if not self._pending:
+            return
+        data = self._pending[0] if len(self._pending) == 1 else b"".join(self._pending)
+        end = data.rfind(b"\n") + 1
+        rest = data[end:]
+        self._pending = [rest] if rest else []
+        self._pending_size = len(rest)
+        if end:
+            self.add_lines(data[:end] if rest else data)
+
+    def add_lines(self, lines: bytes) -> None:
+        """Add whole lines: N-Quads when :attr:`has_graphs`, else N-Triples."""
+        count = lines.count(b"\n")
+        if b"_:" in lines:
+            lines = self._rename(lines)
+        if not self.has_graphs:
+            lines = lines.replace(b" .\n", self._graph)
+        else:
+            tail = self._graph[:-1].replace(b"\\", b"\\\\")
+            lines = _GRAPHLESS.sub(rb"\1" + tail, lines)
+            if b"<<(" in lines:
+                lines = _GRAPHLESS_STAR.sub(rb"\1" + tail, lines)
+        self.quads += count
+        self.size += len(lines)
+        if self.size > self._options.max_nquads_bytes:
+            raise LimitReached(f"more than {self._options.max_nquads_bytes} bytes of N-Quads")
+        if self.spool is None and self.size > self._options.spool_above:
+            self._to_file()
+        self._out.write(lines)
+
+    def _rename(self, lines: bytes) -> bytes:
+        name = self.names.name
+        if b"<<(" in lines:
+            return _TERM.sub(lambda m: m[1] or name(m[2]), lines)
+        lines = _SUBJECT.sub(lambda m: name(m[1]), lines)
+        lines = _LAST.sub(lambda m: b" " + name(m[1]) + b" .", lines)
+        if self.has_graphs:
+            lines = _OBJECT.sub(lambda m: m[1] + name(m[2]), lines)
+        return lines
+
+    def _to_file(self) -> None:
+        file = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed by finish
+            prefix="semcrawl-", suffix=".nq", dir=self._options.spool_dir, delete=False
+        )
+        self.spool = Path(file.name)
+        file.write(self._memory.getbuffer())
+        self._memory = BytesIO()
+        self._out = file

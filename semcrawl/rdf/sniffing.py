@@ -1,0 +1,269 @@
+"""Shapes of content: which syntax a text is written in, whatever its labels say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from semcrawl.vocabulary import Kind, RdfFormat
+
+RDF_NAMESPACE = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+XHTML_NAMESPACE = b"http://www.w3.org/1999/xhtml"
+TRIX_NAMESPACES = (
+    b"http://www.w3.org/2004/03/trix/",
+    b"http://www.w3.org/2004/03/trix-1/",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the shape of a text says."""
+
+    kind: Kind
+    format: RdfFormat | None
+    confidence: float
+    evidence: str
+
+
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+
+# --- what may stand before the first token
+_XML_MISC = re.compile(
+    rb"\s*+(?:<\?.*?\?>\s*+|<!--.*?-->\s*+)*+(<!doctype\s+([\w:.-]+)[^>\[]*+(?:\[.*?\]\s*)?>\s*+"
+    rb"(?:<\?.*?\?>\s*+|<!--.*?-->\s*+)*+)?",
+    re.DOTALL | re.IGNORECASE,
+)
+_TAG = re.compile(rb"<([A-Za-z_][\w.-]*+)(?::([A-Za-z_][\w.-]*+))?((?=[\s/>])[^<]*)", re.DOTALL)
+_XMLNS = re.compile(rb"""\sxmlns(?::([\w.-]+))?\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_ENTITY = re.compile(rb"""<!ENTITY\s+([\w.-]+)\s+(?:"([^"]*)"|'([^']*)')""")
+_RDF_ATTRIBUTE = re.compile(rb"\s([\w.-]+):(?:about|ID|nodeID|resource|datatype|parseType)\s*=")
+_HTML_TAG = re.compile(
+    rb"<(?:html|head|body|title|meta|link|script|style|base|div|p|table|tr|td|ul|ol|h[1-6]|span|a|"
+    rb"br|hr|center|font|form|frameset|iframe|img|main|nav|section|article|header|footer|noscript"
+    rb")(?=[\s/>])(?!\s+<)",
+    re.IGNORECASE,
+)
+_HTML_ANYWHERE = re.compile(rb"<!doctype\s+html|<html[\s>]|<body[\s>]|<head>", re.IGNORECASE)
+
+# --- the Turtle family
+_COMMENTS = re.compile(rb"(?:\s++|#[^\n\r]*+(?:[\n\r]|\Z))*+")
+_IRI = rb"<[^<>\"{}|^`\\\x00-\x20]*+>"
+_NAME = rb"(?:[A-Za-z\x80-\xff][\w.\x80-\xff-]*+)?:(?:[\w.\x80-\xff%\\:/-]*+)"
+_BLANK = rb"_:[\w.\x80-\xff-]++"
+_SPACE = rb"(?:\s++|#[^\n\r]*+[\n\r])*+"
+_SUBJECT = rb"(?:" + _IRI + rb"|" + _BLANK + rb"|" + _NAME + rb"|\[\s*\]|\[)"
+_VERB = rb"(?:" + _IRI + rb"|" + _NAME + rb"|a(?=[\s<\[])|=(?!>)|is\s|has\s)"
+_OBJECT = (
+    rb"(?:" + _IRI + rb"|" + _BLANK + rb"|" + _NAME + rb"|\[|\(|\"|'|[+-]?\d|true\b|false\b|\?\w)"
+)
+_STATEMENT = re.compile(
+    rb"(?:" + _SUBJECT + _SPACE + _VERB + _SPACE + _OBJECT + rb"|\[" + _SPACE + _VERB + _SPACE
+    + _OBJECT + rb"|\(.{0,400}?\)" + _SPACE + _VERB + _SPACE + _OBJECT
+    + rb"|<<" + _SPACE + _SUBJECT + _SPACE + _VERB + _SPACE + _OBJECT + rb")",
+    re.DOTALL,
+)  # fmt: skip
+_STATEMENT_LINE = re.compile(
+    rb"^\s*(?:" + _IRI + rb"|" + _BLANK + rb"|" + _NAME + rb")\s+(?:" + _IRI + rb"|a|" + _NAME
+    + rb")\s+" + _OBJECT,
+    re.MULTILINE,
+)  # fmt: skip
+_DIRECTIVE = re.compile(
+    rb"@prefix\s+[^\s:]*:|@base\s*<|@version\s*[\"']|"
+    rb"(?i:prefix\s+[^\s:<]*:\s*<|base\s*<[^<>]*>|version\s*[\"'])"
+)
+_N3_DIRECTIVE = re.compile(rb"@(?:forAll|forSome|keywords)\b")
+_SPARQL = re.compile(
+    rb"^\s*(?:select|ask|construct|describe|insert|delete|load|with|clear|drop|create)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_OPAQUE = re.compile(
+    rb'"""(?:[^"\\]|\\.|"(?!""))*+(?:"""|\Z)|'
+    rb"'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)|"
+    rb'"(?:[^"\\\n\r]|\\.)*+"|'
+    rb"'(?:[^'\\\n\r]|\\.)*+'|"
+    rb"<[^<>\s\"{}]*+>|#[^\n\r]*+",
+    re.DOTALL,
+)
+_N3_SIGNS = re.compile(
+    rb"=>|<=\s|@for(?:All|Some)\b|(?:^|[\s({\[,;.])\?[A-Za-z]|\s=\s|\bis\s+\S+\s+of\b|[\w>]!\S|"
+    rb"\}\s*(?:[\w-]*:[\w-]+|<>|a)\s",
+    re.MULTILINE,
+)
+_TRIG_SIGNS = re.compile(
+    rb"(?:^|[.}\s])(?:(?i:graph)\s+)?(?:<>|[\w.-]*:[\w.%-]*|_:\w+|\[\s*\])\s*\{|\A\s*\{|\.\s*\{"
+)
+_LINE_FORMATS = (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS)
+_DIRECTIVE_LINE = re.compile(rb"^\s*(?:@prefix|@base|(?i:prefix|base)\s)", re.MULTILINE)
+_LINE_TERM = rb"(?:<[A-Za-z][^<>\"{}|^`\\\x00-\x20]*+>|_:\S++)"
+_LINE = re.compile(
+    rb"[ \t]*+" + _LINE_TERM + rb"[ \t]*+<[A-Za-z][^<>\s]*+>[ \t]*+(?:" + _LINE_TERM
+    + rb"|\"(?:[^\"\\\n\r]|\\.)*+\"(?:@[A-Za-z0-9-]+|\^\^<[^<>\s]*+>)?)"
+    rb"[ \t]*+(" + _LINE_TERM + rb"[ \t]*+)?\.[ \t]*+(?:#[^\n\r]*+)?\Z"
+)  # fmt: skip
+_LINE_START = re.compile(
+    rb"^[ \t]*+" + _LINE_TERM + rb"[ \t]*+<[A-Za-z][^<>\s]*+>[ \t]*+(?:[<\"]|_:)", re.MULTILINE
+)
+
+# --- JSON
+_JSON_OBJECT = re.compile(rb"\s*+(?:\[\s*+)*+(?:\{\s*+(?:\"|\}|\Z)|\]|\"|-?\d|\{\s*/[/*])")
+_JSON_KEYWORD = re.compile(rb"\"@(?:context|graph)\"\s*:")
+_JSON_EXPANDED = re.compile(rb"\"[a-z][a-z0-9+.-]*://[^\"\s]+\"\s*:")
+_JSON_NODE = re.compile(rb"\"@(?:id|type|value|list|set)\"\s*:")
+
+
+def is_binary(text: bytes) -> bool:
+    """Whether control characters say that this is no text in any encoding."""
+    return len(_CONTROL.findall(text[:2048])) > len(text[:2048]) // 100
+
+
+def sniff(text: bytes, body: bytes, claim: RdfFormat | None) -> Finding | None:
+    """Return what the shape of ``text`` says, or None when it says nothing.
+
+    ``text`` is the beginning in UTF-8, ``body`` all that is there, ``claim`` the syntax that the
+    labels name: it decides between syntaxes of one family only.
+    """
+    return (
+        _sniff_markup(text, claim) or _sniff_json(text, body, claim) or _sniff_turtle(text, claim)
+    )
+
+
+def _sniff_markup(text: bytes, claim: RdfFormat | None) -> Finding | None:
+    start = text.lstrip()
+    if not start.startswith(b"<"):
+        if _HTML_ANYWHERE.search(text[:4096]) and not _STATEMENT_LINE.search(text):
+            return Finding(Kind.HTML, None, 0.7, "HTML tags")
+        return None
+    misc = _XML_MISC.match(text)
+    doctype = (misc[2] or b"").lower() if misc else b""
+    if doctype in (b"html", b"xhtml"):
+        return Finding(Kind.HTML, None, 0.99, "document type html")
+    rest = text[misc.end() :] if misc else start
+    root = _TAG.match(rest)
+    if root is None:
+        if start[:5].lower() == b"<?xml":
+            return Finding(Kind.OTHER, None, 0.8, "XML without a root element in sight")
+        if _HTML_ANYWHERE.match(start):
+            return Finding(Kind.HTML, None, 0.9, "HTML tags")
+        return None
+    prefix, local = (root[1], root[2]) if root[2] else (b"", root[1])
+    if not prefix and local.lower() == b"html":
+        return Finding(Kind.HTML, None, 0.99, "root element html")
+    if text.startswith(b"<") and _STATEMENT.match(start) and not _XMLNS.search(root[3]):
+        return None  # Turtle that begins with a relative IRI: <a> <b> <c>
+    namespaces = _namespaces(text, root[3])
+    namespace = namespaces.get(prefix, b"")
+    if local == b"RDF" and (namespace == RDF_NAMESPACE or (prefix == b"rdf" and not namespace)):
+        return Finding(Kind.RDF, RdfFormat.RDF_XML, 0.99, "root element rdf:RDF")
+    if namespace in TRIX_NAMESPACES or (
+        local.lower() == b"trix" and claim is RdfFormat.TRIX and not prefix
+    ):
+        return Finding(Kind.RDF, RdfFormat.TRIX, 0.99, "root element of TriX")
+    if namespace == XHTML_NAMESPACE and local == b"html":
+        return Finding(Kind.HTML, None, 0.99, "root element html")
+    if not namespaces and _HTML_TAG.match(rest):
+        return Finding(Kind.HTML, None, 0.8, "HTML tags")
+    # RDF/XML may do without rdf:RDF; only a root with an RDF attribute and an RDF label counts
+    rdf_prefixes = {p for p, n in namespaces.items() if n == RDF_NAMESPACE}
+    used = _RDF_ATTRIBUTE.search(root[3])
+    if claim is RdfFormat.RDF_XML and namespace and used and used[1] in rdf_prefixes:
+        return Finding(Kind.RDF, RdfFormat.RDF_XML, 0.8, "root is a node element, label RDF/XML")
+    if _HTML_ANYWHERE.search(rest[:2048]):
+        return Finding(Kind.HTML, None, 0.7, "HTML tags")
+    name = local.decode("utf-8", "replace")
+    return Finding(Kind.OTHER, None, 0.9, f"XML with root element {name}")
+
+
+def _namespaces(text: bytes, attributes: bytes) -> dict[bytes, bytes]:
+    entities = {m[1]: m[2] or m[3] or b"" for m in _ENTITY.finditer(text)}
+    found = {}
+    for match in _XMLNS.finditer(attributes):
+        value = match[2] or match[3] or b""
+        if value.startswith(b"&") and value.endswith(b";"):
+            value = entities.get(value[1:-1], value)
+        found[match[1] or b""] = value
+    return found
+
+
+def _sniff_json(text: bytes, body: bytes, claim: RdfFormat | None) -> Finding | None:
+    if not _JSON_OBJECT.match(text):
+        return None
+    if text.lstrip().startswith(b"[") and _STATEMENT.match(text.lstrip()):
+        return None
+    whole = body if b"\0" not in body[:8] else text
+    if _JSON_KEYWORD.search(whole):
+        return Finding(Kind.RDF, RdfFormat.JSON_LD, 0.95, "JSON with @context or @graph")
+    if _JSON_NODE.search(whole) and _JSON_EXPANDED.search(whole):
+        return Finding(Kind.RDF, RdfFormat.JSON_LD, 0.9, "JSON with expanded properties")
+    if claim is RdfFormat.JSON_LD:
+        return Finding(Kind.RDF, RdfFormat.JSON_LD, 0.6, "JSON labelled JSON-LD")
+    return Finding(Kind.OTHER, None, 0.9, "JSON without JSON-LD keywords")
+
+
+def _sniff_turtle(text: bytes, claim: RdfFormat | None) -> Finding | None:
+    skipped = _COMMENTS.match(text)
+    start = text[skipped.end() if skipped else 0 :]
+    lines = _line_format(start)
+    if lines is not None:
+        if claim in (RdfFormat.TURTLE, RdfFormat.N3, RdfFormat.TRIG):
+            if lines is RdfFormat.N_QUADS:
+                return Finding(Kind.RDF, lines, 0.9, "lines of four terms")
+            return Finding(Kind.RDF, claim, 0.9, "lines of three terms")
+        if claim is RdfFormat.N_QUADS:
+            lines = claim
+        return Finding(Kind.RDF, lines, 0.95, "lines of three or four terms")
+    directive = _DIRECTIVE.match(start) or _N3_DIRECTIVE.match(start)
+    bare = _OPAQUE.sub(_hide, start)
+    if directive and _SPARQL.search(bare) and not _STATEMENT_LINE.search(start):
+        return Finding(Kind.OTHER, None, 0.8, "SPARQL")
+    graph = re.match(rb"(?i:graph\s+)?(?:" + _SUBJECT + rb")?\s*\{", start)
+    if directive or graph or _STATEMENT.match(start):
+        confidence, evidence = 0.9, "directive" if directive else "statement"
+    elif (claim or _STATEMENT_LINE.search(start[:256])) and (
+        _STATEMENT_LINE.search(start) or re.search(rb"^@prefix\s", start, re.MULTILINE)
+    ):
+        confidence, evidence = 0.6, "a statement after something else"
+    else:
+        return None
+    if not directive and not claim and not _ends_statement(bare):
+        return None
+    if claim in _LINE_FORMATS and not _DIRECTIVE_LINE.search(start) and _LINE_START.search(start):
+        return Finding(Kind.RDF, claim, 0.8, "lines that begin with two IRIs")
+    return Finding(Kind.RDF, _family_member(bare, claim), confidence, evidence)
+
+
+def _hide(match: re.Match[bytes]) -> bytes:
+    first = match[0][:1]
+    return b"<>" if first == b"<" else b"" if first == b"#" else b'""'
+
+
+def _ends_statement(bare: bytes) -> bool:
+    """Whether a statement is closed somewhere, or an IRI is used: prose does neither."""
+    return b"<>" in bare or re.search(rb"[\w\"\]):]\s*[.;]\s", bare + b"\n") is not None
+
+
+def _family_member(bare: bytes, claim: RdfFormat | None) -> RdfFormat:
+    if claim is RdfFormat.N3:
+        return claim
+    trig = _TRIG_SIGNS.search(bare) is not None
+    n3 = _N3_SIGNS.search(bare) is not None
+    if claim is RdfFormat.TRIG:
+        return claim
+    if n3:
+        return RdfFormat.N3
+    if trig:
+        return RdfFormat.TRIG
+    return RdfFormat.TURTLE
+
+
+def _line_format(start: bytes) -> RdfFormat | None:
+    """N-Triples or N-Quads when the first lines are all of their form."""
+    lines = [s for line in start.splitlines() if (s := line.strip()) and not s.startswith(b"#")]
+    if len(lines) > 1 and not start.endswith((b"\n", b"\r")):
+        lines.pop()  # may be cut by the head's end
+    if not lines:
+        return None
+    matches = [_LINE.match(line) for line in lines[:20]]
+    good = [match for match in matches if match]
+    if not good or matches[0] is None or len(good) < len(matches) * 0.7:
+        return None
+    return RdfFormat.N_QUADS if any(match[1] for match in good) else RdfFormat.N_TRIPLES

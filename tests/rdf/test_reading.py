@@ -1,0 +1,125 @@
+"""Reading documents of every syntax into quads."""
+
+import pyoxigraph
+import pytest
+
+from semcrawl.rdf import read
+from semcrawl.vocabulary import Kind, RdfFormat
+
+URL = "http://example.org/data/doc"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+XML = f'<rdf:RDF xmlns:rdf="{RDF}" xmlns:e="http://e/">'
+
+SAME = {
+    RdfFormat.TURTLE: '@prefix e: <http://e/> . <a> e:p "v" ; e:q [ e:r <b> ] .',
+    RdfFormat.N_TRIPLES: '<http://example.org/data/a> <http://e/p> "v" .\n'
+    "<http://example.org/data/a> <http://e/q> _:x .\n"
+    "_:x <http://e/r> <http://example.org/data/b> .\n",
+    RdfFormat.RDF_XML: f'{XML}<rdf:Description rdf:about="a"><e:p>v</e:p><e:q rdf:parseType='
+    '"Resource"><e:r rdf:resource="b"/></e:q></rdf:Description></rdf:RDF>',
+    RdfFormat.JSON_LD: '{"@context": {"@vocab": "http://e/"}, "@id": "a", "p": "v",'
+    ' "q": {"r": {"@id": "b"}}}',
+}
+
+
+def graph(nquads: bytes) -> pyoxigraph.Dataset:
+    dataset = pyoxigraph.Dataset(pyoxigraph.parse(nquads, pyoxigraph.RdfFormat.N_QUADS))
+    dataset.canonicalize(pyoxigraph.CanonicalizationAlgorithm.UNSTABLE)
+    return dataset
+
+
+@pytest.mark.parametrize("syntax", SAME, ids=lambda s: s.value)
+def test_every_syntax_gives_the_same_quads_in_the_documents_graph(syntax: RdfFormat) -> None:
+    """Base and graph name are the final URL in every syntax."""
+    reading = read(SAME[syntax].encode(), URL)
+    assert reading.detection.format is syntax
+    assert (reading.quads, reading.errors) == (3, [])
+    assert graph(reading.nquads) == graph(read(SAME[RdfFormat.TURTLE].encode(), URL).nquads)
+    assert all(line.endswith(f" <{URL}> .".encode()) for line in reading.nquads.splitlines())
+
+
+@pytest.mark.parametrize("syntax", SAME, ids=lambda s: s.value)
+def test_blank_nodes_are_stable_and_of_one_document(syntax: RdfFormat) -> None:
+    body = SAME[syntax].encode()
+    first, again, other = read(body, URL), read(body, URL), read(body, URL + "2")
+    labels = {t for t in first.nquads.split() if t.startswith(b"_:")}
+    assert first.nquads == again.nquads
+    assert labels
+    assert labels.isdisjoint(other.nquads.split())
+
+
+def test_input_graph_names_are_kept() -> None:
+    body = b'<http://a/> <http://b/> "x" .\n<http://a/> <http://b/> _:y <http://g/> .\n'
+    lines = read(body, URL, "application/n-quads").nquads.splitlines()
+    assert lines[0] == f'<http://a/> <http://b/> "x" <{URL}> .'.encode()
+    assert lines[1].endswith(b" <http://g/> .")
+
+
+def test_literals_that_look_like_terms_are_untouched() -> None:
+    body = b'<http://a/> <http://b/> " _:x", "_:y", "z .", "<http://c/> .", "_:q"@en .'
+    reading = read(body, URL, "text/turtle")
+    values = {q.object.value for q in graph(reading.nquads)}
+    assert values == {" _:x", "_:y", "z .", "<http://c/> .", "_:q"}
+
+
+def test_good_lines_around_a_bad_one_are_kept() -> None:
+    good = b"<http://a/%d> <http://b/> <http://c/> .\n"
+    body = good % 1 + b'<http://a/> <http://b/> "open\n' + good % 2 + b"nonsense\n" + good % 3
+    reading = read(body, URL, "application/n-triples")
+    assert reading.quads == 3
+    assert [error.line for error in reading.errors] == [2, 4]
+
+
+def test_an_unclosed_line_does_not_cost_the_next() -> None:
+    body = b"<http://a/> <http://b/> <http://c/>\n<http://a/> <http://b/> <http://d/> .\n"
+    reading = read(body, URL, "application/n-triples")
+    assert reading.nquads == f"<http://a/> <http://b/> <http://d/> <{URL}> .\n".encode()
+    assert reading.error_count == 1
+
+
+def test_rdf_xml_with_a_bad_node_makes_no_statement_up() -> None:
+    body = (
+        f'{XML}<rdf:Description rdf:about="a"><e:p>1</e:p></rdf:Description>\n'
+        '<rdf:Description rdf:about="b"><e:p>2</e:p><e:p>AT&T</e:p><e:p>3</e:p></rdf:Description>\n'
+        '<rdf:Description rdf:about="c"><e:p>4</e:p></rdf:Description></rdf:RDF>'
+    ).encode()
+    reading = read(body, URL)
+    values = {q.object.value for q in graph(reading.nquads)}
+    assert values == {"1", "2", "4"}
+    assert [error.line for error in reading.errors] == [2]
+
+
+def test_rdf_xml_that_ends_too_early_is_an_error() -> None:
+    body = f'{XML}<rdf:Description rdf:about="a"><e:p>1</e:p><e:p>2'.encode()
+    reading = read(body, URL)
+    assert reading.quads == 1
+    assert reading.error_count == 1
+
+
+def test_html_gives_no_quad_whatever_its_label() -> None:
+    body = b"<!doctype html><html><body><p>x</p></body></html>"
+    reading = read(body, URL + ".rdf", "application/rdf+xml")
+    assert (reading.detection.kind, reading.quads) == (Kind.HTML, 0)
+
+
+def test_a_byte_order_mark_is_no_error() -> None:
+    reading = read(b"\xef\xbb\xbf<http://a/> <http://b/> <http://c/> .\n", URL + ".nq")
+    assert (reading.quads, reading.error_count) == (1, 0)
+
+
+def test_growing_entities_are_refused() -> None:
+    entities = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
+    body = (
+        f'<!DOCTYPE rdf:RDF [<!ENTITY e0 "ten bytes!">{entities}]>{XML}'
+        '<rdf:Description rdf:about="a"><e:p>&e11;</e:p></rdf:Description></rdf:RDF>'
+    ).encode()
+    reading = read(body, URL)
+    assert reading.quads == 0
+    assert "grows too large" in reading.errors[0].message
+
+
+def test_links_come_once_without_fragments() -> None:
+    body = b"<#me> <http://xmlns.com/foaf/0.1/knows> <http://b.org/x#me>, <http://b.org/x#you> ."
+    reading = read(body, URL, "text/turtle")
+    assert [link.iri for link in reading.links] == ["http://b.org/x"]
+    assert reading.links[0].predicate == "http://xmlns.com/foaf/0.1/knows"
