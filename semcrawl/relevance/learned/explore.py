@@ -1,0 +1,47 @@
+"""The exploration bonus: how often something like a link was fetched."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semcrawl.relevance.learned.model import Floats
+
+
+class FetchCounts:
+    """Counts fetches by name; names get numbers, so that counts can be read in bulk."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self._counts: Floats = np.zeros(256, np.float32)
+
+    def number(self, name: str) -> int:
+        """The number of a name; a new one if it has none."""
+        number = self.numbers.setdefault(name, len(self.numbers))
+        if number >= len(self._counts):
+            self._counts = np.concatenate((self._counts, np.zeros_like(self._counts)))
+        return number
+
+    def add(self, number: int, fetches: float = 1.0) -> None:
+        """Count a fetch."""
+        self._counts[number] += fetches
+
+    def shares(self, numbers: NDArray[np.integer]) -> Floats:
+        """1/√(1+n) for the counts n of each number."""
+        result: Floats = 1 / np.sqrt(1 + self._counts[numbers])
+        return result
+
+    def count(self, name: str) -> float:
+        """Fetches counted under a name."""
+        number = self.numbers.get(name)
+        return 0.0 if number is None else float(self._counts[number])
+
+    def state(self) -> tuple[list[str], Floats]:
+        """Names and counts, for :meth:`restore`."""
+        return list(self.numbers), self._counts[: len(self.numbers)].copy()
+
+    def restore(self, names: list[str], counts: Floats) -> None:
+        """Take over what :meth:`state` gave."""
+        self.numbers = {name: i for i, name in enumerate(names)}
+        self._counts = np.zeros(max(256, len(names)), np.float32)
+        self._counts[: len(names)] = counts

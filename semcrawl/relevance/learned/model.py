@@ -1,0 +1,79 @@
+"""The online model of a link's index: hashed logistic regression with AdaGrad."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semcrawl.relevance.learned.options import LearnedOptions
+
+Floats = NDArray[np.float32]
+Rows = NDArray[np.uint32]
+Ids = NDArray[np.int64]
+
+
+class IndexModel:
+    """Predicts q = σ(prior + Σ weights of a link's rows) and learns from soft targets."""
+
+    def __init__(self, options: LearnedOptions) -> None:
+        size = 1 << options.table_bits
+        self._rate = options.learning_rate
+        self.weights: Floats = np.zeros(size, np.float32)
+        self.squares: Floats = np.full(size, options.initial_squares, np.float32)
+
+    def logits(self, rows: Rows, starts: Ids, priors: Floats) -> Floats:
+        """Logits of many links: ``rows`` one after the other, each link's beginning in ``starts``.
+
+        Every link has at least one row.
+        """
+        if not len(starts):
+            return np.zeros(0, np.float32)
+        sums: Floats = np.add.reduceat(self.weights[rows], starts).astype(np.float32, copy=False)
+        return sums + priors
+
+    def logit(self, rows: Rows, prior: float) -> float:
+        """Logit of one link."""
+        return prior + float(self.weights[rows].sum())
+
+    def update(self, rows: Rows, prior: float, observed: float, weight: float) -> None:
+        """Make one AdaGrad step of logistic loss towards ``observed`` (0 to 1)."""
+        if not len(rows):
+            return
+        gradient = (sigmoid(self.logit(rows, prior)) - observed) * weight
+        squares = self.squares[rows] + gradient * gradient
+        self.squares[rows] = squares
+        step = self._rate * gradient * math.sqrt(4 / len(rows))
+        self.weights[rows] -= step / np.sqrt(squares)
+
+
+def sigmoid(logit: float) -> float:
+    """1 / (1 + e^-logit), without overflow."""
+    if logit >= 0:
+        return 1 / (1 + math.exp(-min(logit, 700.0)))
+    power = math.exp(max(logit, -700.0))
+    return power / (1 + power)
+
+
+def sigmoids(logits: Floats) -> Floats:
+    """:func:`sigmoid` of each."""
+    result: Floats = (1 / (1 + np.exp(-np.clip(logits, -60, 60)))).astype(np.float32)
+    return result
+
+
+def page_index(values: NDArray[np.floating]) -> float:
+    """Targets per request to be had through a page whose new links have these values.
+
+    The page itself costs one request; of its links the best k are followed, for the best k:
+    max over k of Σ v·t / (1 + Σ t), where a link of value v costs t requests in all: 1 for a
+    (nearly) sure target, up to 3 for a page that leads to some, 1 for a lost cause.
+    """
+    if not len(values):
+        return 0.0
+    best_first = np.sort(values)[::-1].astype(np.float64)
+    cost = np.ones_like(best_first)
+    between = (best_first > 0.05) & (best_first <= 0.75)
+    cost[between] = np.minimum(1 / best_first[between], 3.0)
+    yields = np.cumsum(best_first * cost) / (1 + np.cumsum(cost))
+    return float(yields.max())

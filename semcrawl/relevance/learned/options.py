@@ -1,0 +1,108 @@
+"""Options of the learned strategy, with the constants of the model in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+from semcrawl.errors import UsageError
+
+#: Families of features that can be switched off one by one (ablations).
+FEATURE_FAMILIES: frozenset[str] = frozenset(
+    {"extension", "path", "query", "host", "anchor", "context", "title", "markup"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedOptions:
+    """Everything that can be chosen about the model. All figures have no unit unless said."""
+
+    #: seed of the ties' jitter
+    seed: int = 0
+    #: what counts as a target: ``rdf``, ``embedded`` or media types separated by commas
+    targets: str = "rdf"
+    #: rows of the weight table, as a power of two
+    table_bits: int = 18
+    #: step of AdaGrad
+    learning_rate: float = 0.2
+    #: where each row's sum of squared gradients starts
+    initial_squares: float = 0.05
+    #: weight of an observation that was not fetched itself but recomputed from its children
+    backup_weight: float = 0.5
+    #: levels of the discovery tree that hear of a fetch below them
+    backup_depth: int = 4
+    #: exploration bonus of a link whose cluster, section or subsection nothing was fetched of
+    explore_cluster: float = 0.10
+    explore_section: float = 0.10
+    explore_subsection: float = 0.05
+    #: standard deviation of the prior's jitter (logits)
+    jitter: float = 0.1
+    #: after each of so many fetches every prediction is refreshed
+    refresh_always: int = 60
+    #: … and later after every so many fetches
+    refresh_every: int = 25
+    #: how many links of a host keep an exact key in the frontier
+    head: int = 256
+    #: a key is moved only when it is off by more than this
+    tolerance: float = 0.01
+    #: most links that the model keeps in mind (about 0.5 KB each); the least likely are forgotten
+    max_links: int = 1_000_000
+    #: most waiting links that a saved state keeps, the best ones
+    saved_links: int = 100_000
+    #: switches for ablations
+    use_prior: bool = True
+    use_backups: bool = True
+    use_exploration: bool = True
+    families: frozenset[str] = FEATURE_FAMILIES
+
+    def __post_init__(self) -> None:
+        """Refuse values that make no sense."""
+        if not 8 <= self.table_bits <= 26:
+            raise UsageError(f"table_bits must be from 8 to 26, not {self.table_bits}")
+        if self.max_links < 1000:
+            raise UsageError(f"max_links must be 1000 or more, not {self.max_links}")
+        if self.head < 1 or self.refresh_every < 1:
+            raise UsageError("head and refresh_every must be 1 or more")
+        unknown = self.families - FEATURE_FAMILIES
+        if unknown:
+            raise UsageError(f"unknown feature families: {', '.join(sorted(unknown))}")
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Read ``SEMCRAWL_RANDOM_SEED``, ``SEMCRAWL_TARGETS`` and ``SEMCRAWL_LEARNED_OPTIONS``.
+
+        The last is a mapping of field names of this class to values. Raises ``UsageError`` for
+        unknown names and values of the wrong type.
+        """
+        options = cls()
+        extra = settings.get("SEMCRAWL_LEARNED_OPTIONS") or {}
+        if not isinstance(extra, Mapping):
+            raise UsageError("SEMCRAWL_LEARNED_OPTIONS must be a mapping")
+        changes: dict[str, Any] = dict(extra)
+        if settings.get("SEMCRAWL_RANDOM_SEED") is not None:
+            changes.setdefault("seed", settings["SEMCRAWL_RANDOM_SEED"])
+        if settings.get("SEMCRAWL_TARGETS"):
+            changes.setdefault("targets", settings["SEMCRAWL_TARGETS"])
+        known = {f.name: getattr(options, f.name) for f in fields(cls)}
+        for name, value in changes.items():
+            if name not in known:
+                raise UsageError(f"SEMCRAWL_LEARNED_OPTIONS: unknown option {name!r}")
+            changes[name] = _coerce(name, value, known[name])
+        return replace(options, **changes)
+
+
+def _coerce(name: str, value: Any, default: Any) -> Any:
+    """``value`` as the type of ``default``; raise ``UsageError`` if it is not one."""
+    try:
+        if isinstance(default, bool):
+            if isinstance(value, str):
+                return value.strip().lower() in {"1", "true", "yes", "on"}
+            return bool(value)
+        if isinstance(default, frozenset):
+            return frozenset(value.split(",") if isinstance(value, str) else value)
+        if isinstance(default, str):
+            return value if isinstance(value, str) else ",".join(value)
+        return type(default)(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"learned strategy: {name} cannot be {value!r}") from None

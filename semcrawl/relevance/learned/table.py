@@ -1,0 +1,155 @@
+"""The links that the model keeps in mind, in columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semcrawl.relevance.learned.features import LinkFacts
+from semcrawl.relevance.learned.model import Ids, Rows
+
+
+class LinkState(IntEnum):
+    """Where a link is."""
+
+    WAITING = 0
+    TAKEN = 1  #: being fetched
+    DONE = 2
+
+
+NONE = -1
+
+#: per-link columns and their types; ``told`` is the key last given to the frontier, negated
+COLUMNS: dict[str, type[np.generic]] = {
+    "start": np.int64,  # first of the link's rows in the flat array
+    "length": np.int32,  # how many rows
+    "prior": np.float32,
+    "index": np.float32,  # predicted
+    "observed": np.float32,  # NaN until known
+    "told": np.float32,
+    "parent": np.int32,
+    "first_child": np.int32,
+    "children": np.int32,
+    "host": np.int32,
+    "cluster": np.int32,
+    "section": np.int32,
+    "subsection": np.int32,
+    "state": np.uint8,
+    "flags": np.uint8,
+}
+
+
+class LinkTable:
+    """Columns of links, numbered from 0 in order of arrival; a page's children are contiguous."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.urls: list[str] = []
+        self.ids: dict[str, int] = {}
+        self.columns: dict[str, NDArray[Any]] = {
+            name: np.zeros(1024, kind) for name, kind in COLUMNS.items()
+        }
+        self._rows: Rows = np.zeros(1 << 15, np.uint32)
+        self._used = 0
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """A column, as long as the table (a view: assignments write through)."""
+        return self.columns[name][: self.size]
+
+    def append(
+        self, urls: Sequence[str], facts: Sequence[LinkFacts], **values: NDArray[Any] | float
+    ) -> range:
+        """Add new links; return their numbers. ``values`` fill columns, others stay empty."""
+        count = len(urls)
+        first = self.size
+        numbers = range(first, first + count)
+        if not count:
+            return numbers
+        self._reserve(count, sum(len(f.rows) for f in facts))
+        lengths = np.fromiter((len(f.rows) for f in facts), np.int64, count)
+        end = self._used + int(lengths.sum())
+        self._rows[self._used : end] = np.concatenate([f.rows for f in facts])
+        self.size += count
+        new = slice(first, self.size)
+        for name in COLUMNS:
+            self.columns[name][new] = 0
+        self.columns["start"][new] = self._used + np.cumsum(lengths) - lengths
+        self.columns["length"][new] = lengths
+        self.columns["observed"][new] = np.nan
+        self.columns["parent"][new] = NONE
+        self.columns["first_child"][new] = NONE
+        for name, value in values.items():
+            self.columns[name][new] = value
+        self._used = end
+        self.urls.extend(urls)
+        for number, url in zip(numbers, urls, strict=True):
+            self.ids[url] = number
+        return numbers
+
+    def rows(self, number: int) -> Rows:
+        """Rows of one link."""
+        start = int(self.columns["start"][number])
+        return self._rows[start : start + int(self.columns["length"][number])]
+
+    def gather(self, numbers: Ids) -> tuple[Rows, Ids]:
+        """Rows of many links one after the other, and where each link's rows begin."""
+        lengths = self.columns["length"][numbers].astype(np.int64)
+        starts: Ids = np.cumsum(lengths) - lengths
+        shift = self.columns["start"][numbers] - starts
+        return self._rows[np.repeat(shift, lengths) + np.arange(lengths.sum())], starts
+
+    def waiting(self) -> Ids:
+        """Numbers of the links that wait."""
+        return np.flatnonzero(self["state"] == LinkState.WAITING)
+
+    def select(self, mask: NDArray[np.bool_]) -> LinkTable:
+        """A table of the links in ``mask`` only. Children of one page stay contiguous."""
+        kept = np.flatnonzero(mask)
+        renumbered = np.full(self.size + 1, NONE, np.int64)
+        renumbered[kept] = np.arange(len(kept))
+        before = np.concatenate(([0], np.cumsum(mask)))
+        flat, starts = self.gather(kept)
+        columns = {name: self[name][kept] for name in COLUMNS}
+        first, count = columns["first_child"], columns["children"]
+        has = first >= 0
+        columns["first_child"] = np.where(has, before[first], NONE)
+        columns["children"] = np.where(has, before[first + count] - before[first], 0)
+        columns["parent"] = renumbered[columns["parent"]]
+        columns["start"] = starts
+        return self._of([self.urls[i] for i in kept], columns, flat)
+
+    def state(self) -> dict[str, Any]:
+        """Everything, for :meth:`restored`."""
+        flat, starts = self.gather(np.arange(self.size))
+        columns = {f"column_{name}": self[name] for name in COLUMNS}
+        return {"urls": self.urls, "rows": flat, **columns, "column_start": starts}
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> LinkTable:
+        """The table that :meth:`state` was taken of."""
+        columns = {name: state[f"column_{name}"] for name in COLUMNS}
+        return cls._of(list(state["urls"]), columns, state["rows"])
+
+    @classmethod
+    def _of(cls, urls: list[str], columns: Mapping[str, Any], rows: Rows) -> LinkTable:
+        table = cls()
+        table.urls = urls
+        table.ids = {url: i for i, url in enumerate(urls)}
+        table.size = len(urls)
+        table.columns = {name: columns[name].astype(kind) for name, kind in COLUMNS.items()}
+        table._rows, table._used = rows, len(rows)
+        return table
+
+    def _reserve(self, links: int, rows: int) -> None:
+        capacity = len(self.columns["state"])
+        if self.size + links > capacity:
+            more = max(capacity // 2, links, 1024)
+            for name, column in self.columns.items():
+                self.columns[name] = np.concatenate((column, np.zeros(more, column.dtype)))
+        if self._used + rows > len(self._rows):
+            extra = max(len(self._rows) // 2, rows, 1 << 15)
+            self._rows = np.concatenate((self._rows, np.zeros(extra, np.uint32)))

@@ -1,0 +1,235 @@
+"""The strategy ``learned``: what it prefers, what it learns, what it survives."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semcrawl.errors import UsageError
+from semcrawl.links import Link, Page
+from semcrawl.relevance.contract import Label, Outcome, Relevance
+from semcrawl.relevance.learned import Learned, LearnedOptions
+from semcrawl.relevance.learned.model import page_index
+from semcrawl.vocabulary import Kind
+
+HOME = Page("http://a.example/")
+
+
+def links(*urls: str, **texts: str) -> list[Link]:
+    return [Link(url, position=i, **texts) for i, url in enumerate(urls)]
+
+
+def fetch(strategy, url, kind, found=(), parent=None):
+    """Tell the strategy that ``url`` was fetched, and held the links ``found``."""
+    ranked = strategy.rank(Page(url), found)
+    outcome = Outcome(
+        url, kind, kind is Kind.RDF, url, parent,
+        new_links=tuple(r for r in ranked if r.group is not None),
+    )  # fmt: skip
+    strategy.learn(outcome)
+    return ranked
+
+
+def keys(strategy, urls, parent="http://a.example/"):
+    return {r.link.url: r.key for r in strategy.rank(Page(parent), links(*urls))}
+
+
+def test_meets_the_contract():
+    assert isinstance(Learned.from_settings({}), Relevance)
+
+
+def test_prefers_rdf_files_over_pages_and_pages_over_tables():
+    key = keys(Learned(), [f"http://a.example/x.{e}" for e in ("ttl", "html", "csv")])
+    assert key["http://a.example/x.ttl"] < key["http://a.example/x.html"]
+    assert key["http://a.example/x.html"] < key["http://a.example/x.csv"]
+
+
+def test_never_asks_for_images_styles_and_scripts():
+    found = links("http://a.example/a.png", "http://a.example/b.css", "http://a.example/c.js")
+    found += links("http://a.example/d", rel="stylesheet")
+    ranked = Learned().rank(HOME, found)
+    assert [r.group for r in ranked] == [None] * 4
+    assert {r.label for r in ranked} == {Label.N}
+
+
+def test_learns_which_pages_lead_to_rdf():
+    strategy = Learned()
+    good = [f"http://a.example/item/{i}.html" for i in range(6)]
+    bad = [f"http://a.example/news/{i}.html" for i in range(6)]
+    fetch(strategy, "http://a.example/", Kind.HTML, links(*good, *bad))
+    for i in range(5):
+        data = f"http://a.example/item/{i}.ttl"
+        fetch(strategy, good[i], Kind.HTML, links(data), parent="http://a.example/")
+        fetch(strategy, data, Kind.RDF, parent=good[i])
+        fetch(strategy, bad[i], Kind.HTML, parent="http://a.example/")
+    new = keys(strategy, ["http://a.example/item/77.html", "http://a.example/news/77.html"])
+    assert new["http://a.example/item/77.html"] < new["http://a.example/news/77.html"]
+
+
+def test_a_list_page_gets_its_due_when_what_it_lists_pays():
+    strategy = Learned()
+    lists = [f"http://a.example/list?page={i}" for i in range(3)]
+    other = [f"http://a.example/blog?page={i}" for i in range(3)]
+    fetch(strategy, "http://a.example/", Kind.HTML, links(*lists, *other))
+    for n, (page, plain) in enumerate(zip(lists, other, strict=True)):
+        items = [f"http://a.example/{n}{i}" for i in range(5)]
+        fetch(strategy, page, Kind.HTML, links(*items), parent="http://a.example/")
+        posts = links(*(f"http://a.example/post/{n}{i}" for i in range(5)))
+        fetch(strategy, plain, Kind.HTML, posts, parent="http://a.example/")
+        for item in items:
+            fetch(strategy, item, Kind.HTML, links(item + ".ttl"), parent=page)
+            fetch(strategy, item + ".ttl", Kind.RDF, parent=item)
+        for post in posts:
+            fetch(strategy, post.url, Kind.HTML, parent=plain)
+    new = keys(strategy, ["http://a.example/list?page=9", "http://a.example/blog?page=9"])
+    assert new["http://a.example/list?page=9"] < new["http://a.example/blog?page=9"]
+
+
+def test_waiting_links_get_new_keys_when_their_like_pays():
+    strategy = Learned()
+    waiting = [f"http://a.example/data/{i}" for i in range(10)]
+    before = {r.link.url: r.key for r in fetch(strategy, HOME.url, Kind.HTML, links(*waiting))}
+    fetch(strategy, waiting[0], Kind.RDF, parent=HOME.url)
+    moved = strategy.rekeyed()
+    assert waiting[0] not in moved
+    assert all(moved[url] < before[url] for url in waiting[1:])
+    assert strategy.rekeyed() == {}
+
+
+def test_a_host_is_worth_its_best_waiting_link():
+    strategy = Learned()
+    fetch(strategy, HOME.url, Kind.HTML, links("http://b.example/x.ttl", "http://a.example/y"))
+    values = strategy.values()
+    assert values["b.example"] > values["a.example"] > 0
+    strategy.taken(["http://b.example/x.ttl"])
+    fetch(strategy, "http://b.example/x.ttl", Kind.RDF, parent=HOME.url)
+    assert strategy.values()["b.example"] == 0
+
+
+def test_links_in_flight_lower_the_bonus_of_their_like():
+    strategy = Learned()
+    fetch(strategy, HOME.url, Kind.HTML, links("http://a.example/x/1", "http://a.example/x/2"))
+    before = keys(strategy, ["http://a.example/x/3"])
+    strategy.taken(["http://a.example/x/1", "http://a.example/x/2"])
+    after = keys(strategy, ["http://a.example/x/3"])
+    assert after["http://a.example/x/3"] > before["http://a.example/x/3"]
+
+
+def run(seed):
+    strategy = Learned(LearnedOptions(seed=seed))
+    heard = []
+    for n in range(30):
+        found = links(*(f"http://a.example/{n}/{i}/{'x' * i}.html" for i in range(6)))
+        fetch(strategy, f"http://a.example/{n}", Kind.HTML, found)
+        heard.append((dict(strategy.rekeyed()), dict(strategy.values())))
+    return heard
+
+
+def test_same_seed_and_answers_give_the_same_order():
+    assert run(1) == run(1)
+    assert run(1) != run(2)
+
+
+def test_hearing_an_outcome_twice_changes_nothing():
+    strategy = Learned()
+    fetch(strategy, HOME.url, Kind.HTML, links("http://a.example/x"))
+    before = strategy.dump_state()
+    fetch(strategy, HOME.url, Kind.HTML, links("http://a.example/x"))
+    assert strategy.dump_state() == before
+
+
+def test_state_goes_on_where_it_was():
+    first = Learned()
+    fetch(first, HOME.url, Kind.HTML, links(*(f"http://a.example/d/{i}" for i in range(9))))
+    fetch(first, "http://a.example/d/0", Kind.RDF, parent=HOME.url)
+    second = Learned()
+    second.load_state(first.dump_state())
+    probe = ["http://a.example/d/77", "http://a.example/q"]
+    assert keys(first, probe) == pytest.approx(keys(second, probe))
+    fetch(first, "http://a.example/d/1", Kind.RDF, parent=HOME.url)
+    fetch(second, "http://a.example/d/1", Kind.RDF, parent=HOME.url)
+    assert keys(first, probe) == pytest.approx(keys(second, probe), abs=1e-5)
+
+
+@pytest.mark.parametrize("damage", [
+    lambda s: b"", lambda s: s[:-10], lambda s: s[:25], lambda s: b"other" + s,
+    lambda s: s[:60] + bytes([s[60] ^ 1]) + s[61:], lambda s: s.replace(b"-1\n", b"-0\n", 1),
+])  # fmt: skip
+def test_a_damaged_or_foreign_state_is_refused(damage):
+    strategy = Learned()
+    fetch(strategy, HOME.url, Kind.HTML, links("http://a.example/x"))
+    with pytest.raises(UsageError):
+        Learned().load_state(damage(strategy.dump_state()))
+
+
+def test_a_state_of_another_table_size_is_refused():
+    state = Learned(LearnedOptions(table_bits=10)).dump_state()
+    with pytest.raises(UsageError, match="2\\^10"):
+        Learned().load_state(state)
+
+
+@pytest.mark.parametrize("settings", [
+    {"SEMCRAWL_TARGETS": "nonsense"}, {"SEMCRAWL_RANDOM_SEED": "x"},
+    {"SEMCRAWL_LEARNED_OPTIONS": {"table_bits": 99}}, {"SEMCRAWL_LEARNED_OPTIONS": {"no": 1}},
+    {"SEMCRAWL_LEARNED_OPTIONS": 3}, {"SEMCRAWL_LEARNED_OPTIONS": {"families": "anchors"}},
+])  # fmt: skip
+def test_wrong_settings_are_refused(settings):
+    with pytest.raises(UsageError):
+        Learned.from_settings(settings)
+
+
+def test_media_types_as_targets_change_what_comes_first():
+    csv, ttl = "http://a.example/x.csv", "http://a.example/x.ttl"
+    key = keys(Learned.from_settings({"SEMCRAWL_TARGETS": "text/csv"}), [csv, ttl])
+    assert key[csv] < key[ttl]
+    image = Learned(LearnedOptions(targets="image/png")).rank(HOME, links("http://a.example/i.png"))
+    assert image[0].group is not None
+
+
+def test_explains_what_speaks_for_a_link():
+    strategy = Learned()
+    found = links(*(f"http://a.example/data/{i}" for i in range(9)))
+    fetch(strategy, HOME.url, Kind.HTML, found)
+    fetch(strategy, "http://a.example/data/0", Kind.RDF, parent=HOME.url)
+    rows = strategy.explain(HOME, found[1])
+    assert {"index", "exploration bonus", "prior", "for"} <= {topic for topic, _ in rows}
+    assert any("data" in text for topic, text in rows if topic == "for")
+
+
+@given(st.lists(st.floats(0, 1), max_size=30))
+def test_a_page_is_worth_no_more_than_its_best_link(values):
+    index = page_index(np.array(values))
+    assert 0 <= index <= max(values, default=0.0) + 1e-9
+    assert page_index(np.array([*values, 1.0])) >= index - 1e-9
+
+
+ODD = st.one_of(
+    st.text(max_size=60), st.sampled_from(["http://[", "http://a.example:99999999/", "//"])
+)
+
+
+@given(st.lists(st.builds(Link, ODD, ODD, ODD, ODD, ODD, ODD, ODD, ODD, ODD), max_size=8))
+def test_any_link_gets_a_judgement(found):
+    strategy = Learned(LearnedOptions(table_bits=10))
+    assert [r.link for r in fetch(strategy, HOME.url, Kind.HTML, found)] == found
+    strategy.rekeyed(), strategy.values()
+
+
+def test_megabyte_long_urls_and_texts_are_survived():
+    long = "x1/" * 400_000
+    found = [Link("http://a.example/" + long, anchor=long, title=long, before=long, after=long,
+                  tag_path=long, type=long, rel=long)]  # fmt: skip
+    fetch(Learned(), HOME.url, Kind.HTML, found)
+
+
+def test_links_beyond_the_bound_are_forgotten_worst_first():
+    strategy = Learned(LearnedOptions(max_links=1000, refresh_always=2))
+    for n in range(4):
+        found = links(
+            *(f"http://a.example/{n}/{i}.{'csv' if i % 2 else 'ttl'}" for i in range(600))
+        )
+        fetch(strategy, f"http://a.example/{n}", Kind.HTML, found)
+    strategy._memory.refresh()
+    table = strategy._memory.table
+    assert table.size <= 1000
+    assert sum(url.endswith(".ttl") for url in table.urls) > 0.9 * table.size
