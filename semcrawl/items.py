@@ -3,6 +3,7 @@ per attempt."""
 
 from __future__ import annotations
 
+import builtins  # ``bytes`` is a field below
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -66,10 +67,11 @@ class RdfDocument:
     last_modified: str = ""
     content_hash: str = ""  #: SHA-256 of the body, hexadecimal
     fetched_at: float = 0.0  #: seconds since the epoch, UTC
-    nquads: bytes = b""
+    nquads: builtins.bytes = field(default=b"", repr=False)
     spool: Path | None = None
+    revisit: bool = False  #: had been had before, and was asked for again to see if it changed
 
-    def chunks(self, size: int = 1 << 20) -> Iterator[bytes]:
+    def chunks(self, size: int = 1 << 20) -> Iterator[builtins.bytes]:
         """Yield the N-Quads in pieces of about ``size`` bytes (not cut at line ends)."""
         if self.spool is None:
             if self.nquads:
@@ -79,7 +81,7 @@ class RdfDocument:
             while piece := file.read(size):
                 yield piece
 
-    def lines(self) -> Iterator[bytes]:
+    def lines(self) -> Iterator[builtins.bytes]:
         """Yield each N-Quads line with its line end."""
         if self.spool is None:
             yield from self.nquads.splitlines(keepends=True)
@@ -116,3 +118,4 @@ class FetchRecord:
     elapsed: float = 0.0  #: seconds
     #: anything more a pipeline may want to keep
     extra: dict[str, str] = field(default_factory=dict)
+    revisit: bool = False  #: the attempt asked for a document that had been had before

@@ -1,0 +1,1 @@
+"""Where items end up: files, triple stores, databases."""

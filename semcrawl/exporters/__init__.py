@@ -1,0 +1,1 @@
+"""Documents in the files users ask for: feed exporters and their compression."""

@@ -1,0 +1,1 @@
+"""Crawl metadata in any SQL database: what was asked for, what came, and where it was put."""

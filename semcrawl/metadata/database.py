@@ -1,0 +1,92 @@
+"""Connections to the metadata database."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+
+from semcrawl.errors import StoreError, UsageError
+from semcrawl.metadata.models import Base
+
+#: file name of the default database in the job folder
+CRAWL_DB = "crawl.db"
+
+
+def crawl_db_url(jobdir: Path) -> str:
+    """Return the URL of the job folder's own database."""
+    return f"sqlite:///{jobdir.absolute() / CRAWL_DB}"
+
+
+def one_line(error: BaseException) -> str:
+    """Return an error's message in one line, the driver's own words first."""
+    cause = getattr(error, "orig", None) or getattr(error, "strerror", None) or error
+    return " ".join(str(cause).split())[:500] or type(cause).__name__
+
+
+def connect(url: str) -> Engine:
+    """Return an engine whose tables exist.
+
+    Raises ``UsageError`` for a wrong URL or a missing driver, ``StoreError`` when the database
+    cannot be reached or refuses.
+    """
+    try:
+        parsed = make_url(url)
+        engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
+    except (ArgumentError, NoSuchModuleError, ValueError) as error:
+        raise UsageError(f"SEMCRAWL_METADATA_URL is no database URL: {one_line(error)}") from None
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"the driver {error.name} of SEMCRAWL_METADATA_URL is not installed"
+        ) from None
+    shown = parsed.render_as_string(hide_password=True)
+    try:
+        if parsed.get_backend_name() == "sqlite":
+            _set_up_sqlite(engine)
+            with _schema_lock(parsed.database):
+                Base.metadata.create_all(engine)
+        else:
+            Base.metadata.create_all(engine)
+    except (SQLAlchemyError, OSError) as error:
+        engine.dispose()
+        raise StoreError(f"cannot open the database {shown}: {one_line(error)}") from None
+    return engine
+
+
+@contextmanager
+def _schema_lock(database: str | None) -> Iterator[None]:
+    """Let one process at a time make the tables of a SQLite file."""
+    if not database or database == ":memory:":
+        yield
+        return
+    with open(f"{database}.lock", "ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _set_up_sqlite(engine: Engine) -> None:
+    """Make SQLite fit for several writers: write-ahead log, patience, whole transactions.
+
+    Transactions are begun as writing ones: one that reads first and writes then would be
+    refused when another connection has written in between. With the write-ahead log and
+    ``synchronous=NORMAL`` a commit outlives the process at once, and a power cut from the next
+    checkpoint on.
+    """
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA busy_timeout=30000")
+        cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute("PRAGMA synchronous=NORMAL")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Any) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")

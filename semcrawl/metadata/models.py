@@ -1,0 +1,102 @@
+"""Tables of the crawl metadata.
+
+``fetch`` has one row per attempt, ``document`` one row per RDF document, under its final URL.
+Times are seconds since the epoch (UTC), sizes are bytes.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from sqlalchemy import BigInteger, Double, Index, Integer, String, Text
+from sqlalchemy.dialects import mysql
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+#: 64 bits wide everywhere; SQLite numbers rows by itself only for INTEGER
+_RowId = BigInteger().with_variant(Integer, "sqlite")
+#: MySQL's TEXT ends at 64 KiB
+_LongText = Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
+
+
+class Base(DeclarativeBase):
+    """Base of all tables."""
+
+
+class Fetch(Base):
+    """One attempt to fetch a URL, as it ended (:class:`semcrawl.items.FetchRecord`)."""
+
+    __tablename__ = "fetch"
+
+    id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=True)
+    url: Mapped[str] = mapped_column(_LongText)
+    final_url: Mapped[str] = mapped_column(_LongText)
+    parent_url: Mapped[str | None] = mapped_column(_LongText)
+    depth: Mapped[int] = mapped_column(Integer)
+    label: Mapped[str] = mapped_column(String(16))
+    #: names of the rules that held, divided by spaces
+    rules: Mapped[str] = mapped_column(Text)
+    outcome: Mapped[str] = mapped_column(String(32), index=True)
+    status: Mapped[int | None] = mapped_column(Integer)
+    content_type: Mapped[str] = mapped_column(Text)
+    real_type: Mapped[str] = mapped_column(String(64))
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    quads: Mapped[int] = mapped_column(BigInteger)
+    errors: Mapped[str] = mapped_column(_LongText)
+    started_at: Mapped[float] = mapped_column(Double)
+    elapsed: Mapped[float] = mapped_column(Double)
+    #: spider that made the attempt
+    spider: Mapped[str] = mapped_column(String(64), default="")
+    #: job that made the attempt (scrapyd's, else host and process)
+    worker: Mapped[str] = mapped_column(String(128), default="")
+
+
+class Document(Base):
+    """One RDF document as last read (:class:`semcrawl.items.RdfDocument`)."""
+
+    __tablename__ = "document"
+
+    id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=True)
+    #: :func:`url_key` of ``url``: URLs are too long for an index in some databases
+    url_key: Mapped[str] = mapped_column(String(64), unique=True)
+    #: final URL
+    url: Mapped[str] = mapped_column(_LongText)
+    request_url: Mapped[str] = mapped_column(_LongText)
+    parent_url: Mapped[str | None] = mapped_column(_LongText)
+    depth: Mapped[int] = mapped_column(Integer)
+    label: Mapped[str] = mapped_column(String(16))
+    rules: Mapped[str] = mapped_column(Text)
+    format: Mapped[str] = mapped_column(String(32))
+    content_type: Mapped[str] = mapped_column(Text)
+    #: of the body as downloaded
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    quads: Mapped[int] = mapped_column(BigInteger)
+    error_count: Mapped[int] = mapped_column(Integer)
+    etag: Mapped[str] = mapped_column(Text)
+    last_modified: Mapped[str] = mapped_column(Text)
+    #: SHA-256 of the body, hexadecimal
+    content_hash: Mapped[str] = mapped_column(String(64))
+    #: when this content was fetched
+    fetched_at: Mapped[float] = mapped_column(Double)
+    #: place of its lines in ``quads.nq``
+    offset: Mapped[int] = mapped_column("offset", BigInteger)
+    length: Mapped[int] = mapped_column(BigInteger)
+    #: when it was first and last looked at
+    first_seen_at: Mapped[float] = mapped_column(Double)
+    last_seen_at: Mapped[float] = mapped_column(Double)
+    #: how often it was looked at, and how often it was found changed
+    visits: Mapped[int] = mapped_column(Integer, default=1)
+    changes: Mapped[int] = mapped_column(Integer, default=0)
+    #: when a re-visit found that it is no longer there
+    gone_at: Mapped[float | None] = mapped_column(Double)
+
+    __table_args__ = (Index("ix_document_span", "offset", "length"),)
+
+
+def url_key(url: str) -> str:
+    """Return the SHA-256 of the URL's UTF-8, hexadecimal: a key of fixed length."""
+    return sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def storable(text: str) -> str:
+    """Return the text without what a database refuses: NULs and lone surrogates."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")

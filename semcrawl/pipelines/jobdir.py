@@ -1,0 +1,22 @@
+"""The job folder: where the results of a crawl go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scrapy.settings import BaseSettings
+
+from semcrawl.errors import StoreError
+
+
+def job_folder(settings: BaseSettings) -> Path:
+    """Return the folder that ``SEMCRAWL_JOBDIR`` names (else ``JOBDIR``, else the current one).
+
+    It is made when missing; raises ``StoreError`` when that fails.
+    """
+    folder = Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the job folder {folder}: {error.strerror}") from None
+    return folder

@@ -1,0 +1,81 @@
+"""Quads into ``quads.nq`` of the job folder."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DropItem
+from scrapy.statscollectors import StatsCollector
+
+from semcrawl.errors import StoreError
+from semcrawl.items import RdfDocument
+from semcrawl.pipelines.batching import GroupCommit
+from semcrawl.pipelines.jobdir import job_folder
+from semcrawl.pipelines.quadsfile import QuadsFile, Written
+
+logger = logging.getLogger(__name__)
+
+
+class QuadsFilePipeline:
+    """Writes every :class:`~semcrawl.items.RdfDocument` once to ``quads.nq``.
+
+    ``process_item`` returns when the lines are written whole and the document's row is
+    committed. Stats: ``semcrawl/quads/documents``, ``/statements``, ``/bytes``,
+    ``/duplicates``, ``/replaced``, ``/unchanged``.
+    """
+
+    def __init__(self, folder: Path, stats: StatsCollector | None = None) -> None:
+        """Write to ``folder``."""
+        self._folder = folder
+        self._stats = stats
+        self._file: QuadsFile | None = None
+        self._commits: GroupCommit[RdfDocument, Written] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the pipeline from the crawler's settings."""
+        return cls(job_folder(crawler.settings), crawler.stats)
+
+    def open_spider(self) -> None:
+        """Open the file and cut off what a crashed writer left."""
+        self._file = QuadsFile(self._folder)
+        self._commits = GroupCommit(self._file.append)
+        if self._file.missing:
+            logger.warning(
+                "%s lacks %d bytes that its ledger promises: it was cut by someone else",
+                self._file.path,
+                self._file.missing,
+            )
+
+    async def process_item(self, item: Any) -> Any:
+        """Write a document; pass everything on.
+
+        Raises ``DropItem`` when it cannot be written.
+        """
+        if not isinstance(item, RdfDocument) or self._commits is None:
+            return item
+        try:
+            written = await self._commits.submit(item)
+        except StoreError as error:
+            self._count("failed")
+            raise DropItem(str(error)) from None
+        if written in (Written.NEW, Written.REPLACED):
+            self._count("documents")
+            self._count("statements", item.quads)
+        if written is not Written.NEW:
+            self._count("duplicates" if written is Written.DUPLICATE else str(written))
+        return item
+
+    async def close_spider(self) -> None:
+        """Write what waits and close the file."""
+        if self._commits is not None:
+            await self._commits.flush()
+        if self._file is not None:
+            self._file.close()
+
+    def _count(self, name: str, count: int = 1) -> None:
+        if self._stats is not None:
+            self._stats.inc_value(f"semcrawl/quads/{name}", count)

@@ -1,0 +1,234 @@
+"""quads.nq and crawl.db: whole, once, in step, whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from scrapy.exceptions import DropItem
+
+from semcrawl.errors import StoreError, UsageError
+from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
+from semcrawl.metadata.database import connect, crawl_db_url
+from semcrawl.pipelines.metadata import MetadataPipeline
+from semcrawl.pipelines.quads import QuadsFilePipeline
+from semcrawl.pipelines.quadsfile import QuadsFile, Written
+
+
+def document(name: str, *values: str, **more) -> RdfDocument:
+    url = f"http://example.org/{name}"
+    lines = "".join(f'<{url}> <http://example.org/p> "{v}" <{url}> .\n' for v in values)
+    more.setdefault("content_hash", f"{name}{values}")
+    return RdfDocument(url=url, nquads=lines.encode(), quads=len(values), format="turtle", **more)
+
+
+def rows(folder: Path, query: str) -> list[tuple]:
+    with sqlite3.connect(folder / "crawl.db") as connection:
+        return connection.execute(query).fetchall()
+
+
+async def write(folder: Path, *documents: RdfDocument) -> None:
+    pipeline = QuadsFilePipeline(folder)
+    pipeline.open_spider()
+    await asyncio.gather(*map(pipeline.process_item, documents))
+    await pipeline.close_spider()
+
+
+async def test_lines_of_a_document_stay_together(tmp_path):
+    documents = [document(f"d{i}", "a", "b", "c") for i in range(300)]
+    await write(tmp_path, *documents)
+    data = (tmp_path / "quads.nq").read_bytes()
+    assert data == b"".join(d.nquads for d in documents)
+    for url, offset, length in rows(tmp_path, "SELECT url, offset, length FROM document"):
+        assert data[offset : offset + length].count(url.encode()) == 6
+
+
+async def test_a_document_is_written_once_over_restarts(tmp_path):
+    await write(tmp_path, document("a", "1"), document("a", "2"))
+    await write(tmp_path, document("a", "1"), document("b", "1"))
+    lines = (tmp_path / "quads.nq").read_text().splitlines()
+    assert len(lines) == 2
+    assert rows(tmp_path, "SELECT count(*) FROM document") == [(2,)]
+
+
+async def test_a_torn_end_is_cut_off_on_opening(tmp_path):
+    await write(tmp_path, document("a", "1"))
+    whole = (tmp_path / "quads.nq").read_bytes()
+    with (tmp_path / "quads.nq").open("ab") as file:
+        file.write(b"<http://example.org/b> <http://exa")
+    await write(tmp_path, document("c", "1"))
+    assert (tmp_path / "quads.nq").read_bytes() == whole + document("c", "1").nquads
+
+
+async def test_a_document_without_final_line_end_gets_one(tmp_path):
+    first = document("a", "1")
+    first.nquads = first.nquads.rstrip(b"\n")
+    await write(tmp_path, first, document("b", "1"))
+    assert len((tmp_path / "quads.nq").read_text().splitlines()) == 2
+
+
+async def test_a_spooled_document_is_copied(tmp_path):
+    spooled = document("a", "1", "2")
+    (tmp_path / "spool").write_bytes(spooled.nquads)
+    lines, spooled.nquads, spooled.spool = spooled.nquads, b"", tmp_path / "spool"
+    await write(tmp_path, spooled)
+    assert (tmp_path / "quads.nq").read_bytes() == lines
+
+
+def test_two_writers_of_one_folder_do_not_mix(tmp_path):
+    one, other = QuadsFile(tmp_path), QuadsFile(tmp_path)
+    for i in range(20):
+        assert one.append([document(f"o{i}", "1", "2"), document("both", "x")])[0] is Written.NEW
+        assert other.append([document(f"p{i}", "1", "2")]) == [Written.NEW]
+    assert other.append([document("both", "x")]) == [Written.DUPLICATE]
+    one.close()
+    other.close()
+    data = (tmp_path / "quads.nq").read_bytes()
+    assert len(data.splitlines()) == 20 * 4 + 1
+    for url, offset, length in rows(tmp_path, "SELECT url, offset, length FROM document"):
+        assert all(url.encode() in line for line in data[offset : offset + length].splitlines())
+
+
+WRITER = textwrap.dedent(
+    """
+    import sys
+    from pathlib import Path
+    from semcrawl.items import RdfDocument
+    from semcrawl.pipelines.quadsfile import QuadsFile
+    file = QuadsFile(Path(sys.argv[1]))
+    print("ready", flush=True)
+    for i in range(100000):
+        url = f"http://example.org/{sys.argv[2]}{i}"
+        line = f'<{url}> <http://example.org/p> "{"x" * 5000}" <{url}> .\\n'
+        file.append([RdfDocument(url=url, nquads=line.encode() * 40, quads=40)])
+        print(url, flush=True)
+    """
+)
+
+
+def test_killed_writers_leave_whole_documents(tmp_path):
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path), name], stdout=subprocess.PIPE, text=True
+        )
+        for name in "ab"
+    ]
+    said = []
+    for process in processes:
+        assert process.stdout
+        said += [process.stdout.readline() for _ in range(15)][1:]
+    for process in processes:
+        process.kill()
+        said += process.communicate()[0].splitlines()
+    QuadsFile(tmp_path).close()
+    data = (tmp_path / "quads.nq").read_bytes()
+    spans = rows(tmp_path, "SELECT url, offset, length FROM document ORDER BY offset")
+    assert sum(length for *_, length in spans) == len(data)
+    assert {line.strip() for line in said if line.endswith("\n")} <= {url for url, *_ in spans}
+    for url, offset, length in spans:
+        lines = data[offset : offset + length].splitlines()
+        assert len(lines) == 40
+        assert all(line.startswith(f"<{url}>".encode()) for line in lines)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+async def test_a_full_disk_drops_the_item_with_one_line(tmp_path):
+    pipeline = QuadsFilePipeline(tmp_path)
+    pipeline.open_spider()
+    await pipeline.process_item(document("a", "1"))
+    file = pipeline._file
+    assert file
+    real, file._file = file._file, os.fdopen(os.open("/dev/full", os.O_RDWR), "ab", buffering=0)
+    with pytest.raises(DropItem, match=r"^cannot write .*quads\.nq: No space left on device$"):
+        await pipeline.process_item(document("b", "1"))
+    file._file = real
+    await pipeline.process_item(document("b", "1"))
+    await pipeline.close_spider()
+    assert len((tmp_path / "quads.nq").read_bytes().splitlines()) == 2
+
+
+def test_an_unwritable_folder_is_one_clear_line(tmp_path):
+    (tmp_path / "quads.nq").mkdir()
+    with pytest.raises(StoreError, match=r"cannot write .*quads.nq: Is a directory"):
+        QuadsFile(tmp_path)
+
+
+async def test_records_are_rows_when_process_item_returns(tmp_path):
+    pipeline = MetadataPipeline(crawl_db_url(tmp_path), "html")
+    pipeline.open_spider()
+    record = FetchRecord(
+        url="http://example.org/a\0",
+        outcome=FetchOutcome.FETCHED_RDF,
+        final_url="http://example.org/b",
+        depth=2,
+        label="R",
+        rules=("ex1", "an2"),
+        status=200,
+        quads=7,
+        started_at=12.5,
+        elapsed=0.25,
+    )
+    await asyncio.gather(*(pipeline.process_item(record) for _ in range(450)))
+    assert rows(tmp_path, "SELECT count(*), max(id) FROM fetch") == [(450, 450)]
+    assert rows(
+        tmp_path,
+        "SELECT url, final_url, parent_url, depth, label, rules, outcome, status, content_type,"
+        " real_type, bytes, quads, errors, started_at, elapsed, spider FROM fetch LIMIT 1",
+    ) == [
+        (
+            "http://example.org/a\ufffd",
+            "http://example.org/b",
+            None,
+            2,
+            "R",
+            "ex1 an2",
+            "fetched-rdf",
+            200,
+            "",
+            "",
+            0,
+            7,
+            "",
+            12.5,
+            0.25,
+            "html",
+        )
+    ]
+    await pipeline.close_spider()
+
+
+async def test_both_pipelines_share_one_database(tmp_path):
+    quads, records = QuadsFilePipeline(tmp_path), MetadataPipeline(crawl_db_url(tmp_path))
+    quads.open_spider()
+    records.open_spider()
+    await asyncio.gather(
+        *(quads.process_item(document(f"d{i}", "1")) for i in range(500)),
+        *(records.process_item(FetchRecord("http://x/", FetchOutcome.TIMEOUT)) for _ in range(500)),
+    )
+    await quads.close_spider()
+    await records.close_spider()
+    assert rows(tmp_path, "SELECT count(*) FROM document") == [(500,)]
+    assert rows(tmp_path, "SELECT count(*) FROM fetch") == [(500,)]
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("nonsense", "is no database URL"),
+        ("cobol://x/y", "is no database URL"),
+    ],
+)
+def test_a_wrong_database_url_is_one_clear_line(url, message):
+    with pytest.raises(UsageError, match=message):
+        connect(url)
+
+
+def test_an_unreachable_database_is_one_clear_line(tmp_path):
+    with pytest.raises(StoreError, match=r"cannot open the database .*: No such file"):
+        connect(f"sqlite:///{tmp_path}/missing/crawl.db")
