@@ -1,0 +1,51 @@
+"""Outcomes on the wire."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semcrawl.links import Link
+from semcrawl.relevance.contract import Label, Outcome, Ranked
+from semcrawl.relevance.wire import decode_event, encode_event
+from semcrawl.vocabulary import Kind
+
+TEXT = st.text(max_size=40)
+LINKS = st.builds(
+    Link, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, st.integers(0, 9999), TEXT
+)
+RULES = st.lists(TEXT, max_size=3).map(tuple)
+RANKED = st.builds(
+    Ranked, LINKS, st.sampled_from(Label), st.none() | TEXT, st.floats(allow_nan=False), RULES
+)
+OUTCOMES = st.builds(
+    Outcome, TEXT, st.none() | st.sampled_from(Kind), st.booleans(), TEXT, st.none() | TEXT,
+    st.integers(0, 99), st.none() | st.integers(100, 599), st.sampled_from(Label), RULES, TEXT,
+    st.booleans(), st.lists(RANKED, max_size=5).map(tuple),
+)  # fmt: skip
+
+
+@given(OUTCOMES)
+def test_an_outcome_comes_back_as_it_was(outcome):
+    assert decode_event(encode_event(outcome)) == outcome
+
+
+@given(st.binary(max_size=60))
+def test_foreign_bytes_are_refused_with_one_line(event):
+    with pytest.raises(ValueError, match=r"^not an outcome: [^\n]*"):
+        decode_event(event)
+
+
+@given(OUTCOMES, st.integers(0, 10))
+def test_an_event_cut_short_is_refused(outcome, cut):
+    event = encode_event(outcome)
+    with pytest.raises(ValueError, match="not an outcome"):
+        decode_event(event[: max(0, len(event) - 1 - cut)])
+
+
+def test_many_links_with_common_parts_stay_small():
+    page = "http://a.example/some/folder"
+    new = tuple(
+        Ranked(Link(f"{page}/{i}", "a", f"Item {i}", tag_path="body/ul/li/a"), Label.H, "a", -0.1)
+        for i in range(100)
+    )  # fmt: skip
+    assert len(encode_event(Outcome(page, Kind.HTML, False, new_links=new))) < 5000
