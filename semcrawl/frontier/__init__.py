@@ -1,0 +1,16 @@
+"""Where links wait: the frontier on Redis, served or embedded."""
+
+from semcrawl.frontier.contract import Counts, Entry, Frontier, Lease
+from semcrawl.frontier.embedded import EmbeddedRedis
+from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.redis_frontier import RedisFrontier
+
+__all__ = [
+    "Counts",
+    "EmbeddedRedis",
+    "Entry",
+    "Frontier",
+    "FrontierOptions",
+    "Lease",
+    "RedisFrontier",
+]

@@ -27,11 +27,17 @@ class Entry:
     key: float = 0.0
     #: what the spider wants back with the lease; small, msgpack-able
     payload: Mapping[str, Any] = field(default_factory=dict)
+    #: the strategy's label, by which waiting links are counted; at most 255 bytes
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A link handed out. ``id`` names the lease, not the link: an expired lease's id is void."""
+    """A link handed out. ``id`` names the lease, not the link: an expired lease's id is void.
+
+    To change what goes back in with :meth:`Frontier.give_back`, replace the entry:
+    ``dataclasses.replace(lease, entry=…)``; its place in line stays.
+    """
 
     id: str
     entry: Entry
@@ -48,7 +54,7 @@ class Counts:
     seeds: int
     seen: int
     hosts: int
-    #: waiting links by label, as the payload's ``label`` tells (for displays)
+    #: waiting links by :attr:`Entry.label` (for displays)
     waiting_by_label: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -90,16 +96,30 @@ class Frontier(ABC):
     async def take(self, limit: int, queues: Sequence[str]) -> list[Lease]:
         """Lease up to ``limit`` links of these queues from hosts that may be asked now.
 
-        Best host first; in it, the best group's first link, over all given queues.
+        Largest group value first (a group without one counts 0), then smallest key, then first
+        in, over all given queues and all hosts that may be asked.
         """
 
     @abstractmethod
     async def next_ready(self, queues: Sequence[str]) -> float | None:
-        """Seconds until a host with waiting links may be asked; ``None`` if none waits."""
+        """Seconds until asking again may give a link; ``None`` if none waits.
+
+        0 when a link can be taken now. An upper bound: where hosts wait only for downloads to
+        end (perhaps another worker's), it is a short time after which to look again.
+        """
 
     @abstractmethod
-    async def renew(self, leases: Sequence[Lease]) -> None:
-        """Prolong leases of slow downloads by the full lease time."""
+    async def started(self, leases: Sequence[Lease]) -> None:
+        """Say that these requests leave now: their hosts' crawl delay counts from here.
+
+        Between ``take`` and this call a host with a crawl delay is held, so that prefetched
+        links never come too close; without the call the delay counts from
+        :meth:`release_host`. Not needed where the delay is 0.
+        """
+
+    @abstractmethod
+    async def renew(self, leases: Sequence[Lease]) -> list[bool]:
+        """Prolong leases of slow downloads by the full lease time; for each, whether it held."""
 
     @abstractmethod
     async def done(self, leases: Sequence[Lease]) -> None:

@@ -1,0 +1,77 @@
+"""The key schema of the frontier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+#: format of the keys; frontiers of another format are refused
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Names of the frontier's keys. All start with ``{prefix}:``, the braces being a hash tag.
+
+    Fixed keys:
+
+    ========== ====== ======================================================================
+    meta       hash   format, created; seq, takes (numbers given out); seen, buckets (table
+                      of the seen set); done, expired, dropped (totals for displays)
+    queues     set    queues that ever held links
+    values     hash   group → value
+    pace       hash   host → ``delay concurrency``, delay in µs, where not the default
+    cooling    zset   host → server time in µs until which it may not be asked
+    lease      hash   lease id → msgpack of queue, host, group, key, member, worker
+    state      hash   name → blob
+    events     stream events between workers: fields ``w`` (who) and ``e``
+    ========== ====== ======================================================================
+
+    Keys of a queue ``Q``:
+
+    ========== ====== ======================================================================
+    hosts:Q    hash   host → links waiting, for hosts that have any
+    labels:Q   hash   label → links waiting (delayed ones included)
+    groups:Q   hash   group → ``L`` place host (on one host), or ``G`` place (on several)
+    order:Q    zset   groups with waiting links, by value
+    front:Q    zset   hosts that may be asked, by minus the value of their best local group,
+                      then turn and place of its first link
+    filed:Q    hash   host → turn and place under which it stands in front:Q
+    global:Q   zset   groups on several hosts, in the same order
+    leases:Q   zset   lease id → server time in µs at which it runs out
+    delayed:Q  zset   id of a given-back link → server time in µs from which it waits again
+    ========== ====== ======================================================================
+
+    Keys of parts:
+
+    ================ ====== ================================================================
+    wait:Q:HOST/GRP  zset   waiting links, by key; member: sequence number (6 bytes), tries
+                            (1), length of label (1), label, blob (msgpack of URL, payload)
+    local:Q:HOST     zset   groups found on this host only, by minus value, then place
+    spread:Q:GRP     zset   hosts of a global group, by turn and place, parked ones left out
+    place:Q:GRP      hash   host → turn and place in spread:, or empty when parked
+    parked:HOST      set    ``Q:GRP`` left until the host may be asked again
+    busy:HOST        hash   lease id → 0 (start not told yet) or 1, of downloads under way
+    seen:N           hash   digest (10 bytes) → sequence number and key; bucket N
+    pending:LIST     zset   seeds taken from LIST and not yet done, by time to come back
+    ================ ====== ================================================================
+
+    A *place* is the key as 8 sortable bytes and the sequence number; a *turn* is 8 bytes.
+    """
+
+    prefix: str
+    root: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Work out the root."""
+        if not self.prefix or "{" in self.prefix or "}" in self.prefix:
+            raise ValueError(f"a key prefix is not empty and has no braces: {self.prefix!r}")
+        object.__setattr__(self, "root", "{" + self.prefix + "}:")
+
+    @property
+    def meta(self) -> str:
+        """The key that carries the version stamp."""
+        return self.root + "meta"
+
+    def __getitem__(self, name: str) -> str:
+        """Name of a key below the root."""
+        return self.root + name

@@ -1,0 +1,28 @@
+-- Count what is there.
+-- ARGS: queues, keys of seed lists
+-- Returns waiting, leased, seeds, seen, hosts, {label, number, label, number, ...}
+local waiting, leased, seeds, hosts, labels = 0, 0, 0, 0, {}
+tick()
+for _, queue in ipairs(ARGS[1]) do
+  local flat = call('HGETALL', ROOT .. 'labels:' .. queue)
+  local n = 0
+  for i = 1, #flat, 2 do
+    labels[#labels + 1] = flat[i]
+    labels[#labels + 1] = tonumber(flat[i + 1])
+    n = n + tonumber(flat[i + 1])
+  end
+  -- whether anything waits is read off the structures, never off the sums
+  local groups = call('ZCARD', ROOT .. 'order:' .. queue)
+  local delayed = call('ZCARD', ROOT .. 'delayed:' .. queue)
+  waiting = waiting + (groups + delayed == 0 and 0 or math.max(n, groups + delayed))
+  leased = leased + call('ZCARD', ROOT .. 'leases:' .. queue)
+  hosts = hosts + call('HLEN', ROOT .. 'hosts:' .. queue)
+end
+for i, key in ipairs(ARGS[2]) do
+  local kind = redis.call('TYPE', key).ok
+  if kind == 'set' then seeds = seeds + call('SCARD', key)
+  elseif kind == 'zset' then seeds = seeds + call('ZCARD', key)
+  else seeds = seeds + call('LLEN', key) end
+  seeds = seeds + call('ZCARD', ROOT .. 'pending:' .. key)
+end
+return {waiting, leased, seeds, tonumber(call('HGET', META, 'seen') or 0), hosts, labels}

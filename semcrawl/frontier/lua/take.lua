@@ -1,0 +1,26 @@
+-- Lease the best links that can be taken now.
+-- ARGS: limit, lease time (microseconds), worker, queues
+-- Returns {id, queue, host, group, key, member} for each.
+local limit, lease_time, worker, queues = ARGS[1], ARGS[2], ARGS[3], ARGS[4]
+tick()
+local taken = {}
+while #taken < limit do
+  local queue, host, group = best(queues)
+  if not queue then break end
+  local key = wait_key(queue, host, group)
+  local first = call('ZPOPMIN', key)
+  if not first[1] then corrupt(key, 'empty') end
+  local member = first[1]
+  local id = queue .. ':' .. call('HINCRBY', META, 'takes', 1)
+  call('HSET', LEASE, id, cmsgpack.pack({queue, host, group, tonumber(first[2]), member, worker}))
+  call('ZADD', ROOT .. 'leases:' .. queue, num(NOW + lease_time), id)
+  count(queue, member_label(member), -1)
+  count_host(queue, host, -1)
+  local delay = pace(host)
+  call('HSET', busy_key(host), id, delay > 0 and '0' or '1')
+  if delay > 0 then cool(host, NOW + lease_time) end
+  file_wait(queue, host, group)
+  if not available(host) then file_availability(host) end
+  taken[#taken + 1] = {id, queue, host, group, first[2], member}
+end
+return taken

@@ -1,0 +1,248 @@
+"""The frontier on Redis."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from uuid import uuid4
+
+from semcrawl.errors import FrontierCorrupt
+from semcrawl.frontier.contract import Counts, Entry, Frontier, Lease
+from semcrawl.frontier.keys import FORMAT_VERSION, Keys
+from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.packing import check, digest, pack_blob, text, unpack_lease
+from semcrawl.frontier.server import Server
+
+_EVENTS_KEPT = 100_000
+
+
+def _micros(seconds: float) -> int:
+    return round(seconds * 1_000_000)
+
+
+class RedisFrontier(Frontier):
+    """The frontier of one worker, on a Redis server (6.2 or newer) shared by all workers.
+
+    ``server`` is a URL or the path of a Unix socket. All keys start with ``{prefix}:``, see
+    :class:`~semcrawl.frontier.keys.Keys`. ``worker_id`` names the worker: one that opens under
+    the id of a crashed one gets back at once what that one had leased, so no two living workers
+    may share it. ``revive`` is called while the server is away, to start it again.
+
+    Delays and leases are measured by the server's clock. Calls wait up to
+    ``options.patience`` seconds for a server that went away, except :meth:`open`.
+    """
+
+    def __init__(
+        self,
+        server: str | Path,
+        *,
+        prefix: str,
+        worker_id: str,
+        options: FrontierOptions | None = None,
+        revive: Callable[[], None] | None = None,
+    ) -> None:
+        self.options = options or FrontierOptions()
+        self.keys = Keys(prefix)
+        self.worker_id = worker_id
+        # events are told apart by incarnation, so that a restarted worker hears its former self
+        self._incarnation = uuid4().bytes
+        self._last_event = b"-"
+        self._server = Server(
+            server,
+            meta_key=self.keys.meta,
+            options={
+                "delay": _micros(self.options.delay),
+                "concurrency": self.options.concurrency,
+                "fairness": self.options.fairness,
+            },
+            timeout=self.options.timeout,
+            patience=self.options.patience,
+            revive=revive,
+        )
+
+    async def open(self) -> None:
+        """Connect, check the keys' version stamp, take back this worker's former leases.
+
+        Raises ``FrontierUnavailable`` at once when the server is away, and ``FrontierCorrupt``
+        when the keys were written in another format.
+        """
+        await self._server.check()
+        found = text(await self._server.run("open", [str(FORMAT_VERSION)]))
+        if found != str(FORMAT_VERSION):
+            raise FrontierCorrupt(
+                f"the frontier's key {self.keys.meta!r} has format {found}; this version of"
+                f" semcrawl reads format {FORMAT_VERSION}"
+            )
+        await self._server.run("reclaim", [self.worker_id])
+
+    async def close(self) -> None:
+        """Give this worker's leases back and disconnect."""
+        try:
+            await self._server.run("reclaim", [self.worker_id])
+        finally:
+            await self._server.close()
+
+    async def reclaim_all(self) -> int:
+        """Put all workers' leases back: only for who knows that no other worker lives."""
+        return int(await self._server.run("reclaim", [False]))
+
+    # -- links
+    async def add(self, entries: Sequence[Entry]) -> list[bool]:
+        """Put links in; for each, whether it was new."""
+        if not entries:
+            return []
+        parts: defaultdict[tuple[str, str, str], list[list[object]]] = defaultdict(list)
+        for index, entry in enumerate(entries):
+            check(entry)
+            link = [index, entry.key, entry.label, digest(entry.url), pack_blob(entry)]
+            parts[entry.queue, entry.host, entry.group].append(link)
+        new = [False] * len(entries)
+        for index in await self._server.run("add", [[[*p, links] for p, links in parts.items()]]):
+            new[index] = True
+        return new
+
+    async def take(self, limit: int, queues: Sequence[str]) -> list[Lease]:
+        """Lease up to ``limit`` links, best first."""
+        args = [limit, _micros(self.options.lease_time), self.worker_id, list(queues)]
+        reply = await self._server.run("take", args)
+        return [unpack_lease(fields, self.keys.root) for fields in reply]
+
+    async def next_ready(self, queues: Sequence[str]) -> float | None:
+        """Seconds until asking again may give a link; ``None`` if none waits."""
+        reply = await self._server.run("next_ready", [list(queues), _micros(self.options.poll)])
+        return None if reply is None else int(reply) / 1e6
+
+    async def started(self, leases: Sequence[Lease]) -> None:
+        """Say that these requests leave now; their hosts' delay counts from here."""
+        if leases:
+            await self._server.run("started", [[lease.id for lease in leases]])
+
+    async def renew(self, leases: Sequence[Lease]) -> list[bool]:
+        """Prolong leases by the full lease time; for each, whether it still held."""
+        if not leases:
+            return []
+        ids = [lease.id for lease in leases]
+        args = [ids, _micros(self.options.lease_time)]
+        return [bool(held) for held in await self._server.run("renew", args)]
+
+    async def done(self, leases: Sequence[Lease]) -> None:
+        """Acknowledge finished links."""
+        if leases:
+            await self._server.run("done", [[lease.id for lease in leases]])
+
+    async def release_host(self, leases: Sequence[Lease]) -> None:
+        """Say that the downloads are over; the leases stay."""
+        if leases:
+            await self._server.run("release_host", [[lease.id for lease in leases]])
+
+    async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
+        """Put links back in as their entries now are, to be taken after ``delay`` seconds."""
+        if not leases:
+            return
+        links = []
+        for lease in leases:
+            entry = lease.entry
+            check(entry)
+            where = [lease.id, entry.queue, entry.host, entry.group, entry.key]
+            links.append([*where, entry.label, pack_blob(entry), digest(entry.url)])
+        await self._server.run("give_back", [links, _micros(delay)])
+
+    # -- order and pace
+    async def set_values(self, values: Mapping[str, float]) -> None:
+        """Give groups new values."""
+        for group, value in values.items():
+            if not isfinite(value):
+                raise ValueError(f"a group's value is a finite number: {group!r} has {value}")
+        if values:
+            await self._server.run("set_values", [{g: float(v) for g, v in values.items()}])
+
+    async def rekey(self, keys: Sequence[tuple[Entry, float]]) -> None:
+        """Give waiting links new keys inside their group; others are passed over."""
+        links = []
+        for entry, key in keys:
+            if not isfinite(key):
+                raise ValueError(f"a key is a finite number, not {key}: {entry.url}")
+            links.append([entry.queue, entry.host, entry.group, digest(entry.url), key])
+        if links:
+            await self._server.run("rekey", [links])
+
+    async def set_pace(self, host: str, *, delay: float, concurrency: int = 1) -> None:
+        """Set a host's crawl delay (seconds) and concurrency, for all workers."""
+        if delay < 0 or not isfinite(delay) or concurrency < 1:
+            raise ValueError(f"no pace for {host}: delay {delay} s, concurrency {concurrency}")
+        await self._server.run("set_pace", [host, _micros(delay), concurrency])
+
+    async def reward(self, host: str, *, target: bool) -> None:
+        """Tell whether a fetch on the host gave a target."""
+
+    # -- seeds
+    async def push_seeds(self, key: str, seeds: Sequence[str]) -> None:
+        """Append raw seeds to the Redis list ``key``."""
+        if seeds:
+            data = [seed.encode("utf-8", "surrogateescape") for seed in seeds]
+            await self._server.through(lambda: self._server.redis.rpush(key, *data))
+
+    async def take_seeds(self, key: str, limit: int) -> list[str]:
+        """Take seeds from the head of the list (or set, or highest of a sorted set) ``key``."""
+        args = [limit, _micros(self.options.lease_time)]
+        reply = await self._server.run("take_seeds", args, key)
+        return [seed.decode("utf-8", "surrogateescape") for seed in reply]
+
+    async def done_seeds(self, key: str, seeds: Sequence[str]) -> None:
+        """Forget pending seeds that are safely in the frontier."""
+        if seeds:
+            data = [seed.encode("utf-8", "surrogateescape") for seed in seeds]
+            await self._server.run("done_seeds", [data], key)
+
+    # -- shared state
+    async def publish(self, event: bytes) -> None:
+        """Append an event for the other workers; the last 100,000 or so are kept."""
+        redis, name = self._server.redis, self.keys["events"]
+        fields = {"w": self._incarnation, "e": event}
+        await self._server.through(
+            lambda: redis.xadd(name, fields, maxlen=_EVENTS_KEPT, approximate=True)  # type: ignore[arg-type]
+        )
+
+    async def events(self, limit: int = 1000) -> list[bytes]:
+        """Events of other workers since the last call (or since the loaded state was saved)."""
+        redis, name = self._server.redis, self.keys["events"]
+        start = self._last_event if self._last_event == b"-" else b"(" + self._last_event
+        found = await self._server.through(
+            lambda: redis.xrange(name, min=start, max="+", count=limit)
+        )
+        if found:
+            self._last_event = found[-1][0]
+        return [f[b"e"] for _, f in found if f.get(b"w") != self._incarnation and b"e" in f]
+
+    async def save(self, name: str, state: bytes) -> None:
+        """Keep a blob, and up to which event this worker had read when it was made."""
+        redis, key = self._server.redis, self.keys["state"]
+        fields = {name: state, name + ":event": self._last_event}
+        await self._server.through(lambda: redis.hset(key, mapping=fields))  # type: ignore[arg-type]
+
+    async def load(self, name: str) -> bytes | None:
+        """Return the blob, or ``None``; :meth:`events` goes on from where it was made."""
+        redis, key = self._server.redis, self.keys["state"]
+        state, event = await self._server.through(lambda: redis.hmget(key, [name, name + ":event"]))
+        if state is not None and event is not None:
+            self._last_event = event
+        return None if state is None else bytes(state)
+
+    # -- looking
+    async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
+        """Count what is there."""
+        reply = await self._server.run("counts", [list(queues), list(seed_keys)])
+        waiting, leased, seeds, seen, hosts, flat = reply
+        labels: dict[str, int] = {}
+        for label, number in zip(flat[::2], flat[1::2], strict=True):
+            labels[text(label)] = labels.get(text(label), 0) + number
+        return Counts(
+            waiting=waiting,
+            leased=leased,
+            seeds=seeds,
+            seen=seen,
+            hosts=hosts,
+            waiting_by_label=labels,
+        )

@@ -1,0 +1,187 @@
+"""Talking to the frontier's Redis: scripts, outages, and what its errors mean."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgpack
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import (
+    AuthenticationError,
+    AuthorizationError,
+    BusyLoadingError,
+    ConnectionError,
+    NoScriptError,
+    RedisError,
+    ResponseError,
+    TimeoutError,
+)
+
+from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_ERROR = re.compile(r"FRONTIER-ERROR<(.*)><(.*)>", re.DOTALL)
+#: answers of a server that refuses for now: read-only, out of memory, disk full, loading, …
+_REFUSED = re.compile(
+    r"\b(READONLY|OOM|MISCONF|LOADING|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|BUSY)\b"
+)
+_MINIMUM_VERSION = (6, 2)
+
+
+def connect(server: str | Path, *, timeout: float) -> Redis:
+    """Make a client for a ``redis://``, ``rediss://`` or ``unix://`` URL, or a socket's path.
+
+    Raises ``UsageError`` for anything else. Nothing is sent yet.
+    """
+    options: dict[str, Any] = {
+        "socket_timeout": timeout,
+        "socket_connect_timeout": min(timeout, 10.0),
+        "retry": Retry(NoBackoff(), 0),
+        "decode_responses": False,
+    }
+    if isinstance(server, Path) or server.startswith("/"):
+        return Redis(unix_socket_path=str(server), **options)
+    try:
+        return Redis.from_url(server, **options)
+    except ValueError as error:
+        raise UsageError(f"not the address of a Redis server: {server!r} ({error})") from error
+
+
+class Scripts:
+    """The frontier's Lua scripts, read from ``lua/``, each run by name."""
+
+    def __init__(self) -> None:
+        folder = files("semcrawl.frontier") / "lua"
+        common = (folder / "common.lua").read_text("utf-8")
+        self._sources: dict[str, str] = {}
+        self._shas: dict[str, str] = {}
+        for entry in folder.iterdir():
+            name, _, extension = entry.name.partition(".")
+            if extension == "lua" and name != "common":
+                source = common + entry.read_text("utf-8")
+                self._sources[name] = source
+                digest = hashlib.sha1(source.encode(), usedforsecurity=False)
+                self._shas[name] = digest.hexdigest()
+
+    async def run(self, redis: Redis, name: str, keys: Sequence[str], *args: bytes) -> Any:
+        """Run a script; load it first where the server does not know it."""
+        parts: list[Any] = [*keys, *args]
+        try:
+            return await redis.evalsha(self._shas[name], len(keys), *parts)
+        except NoScriptError:
+            return await redis.eval(self._sources[name], len(keys), *parts)
+
+
+class Server:
+    """One Redis server as the frontier sees it: scripts are run until they are through.
+
+    While the server is away or refuses, calls wait up to ``patience`` seconds (and ``revive`` is
+    called, which may start it again); that is logged once, and once when it is back.
+    """
+
+    def __init__(
+        self,
+        server: str | Path,
+        *,
+        meta_key: str,
+        options: dict[str, Any],
+        timeout: float,
+        patience: float,
+        revive: Callable[[], None] | None = None,
+    ) -> None:
+        self.redis = connect(server, timeout=timeout)
+        self.address = str(server).rsplit("@", 1)[-1]
+        self._meta_key = meta_key
+        self._options = msgpack.packb(options, use_bin_type=False)
+        self._patience = patience
+        self._revive = revive
+        self._scripts = Scripts()
+        self._away = False
+
+    async def check(self) -> None:
+        """Connect, and raise ``FrontierUnavailable`` unless a new enough server answers."""
+        try:
+            info = await self.redis.info("server")
+        except (RedisError, OSError) as error:
+            raise self._unavailable(error) from error
+        version = str(info.get("redis_version", "0"))
+        numbers = tuple(int(n) for n in re.findall(r"\d+", version)[:2])
+        if numbers < _MINIMUM_VERSION:
+            raise FrontierUnavailable(
+                f"Redis at {self.address} is version {version}; 6.2 or newer is needed"
+            )
+
+    async def close(self) -> None:
+        """Disconnect."""
+        await self.redis.aclose()
+
+    async def run(self, name: str, args: Sequence[Any], *keys: str) -> Any:
+        """Run script ``name`` and return its reply."""
+        packed = msgpack.packb(args, use_bin_type=False, unicode_errors="surrogatepass")
+
+        async def once() -> Any:
+            all_keys = (self._meta_key, *keys)
+            return await self._scripts.run(self.redis, name, all_keys, self._options, packed)
+
+        return await self.through(once)
+
+    async def through(self, once: Callable[[], Awaitable[T]]) -> T:
+        """Do ``once`` again until it is through; raise what it means when it cannot be."""
+        deadline: float | None = None
+        pause = 0.02
+        while True:
+            try:
+                result = await once()
+            except (AuthenticationError, AuthorizationError) as error:
+                raise self._unavailable(error) from error
+            except (ConnectionError, TimeoutError, BusyLoadingError, OSError) as error:
+                reason: Exception = error
+            except ResponseError as error:
+                reason = self._meaning(error)
+                if not isinstance(reason, FrontierUnavailable):
+                    raise reason from error
+            else:
+                if self._away:
+                    self._away = False
+                    logger.warning("The frontier's Redis at %s is back", self.address)
+                return result
+            now = time.monotonic()
+            deadline = now + self._patience if deadline is None else deadline
+            if now >= deadline:
+                raise self._unavailable(reason) from reason
+            if not self._away:
+                self._away = True
+                logger.warning("%s; waiting for it", self._unavailable(reason))
+            if self._revive is not None:
+                await asyncio.to_thread(self._revive)
+            await asyncio.sleep(min(pause, max(deadline - now, 0.0)))
+            pause = min(pause * 2, 2.0)
+
+    def _unavailable(self, error: Exception) -> FrontierUnavailable:
+        if isinstance(error, FrontierUnavailable):
+            return error
+        text = " ".join(str(error).split()) or type(error).__name__
+        return FrontierUnavailable(f"the frontier's Redis at {self.address} is not usable: {text}")
+
+    def _meaning(self, error: ResponseError) -> Exception:
+        found = _ERROR.search(str(error))
+        key, text = found.groups() if found else ("", str(error))
+        if _REFUSED.search(text):
+            return self._unavailable(ResponseError(text))
+        if re.match(r"(NOPERM|NOAUTH|WRONGPASS)", text):
+            return self._unavailable(ResponseError(text))
+        where = f"key {key!r}" if key else f"a key with {self._meta_key!r}"
+        return FrontierCorrupt(f"the frontier's {where} holds what it should not: {text}")
