@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 
-#: The form of the names that the parser makes up (128 random bits).
-_MADE_UP = re.compile(rb"[a-f][0-9a-f]{31}\Z")
+#: The form of the names that the parser makes up: 128 random bits without leading zeros. One of
+#: fewer than 20 digits comes once in 2**48.
+_MADE_UP = re.compile(rb"[a-f][0-9a-f]{19,31}\Z")
 
 
 class BlankNodeNames:
@@ -24,6 +25,8 @@ class BlankNodeNames:
 
     def __init__(self, url: str, skolem_base: str = "", window: int = 1 << 18) -> None:
         """Name the blank nodes of the document at ``url``."""
+        #: whether the document's syntax has labelled nodes only (N-Triples, N-Quads, TriX)
+        self.all_labelled = False
         digest = blake2b(url.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest().encode()
         if skolem_base:
             start, self._end = f"<{skolem_base.rstrip('/')}/".encode(), b">"
@@ -38,7 +41,7 @@ class BlankNodeNames:
 
     def name(self, label: bytes) -> bytes:
         """Return the N-Quads term for the blank node that the parser calls ``label``."""
-        if not _MADE_UP.match(label):
+        if self.all_labelled or not _MADE_UP.match(label):
             return self._labelled + label + self._end
         known = self._new.get(label)
         if known is None:

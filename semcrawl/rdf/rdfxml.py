@@ -17,7 +17,8 @@ from xml.parsers import expat
 import pyoxigraph
 
 from semcrawl.rdf.errors import ErrorLog, LimitReached
-from semcrawl.rdf.options import ReadOptions
+from semcrawl.rdf.sink import QuadSink
+from semcrawl.rdf.sniffing import RDF_NAMESPACE
 
 _FORMAT = pyoxigraph.RdfFormat.RDF_XML
 _TRIPLES = pyoxigraph.RdfFormat.N_TRIPLES
@@ -31,7 +32,7 @@ _TOKEN = re.compile(
     rb"<(/?)([A-Za-z_][^\s/>]*+)((?:[^>\"'/]++|\"[^\"]*+\"|'[^']*+'|/(?!>))*+)(/?)>",
     re.DOTALL,
 )
-_TAIL_MISC = re.compile(rb"(?:\s++|<!--(?:(?!-->).)*+-->|<\?(?:(?!\?>).)*+\?>)*+\Z", re.DOTALL)
+_BARE_ATTRIBUTE = re.compile(rb"(\s)((?:about|ID|resource|parseType|type|bagID)\s*=\s*[\"'])")
 
 
 def guard_entities(data: bytes, limit: int) -> bytes:
@@ -70,15 +71,50 @@ def guard_entities(data: bytes, limit: int) -> bytes:
     return data[: found.start(1)] + clean + b"\n" * lost + body
 
 
-def parse_rdfxml(
-    data: bytes, base: str, sink: BytesIO, errors: ErrorLog, options: ReadOptions
-) -> bool:
-    """Write the N-Triples of a document to ``sink``; return False when it has an error.
+def qualify_attributes(data: bytes) -> bytes:
+    """Return ``data`` with the attributes of the first RDF/XML put into RDF's namespace.
 
-    What is in the sink after an error is not to be used: call :func:`parse_nodes` then.
+    ``about``, ``ID``, ``resource``, ``parseType`` and ``type`` without a prefix stand for RDF's own
+    (RDF 1.1 XML Syntax, section 6.1.4); documents of before 2004 still have them.
     """
+    root_seen = False
+
+    def qualify(match: re.Match[bytes]) -> bytes:
+        nonlocal root_seen
+        if not match[2] or match[1]:
+            return match[0]
+        attributes = _BARE_ATTRIBUTE.sub(rb"\1semcrawl-rdf:\2", match[3])
+        if not root_seen:
+            root_seen = True
+            attributes = b' xmlns:semcrawl-rdf="' + RDF_NAMESPACE + b'"' + attributes
+        return b"<" + match[2] + attributes + match[4] + b">"
+
+    return _TOKEN.sub(qualify, data) if _BARE_ATTRIBUTE.search(data) else data
+
+
+def parse(data: bytes, base: str, sink: QuadSink, errors: ErrorLog, limit: int) -> None:
+    """Read an RDF/XML document into ``sink``; entities may grow to ``limit`` bytes.
+
+    Raises :class:`LimitReached`.
+    """
+    data = guard_entities(data, limit)
+    out = BytesIO()
+    if not _parse_whole(data, base, out):
+        out = BytesIO()
+        qualified = qualify_attributes(data)
+        if qualified is data or not _parse_whole(qualified, base, out):
+            out = BytesIO()
+            parse_nodes(qualified, base, out, errors)
+            sink.write(out.getbuffer())
+            return
+    sink.write(out.getbuffer())
+    if place := find_early_end(data):
+        errors.add("the document ends before its root element is closed", *place)
+
+
+def _parse_whole(data: bytes, base: str, out: BytesIO) -> bool:
     try:
-        pyoxigraph.serialize(pyoxigraph.parse(data, _FORMAT, base_iri=base), sink, _TRIPLES)
+        pyoxigraph.serialize(pyoxigraph.parse(data, _FORMAT, base_iri=base), out, _TRIPLES)
     except SyntaxError:
         return False
     return True
@@ -162,9 +198,7 @@ class _Tagwise:
         return match[0]
 
 
-def parse_nodes(
-    data: bytes, base: str, sink: BytesIO, errors: ErrorLog, options: ReadOptions
-) -> None:
+def parse_nodes(data: bytes, base: str, sink: BytesIO, errors: ErrorLog) -> None:
     """Write the N-Triples of a document with errors to ``sink``, node by node.
 
     Of a node with an error, what stands before the error is kept.

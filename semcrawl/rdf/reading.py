@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from io import BytesIO
 from pathlib import Path
 
 import pyoxigraph
 
 from semcrawl.items import DocumentError
-from semcrawl.rdf import linewise, rdfxml
+from semcrawl.rdf import linewise, rdfxml, trix
 from semcrawl.rdf.detection import Detection, detect
 from semcrawl.rdf.encoding import to_utf8
 from semcrawl.rdf.errors import ErrorLog, LimitReached
@@ -30,7 +29,9 @@ _OXIGRAPH: dict[RdfFormat, pyoxigraph.RdfFormat] = {
     RdfFormat.JSON_LD: pyoxigraph.RdfFormat.JSON_LD,
 }
 _WITH_GRAPHS = frozenset({RdfFormat.N3, RdfFormat.TRIG, RdfFormat.N_QUADS, RdfFormat.JSON_LD})
+_ALL_LABELLED = frozenset({RdfFormat.N_TRIPLES, RdfFormat.N_QUADS, RdfFormat.TRIX})
 _NOT_IN_IRI = re.compile(r"[\x00-\x20<>\"{}|\\^`\x7f-\x9f\ud800-\udfff]")
+_LAST_TOKEN = re.compile(rb"[^\s;,()\[\]]*+\Z")
 
 
 @dataclass(slots=True)
@@ -112,13 +113,35 @@ def _parse(
     options: ReadOptions,
 ) -> None:
     sink.has_graphs = syntax in _WITH_GRAPHS
+    sink.names.all_labelled = syntax in _ALL_LABELLED
     if syntax in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS):
         linewise.parse_lines(data, _OXIGRAPH[syntax], sink, errors)
     elif syntax is RdfFormat.RDF_XML:
-        _parse_rdfxml(data, base, sink, errors, options)
+        rdfxml.parse(data, base, sink, errors, options.max_entity_bytes)
+    elif syntax is RdfFormat.TRIX:
+        data = rdfxml.guard_entities(data, options.max_entity_bytes)
+        trix.parse_trix(data, base, sink, errors)
     elif syntax in _OXIGRAPH:
+        if syntax is not RdfFormat.JSON_LD:
+            data = without_cut_token(data)
         source = pyoxigraph.parse(data, _OXIGRAPH[syntax], base_iri=base)
         resume(source, sink, errors)
+
+
+def without_cut_token(data: bytes) -> bytes:
+    """Return Turtle text without a last token that may be half of one.
+
+    A statement that is not closed at the end of a document is kept when its last token is whole. A
+    name, a number or a string directly before the end may be the first part of a longer one (or
+    lack its language or datatype), and would make a statement that the document does not hold.
+    """
+    if not data or data[-1:] in b" \t\r\n.>]);,}" or data.rstrip()[-1:] == b".":
+        return data
+    last_line = data[data.rfind(b"\n") + 1 :]
+    if b"#" in last_line or last_line.lstrip()[:8].lower() in (b"version ", b"@version"):
+        return data
+    token = _LAST_TOKEN.search(data, max(len(data) - 4096, 0))
+    return data[: token.start()] if token else data
 
 
 def resume(source: pyoxigraph.QuadParser, sink: QuadSink, errors: ErrorLog) -> None:
@@ -132,18 +155,3 @@ def resume(source: pyoxigraph.QuadParser, sink: QuadSink, errors: ErrorLog) -> N
             errors.check_time()
             continue
         return
-
-
-def _parse_rdfxml(
-    data: bytes, base: str, sink: QuadSink, errors: ErrorLog, options: ReadOptions
-) -> None:
-    data = rdfxml.guard_entities(data, options.max_entity_bytes)
-    out = BytesIO()
-    if rdfxml.parse_rdfxml(data, base, out, errors, options):
-        sink.write(out.getvalue())
-        if place := rdfxml.find_early_end(data):
-            errors.add("the document ends before its root element is closed", *place)
-        return
-    out = BytesIO()
-    rdfxml.parse_nodes(data, base, out, errors, options)
-    sink.write(out.getvalue())

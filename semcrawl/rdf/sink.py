@@ -59,9 +59,9 @@ class QuadSink:
         """The sink as the serializer's type wants it: only ``write`` and ``flush`` are used."""
         return cast(IO[bytes], self)
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: bytes | memoryview) -> int:
         """Take a piece of the parser's output, which may end within a line."""
-        self._pending.append(data)
+        self._pending.append(bytes(data))
         self._pending_size += len(data)
         if self._pending_size >= _PIECE:
             self._drain()

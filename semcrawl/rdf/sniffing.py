@@ -10,8 +10,8 @@ from semcrawl.vocabulary import Kind, RdfFormat
 RDF_NAMESPACE = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XHTML_NAMESPACE = b"http://www.w3.org/1999/xhtml"
 TRIX_NAMESPACES = (
+    b"http://www.w3.org/2004/03/trix/trix-1/",
     b"http://www.w3.org/2004/03/trix/",
-    b"http://www.w3.org/2004/03/trix-1/",
 )
 
 
