@@ -1,0 +1,117 @@
+"""``semcrawl demo``: serve the demonstration web, or harvest it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from scrapy.commands import ScrapyCommand
+
+from semcrawl.demo import DemoServer, DemoWeb, serve
+from semcrawl.errors import UsageError
+
+#: Variables that would lead requests past the demonstration's proxy.
+_OTHER_PROXIES = ("no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY", "HTTP_PROXY", "REQUEST_METHOD")
+
+
+class Command(ScrapyCommand):
+    """Serve the demonstration web on loopback; with ``--harvest``, crawl it and stop."""
+
+    requires_project = False
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Return the command's syntax, without its name."""
+        return "[options] [-- HARVEST-OPTION...]"
+
+    def short_desc(self) -> str:
+        """Return the description shown in lists of commands."""
+        return "Serve a small demonstration web on loopback, or harvest it"
+
+    def long_desc(self) -> str:
+        """Return the description shown in the command's own help."""
+        return (
+            "Serve a generated web of some 300 pages on loopback, as an HTTP proxy for its host "
+            "names, and tell how to crawl it. With --harvest, run `semcrawl harvest` on it and "
+            "stop; options after -- go to harvest."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add this command's options."""
+        super().add_options(parser)
+        parser.add_argument(
+            "--port",
+            type=int,
+            default=0,
+            metavar="N",
+            help="port to listen on (default: a free one)",
+        )
+        parser.add_argument(
+            "--log",
+            dest="request_log",
+            metavar="FILE",
+            help="append one JSON line per request to FILE",
+        )
+        parser.add_argument(
+            "--seed", type=int, default=1, metavar="N", help="seed of the generator (default: 1)"
+        )
+        parser.add_argument("--harvest", action="store_true", help="harvest the web, then stop")
+        parser.add_argument(
+            "--out", metavar="DIR", help="where the harvest goes (default: demo-harvest)"
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Serve, and harvest if asked to; a wrong option gets one line and exit status 2."""
+        try:
+            self._run(args, opts)
+        except UsageError as error:
+            print(f"semcrawl demo: {error}", file=sys.stderr)
+            self.exitcode = 2
+
+    def _run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if not opts.harvest and (args or opts.out):
+            raise UsageError("--out and options of harvest need --harvest")
+        if not 0 <= opts.port <= 65535:
+            raise UsageError(f"--port {opts.port}: not from 0 to 65535")
+        try:
+            with serve(DemoWeb(opts.seed), port=opts.port, log=opts.request_log) as server:
+                if opts.harvest:
+                    self.exitcode = _harvest(server, Path(opts.out or "demo-harvest"), args, opts)
+                else:
+                    _serve_until_stopped(server)
+        except OSError as error:
+            raise UsageError(f"cannot serve: {error}") from None
+
+
+def _serve_until_stopped(server: DemoServer) -> None:
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    print(
+        f"The demonstration web is served at {server.proxy_url} (an HTTP proxy for its hosts).\n"
+        "Crawl it from another shell:\n"
+        f"  http_proxy={server.proxy_url} semcrawl harvest {DemoWeb.start}\n"
+        "Stop with Ctrl-C.",
+        flush=True,
+    )
+    stopped.wait()
+
+
+def _harvest(server: DemoServer, out: Path, args: list[str], opts: argparse.Namespace) -> int:
+    """Run the harvest as a process of its own and return its exit status."""
+    environment = {k: v for k, v in os.environ.items() if k not in _OTHER_PROXIES}
+    environment["http_proxy"] = environment["https_proxy"] = server.proxy_url
+    command = [sys.executable, "-m", "semcrawl", "harvest", DemoWeb.start, "--out", str(out)]
+    for setting in opts.set:
+        command += ["-s", setting]
+    process = subprocess.Popen([*command, *args], env=environment)  # noqa: S603 - our own program
+    # the terminal sends Ctrl-C to the harvest as well, which knows how to stop
+    signal.signal(signal.SIGINT, lambda *_: None)
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    return process.wait()

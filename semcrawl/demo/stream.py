@@ -1,0 +1,72 @@
+"""What a handler of the demonstration server reads and writes: a request, and a counted stream."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request: method, host name (lower-case), path with query, headers (lower-case names)."""
+
+    method: str
+    host: str
+    path: str
+    headers: Mapping[str, str]
+
+
+class Stream:
+    """Writes one answer and keeps account of it for the log."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+        self.status = 0  #: of the answer; 0 until its head is written
+        self.sent = 0  #: bytes of the body handed to the network
+        self.closing = False  #: whether the connection must end with this answer
+
+    async def head(self, status: int, headers: Sequence[tuple[str, str]]) -> None:
+        """Write the status line and the headers as they are."""
+        self.status = status
+        try:
+            phrase = HTTPStatus(status).phrase
+        except ValueError:
+            phrase = "Unknown"
+        lines = [f"HTTP/1.1 {status} {phrase}", *(f"{k}: {v}" for k, v in headers)]
+        self._writer.write("\r\n".join([*lines, "", ""]).encode("latin-1"))
+        await self._writer.drain()
+
+    async def body(self, data: bytes) -> None:
+        """Write a piece of the body and wait until the network has room again."""
+        self._writer.write(data)
+        await self._writer.drain()
+        self.sent += len(data)
+
+    async def whole(
+        self,
+        status: int,
+        headers: Sequence[tuple[str, str]],
+        body: bytes,
+        *,
+        omit_body: bool = False,
+    ) -> None:
+        """Write a whole answer with its Content-Length; without the body for HEAD."""
+        await self.head(status, [("Content-Length", str(len(body))), *headers])
+        if not omit_body:
+            await self.body(body)
+
+    def reset(self) -> None:
+        """Cut the connection with a TCP reset."""
+        self.closing = True
+        connection = self._writer.get_extra_info("socket")
+        # closing with a linger time of 0 sends RST instead of FIN
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._writer.transport.abort()
+
+
+#: Answers a request in its own way.
+Handler = Callable[[Request, Stream], Awaitable[None]]

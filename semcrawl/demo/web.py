@@ -1,0 +1,154 @@
+"""The demonstration web: its hosts, its answers to requests, and what is there to find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from random import Random
+from urllib.parse import urlsplit
+
+from semcrawl.demo import blog, catalogue, elsewhere, members, society, terms
+from semcrawl.demo.model import Host, Resource, ResourceKind, Response
+from semcrawl.demo.prose import Prose
+
+_BUILDERS: tuple[Callable[[Prose, float], Host], ...] = (
+    society.build,
+    members.build,
+    terms.build,
+    catalogue.build,
+    blog.build,
+)
+
+#: Other people's hosts that pages or RDF may mention: nothing of them is served.
+_ELSEWHERE_ROBOTS = b"User-agent: *\nDisallow: /\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a crawler that misses nothing and follows every rule finds from the start page.
+
+    URLs are final ones. Scope: the start page's pay-level domain, RDF elsewhere, and
+    persistent-identifier redirectors.
+    """
+
+    #: RDF documents and their numbers of quads
+    documents: Mapping[str, int]
+    #: HTML pages
+    pages: frozenset[str]
+    #: HTML pages with embedded data and their numbers of blocks
+    embedded: Mapping[str, int]
+    #: redirects, by their own URL
+    redirects: frozenset[str]
+    #: linked URLs that answer with an error, and its status
+    dead: Mapping[str, int]
+    #: linked URLs that robots.txt forbids
+    disallowed: frozenset[str]
+    #: linked URLs that are neither HTML nor RDF
+    other: frozenset[str]
+    #: HTML pages beyond the scope
+    outside: frozenset[str]
+
+    @property
+    def quads(self) -> int:
+        """Quads of all documents together."""
+        return sum(self.documents.values())
+
+
+class DemoWeb:
+    """Some 300 pages on seven hosts, generated from ``seed``; the same seed, the same bytes.
+
+    ``crawl_delay`` (seconds) is what each host's robots.txt asks for.
+    """
+
+    #: where a crawl begins
+    start = "http://www.demo.example/"
+
+    def __init__(self, seed: int = 1, *, crawl_delay: float = 0.1) -> None:
+        prose = Prose(Random(seed))
+        hosts = [build(prose, crawl_delay) for build in _BUILDERS]
+        hosts += elsewhere.build(prose, crawl_delay)
+        self.hosts = frozenset(host.name for host in hosts)
+        self._resources = {resource.url: resource for host in hosts for resource in host}
+
+    def __iter__(self) -> Iterator[Resource]:
+        """Iterate over all resources, host by host."""
+        return iter(self._resources.values())
+
+    def find(self, host: str, path: str) -> Resource | None:
+        """Return what is at a path (with its query); unknown query parameters are ignored."""
+        url = f"http://{host.lower()}{path}"
+        return self._resources.get(url) or self._resources.get(url.partition("?")[0])
+
+    def answer(self, host: str, path: str, headers: Mapping[str, str]) -> Response:
+        """Answer a request; header names are lower-case.
+
+        A host that is not of this web has a robots.txt that closes it, and nothing else.
+        """
+        resource = self.find(host, path)
+        if resource is not None:
+            return negotiate(resource.variants, headers.get("accept", "*/*"))
+        if host.lower() not in self.hosts and urlsplit(path).path == "/robots.txt":
+            return Response(200, (("Content-Type", "text/plain"),), _ELSEWHERE_ROBOTS)
+        return Response(404, (("Content-Type", "text/html"),), b"<h1>Not Found</h1>\n")
+
+    def manifest(self) -> Manifest:
+        """Tell what there is to find from :attr:`start`."""
+
+        def urls(kind: ResourceKind) -> Iterator[Resource]:
+            return (resource for resource in self if resource.kind is kind)
+
+        beyond = f"http://{elsewhere.OBSERVATORY}/"
+        pages = {resource.url for resource in urls(ResourceKind.HTML)}
+        outside = {url for url in pages if url.startswith(beyond)}
+        return Manifest(
+            documents={r.url: r.quads for r in urls(ResourceKind.RDF)},
+            pages=frozenset(pages - outside),
+            embedded={r.url: r.embedded for r in urls(ResourceKind.HTML) if r.embedded},
+            redirects=frozenset(r.url for r in urls(ResourceKind.REDIRECT)),
+            dead={r.url: r.variants[0][1].status for r in urls(ResourceKind.DEAD)},
+            disallowed=frozenset(r.url for r in urls(ResourceKind.DISALLOWED)),
+            other=frozenset(r.url for r in urls(ResourceKind.OTHER)),
+            outside=frozenset(outside),
+        )
+
+
+def demo_web(seed: int = 1, *, crawl_delay: float = 0.1) -> DemoWeb:
+    """Generate the demonstration web; ``crawl_delay`` is in seconds."""
+    return DemoWeb(seed, crawl_delay=crawl_delay)
+
+
+def negotiate(variants: tuple[tuple[str, Response], ...], accept: str) -> Response:
+    """Choose the variant whose media type the Accept header likes best; ties: the first.
+
+    When none is liked the first one is the answer, as most servers do.
+    """
+    wishes = list(_wishes(accept))
+
+    def quality(media_type: str) -> float:
+        matches = [
+            (specificity, q)
+            for pattern, q in wishes
+            if (specificity := _specificity(pattern, media_type)) >= 0
+        ]
+        return max(matches)[1] if matches else 0.0
+
+    return max(variants, key=lambda variant: quality(variant[0]))[1]
+
+
+def _wishes(accept: str) -> Iterator[tuple[str, float]]:
+    for part in accept.split(","):
+        pattern, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        weight = next((p[2:] for p in parameters if p.startswith("q=")), "1")
+        try:
+            yield pattern, float(weight)
+        except ValueError:
+            yield pattern, 0.0
+
+
+def _specificity(pattern: str, media_type: str) -> int:
+    """Return how closely an Accept pattern fits: 2 exact, 1 ``type/*``, 0 ``*/*``, -1 not."""
+    if pattern == media_type:
+        return 2
+    if pattern.endswith("/*") and media_type.startswith(pattern[:-1]):
+        return 1
+    return 0 if pattern == "*/*" else -1
