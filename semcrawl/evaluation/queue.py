@@ -30,8 +30,8 @@ class Waiting:
 class SimulatedFrontier:
     """Hands out the best group's first link: largest value; smallest key; first in, first out.
 
-    Groups whose value was never told have value 0. Of groups with equal values the one whose name
-    sorts first is served. Adding, taking and changing cost O(log n).
+    Groups whose value was never told have value 0. Among groups of equal value the one whose first
+    link has the smaller key, then came earlier, is served. Every operation costs O(log n).
     """
 
     def __init__(self) -> None:
@@ -39,8 +39,8 @@ class SimulatedFrontier:
         self._values: dict[str, float] = {}
         #: per group a heap of (key, order of arrival, URL); stale ones are skipped
         self._links: dict[str, list[tuple[float, int, str]]] = {}
-        #: (minus value, group); stale ones are skipped
-        self._groups: list[tuple[float, str]] = []
+        #: (minus value, key and arrival of the first link, group); stale ones are skipped
+        self._heads: list[tuple[float, float, int, str]] = []
         #: what waits: URL → (key, order of arrival, link)
         self._waiting: dict[str, tuple[float, int, Waiting]] = {}
         self._arrived = 0
@@ -58,12 +58,7 @@ class SimulatedFrontier:
             return False
         self._seen.add(link.url)
         self._arrived += 1
-        self._waiting[link.url] = (key, self._arrived, link)
-        heap = self._links.get(link.group)
-        if not heap:
-            heap = self._links[link.group] = []
-            heapq.heappush(self._groups, (-self._values.get(link.group, 0.0), link.group))
-        heapq.heappush(heap, (key, self._arrived, link.url))
+        self._put(key, self._arrived, link)
         return True
 
     def set_values(self, values: Mapping[str, float]) -> None:
@@ -71,30 +66,49 @@ class SimulatedFrontier:
         for group, value in values.items():
             if self._values.get(group, 0.0) != value:
                 self._values[group] = value
-                if self._links.get(group):
-                    heapq.heappush(self._groups, (-value, group))
+                self._file(group)
 
     def rekey(self, keys: Mapping[str, float]) -> None:
         """Give waiting links new keys; others are left alone."""
         for url, key in keys.items():
             entry = self._waiting.get(url)
             if entry is not None and entry[0] != key:
-                _, arrived, link = entry
-                self._waiting[url] = (key, arrived, link)
-                heapq.heappush(self._links[link.group], (key, arrived, url))
+                self._put(key, entry[1], entry[2])
+                self._file(entry[2].group)
 
     def take(self) -> Waiting | None:
         """Take the first link out; ``None`` when nothing waits."""
-        while self._groups:
-            value, group = self._groups[0]
-            heap = self._links.get(group)
-            if not heap or -value != self._values.get(group, 0.0):
-                heapq.heappop(self._groups)
+        while self._heads:
+            head = heapq.heappop(self._heads)
+            group = head[3]
+            if head != self._head(group):
                 continue
-            while heap:
-                key, arrived, url = heapq.heappop(heap)
-                entry = self._waiting.get(url)
-                if entry is not None and entry[:2] == (key, arrived):
-                    del self._waiting[url]
-                    return entry[2]
+            url = heapq.heappop(self._links[group])[2]
+            link = self._waiting.pop(url)[2]
+            self._file(group)
+            return link
         return None
+
+    def _put(self, key: float, arrived: int, link: Waiting) -> None:
+        self._waiting[link.url] = (key, arrived, link)
+        heap = self._links.setdefault(link.group, [])
+        heapq.heappush(heap, (key, arrived, link.url))
+        if heap[0][1] == arrived:
+            self._file(link.group)
+
+    def _head(self, group: str) -> tuple[float, float, int, str] | None:
+        """Place of a group among the groups; ``None`` when nothing of it waits."""
+        heap = self._links.get(group, [])
+        while heap:
+            key, arrived, url = heap[0]
+            entry = self._waiting.get(url)
+            if entry is not None and entry[:2] == (key, arrived):
+                return -self._values.get(group, 0.0), key, arrived, group
+            heapq.heappop(heap)
+        return None
+
+    def _file(self, group: str) -> None:
+        """Note a group's place; earlier notes become stale."""
+        head = self._head(group)
+        if head is not None:
+            heapq.heappush(self._heads, head)
