@@ -93,14 +93,14 @@ class DemoServer:
         if request is None:
             return False
         stream = Stream(writer)
-        cut = True
+        arrived, cut = time.time(), True
         try:
             await self._answer(request, stream)
             cut = False
         except ConnectionError:
             return False
         finally:
-            self._note(request, stream, cut or stream.closing)
+            self._note(request, stream, arrived, cut or stream.closing)
         return not stream.closing and request.headers.get("connection", "").lower() != "close"
 
     async def _answer(self, request: Request, stream: Stream) -> None:
@@ -118,12 +118,12 @@ class DemoServer:
                 omit_body=request.method == "HEAD",
             )
 
-    def _note(self, request: Request, stream: Stream, cut: bool) -> None:
+    def _note(self, request: Request, stream: Stream, arrived: float, cut: bool) -> None:
         if self._log is None:
             return
         resource = self._web.find(request.host, request.path)
         line = {
-            "t": time.time(),
+            "t": arrived,
             "m": request.method,
             "host": request.host,
             "path": request.path,

@@ -20,6 +20,7 @@ _BUILDERS: tuple[Callable[[Prose, float], Host], ...] = (
 )
 
 #: Other people's hosts that pages or RDF may mention: nothing of them is served.
+_NOT_HERE = b"Not in the demonstration web. It is reached with http_proxy set to this server.\n"
 _ELSEWHERE_ROBOTS = b"User-agent: *\nDisallow: /\n"
 
 
@@ -89,7 +90,7 @@ class DemoWeb:
             return negotiate(resource.variants, headers.get("accept", "*/*"))
         if host.lower() not in self.hosts and urlsplit(path).path == "/robots.txt":
             return Response(200, (("Content-Type", "text/plain"),), _ELSEWHERE_ROBOTS)
-        return Response(404, (("Content-Type", "text/html"),), b"<h1>Not Found</h1>\n")
+        return Response(404, (("Content-Type", "text/plain"),), _NOT_HERE)
 
     def manifest(self) -> Manifest:
         """Tell what there is to find from :attr:`start`."""

@@ -140,9 +140,9 @@ def test_a_hanging_answer_does_not_keep_the_server_from_stopping(web: DemoWeb) -
 
 
 def test_the_bomb_unpacks_to_what_it_says() -> None:
-    from semcrawl.demo.faults import _bomb
+    from semcrawl.demo.faults.content import gzip_of_spaces
 
-    assert gzip.decompress(_bomb(3 << 20)) == b" " * (3 << 20)
+    assert gzip.decompress(gzip_of_spaces(3 << 20)) == b" " * (3 << 20)
 
 
 def start_demo(*arguments: str) -> subprocess.Popen[str]:
