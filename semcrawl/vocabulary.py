@@ -26,6 +26,7 @@ class RdfFormat(StrEnum):
     def __new__(
         cls, value: str, media_types: tuple[str, ...], extensions: tuple[str, ...]
     ) -> RdfFormat:
+        """Make a member whose value is its name, with the other two as attributes."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.media_types = media_types
@@ -91,6 +92,12 @@ PLAIN_EXTENSIONS: frozenset[str] = frozenset("txt csv tsv md log".split())
 
 #: Archives and compressed files: RDF only if an RDF extension stands before them (dump.nt.gz).
 ARCHIVE_EXTENSIONS: frozenset[str] = frozenset("zip gz bz2 xz zst br tar tgz tbz2 7z rar z".split())
+
+#: ``rel`` values of ``<link>`` elements that name styles, images and scripts of the page itself
+RESOURCE_RELATIONS: frozenset[str] = frozenset(
+    "stylesheet icon apple-touch-icon apple-touch-icon-precomposed mask-icon preload prefetch "
+    "modulepreload dns-prefetch preconnect manifest pingback edituri wlwmanifest".split()
+)
 
 ACCEPT_HEADER = (
     "application/n-quads, application/trig, application/n-triples, text/turtle;q=0.95, "

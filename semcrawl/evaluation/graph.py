@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from semcrawl.evaluation.world import Answer, World, host_of
-from semcrawl.links import Link
+from semcrawl.evaluation.world import Answer, World
+from semcrawl.links import ExtractionOptions, Link, extract_links
+from semcrawl.urls import netloc_of, resolve
 from semcrawl.vocabulary import Kind
 
 #: Is this answer a target of the crawl?
@@ -52,7 +53,7 @@ class LinkGraph:
 
     def inside(self, url: str) -> bool:
         """Whether the URL is in the crawl's scope."""
-        return host_of(url) in self._hosts
+        return netloc_of(url) in self._hosts
 
     def _read(self, url: str) -> Node:
         answer = self.world.fetch(url)
@@ -66,18 +67,28 @@ class LinkGraph:
             digest = sha256(body).digest()
             found = ()
             if answer.kind is Kind.HTML:
-                from semcrawl.links import extract_links
-
-                found = extract_links(body, url, answer.content_type, limit=self.max_links)
+                found = extract_links(
+                    body,
+                    url,
+                    answer.content_type,
+                    ExtractionOptions(max_links=self.max_links),
+                    [value for name, value in answer.headers if name.lower() == "link"],
+                )
         return Node(answer, tuple(link for link in found if self.inside(link.url)), digest)
+
+    def redirect(self, url: str, answer: Answer) -> str | None:
+        """Where a redirect leads to, normalised; ``None`` when that is outside of the world."""
+        target = resolve(url, answer.location) if answer.redirect else None
+        return target if target is not None and self.inside(target) else None
 
     def follow(self, url: str, limit: int = 10) -> tuple[str, Node]:
         """The last URL and answer of a chain of at most ``limit`` redirects."""
         node = self.look(url)
         for _ in range(limit):
-            if not node.answer.redirect or not self.inside(node.answer.location):
+            target = self.redirect(url, node.answer)
+            if target is None:
                 break
-            url = node.answer.location
+            url = target
             node = self.look(url)
         return url, node
 

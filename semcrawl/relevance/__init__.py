@@ -1,5 +1,6 @@
 """What to fetch next: strategies and their contract."""
 
 from semcrawl.relevance.contract import Label, Outcome, Ranked, Relevance
+from semcrawl.relevance.registry import STRATEGIES, load_strategy
 
-__all__ = ["Label", "Outcome", "Ranked", "Relevance"]
+__all__ = ["STRATEGIES", "Label", "Outcome", "Ranked", "Relevance", "load_strategy"]

@@ -1,4 +1,4 @@
-"""Links: what a page says about a URL before it is fetched."""
+"""What a link and the page around it are."""
 
 from __future__ import annotations
 

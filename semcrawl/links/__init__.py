@@ -1,0 +1,15 @@
+"""Links: what a page says about a URL before it is fetched, and how it is read out of pages."""
+
+from semcrawl.links.extraction import ExtractionOptions, extract_links
+from semcrawl.links.headers import header_links
+from semcrawl.links.merging import merge_links
+from semcrawl.links.model import Link, Page
+
+__all__ = [
+    "ExtractionOptions",
+    "Link",
+    "Page",
+    "extract_links",
+    "header_links",
+    "merge_links",
+]

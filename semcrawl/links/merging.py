@@ -1,0 +1,48 @@
+"""One link per URL of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from semcrawl.links.model import Link
+from semcrawl.links.texts import MAX_TEXT
+
+#: occurrences of one URL on a page whose texts are put together
+_MAX_MERGED = 4
+
+
+def merge_links(links: Sequence[Link], limit: int) -> list[Link]:
+    """Keep one link per URL, the first ``limit`` ones, and number them."""
+    merged: dict[str, list[Link]] = {}
+    for link in links:
+        same = merged.get(link.url)
+        if same is None:
+            if len(merged) < limit:
+                merged[link.url] = [link]
+        elif len(same) < _MAX_MERGED:
+            same.append(link)
+    return [_merge(same, position) for position, same in enumerate(merged.values())]
+
+
+def _merge(same: list[Link], position: int) -> Link:
+    """Make one link of the occurrences of a URL on a page."""
+    first = same[0]
+    if len(same) == 1:
+        return first if first.position == position else replace(first, position=position)
+    with_text = next((link for link in same if link.anchor), first)
+    return replace(
+        first,
+        anchor=_together(link.anchor for link in same),
+        title=_together(link.title for link in same),
+        type=_together(link.type for link in same),
+        rel=_together(link.rel for link in same),
+        before=with_text.before,
+        after=with_text.after,
+        position=position,
+    )
+
+
+def _together(texts: Iterable[str]) -> str:
+    """Join the different ones of some texts."""
+    return " ".join(dict.fromkeys(text for text in texts if text))[:MAX_TEXT]

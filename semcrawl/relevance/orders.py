@@ -1,0 +1,52 @@
+"""The uninformed orders: breadth-first and depth-first (sources.md X, and BC of T.7)."""
+
+from __future__ import annotations
+
+import json
+
+from semcrawl.links import Link, Page
+from semcrawl.relevance.contract import Label
+from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
+
+
+class BreadthFirst(Strategy):
+    """Level by level: a group per depth, the smallest depth first; inside, first in, first out.
+
+    With the departures off this is the crawler BC of the thesis.
+    """
+
+    name = "breadth-first"
+
+    def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
+        """Group by depth; value −depth."""
+        depth = page.depth + 1
+        self.set_value(f"depth {depth}", float(-depth))
+        return f"depth {depth}", 0.0
+
+
+class DepthFirst(Strategy):
+    """The newest link of the deepest level first: last in, first out."""
+
+    name = "depth-first"
+
+    def __init__(self, options: RuleOptions | None = None) -> None:
+        super().__init__(options)
+        self._ranked = 0
+
+    def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
+        """Group by depth; value depth; the key counts down."""
+        depth = page.depth + 1
+        self.set_value(f"depth {depth}", float(depth))
+        self._ranked += 1
+        return f"depth {depth}", float(-self._ranked)
+
+    def dump_state(self) -> bytes:
+        """Return how many links were ranked."""
+        return json.dumps({"strategy": self.name, "ranked": self._ranked}).encode()
+
+    def load_state(self, state: bytes) -> None:
+        """Go on counting."""
+        try:
+            self._ranked = int(json.loads(state)["ranked"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise state_error(self.name) from error

@@ -1,0 +1,42 @@
+"""Strategies by name."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from semcrawl.errors import UsageError
+from semcrawl.relevance.contract import Relevance
+
+#: import paths of the strategies that come with semcrawl
+STRATEGIES: Mapping[str, str] = {
+    "breadth-first": "semcrawl.relevance.orders.BreadthFirst",
+    "depth-first": "semcrawl.relevance.orders.DepthFirst",
+    "rules": "semcrawl.relevance.thesis.Rules",
+    "rules-parents": "semcrawl.relevance.thesis.RulesParents",
+    "learned": "semcrawl.relevance.learned.Learned",
+}
+
+
+def load_strategy(name: str, settings: Mapping[str, Any]) -> Relevance:
+    """Make a strategy by its name, or by the import path of its class (``package.module.Class``).
+
+    Raises ``UsageError`` when there is none of that name or it is not a strategy.
+    """
+    path = STRATEGIES.get(name)
+    if path is None:
+        if "." not in name:
+            raise UsageError(f"unknown strategy {name!r}; there are: {', '.join(STRATEGIES)}")
+        path = name
+    module_name, _, class_name = path.rpartition(".")
+    try:
+        strategy_class = getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"cannot load the strategy {name!r}: {error}") from error
+    if not callable(getattr(strategy_class, "from_settings", None)):
+        raise UsageError(f"{name!r} is not a strategy: it has no from_settings()")
+    strategy = strategy_class.from_settings(settings)
+    if not isinstance(strategy, Relevance):
+        raise UsageError(f"{name!r} is not a strategy: methods of the contract are missing")
+    return strategy

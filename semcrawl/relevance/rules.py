@@ -1,0 +1,103 @@
+"""Relevancy_R: the rules by which a link seems to lead to RDF (sources.md T.2)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from semcrawl.links import Link
+from semcrawl.relevance.contract import Label
+from semcrawl.urls import extension_of, path_of
+from semcrawl.vocabulary import (
+    ARCHIVE_EXTENSIONS,
+    HTML_EXTENSIONS,
+    NON_SEMANTIC_EXTENSIONS,
+    PLAIN_EXTENSIONS,
+    RDF_CONCEPT_WORDS,
+    RDF_EXTENSIONS,
+    RDF_MEDIA_TYPES,
+    RESOURCE_RELATIONS,
+)
+
+#: names of the rules, in the order of T.2
+R_RULES = ("ex1", "ty1", "ti1", "an1", "co1", "ty2", "ti2", "an2", "co2", "pa1")
+
+_MEDIA_TYPE = re.compile(
+    "|".join(re.escape(name) for name in sorted(RDF_MEDIA_TYPES, key=len, reverse=True))
+)
+_WORD = re.compile(r"[a-z0-9]+")
+
+
+def relevancy_r(link: Link) -> tuple[Label, tuple[str, ...]]:
+    """Label a link R, H or N by what is known before fetching it, with the rules that held.
+
+    Any rule → R; otherwise an HTML extension or none → H; otherwise N (T.2). **Reading**: a
+    media type inside a text is evidence for the content-type rules and does not count again as a
+    word; the file extension belongs to ``ex1`` and not to ``pa1``.
+    """
+    path = path_of(link.url)
+    extension = extension_of(path)
+    held = list(_path_rules(path, extension))
+    if link.type:
+        types, words = _evidence(link.type)
+        if types:
+            held.append("ty1")
+        if words or types:
+            held.append("ty2")
+    for text, name in ((link.title, "ti"), (link.anchor, "an"), (link.context, "co")):
+        if text:
+            types, words = _evidence(text.lower())
+            if types:
+                held.append(name + "1")
+            if words:
+                held.append(name + "2")
+    if held:
+        return Label.R, tuple(rule for rule in R_RULES if rule in held)
+    if not extension or extension in HTML_EXTENSIONS:
+        return Label.H, ()
+    return Label.N, ()
+
+
+def relevancy_inside_rdf(link: Link) -> Label:
+    """Label a link found inside an RDF document: by its extension only (T.6, framework 2)."""
+    extension = extension_of(path_of(link.url))
+    if not extension or extension in RDF_EXTENSIONS:
+        return Label.R
+    return Label.H if extension in HTML_EXTENSIONS else Label.N
+
+
+def is_non_semantic(link: Link) -> bool:
+    """Whether a link is known to lead to an image, style, script, archive or the like (T.5).
+
+    Its extension says so, or the ``rel`` of a ``<link>`` element.
+    """
+    extension = extension_of(path_of(link.url))
+    if extension in NON_SEMANTIC_EXTENSIONS or extension in ARCHIVE_EXTENSIONS:
+        return True
+    return link.element == "link" and not RESOURCE_RELATIONS.isdisjoint(link.rel.split())
+
+
+def is_plain(url: str) -> bool:
+    """Whether the extension is one of plain text or tables, non-semantic by its name (T.5)."""
+    return extension_of(path_of(url)) in PLAIN_EXTENSIONS
+
+
+@lru_cache(maxsize=4096)
+def _path_rules(path: str, extension: str) -> tuple[str, ...]:
+    """Return which of ex1 and pa1 hold."""
+    held = []
+    if extension in RDF_EXTENSIONS:
+        held.append("ex1")
+    lowered = path.lower()
+    if extension:
+        lowered = lowered[: lowered.rfind("." + extension)]
+    if not RDF_CONCEPT_WORDS.isdisjoint(_WORD.findall(lowered)):
+        held.append("pa1")
+    return tuple(held)
+
+
+@lru_cache(maxsize=4096)
+def _evidence(text: str) -> tuple[bool, bool]:
+    """Return whether a text holds an RDF media type, and whether it holds a concept word."""
+    rest, types = _MEDIA_TYPE.subn(" ", text)
+    return types > 0, not RDF_CONCEPT_WORDS.isdisjoint(_WORD.findall(rest))

@@ -1,0 +1,130 @@
+"""What simple strategies have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from semcrawl.errors import UsageError
+from semcrawl.links import Link, Page
+from semcrawl.relevance.contract import Label, Outcome, Ranked
+from semcrawl.relevance.rules import (
+    is_non_semantic,
+    is_plain,
+    relevancy_inside_rdf,
+    relevancy_r,
+)
+
+#: group of links that are N only because their extension is unknown
+UNLIKELY = "N"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOptions:
+    """The two departures from the thesis; both off in thesis mode."""
+
+    #: waiting H links become HR when their shape is learned
+    promote_waiting: bool = True
+    #: links that T.2 calls N wait in a last group, unless their extension is known
+    keep_unlikely: bool = True
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Read ``SEMCRAWL_PROMOTE_WAITING`` and ``SEMCRAWL_KEEP_UNLIKELY``."""
+        return cls(
+            promote_waiting=bool(settings.get("SEMCRAWL_PROMOTE_WAITING", True)),
+            keep_unlikely=bool(settings.get("SEMCRAWL_KEEP_UNLIKELY", True)),
+        )
+
+
+def state_error(strategy: str) -> UsageError:
+    """Say that what was to be loaded is no state of a strategy."""
+    return UsageError(f"this is no learned state of the strategy {strategy!r}")
+
+
+class Strategy:
+    """A strategy that learns nothing; subclasses say which group a labelled link waits in."""
+
+    name = ""
+
+    def __init__(self, options: RuleOptions | None = None) -> None:
+        self.options = options or RuleOptions()
+        self._values: dict[str, float] = {}
+        self._changed: dict[str, float] = {}
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Make the strategy from the settings of :class:`RuleOptions`."""
+        return cls(RuleOptions.from_settings(settings))
+
+    def rank(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
+        """Drop what is non-semantic; label the others and put each into its group."""
+        return [self._rank(page, link) for link in links]
+
+    def _rank(self, page: Page, link: Link) -> Ranked:
+        seed = link.element == "seed"
+        if not seed and self.is_dropped(link):
+            return Ranked(link, Label.N, None)
+        label, rules = self.label(page, link)
+        if label is Label.N and not seed:
+            return self._rank_unlikely(link)
+        group, key = self.group(page, link, label)
+        return Ranked(link, label, group, key, rules)
+
+    def is_dropped(self, link: Link) -> bool:
+        """Whether link filter 1 (T.5) drops a link before any rule is asked."""
+        return is_non_semantic(link) or (not self.options.keep_unlikely and is_plain(link.url))
+
+    def _rank_unlikely(self, link: Link) -> Ranked:
+        """Keep or drop a link whose extension is neither known nor promising."""
+        if not self.options.keep_unlikely:
+            return Ranked(link, Label.N, None)
+        self.set_value(UNLIKELY, float("-1e9"))
+        return Ranked(link, Label.N, UNLIKELY)
+
+    def label(self, page: Page, link: Link) -> tuple[Label, tuple[str, ...]]:
+        """Predict what a link leads to, with the rules that say so."""
+        if page.rdf:
+            return relevancy_inside_rdf(link), ()
+        return relevancy_r(link)
+
+    def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
+        """Return the group of a link, and its key inside it."""
+        raise NotImplementedError
+
+    def set_value(self, group: str, value: float) -> None:
+        """Give a group a value, to be told by the next :meth:`values`."""
+        if self._values.get(group) != value:
+            self._values[group] = self._changed[group] = value
+
+    def learn(self, outcome: Outcome) -> None:
+        """Learn nothing."""
+
+    def taken(self, urls: Sequence[str]) -> None:
+        """Take no notice."""
+
+    def values(self) -> Mapping[str, float]:
+        """Return the values that are new or changed since the last call."""
+        changed, self._changed = self._changed, {}
+        return changed
+
+    def rekeyed(self) -> Mapping[str, float]:
+        """Return nothing: keys never change."""
+        return {}
+
+    def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
+        """Say label, rules and group of a link."""
+        ranked = self._rank(page, link)
+        return [
+            ("label", str(ranked.label)),
+            ("rules", " ".join(ranked.rules) or "none holds"),
+            ("group", ranked.group if ranked.group is not None else "dropped"),
+        ]
+
+    def dump_state(self) -> bytes:
+        """Return ``b""``: there is nothing to keep."""
+        return b""
+
+    def load_state(self, state: bytes) -> None:
+        """Take no notice."""

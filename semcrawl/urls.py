@@ -1,0 +1,181 @@
+"""URLs: normalisation, hosts, pay-level domains, paths.
+
+Normalisation follows sources.md I: what loses nothing is always done, what may lose something is
+an option (:class:`Normalisation`).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
+
+import tldextract
+from w3lib.url import safe_url_string
+
+#: links longer than this are not followed (characters)
+MAX_URL_LENGTH = 4096
+
+_DIRECTORY_INDEX = re.compile(r"/(?:index\.x?html?|index\.php|default\.(?:aspx?|html?))$", re.I)
+_PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
+#: characters that need no escaping; anything else goes through safe_url_string
+_CLEAN = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]*\Z")
+_BAD_PERCENT = re.compile(r"%(?![0-9a-fA-F]{2})")
+_LISTING_ORDER = re.compile(r"C=[NMSD](?:[;&]O=[AD])?\Z")
+_PORTS = {"http": 80, "https": 443}
+_COMPRESSED = frozenset({"gz", "bz2", "xz", "zst", "br"})
+_EXTENSION = re.compile(r"[a-z0-9][a-z0-9_+-]{0,11}\Z")
+_public_suffixes = tldextract.TLDExtract(
+    suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Normalisation:
+    """Which lossy rules to apply on top of the lossless ones; all off by default."""
+
+    #: query variables that only change the presentation (lower case)
+    presentational: frozenset[str] = frozenset({"sort", "sortby", "sort_by", "orderby", "order_by"})
+    https_to_http: bool = False
+    drop_www: bool = False
+    drop_query: bool = False
+
+
+DEFAULT_NORMALISATION = Normalisation()
+
+
+def normalise(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str | None:
+    """Return the one spelling of an absolute http(s) URL under which it is fetched.
+
+    Lower-case scheme and host, no default port, no fragment, ``/`` for an empty path, no
+    directory index, upper-case percent escapes, no empty or presentational query variables and no
+    bare ``?`` (sources.md I). ``None`` when it is no http(s) URL, has no host, or is too long.
+    """
+    if len(url) > MAX_URL_LENGTH:
+        return None
+    try:
+        if not _CLEAN.match(url) or _BAD_PERCENT.search(url):
+            url = safe_url_string(url)
+        parts = urlsplit(url)
+        scheme, host, port = parts.scheme.lower(), parts.hostname, parts.port
+    except (ValueError, UnicodeError):
+        return None
+    if scheme not in _PORTS or not host or len(host) > 253:
+        return None
+    if ":" in host:
+        host = f"[{host}]"
+    host = host.rstrip(".")
+    if not host:
+        return None
+    if options.https_to_http and scheme == "https" and port in (None, 443):
+        scheme, port = "http", None
+    if options.drop_www and host.startswith("www."):
+        host = host[4:]
+    netloc = host if port is None or port == _PORTS[scheme] else f"{host}:{port}"
+    path = parts.path or "/"
+    query = "" if options.drop_query else _clean_query(parts.query, options.presentational)
+    if not query and (match := _DIRECTORY_INDEX.search(path)):
+        path = path[: match.start() + 1]
+    if "%" in path or "%" in query:
+        path = _PERCENT.sub(lambda m: m[0].upper(), path)
+        query = _PERCENT.sub(lambda m: m[0].upper(), query)
+    return urlunsplit(SplitResult(scheme, netloc, path, query, ""))
+
+
+def _clean_query(query: str, presentational: frozenset[str]) -> str:
+    """Drop the empty and the presentational variables."""
+    if not query or _LISTING_ORDER.match(query):
+        return ""
+    if "=" not in query:
+        return query
+    kept = []
+    for pair in query.split("&"):
+        name, equals, value = pair.partition("=")
+        if not pair or (equals and not value) or name.lower() in presentational:
+            continue
+        kept.append(pair)
+    return "&".join(kept)
+
+
+def resolve(
+    base: str, reference: str, options: Normalisation = DEFAULT_NORMALISATION
+) -> str | None:
+    """Make a reference found on ``base`` absolute and normalise it; ``None`` if it is no link.
+
+    References to other schemes (``mailto:``, ``javascript:`` …) and into the page itself
+    (``#part``) are no links.
+    """
+    reference = (
+        reference.strip(" \t\n\r\f\x00").replace("\n", "").replace("\r", "").replace("\t", "")
+    )
+    if not reference or reference[0] == "#" or len(reference) > MAX_URL_LENGTH:
+        return None
+    try:
+        return normalise(urljoin(base, reference), options)
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=50_000)
+def pay_level_domain(host: str) -> str:
+    """Return the part of a host name that somebody registered; IP addresses as they are.
+
+    Names under private public suffixes (``ceosys.github.io``) count as registered.
+    """
+    host = host.lower().rstrip(".")
+    return _public_suffixes(host).top_domain_under_public_suffix or host
+
+
+def host_of(url: str) -> str:
+    """Return the lower-case host name of a URL, without port; ``""`` if there is none."""
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def netloc_of(url: str) -> str:
+    """Return host and port of a normalised URL: what one web server is known by."""
+    return url.split("/", 3)[2] if url.count("/") >= 2 else ""
+
+
+def path_of(url: str) -> str:
+    """Return the path of a URL, ``/`` if empty."""
+    try:
+        return urlsplit(url).path or "/"
+    except ValueError:
+        return "/"
+
+
+def segments(path: str) -> tuple[str, ...]:
+    """Split a path into its folders and file name: ``/a/b.html`` → ``("a", "b.html")``."""
+    return tuple(part for part in path.split("/") if part)
+
+
+def extension_of(path: str) -> str:
+    """Return the lower-case file extension of a path, ``""`` if it has none.
+
+    A compression suffix is looked through when another extension stands before it:
+    ``dump.nt.gz`` has ``nt``; ``all.gz`` has ``gz``. Versions (``v1.0``) are no extensions.
+    """
+    name = path.rsplit("/", 1)[-1].lower()
+    stem, dot, extension = name.rpartition(".")
+    if not dot or not stem or not _EXTENSION.match(extension):
+        return ""
+    if extension in _COMPRESSED:
+        inner = stem.rpartition(".")
+        if inner[1] and _EXTENSION.match(inner[2]) and not inner[2].isdigit():
+            return inner[2]
+    return "" if extension.isdigit() else extension
+
+
+def is_private_address(host: str) -> bool:
+    """Whether a host is an address of a private, loopback or otherwise internal network."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return not ipaddress.ip_address(host.strip("[]")).is_global
+    except ValueError:
+        return False
