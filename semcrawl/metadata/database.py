@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +9,7 @@ from sqlalchemy import Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from semcrawl.errors import StoreError, UsageError
-from semcrawl.metadata.models import Base
+from semcrawl.metadata.schema import bring_up_to_date
 
 #: file name of the default database in the job folder
 CRAWL_DB = "crawl.db"
@@ -48,25 +45,11 @@ def connect(url: str) -> Engine:
     try:
         if parsed.get_backend_name() == "sqlite":
             _set_up_sqlite(engine)
-            with _schema_lock(parsed.database):
-                Base.metadata.create_all(engine)
-        else:
-            Base.metadata.create_all(engine)
+        bring_up_to_date(engine)
     except (SQLAlchemyError, OSError) as error:
         engine.dispose()
         raise StoreError(f"cannot open the database {shown}: {one_line(error)}") from None
     return engine
-
-
-@contextmanager
-def _schema_lock(database: str | None) -> Iterator[None]:
-    """Let one process at a time make the tables of a SQLite file."""
-    if not database or database == ":memory:":
-        yield
-        return
-    with open(f"{database}.lock", "ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _set_up_sqlite(engine: Engine) -> None:

@@ -48,6 +48,10 @@ class Fetch(Base):
     spider: Mapped[str] = mapped_column(String(64), default="")
     #: job that made the attempt (scrapyd's, else host and process)
     worker: Mapped[str] = mapped_column(String(128), default="")
+    #: validators of the response and SHA-256 of its body, for re-visits
+    etag: Mapped[str] = mapped_column(Text, default="")
+    last_modified: Mapped[str] = mapped_column(Text, default="")
+    content_hash: Mapped[str] = mapped_column(String(64), default="")
 
 
 class Document(Base):
@@ -77,6 +81,8 @@ class Document(Base):
     content_hash: Mapped[str] = mapped_column(String(64))
     #: when this content was fetched
     fetched_at: Mapped[float] = mapped_column(Double)
+    #: number of its last change, counted over all documents from 1
+    revision: Mapped[int] = mapped_column(BigInteger, index=True)
     #: place of its lines in ``quads.nq``
     offset: Mapped[int] = mapped_column("offset", BigInteger)
     length: Mapped[int] = mapped_column(BigInteger)
@@ -90,6 +96,47 @@ class Document(Base):
     gone_at: Mapped[float | None] = mapped_column(Double)
 
     __table_args__ = (Index("ix_document_span", "offset", "length"),)
+
+
+class Contribution(Base):
+    """A graph other than its own that a document has statements in, or once had."""
+
+    __tablename__ = "contribution"
+
+    id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=True)
+    #: ``url_key`` of the document
+    document_key: Mapped[str] = mapped_column(String(64))
+    #: :func:`url_key` of ``graph``
+    graph_key: Mapped[str] = mapped_column(String(64), index=True)
+    #: graph name as N-Quads writes it; empty for the default graph
+    graph: Mapped[str] = mapped_column(_LongText)
+
+    __table_args__ = (Index("ix_contribution_pair", "document_key", "graph_key", unique=True),)
+
+
+class Delivery(Base):
+    """How far a triple store has been told."""
+
+    __tablename__ = "delivery"
+
+    #: the store, as its settings name it
+    target: Mapped[str] = mapped_column(String(255), primary_key=True)
+    #: every document's revision up to here is in the store, or refused
+    revision: Mapped[int] = mapped_column(BigInteger)
+
+
+class Refusal(Base):
+    """A document that a triple store would not take."""
+
+    __tablename__ = "refusal"
+
+    id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=True)
+    target: Mapped[str] = mapped_column(String(255))
+    url: Mapped[str] = mapped_column(_LongText)
+    revision: Mapped[int] = mapped_column(BigInteger)
+    #: the store's words, one line
+    error: Mapped[str] = mapped_column(_LongText)
+    refused_at: Mapped[float] = mapped_column(Double)
 
 
 def url_key(url: str) -> str:

@@ -31,6 +31,9 @@ def fetch_row(record: FetchRecord) -> dict[str, Any]:
         "elapsed": record.elapsed,
         "spider": record.extra.get("spider", "")[:64],
         "worker": record.extra.get("worker", "")[:128],
+        "etag": storable(record.extra.get("etag", "")),
+        "last_modified": storable(record.extra.get("last_modified", "")),
+        "content_hash": record.extra.get("content_hash", "")[:64],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from pathlib import Path
 from typing import Any, Self
@@ -11,20 +12,29 @@ from scrapy.exceptions import DropItem
 from scrapy.statscollectors import StatsCollector
 
 from semcrawl.errors import StoreError
-from semcrawl.items import RdfDocument
+from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.jobdir import job_folder
 from semcrawl.pipelines.quadsfile import QuadsFile, Written
 
 logger = logging.getLogger(__name__)
 
+#: names of the stats that count what became of a document
+STATS = {
+    Written.DUPLICATE: "duplicates",
+    Written.REPLACED: "replaced",
+    Written.UNCHANGED: "unchanged",
+    Written.GONE: "gone",
+}
+
 
 class QuadsFilePipeline:
     """Writes every :class:`~semcrawl.items.RdfDocument` once to ``quads.nq``.
 
     ``process_item`` returns when the lines are written whole and the document's row is
-    committed. Stats: ``semcrawl/quads/documents``, ``/statements``, ``/bytes``,
-    ``/duplicates``, ``/replaced``, ``/unchanged``.
+    committed. A re-visited document whose content changed replaces its old lines, one that is gone
+    loses them, both when the spider closes. Stats: ``semcrawl/quads/documents``, ``/statements``,
+    ``/duplicates``, ``/replaced``, ``/unchanged``, ``/gone``, ``/failed``.
     """
 
     def __init__(self, folder: Path, stats: StatsCollector | None = None) -> None:
@@ -32,7 +42,7 @@ class QuadsFilePipeline:
         self._folder = folder
         self._stats = stats
         self._file: QuadsFile | None = None
-        self._commits: GroupCommit[RdfDocument, Written] | None = None
+        self._commits: GroupCommit[RdfDocument | FetchRecord, Written] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -55,18 +65,20 @@ class QuadsFilePipeline:
 
         Raises ``DropItem`` when it cannot be written.
         """
-        if not isinstance(item, RdfDocument) or self._commits is None:
+        if self._commits is None or not (
+            isinstance(item, RdfDocument) or (isinstance(item, FetchRecord) and item.revisit)
+        ):
             return item
         try:
             written = await self._commits.submit(item)
         except StoreError as error:
             self._count("failed")
             raise DropItem(str(error)) from None
-        if written in (Written.NEW, Written.REPLACED):
+        if isinstance(item, RdfDocument) and written in (Written.NEW, Written.REPLACED):
             self._count("documents")
             self._count("statements", item.quads)
-        if written is not Written.NEW:
-            self._count("duplicates" if written is Written.DUPLICATE else str(written))
+        if written in (Written.DUPLICATE, Written.REPLACED, Written.UNCHANGED, Written.GONE):
+            self._count(STATS[written])
         return item
 
     async def close_spider(self) -> None:
@@ -74,6 +86,10 @@ class QuadsFilePipeline:
         if self._commits is not None:
             await self._commits.flush()
         if self._file is not None:
+            try:
+                await asyncio.to_thread(self._file.compact)
+            except StoreError as error:
+                logger.error("%s", error)
             self._file.close()
 
     def _count(self, name: str, count: int = 1) -> None:

@@ -1,0 +1,13 @@
+"""Alembic's entry: migrate on the connection that :mod:`semcrawl.metadata.schema` passes."""
+
+from alembic import context
+
+from semcrawl.metadata.models import Base
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Base.metadata,
+    render_as_batch=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

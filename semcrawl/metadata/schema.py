@@ -1,0 +1,89 @@
+"""Tables made and migrated, by one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import as_file, files
+
+from sqlalchemy import Column, Connection, Engine, MetaData, String, Table, inspect, select, text
+
+from semcrawl.errors import StoreError
+from semcrawl.metadata.models import Base
+
+#: newest Alembic revision; a new migration changes it
+HEAD = "0002"
+#: revisions that can be brought up to :data:`HEAD`
+KNOWN = ("0001", "0002")
+
+_VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
+
+
+def bring_up_to_date(engine: Engine) -> None:
+    """Make the tables, or migrate them to :data:`HEAD`.
+
+    Raises ``StoreError`` for a database that a newer version has written. Alembic itself is
+    loaded only when there is something to migrate.
+    """
+    with engine.connect() as connection:
+        if _version(connection) == HEAD:
+            return
+    with _one_at_a_time(engine):
+        with engine.begin() as connection:
+            version = _version(connection)
+            if version == HEAD:
+                return
+            if version is None:
+                Base.metadata.create_all(connection)
+                _VERSION.create(connection, checkfirst=True)
+                connection.execute(_VERSION.insert().values(version_num=HEAD))
+                return
+        if version not in KNOWN:
+            raise StoreError(
+                f"the database has schema {version}, this semcrawl knows up to {HEAD}: update it"
+            )
+        migrate(engine, HEAD)
+
+
+def migrate(engine: Engine, revision: str) -> None:
+    """Run Alembic's upgrade to a revision."""
+    from alembic import command
+    from alembic.config import Config
+
+    with as_file(files("semcrawl.metadata") / "migrations") as folder, engine.begin() as connection:
+        config = Config()
+        config.set_main_option("script_location", str(folder).replace("%", "%%"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+
+
+def _version(connection: Connection) -> str | None:
+    if not inspect(connection).has_table(_VERSION.name):
+        return None
+    return connection.execute(select(_VERSION.c.version_num)).scalar()
+
+
+@contextmanager
+def _one_at_a_time(engine: Engine) -> Iterator[None]:
+    """Hold the database's own lock for changes of the schema."""
+    backend = engine.url.get_backend_name()
+    if backend == "sqlite":
+        if not engine.url.database or engine.url.database == ":memory:":
+            yield
+            return
+        with open(f"{engine.url.database}.lock", "ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        return
+    lock_sql, unlock_sql = {
+        "postgresql": ("SELECT pg_advisory_lock(7306)", "SELECT pg_advisory_unlock(7306)"),
+        "mysql": ("SELECT GET_LOCK('semcrawl', 60)", "SELECT RELEASE_LOCK('semcrawl')"),
+        "mariadb": ("SELECT GET_LOCK('semcrawl', 60)", "SELECT RELEASE_LOCK('semcrawl')"),
+    }.get(backend, ("SELECT 1", "SELECT 1"))
+    with engine.connect() as connection:
+        connection.execute(text(lock_sql))
+        try:
+            yield
+        finally:
+            connection.execute(text(unlock_sql))
