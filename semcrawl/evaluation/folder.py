@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from semcrawl.errors import UsageError
-from semcrawl.evaluation.world import Answer, host_of
+from semcrawl.evaluation.world import Answer
+from semcrawl.urls import host_of, normalise, path_of
 from semcrawl.vocabulary import Kind
 
 #: Content types by extension, as a plain web server would send them.
@@ -108,7 +109,8 @@ class FolderWorld:
     @property
     def starts(self) -> tuple[str, ...]:
         """The start page."""
-        return (f"http://{self.site.host}{self._base}{self.site.start}",)
+        url = normalise(f"http://{self.site.host}{self._base}{self.site.start}")
+        return (url,) if url is not None else ()
 
     def robots(self, host: str) -> str:
         """One robots.txt for all its hosts."""
@@ -116,7 +118,7 @@ class FolderWorld:
 
     def fetch(self, url: str) -> Answer:
         """Answer as a plain file server would."""
-        host, path = host_of(url), urlsplit(url).path or "/"
+        host, path = host_of(url), path_of(url)
         relative = self._relative(host, path)
         if relative is None:
             return Answer(404, "text/html")
@@ -130,7 +132,7 @@ class FolderWorld:
 
     def body(self, url: str) -> bytes:
         """Bytes of the file behind the URL; own ``https`` links in pages are made ``http``."""
-        relative = self._relative(host_of(url), urlsplit(url).path or "/")
+        relative = self._relative(host_of(url), path_of(url))
         file, slash = (None, False) if relative is None else self._resolve(relative)
         if file is None or slash:
             return b""

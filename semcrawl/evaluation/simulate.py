@@ -153,8 +153,9 @@ class _Crawl:
         filtered = False
         if answer.redirect:
             self._note(waiting, node, None)
-            if self.graph.inside(answer.location):
-                self.frontier.add(waiting.redirected(answer.location), -math.inf)
+            target = self.graph.redirect(waiting.url, answer)
+            if target is not None:
+                self.frontier.add(waiting.redirected(target), -math.inf)
             return True
         kind = answer.kind if answer.status == 200 else None
         if kind is not None and not body_wanted(answer.content_type, waiting.label):

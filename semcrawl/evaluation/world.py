@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
-from urllib.parse import urlsplit
 
 from semcrawl.links import Link
 from semcrawl.vocabulary import Kind
@@ -69,15 +68,3 @@ class World(Protocol):
     def robots(self, host: str) -> str:
         """Return the text of the host's robots.txt; empty = it has none."""
         ...
-
-
-def host_of(url: str) -> str:
-    """Host name of a URL in lower case, with its port where not the default."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
-        return ""
-    if port is None or port == {"http": 80, "https": 443}.get(parts.scheme):
-        return host
-    return f"{host}:{port}"
