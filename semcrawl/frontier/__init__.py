@@ -4,6 +4,7 @@ from semcrawl.frontier.contract import Counts, Entry, Frontier, Lease
 from semcrawl.frontier.embedded import EmbeddedRedis
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis_frontier import RedisFrontier
+from semcrawl.frontier.workers import worker_name
 
 __all__ = [
     "Counts",
@@ -13,4 +14,5 @@ __all__ = [
     "FrontierOptions",
     "Lease",
     "RedisFrontier",
+    "worker_name",
 ]

@@ -29,6 +29,8 @@ class Entry:
     payload: Mapping[str, Any] = field(default_factory=dict)
     #: the strategy's label, by which waiting links are counted; at most 255 bytes
     label: str = ""
+    #: documents without a target in a row above this link (for BioCrawler's dynamic depth)
+    barren: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ class Counts:
     hosts: int
     #: waiting links by :attr:`Entry.label` (for displays)
     waiting_by_label: Mapping[str, int] = field(default_factory=dict)
+    #: links dropped so far because the frontier was full
+    dropped: int = 0
 
     @property
     def finished(self) -> bool:
@@ -124,6 +128,10 @@ class Frontier(ABC):
     @abstractmethod
     async def done(self, leases: Sequence[Lease]) -> None:
         """Acknowledge: these links are finished, their results written."""
+
+    @abstractmethod
+    async def fail(self, leases: Sequence[Lease]) -> None:
+        """Acknowledge links that could not be fetched; they are kept aside for a requeue."""
 
     @abstractmethod
     async def release_host(self, leases: Sequence[Lease]) -> None:

@@ -6,10 +6,12 @@ folder and listens on a Unix socket there, on no port.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import fcntl
 import hashlib
 import importlib.util
+import logging
 import os
 import shutil
 import signal
@@ -17,16 +19,24 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
 from semcrawl.errors import FrontierUnavailable
 
+logger = logging.getLogger(__name__)
+
 #: longest path of a Unix socket that all systems take (108 on Linux, 104 on macOS, NUL included)
 _SOCKET_PATH_LIMIT = 100
 _PR_SET_PDEATHSIG = 1
+#: a server that ends sooner than this after its start (seconds) …
+_QUICK_CRASH = 5.0
+#: … more often than this in a row is not started any more
+_QUICK_CRASHES = 3
 
 
 def find_redis_server() -> str:
@@ -49,22 +59,24 @@ class EmbeddedRedis:
     """A Redis server on the Unix socket :attr:`socket`, its data in ``folder``.
 
     Used as a context manager, or by :meth:`start` and :meth:`stop`. Processes on one folder share
-    the server: whoever comes first starts it, :meth:`ensure` starts it again when it has died,
-    and it ends with the process that started it, however that ends. :attr:`started` tells
-    whether this object started the server that runs.
+    the server: whoever comes first starts it and starts it again should it crash; the others
+    join it, and :meth:`ensure` lets one of them take over when the first has ended. The server
+    ends with the process that started it, however that ends. :attr:`started` tells whether
+    this object started it.
 
     Every write reaches the append-only file before it is answered, so that a killed server loses
     nothing; the operating system writes it to disk in its own time (``fsync="no"``), or each
     second (``everysec``), or before every answer (``always``: slow, survives a power cut).
+    ``timeout`` is how many seconds the server may take to come up or to end.
     """
 
     def __init__(self, folder: Path | str, *, fsync: str = "no", timeout: float = 60.0) -> None:
         self.folder = Path(folder).resolve()
         self.socket = _socket_path(self.folder)
-        self.started = False
         self._fsync = fsync
         self._timeout = timeout
-        self._process: subprocess.Popen[bytes] | None = None
+        self._keeper: _Keeper | None = None
+        self._starting = threading.Lock()
 
     def __enter__(self) -> Self:
         """Start."""
@@ -81,9 +93,14 @@ class EmbeddedRedis:
         self.stop()
 
     @property
+    def started(self) -> bool:
+        """Whether the server is this object's own, and not one it joined."""
+        return self._keeper is not None
+
+    @property
     def pid(self) -> int | None:
         """Process id of the server, if this object started it."""
-        return self._process.pid if self._process else None
+        return self._keeper.pid if self._keeper else None
 
     def start(self) -> None:
         """Start the server, or join the one that runs on this folder.
@@ -91,43 +108,61 @@ class EmbeddedRedis:
         Raises ``FrontierUnavailable`` when the folder cannot be written or the server does not
         come up; the message ends with the server's last words.
         """
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with (self.folder / "redis.lock").open("w") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                if _answers(self.socket):
-                    return
-                self._launch(lock)
-        except OSError as error:
-            raise FrontierUnavailable(
-                f"no Redis server can be started in {self.folder}: {error.strerror or error}"
-            ) from error
+        with self._starting:
+            if self._keeper is None:
+                try:
+                    self._start_or_join()
+                except OSError as error:
+                    raise FrontierUnavailable(
+                        f"no Redis server can be started in {self.folder}:"
+                        f" {error.strerror or error}"
+                    ) from error
 
     def ensure(self) -> None:
-        """Start the server again if it has died; do nothing while it runs."""
-        if self._process is not None and self._process.poll() is None:
-            return
-        self.start()
+        """See that a server runs: take over when the one that was joined has ended."""
+        if self._keeper is not None and self._keeper.given_up:
+            self.stop()
+        if self._keeper is None and not _answers(self.socket):
+            self.start()
 
     def stop(self) -> None:
         """Stop the server if this object started it; the data stay."""
-        process, self._process = self._process, None
-        self.started = False
-        if process is None:
-            return
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(self._timeout)
-            except subprocess.TimeoutExpired:
-                process.kill()
-        process.wait()
+        with self._starting:
+            keeper, self._keeper = self._keeper, None
+            if keeper is not None:
+                keeper.stop(self._timeout)
 
-    def _launch(self, lock: IO[str]) -> None:
-        self._await_former(lock)
-        self.socket.unlink(missing_ok=True)
-        log = self.folder / "redis.log"
-        command = [
+    def _start_or_join(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        deadline = time.monotonic() + self._timeout
+        # The server inherits the lock: as long as it or its keeper lives, nobody can have it.
+        lock = (self.folder / "redis.lock").open("a")
+        try:
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if _answers(self.socket):
+                        lock.close()
+                        return
+                if time.monotonic() > deadline:
+                    raise FrontierUnavailable(
+                        f"{self.folder} is in use by a Redis server that does not answer"
+                    )
+                time.sleep(0.02)
+            log = self.folder / "redis.log"
+            log.unlink(missing_ok=True)
+            keeper = _Keeper(self._command(), self.socket, log, lock)
+            keeper.start()
+            keeper.await_server(deadline)
+        except BaseException:
+            lock.close()
+            raise
+        self._keeper = keeper
+
+    def _command(self) -> list[str]:
+        return [
             find_redis_server(),
             *("--port", "0", "--unixsocket", str(self.socket), "--unixsocketperm", "700"),
             *("--dir", str(self.folder), "--dbfilename", "frontier.rdb", "--save", ""),
@@ -137,32 +172,101 @@ class EmbeddedRedis:
             # many small groups and hosts: keep more of them in the compact encoding
             *("--zset-max-ziplist-entries", "64", "--zset-max-ziplist-value", "256"),
         ]
-        with log.open("wb") as output:
+
+
+class _Keeper(threading.Thread):
+    """Runs the server, and runs it again when it crashes.
+
+    A thread, because the kernel ends the server when the *thread* that started it ends.
+    """
+
+    def __init__(self, command: list[str], path: Path, log: Path, lock: IO[str]) -> None:
+        super().__init__(name="redis-keeper", daemon=True)
+        self.pid: int | None = None
+        self.given_up = False
+        self._command = command
+        self._socket = path
+        self._log = log
+        self._lock = lock
+        self._process: subprocess.Popen[bytes] | None = None
+        self._error: OSError | None = None
+        self._stopping = threading.Event()
+        self._turn = threading.Lock()
+
+    def run(self) -> None:
+        """Start the server, wait for its end, and again, until stopped or it keeps crashing."""
+        crashes = 0
+        while not self._stopping.is_set():
+            began = time.monotonic()
+            try:
+                process = self._launch()
+            except OSError as error:
+                self._error = error
+                break
+            if process is None:
+                return
+            code = process.wait()
+            if self._stopping.is_set():
+                return
+            crashes = crashes + 1 if time.monotonic() - began < _QUICK_CRASH else 1
+            if crashes > _QUICK_CRASHES:
+                break
+            logger.warning(
+                "The frontier's Redis server ended by itself (%s); starting it again",
+                f"signal {-code}" if code < 0 else f"status {code}",
+            )
+        self.given_up = True
+
+    def await_server(self, deadline: float) -> None:
+        """Return when the server answers; raise what prevents it."""
+        while not _answers(self._socket):
+            if self._error is not None:
+                raise self._error
+            if self.given_up or time.monotonic() > deadline:
+                self.stop(1.0)
+                raise FrontierUnavailable(
+                    f"the Redis server in {self._log.parent} does not start:"
+                    f" {_last_words(self._log)}"
+                )
+            time.sleep(0.005)
+
+    def stop(self, timeout: float) -> None:
+        """End the server, by force after ``timeout`` seconds, and let go of the folder."""
+        with self._turn:
+            self._stopping.set()
+            process = self._process
+        if process is not None:
+            process.terminate()
+            try:
+                process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        atexit.unregister(self._at_exit)
+        self._lock.close()
+
+    def _at_exit(self) -> None:
+        self.stop(5.0)
+
+    def _launch(self) -> subprocess.Popen[bytes] | None:
+        with self._turn, self._log.open("ab") as output:
+            if self._stopping.is_set():
+                return None
+            self._socket.unlink(missing_ok=True)
+            atexit.unregister(self._at_exit)
+            atexit.register(self._at_exit)
             self._process = subprocess.Popen(  # noqa: S603 - our own command, no shell
-                command,
+                self._command,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                pass_fds=(self._lock.fileno(),),
                 # a group of its own: Ctrl-C is for the crawler, which still needs the server
                 start_new_session=True,
                 preexec_fn=_die_with_parent(os.getpid()) if sys.platform == "linux" else None,
             )
-        lock.write(str(self._process.pid))
-        lock.flush()
-        deadline = time.monotonic() + self._timeout
-        while not _answers(self.socket):
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                self._process.kill()
-                self._process.wait()
-                self._process = None
-                raise FrontierUnavailable(
-                    f"the Redis server in {self.folder} does not start: {_last_words(log)}"
-                )
-            time.sleep(0.005)
-        self.started = True
-
-    def _await_former(self, lock: IO[str]) -> None:
-        """Wait for a dying server to let go of the append-only file."""
+            self.pid = self._process.pid
+            return self._process
 
 
 def _answers(path: Path) -> bool:
@@ -195,7 +299,7 @@ def _last_words(log: Path) -> str:
     return next((line.strip() for line in reversed(lines) if line.strip()), "no output")
 
 
-def _die_with_parent(parent: int) -> object:
+def _die_with_parent(parent: int) -> Callable[[], None]:
     """Make the function that has the kernel end the server when its parent ends."""
     libc = ctypes.CDLL(None, use_errno=True)
 

@@ -22,7 +22,11 @@ class Keys:
     pace       hash   host → ``delay concurrency``, delay in µs, where not the default
     cooling    zset   host → server time in µs until which it may not be asked
     lease      hash   lease id → msgpack of queue, host, group, key, member, worker
-    state      hash   name → blob
+    turns      hash   host → virtual time of its next turn (with fairness)
+    yield      hash   host → ``fetches targets barren``, barren ones being those in a row
+    rest       hash   host → server time in µs until which it rests for being barren
+    state      hash   name → blob; ``NAME:event`` → last event read before
+    replies    hash   worker:slot → number of its last call, reply (for repeated calls)
     events     stream events between workers: fields ``w`` (who) and ``e``
     ========== ====== ======================================================================
 
@@ -38,6 +42,7 @@ class Keys:
     filed:Q    hash   host → turn and place under which it stands in front:Q
     global:Q   zset   groups on several hosts, in the same order
     leases:Q   zset   lease id → server time in µs at which it runs out
+    failed:Q   hash   sequence number → msgpack of host, group, key, member
     delayed:Q  zset   id of a given-back link → server time in µs from which it waits again
     ========== ====== ======================================================================
 

@@ -24,6 +24,18 @@ class FrontierOptions:
     #: who is first among hosts whose best groups have equal values: ``off`` = the smallest key,
     #: then first in; ``equal`` = hosts in turn; ``yield`` = in turn, richer hosts more often
     fairness: Literal["off", "equal", "yield"] = "off"
+    #: SWSE's penalty of barren domains (sources.md T.8): a host rests after this many fetches in a
+    #: row without a target (0 = never) …
+    penalty_after: int = 0
+    #: … for this many seconds
+    penalty_time: float = 600.0
+    #: BioCrawler's dynamic depth (sources.md T.8): links with this many documents without a
+    #: target in a row above them are not put in (0 = all are); see :attr:`Entry.barren`
+    dynamic_depth: int = 0
+    #: most waiting links (0 = no limit); beyond it the last links of the worst group are dropped
+    max_waiting: int = 0
+    #: most failed links kept aside for ``requeue``
+    max_failed: int = 100_000
     #: seconds to wait for a server that went away before ``FrontierUnavailable`` is raised
     patience: float = 300.0
     #: seconds after which :meth:`Frontier.next_ready` wants to be asked again while only
@@ -31,6 +43,17 @@ class FrontierOptions:
     poll: float = 0.1
     #: seconds to wait for an answer of the server
     timeout: float = 30.0
+
+    def script_options(self) -> dict[str, int | str]:
+        """What the scripts need to know, times in microseconds."""
+        return {
+            "delay": round(self.delay * 1e6),
+            "concurrency": self.concurrency,
+            "fairness": self.fairness,
+            "penalty_after": self.penalty_after,
+            "penalty_time": round(self.penalty_time * 1e6),
+            "max_waiting": self.max_waiting,
+        }
 
     def __post_init__(self) -> None:
         """Check."""
@@ -42,3 +65,6 @@ class FrontierOptions:
             raise UsageError(f"concurrency per host must be at least 1, not {self.concurrency}")
         if self.fairness not in ("off", "equal", "yield"):
             raise UsageError(f"fairness must be off, equal or yield, not {self.fairness!r}")
+        for name in ("penalty_after", "dynamic_depth", "max_waiting", "max_failed"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"{name.replace('_', ' ')} must not be negative")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -15,6 +16,15 @@ from semcrawl.frontier.contract import Entry, Lease
 _DIGEST_BYTES = 10
 _SEQUENCE_BYTES = 6
 _SCHEMES = ("http://", "https://")
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A waiting link with its place among those of equal key, and its tries."""
+
+    entry: Entry
+    sequence: int
+    tries: int
 
 
 def digest(url: str) -> bytes:
@@ -30,7 +40,11 @@ def pack_blob(entry: Entry) -> bytes:
         start = scheme + entry.host
         if entry.url.startswith(start):
             rest = [code, entry.url[len(start) :]]
-    parts = [rest, dict(entry.payload)] if entry.payload else [rest]
+    parts = [rest]
+    if entry.payload or entry.barren:
+        parts.append(dict(entry.payload))
+    if entry.barren:
+        parts.append(entry.barren)
     packed: bytes = msgpack.packb(parts, unicode_errors="surrogatepass")
     return packed
 
@@ -52,32 +66,30 @@ def text(data: bytes) -> str:
     return data.decode("utf-8", "surrogatepass")
 
 
-def unpack_lease(fields: Sequence[bytes], keys_root: str) -> Lease:
-    """Read what ``take`` returns for a link; ``FrontierCorrupt`` when it is not ours."""
+def unpack_member(queue: str, host: str, group: str, key: float, member: bytes) -> Waiting:
+    """Read a waiting link; ``FrontierCorrupt`` when it is not ours."""
     try:
-        lease_id, queue, host, group, key, member = fields
-        queue_name, host_name, group_name = text(queue), text(host), text(group)
         tries = member[_SEQUENCE_BYTES]
         start = _SEQUENCE_BYTES + 2
         end = start + member[start - 1]
         label = text(member[start:end])
-        rest, *payload = msgpack.unpackb(
+        rest, *more = msgpack.unpackb(
             member[end:], strict_map_key=False, unicode_errors="surrogatepass"
         )
-        url = rest if isinstance(rest, str) else _SCHEMES[rest[0]] + host_name + rest[1]
-        entry = Entry(
-            url=url,
-            host=host_name,
-            queue=queue_name,
-            group=group_name,
-            key=float(key),
-            payload=payload[0] if payload else {},
-            label=label,
-        )
-    except (ValueError, TypeError, IndexError, KeyError) as error:
-        names = b":".join(bytes(f) for f in fields[1:4]).decode("utf-8", "replace")
+        url = rest if isinstance(rest, str) else _SCHEMES[rest[0]] + host + rest[1]
+        payload: dict[str, Any] = dict(more[0]) if more else {}
+        barren = int(more[1]) if len(more) > 1 else 0
+    except (ValueError, TypeError, IndexError, KeyError, msgpack.UnpackException) as error:
         raise FrontierCorrupt(
-            f"the frontier's links under {keys_root + 'wait:'!r} ({names}) hold an entry that"
-            f" cannot be read: {error}"
+            f"the frontier's key 'wait:{queue}:{host}/{group}' holds a link that cannot be read:"
+            f" {error or type(error).__name__}"
         ) from error
-    return Lease(id=text(lease_id), entry=entry, tries=tries)
+    entry = Entry(url, host, queue, group, key, payload, label, barren)
+    return Waiting(entry, int.from_bytes(member[:_SEQUENCE_BYTES], "big"), tries)
+
+
+def unpack_lease(fields: Sequence[bytes]) -> Lease:
+    """Read what ``take`` returns for a link; ``FrontierCorrupt`` when it is not ours."""
+    lease_id, queue, host, group, key, member = fields
+    link = unpack_member(text(queue), text(host), text(group), float(key), member)
+    return Lease(text(lease_id), link.entry, link.tries)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from semcrawl.errors import FrontierCorrupt
@@ -14,6 +15,7 @@ from semcrawl.frontier.keys import FORMAT_VERSION, Keys
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.packing import check, digest, pack_blob, text, unpack_lease
 from semcrawl.frontier.server import Server
+from semcrawl.frontier.workers import is_gone
 
 _EVENTS_KEPT = 100_000
 
@@ -52,11 +54,8 @@ class RedisFrontier(Frontier):
         self._server = Server(
             server,
             meta_key=self.keys.meta,
-            options={
-                "delay": _micros(self.options.delay),
-                "concurrency": self.options.concurrency,
-                "fairness": self.options.fairness,
-            },
+            options=self.options.script_options(),
+            worker_id=worker_id,
             timeout=self.options.timeout,
             patience=self.options.patience,
             revive=revive,
@@ -75,7 +74,9 @@ class RedisFrontier(Frontier):
                 f"the frontier's key {self.keys.meta!r} has format {found}; this version of"
                 f" semcrawl reads format {FORMAT_VERSION}"
             )
-        await self._server.run("reclaim", [self.worker_id])
+        for worker in map(text, await self._server.run("workers", [])):
+            if worker == self.worker_id or is_gone(worker):
+                await self._server.run("reclaim", [worker])
 
     async def close(self) -> None:
         """Give this worker's leases back and disconnect."""
@@ -93,21 +94,25 @@ class RedisFrontier(Frontier):
         """Put links in; for each, whether it was new."""
         if not entries:
             return []
-        parts: defaultdict[tuple[str, str, str], list[list[object]]] = defaultdict(list)
+        parts: defaultdict[tuple[str, str, str], list[list[Any]]] = defaultdict(list)
+        limit = self.options.dynamic_depth
         for index, entry in enumerate(entries):
             check(entry)
+            if limit and entry.barren >= limit:
+                continue
             link = [index, entry.key, entry.label, digest(entry.url), pack_blob(entry)]
             parts[entry.queue, entry.host, entry.group].append(link)
         new = [False] * len(entries)
-        for index in await self._server.run("add", [[[*p, links] for p, links in parts.items()]]):
+        args = [[[*part, links] for part, links in parts.items()]]
+        for index in await self._server.run("add", args, once=True):
             new[index] = True
         return new
 
     async def take(self, limit: int, queues: Sequence[str]) -> list[Lease]:
         """Lease up to ``limit`` links, best first."""
         args = [limit, _micros(self.options.lease_time), self.worker_id, list(queues)]
-        reply = await self._server.run("take", args)
-        return [unpack_lease(fields, self.keys.root) for fields in reply]
+        reply = await self._server.run("take", args, once=True)
+        return [unpack_lease(fields) for fields in reply]
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
         """Seconds until asking again may give a link; ``None`` if none waits."""
@@ -128,9 +133,33 @@ class RedisFrontier(Frontier):
         return [bool(held) for held in await self._server.run("renew", args)]
 
     async def done(self, leases: Sequence[Lease]) -> None:
-        """Acknowledge finished links."""
+        """Acknowledge finished links; one whose lease ran out is not fetched again."""
+        if not leases:
+            return
+        links = []
+        for position in await self._server.run("done", [[lease.id for lease in leases]]):
+            entry = leases[position].entry
+            links.append([entry.queue, entry.host, entry.group, digest(entry.url)])
+        if links:
+            await self._server.run("withdraw", [links])
+
+    async def fail(self, leases: Sequence[Lease]) -> None:
+        """Acknowledge links that could not be fetched; they are kept aside for a requeue."""
         if leases:
-            await self._server.run("done", [[lease.id for lease in leases]])
+            ids = [lease.id for lease in leases]
+            await self._server.run("fail", [ids, self.options.max_failed])
+
+    async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:
+        """Put up to ``limit`` failed links back into their places; return how many."""
+        total = 0
+        while total < limit:
+            # in portions, so that no other worker waits long
+            portion = min(limit - total, 1000)
+            moved = int(await self._server.run("requeue", [list(queues), portion]))
+            total += moved
+            if moved < portion:
+                break
+        return total
 
     async def release_host(self, leases: Sequence[Lease]) -> None:
         """Say that the downloads are over; the leases stay."""
@@ -176,6 +205,7 @@ class RedisFrontier(Frontier):
 
     async def reward(self, host: str, *, target: bool) -> None:
         """Tell whether a fetch on the host gave a target."""
+        await self._server.run("reward", [host, int(target)])
 
     # -- seeds
     async def push_seeds(self, key: str, seeds: Sequence[str]) -> None:
@@ -187,7 +217,7 @@ class RedisFrontier(Frontier):
     async def take_seeds(self, key: str, limit: int) -> list[str]:
         """Take seeds from the head of the list (or set, or highest of a sorted set) ``key``."""
         args = [limit, _micros(self.options.lease_time)]
-        reply = await self._server.run("take_seeds", args, key)
+        reply = await self._server.run("take_seeds", args, key, once=True)
         return [seed.decode("utf-8", "surrogateescape") for seed in reply]
 
     async def done_seeds(self, key: str, seeds: Sequence[str]) -> None:
@@ -199,19 +229,15 @@ class RedisFrontier(Frontier):
     # -- shared state
     async def publish(self, event: bytes) -> None:
         """Append an event for the other workers; the last 100,000 or so are kept."""
-        redis, name = self._server.redis, self.keys["events"]
-        fields = {"w": self._incarnation, "e": event}
-        await self._server.through(
-            lambda: redis.xadd(name, fields, maxlen=_EVENTS_KEPT, approximate=True)  # type: ignore[arg-type]
-        )
+        args = [self._incarnation, event, _EVENTS_KEPT]
+        await self._server.run("publish", args, once=True)
 
     async def events(self, limit: int = 1000) -> list[bytes]:
         """Events of other workers since the last call (or since the loaded state was saved)."""
         redis, name = self._server.redis, self.keys["events"]
         start = self._last_event if self._last_event == b"-" else b"(" + self._last_event
-        found = await self._server.through(
-            lambda: redis.xrange(name, min=start, max="+", count=limit)
-        )
+        reply: Any = await self._server.through(lambda: redis.xrange(name, start, "+", limit))
+        found: list[tuple[bytes, dict[bytes, bytes]]] = reply or []
         if found:
             self._last_event = found[-1][0]
         return [f[b"e"] for _, f in found if f.get(b"w") != self._incarnation and b"e" in f]
@@ -234,7 +260,7 @@ class RedisFrontier(Frontier):
     async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
         """Count what is there."""
         reply = await self._server.run("counts", [list(queues), list(seed_keys)])
-        waiting, leased, seeds, seen, hosts, flat = reply
+        waiting, leased, seeds, seen, hosts, dropped, flat = reply
         labels: dict[str, int] = {}
         for label, number in zip(flat[::2], flat[1::2], strict=True):
             labels[text(label)] = labels.get(text(label), 0) + number
@@ -245,4 +271,12 @@ class RedisFrontier(Frontier):
             seen=seen,
             hosts=hosts,
             waiting_by_label=labels,
+            dropped=dropped,
         )
+
+    async def audit(self) -> list[str]:
+        """Compare all sums and orders with the structures; return what differs, one line each.
+
+        For tests and tools: the server is busy with it for as long as it takes to read all links.
+        """
+        return [text(line) for line in await self._server.run("audit", [])]

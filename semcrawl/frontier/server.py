@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
+import itertools
 import logging
+import os
 import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
@@ -97,7 +100,8 @@ class Server:
         server: str | Path,
         *,
         meta_key: str,
-        options: dict[str, Any],
+        options: Mapping[str, Any],
+        worker_id: str,
         timeout: float,
         patience: float,
         revive: Callable[[], None] | None = None,
@@ -110,6 +114,11 @@ class Server:
         self._revive = revive
         self._scripts = Scripts()
         self._away = False
+        self._worker = worker_id.encode("utf-8", "surrogatepass")
+        self._calls = itertools.count(int.from_bytes(os.urandom(6), "big") << 16)
+        # numbers of this worker's slots for kept replies that no call is using
+        self._slots: list[int] = []
+        self._slots_made = 0
 
     async def check(self) -> None:
         """Connect, and raise ``FrontierUnavailable`` unless a new enough server answers."""
@@ -125,18 +134,37 @@ class Server:
             )
 
     async def close(self) -> None:
-        """Disconnect."""
-        await self.redis.aclose()
+        """Forget the kept replies and disconnect."""
+        slots = [self._worker + b":%d" % slot for slot in range(self._slots_made)]
+        try:
+            if slots:
+                replies = self._meta_key.removesuffix("meta") + "replies"
+                await self.redis.hdel(replies, *slots)
+        except (RedisError, OSError):
+            pass
+        finally:
+            await self.redis.aclose()
 
-    async def run(self, name: str, args: Sequence[Any], *keys: str) -> Any:
-        """Run script ``name`` and return its reply."""
+    async def run(self, name: str, args: Sequence[Any], *keys: str, once: bool = False) -> Any:
+        """Run script ``name`` and return its reply.
+
+        With ``once`` a repetition after a cut connection gets the reply of the first run if
+        that one had reached the server, instead of acting twice.
+        """
         packed = msgpack.packb(args, use_bin_type=False, unicode_errors="surrogatepass")
-
-        async def once() -> Any:
-            all_keys = (self._meta_key, *keys)
-            return await self._scripts.run(self.redis, name, all_keys, self._options, packed)
-
-        return await self.through(once)
+        parts = [self._options, packed]
+        all_keys = (self._meta_key, *keys)
+        if not once:
+            return await self.through(lambda: self._scripts.run(self.redis, name, all_keys, *parts))
+        if not self._slots:
+            self._slots.append(self._slots_made)
+            self._slots_made += 1
+        slot = self._slots.pop()
+        parts += [self._worker + b":%d" % slot, next(self._calls).to_bytes(8, "big")]
+        try:
+            return await self.through(lambda: self._scripts.run(self.redis, name, all_keys, *parts))
+        finally:
+            self._slots.append(slot)
 
     async def through(self, once: Callable[[], Awaitable[T]]) -> T:
         """Do ``once`` again until it is through; raise what it means when it cannot be."""
@@ -166,7 +194,8 @@ class Server:
                 self._away = True
                 logger.warning("%s; waiting for it", self._unavailable(reason))
             if self._revive is not None:
-                await asyncio.to_thread(self._revive)
+                with contextlib.suppress(FrontierUnavailable):
+                    await asyncio.to_thread(self._revive)
             await asyncio.sleep(min(pause, max(deadline - now, 0.0)))
             pause = min(pause * 2, 2.0)
 

@@ -1,21 +1,24 @@
 -- Put links in, those already seen left out.
--- ARGS: parts {queue, host, group, links {index, key, label, digest, blob}}, limit of waiting links
+-- ARGS: parts {queue, host, group, links {index, key, label, digest, blob, sequence number, tries}},
+-- the last two only for links that come from an exported frontier
 -- Returns the indices (from 0) of the new ones.
-local fresh = {}
-local total = 0
+local fresh, total = {}, 0
 for _, part in ipairs(ARGS[1]) do total = total + #part[4] end
 local base = call('HINCRBY', META, 'seq', total) - total
+local newest = base + total
 for _, part in ipairs(ARGS[1]) do
   local queue, host, group, added, labels, n = part[1], part[2], part[3], {}, {}, 0
   for _, link in ipairs(part[4]) do
     local index, key, label, digest, blob = link[1], link[2], link[3], link[4], link[5]
-    local seq = sequence(base + index)
+    local number = link[6] or base + index
+    local seq = sequence(number)
     if see(digest, seq .. struct.pack('>d', key)) then
       fresh[#fresh + 1] = index
       added[#added + 1] = num(key)
-      added[#added + 1] = make_member(seq, 0, label, blob)
+      added[#added + 1] = make_member(seq, link[7] or 0, label, blob)
       labels[label] = (labels[label] or 0) + 1
       n = n + 1
+      newest = math.max(newest, number + 1)
     end
   end
   if n > 0 then
@@ -29,4 +32,39 @@ for _, part in ipairs(ARGS[1]) do
   end
 end
 seen_save()
-return fresh
+if newest > base + total then call('HSET', META, 'seq', newest) end
+
+-- The last link of the last host of the worst group: what a full frontier drops.
+local function worst()
+  local queue, group, score
+  for _, q in ipairs(all_queues()) do
+    local r = call('ZRANGE', ROOT .. 'order:' .. q, 0, 0, 'WITHSCORES')
+    if r[1] and (not score or tonumber(r[2]) < score) then
+      queue, group, score = q, r[1], tonumber(r[2])
+    end
+  end
+  if not queue then return nil end
+  local info = call('HGET', ROOT .. 'groups:' .. queue, group)
+  if string.sub(info, 1, 1) == 'L' then return queue, string.sub(info, 2 + PLACE), group end
+  local last = call('ZRANGE', spread_key(queue, group), -1, -1)[1]
+  if last then return queue, string.sub(last, 9 + PLACE), group end
+  return queue, call('HRANDFIELD', place_key(queue, group)), group
+end
+
+if OPTIONS.max_waiting > 0 and #fresh > 0 then
+  local waiting = 0
+  for _, queue in ipairs(all_queues()) do
+    for _, n in ipairs(call('HVALS', ROOT .. 'labels:' .. queue)) do waiting = waiting + n end
+  end
+  while waiting > OPTIONS.max_waiting do
+    local queue, host, group = worst()
+    if not queue then break end
+    local gone = call('ZPOPMAX', wait_key(queue, host, group), waiting - OPTIONS.max_waiting)
+    for i = 1, #gone, 2 do count(queue, member_label(gone[i]), -1) end
+    count_host(queue, host, -#gone / 2)
+    file_wait(queue, host, group)
+    waiting = waiting - #gone / 2
+    call('HINCRBY', META, 'dropped', #gone / 2)
+  end
+end
+return answer(fresh)

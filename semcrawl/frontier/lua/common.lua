@@ -1,6 +1,8 @@
 -- What all scripts share; put in front of each of them. See keys.py for the key schema.
 -- KEYS[1] is the crawl's meta key, "<root>meta"; every other key starts with the same root, and so
--- has the same hash tag. ARGV[1] holds the options (msgpack map), ARGV[2] the arguments.
+-- has the same hash tag. ARGV[1] holds the options (msgpack map), ARGV[2] the arguments, ARGV[3]
+-- (if any) a slot and ARGV[4] a number that is new for each call but the same when a call is
+-- repeated because its answer was lost: it then gets the answer it would have got.
 
 local ROOT = string.sub(KEYS[1], 1, -5)
 local META = KEYS[1]
@@ -22,6 +24,7 @@ end
 
 -- Numbers as Redis reads them back exactly.
 local function num(x)
+  if x == 0 then return '0' end
   return string.format('%.17g', x)
 end
 
@@ -31,6 +34,20 @@ local function clock()
   return t[1] * 1000000 + t[2]
 end
 local NOW = clock()
+
+local REPLIES = ROOT .. 'replies'
+if ARGV[3] then
+  local kept = call('HGET', REPLIES, ARGV[3])
+  if kept and string.sub(kept, 1, #ARGV[4]) == ARGV[4] then
+    return cmsgpack.unpack(string.sub(kept, #ARGV[4] + 1))
+  end
+end
+
+-- Keep the reply of this call for a repetition of it.
+local function answer(reply)
+  if ARGV[3] then call('HSET', REPLIES, ARGV[3], ARGV[4] .. cmsgpack.pack(reply)) end
+  return reply
+end
 
 local SEQ = 6                -- bytes of a sequence number
 local PLACE = 8 + SEQ        -- bytes of a link's place: key, sequence number
@@ -124,11 +141,38 @@ local function available(host)
   return busy < concurrency
 end
 
--- A host's turn among hosts of equal value; all equal unless fairness is on.
+-- Fairness among hosts of equal value: start-time fair queueing. A host's turn is the virtual time
+-- at which it is served next; each take moves it on by 1 / weight.
+local TURNS, YIELD, REST = ROOT .. 'turns', ROOT .. 'yield', ROOT .. 'rest'
+
+local function turn_time(host)
+  local own = tonumber(call('HGET', TURNS, host) or 0)
+  return math.max(own, tonumber(call('HGET', META, 'turn') or 0))
+end
+
 local function turn(host)
   if OPTIONS.fairness == 'off' then return NO_TURN end
-  local t = call('HGET', ROOT .. 'turns', host)
-  return sortable(tonumber(t or call('HGET', META, 'turn') or 0))
+  return sortable(tonumber(call('HGET', TURNS, host) or call('HGET', META, 'turn') or 0))
+end
+
+local function host_yield(host)
+  local y = call('HGET', YIELD, host)
+  if not y then return 0, 0, 0 end
+  local fetches, targets, barren = string.match(y, '^(%d+) (%d+) (%d+)$')
+  if not fetches then corrupt(YIELD, 'no yield of ' .. host) end
+  return tonumber(fetches), tonumber(targets), tonumber(barren)
+end
+
+-- A link of the host is taken: its next turn is later, the later the less it yields.
+local function move_turn(host)
+  if OPTIONS.fairness == 'off' then return end
+  local t, weight = turn_time(host), 1
+  if OPTIONS.fairness == 'yield' then
+    local fetches, targets = host_yield(host)
+    weight = (targets + 1) / (fetches + 2)
+  end
+  call('HSET', META, 'turn', num(t))
+  call('HSET', TURNS, host, num(t + 1 / weight))
 end
 
 -- ---- order: which link is next?
@@ -270,8 +314,16 @@ local function file_availability(host)
   end
 end
 
--- Host may not be asked before a time (microseconds); 0 = no more waiting.
+-- Host may not be asked before a time (microseconds), nor before a penalty is over.
 local function cool(host, till)
+  local rest = call('HGET', REST, host)
+  if rest then
+    if tonumber(rest) > NOW then
+      till = math.max(till, tonumber(rest))
+    else
+      call('HDEL', REST, host)
+    end
+  end
   if till > NOW then
     call('ZADD', COOLING, num(till), host)
   else
@@ -379,8 +431,13 @@ local function best(queues)
     local head = call('ZRANGE', spread_key(queue, id), 0, 0)[1]
     if not head then corrupt(spread_key(queue, id), 'empty') end
     local host = string.sub(head, 9 + PLACE)
-    if available(host) then return queue, host, id end
-    park(queue, id, host)
+    if not available(host) then
+      park(queue, id, host)
+    elseif string.sub(head, 1, 8) ~= turn(host) then
+      file_spread(queue, host, id, string.sub(head, 9, 8 + PLACE))
+    else
+      return queue, host, id
+    end
   end
 end
 
@@ -388,7 +445,7 @@ end
 -- so that each stays in Redis's compact encoding. Field: digest; value: sequence number and key
 -- under which the link waits (if it still does).
 
-local BUCKET = 64            -- mean number of digests in a bucket
+local BUCKET = 40            -- mean number of digests in a bucket
 
 local function bucket_of(digest, buckets, level)
   local a, b, c, d = string.byte(digest, 1, 4)
@@ -439,4 +496,26 @@ end
 
 local function seen_save()
   if seen_size then call('HSET', META, 'seen', seen_size) end
+end
+
+-- The member of a sequence number among those of equal score: they are ordered by it.
+local function find_member(key, seq, score)
+  local low = call('ZCOUNT', key, '-inf', '(' .. score)
+  local high = low + call('ZCOUNT', key, score, score) - 1
+  while low <= high do
+    local middle = math.floor((low + high) / 2)
+    local member = call('ZRANGE', key, middle, middle)[1]
+    local s = string.sub(member, 1, SEQ)
+    if s == seq then return member end
+    if before(s, seq) then low = middle + 1 else high = middle - 1 end
+  end
+end
+
+-- The member under which a link waits in a host's group, or nil.
+local function waiting_member(wait, bucket, digest)
+  local where = call('HGET', bucket, digest)
+  if not where then return nil end
+  if #where ~= SEQ + 8 then corrupt(bucket, 'no place of a link') end
+  local key = num((struct.unpack('>d', where, SEQ + 1)))
+  return find_member(wait, string.sub(where, 1, SEQ), key)
 end

@@ -1,6 +1,6 @@
 -- Count what is there.
 -- ARGS: queues, keys of seed lists
--- Returns waiting, leased, seeds, seen, hosts, {label, number, label, number, ...}
+-- Returns waiting, leased, seeds, seen, hosts, dropped, {label, number, label, number, ...}
 local waiting, leased, seeds, hosts, labels = 0, 0, 0, 0, {}
 tick()
 for _, queue in ipairs(ARGS[1]) do
@@ -25,4 +25,6 @@ for i, key in ipairs(ARGS[2]) do
   else seeds = seeds + call('LLEN', key) end
   seeds = seeds + call('ZCARD', ROOT .. 'pending:' .. key)
 end
-return {waiting, leased, seeds, tonumber(call('HGET', META, 'seen') or 0), hosts, labels}
+local seen = tonumber(call('HGET', META, 'seen') or 0)
+local dropped = tonumber(call('HGET', META, 'dropped') or 0)
+return {waiting, leased, seeds, seen, hosts, dropped, labels}

@@ -19,8 +19,9 @@ while #taken < limit do
   local delay = pace(host)
   call('HSET', busy_key(host), id, delay > 0 and '0' or '1')
   if delay > 0 then cool(host, NOW + lease_time) end
+  move_turn(host)
   file_wait(queue, host, group)
   if not available(host) then file_availability(host) end
   taken[#taken + 1] = {id, queue, host, group, first[2], member}
 end
-return taken
+return answer(taken)

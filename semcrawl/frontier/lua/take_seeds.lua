@@ -14,4 +14,4 @@ while #seeds < limit do
   seeds[#seeds + 1] = seed
 end
 for _, seed in ipairs(seeds) do call('ZADD', pending, num(NOW + ARGS[2]), seed) end
-return seeds
+return answer(seeds)

@@ -1,0 +1,18 @@
+-- Links of leases that had run out are finished after all: if they wait again, they need not.
+-- ARGS: links {queue, host, group, digest}
+-- Returns how many were waiting.
+local n = 0
+for _, link in ipairs(ARGS[1]) do
+  local queue, host, group, digest = link[1], link[2], link[3], link[4]
+  local wait = wait_key(queue, host, group)
+  local member = waiting_member(wait, seen_key(digest), digest)
+  if member then
+    call('ZREM', wait, member)
+    count(queue, member_label(member), -1)
+    count_host(queue, host, -1)
+    file_wait(queue, host, group)
+    n = n + 1
+  end
+end
+if n > 0 then call('HINCRBY', META, 'done', n) end
+return n

@@ -1,0 +1,37 @@
+"""Names of workers, by which a restarted crawl knows whose leases are nobody's any more."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from uuid import uuid4
+
+
+def _machine() -> str:
+    """This machine since its start, and where its process ids hold (containers have their own)."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        return boot + "." + os.readlink("/proc/self/ns/pid").strip("pid:[]")
+    except OSError:
+        return socket.gethostname()
+
+
+def worker_name() -> str:
+    """A name for a worker of this process, unlike all others: machine, process id, random."""
+    return f"{_machine()}/{os.getpid()}/{uuid4().hex[:8]}"
+
+
+def is_gone(worker: str) -> bool:
+    """Whether a worker surely lives no more: named by :func:`worker_name`, here, process ended."""
+    machine, _, rest = worker.partition("/")
+    pid, _, _ = rest.partition("/")
+    if machine != _machine() or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
