@@ -15,6 +15,9 @@ STRATEGIES: Mapping[str, str] = {
     "depth-first": "semcrawl.relevance.orders.DepthFirst",
     "rules": "semcrawl.relevance.thesis.Rules",
     "rules-parents": "semcrawl.relevance.thesis.RulesParents",
+    "association-rules": "semcrawl.relevance.association_rules.AssociationRules",
+    "url-distance": "semcrawl.relevance.url_distance.UrlDistance",
+    "random": "semcrawl.relevance.random.Random",
     "learned": "semcrawl.relevance.learned.Learned",
 }
 

@@ -1,0 +1,24 @@
+"""The four domains of the thesis, made again from the figures that it reports (sources.md T.7).
+
+Each module builds one site: how many URLs of which class and status, at which depth, of which
+shape, and which cues their links carry. What crawlers find there is nowhere said. The figures
+that the thesis does not give are listed in ``docs/reproduction.md``.
+"""
+
+from __future__ import annotations
+
+from semcrawl.evaluation.built import BuiltWorld
+from semcrawl.evaluation.thesis import dbtune, deri, openlylocal, rossetti
+
+
+def thesis_worlds(seed: int = 0) -> list[BuiltWorld]:
+    """The four domains, in the thesis's order; another seed gives other names and places."""
+    return [
+        dbtune.build(seed),
+        openlylocal.build(seed),
+        rossetti.build(seed),
+        deri.build(seed),
+    ]
+
+
+__all__ = ["thesis_worlds"]

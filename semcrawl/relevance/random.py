@@ -1,0 +1,41 @@
+"""A random order, to know what luck is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any, Self
+
+from semcrawl.errors import UsageError
+from semcrawl.links import Link, Page
+from semcrawl.relevance.contract import Label
+from semcrawl.relevance.strategy import RuleOptions, Strategy
+
+
+class Random(Strategy):
+    """Every waiting link is as likely as any other to be next.
+
+    A link's place follows from its URL and the seed alone, so that a crawl can be repeated, on one
+    worker or many.
+    """
+
+    name = "random"
+
+    def __init__(self, options: RuleOptions | None = None, seed: int = 0) -> None:
+        super().__init__(options)
+        self._salt = seed.to_bytes(8, "big", signed=True)
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Read ``SEMCRAWL_SEED`` beside the settings of :class:`RuleOptions`."""
+        value = settings.get("SEMCRAWL_SEED") or 0
+        try:
+            seed = int(value)
+            return cls(RuleOptions.from_settings(settings), seed)
+        except (TypeError, ValueError, OverflowError):
+            raise UsageError(f"SEMCRAWL_SEED must be a 64-bit integer, not {value!r}") from None
+
+    def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
+        """Put all into one group, with a key between 0 and 1."""
+        digest = blake2b(link.url.encode("utf-8", "replace"), digest_size=6, key=self._salt)
+        return "all", int.from_bytes(digest.digest(), "big") / 2**48
