@@ -44,6 +44,8 @@ class DemoServer:
         self._log: TextIO | None = None
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
+        self._answered = 0
+        self._progress = threading.Condition()
 
     @property
     def port(self) -> int:
@@ -54,6 +56,14 @@ class DemoServer:
     def proxy_url(self) -> str:
         """The address to set ``http_proxy`` to."""
         return f"http://127.0.0.1:{self._port}"
+
+    def wait_until_answered(self, count: int, timeout: float) -> bool:
+        """Wait from another thread until ``count`` requests have ended, ``timeout`` s at most.
+
+        Return whether they have.
+        """
+        with self._progress:
+            return self._progress.wait_for(lambda: self._answered >= count, timeout)
 
     async def start(self) -> None:
         """Begin to listen; raises ``OSError`` when the port is taken or the log unwritable."""
@@ -119,6 +129,9 @@ class DemoServer:
             )
 
     def _note(self, request: Request, stream: Stream, arrived: float, cut: bool) -> None:
+        with self._progress:
+            self._answered += 1
+            self._progress.notify_all()
         if self._log is None:
             return
         resource = self._web.find(request.host, request.path)
@@ -128,7 +141,7 @@ class DemoServer:
             "host": request.host,
             "path": request.path,
             "status": stream.status,
-            "kind": resource.kind.value if resource else "missing",
+            "kind": self._kind(request),
             "file": resource.url if resource else None,
             "bytes": stream.sent,
             "ua": request.headers.get("user-agent", ""),
@@ -136,6 +149,12 @@ class DemoServer:
             "cut": cut,
         }
         self._log.write(json.dumps(line) + "\n")
+
+    def _kind(self, request: Request) -> str:
+        if request.host in self._handlers:
+            return "handler"
+        resource = self._web.find(request.host, request.path)
+        return resource.kind.value if resource else "missing"
 
 
 async def read_request(reader: asyncio.StreamReader) -> Request | None:
