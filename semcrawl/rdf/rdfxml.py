@@ -187,15 +187,21 @@ class _Tagwise:
     """A file that hands out one tag or line at a time and so knows where the parser stopped."""
 
     def __init__(self, data: bytes) -> None:
-        self._pieces = re.finditer(rb"<[^<>\n]*>?|[^<>\n]+|[>\n]", data)
+        self._data = data
+        self._ends = re.finditer(rb"[>\n]|\Z", data)
+        self._end = 0
+        self._next = 0
         self.start = 0
 
     def read(self, size: int = -1) -> bytes:
-        match = next(self._pieces, None)
-        if match is None:
-            return b""
-        self.start = match.start()
-        return match[0]
+        if self._next == self._end:
+            self.start = self._end
+            self._end = next((m.end() for m in self._ends), self._end)
+        # more than is asked for would end the whole process
+        stop = self._end if size < 0 else min(self._end, self._next + size)
+        piece = self._data[self._next : stop]
+        self._next = stop
+        return piece
 
 
 def parse_nodes(data: bytes, base: str, sink: BytesIO, errors: ErrorLog) -> None:

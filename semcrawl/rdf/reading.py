@@ -17,6 +17,7 @@ from semcrawl.rdf.errors import ErrorLog, LimitReached
 from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.rdflinks import RdfLink, find_links
 from semcrawl.rdf.sink import QuadSink
+from semcrawl.rdf.terms import iri_of
 from semcrawl.vocabulary import Kind, RdfFormat
 
 _OXIGRAPH: dict[RdfFormat, pyoxigraph.RdfFormat] = {
@@ -30,7 +31,6 @@ _OXIGRAPH: dict[RdfFormat, pyoxigraph.RdfFormat] = {
 }
 _WITH_GRAPHS = frozenset({RdfFormat.N3, RdfFormat.TRIG, RdfFormat.N_QUADS, RdfFormat.JSON_LD})
 _ALL_LABELLED = frozenset({RdfFormat.N_TRIPLES, RdfFormat.N_QUADS, RdfFormat.TRIX})
-_NOT_IN_IRI = re.compile(r"[\x00-\x20<>\"{}|\\^`\x7f-\x9f\ud800-\udfff]")
 _LAST_TOKEN = re.compile(rb"[^\s;,()\[\]]*+\Z")
 
 
@@ -52,15 +52,20 @@ class Reading:
     embedded: bool = False
     #: JSON-LD contexts that were asked for and not at hand
     contexts_needed: tuple[str, ...] = ()
-    #: IRIs worth a fetch, as the options choose them
-    links: list[RdfLink] = field(default_factory=list)
+    _url: str = ""
+    _options: ReadOptions = field(default_factory=ReadOptions)
+    _links: list[RdfLink] | None = None
 
-
-def iri_of(url: str) -> str:
-    """Return ``url`` as an IRI: characters that no IRI may have are percent-encoded."""
-    return _NOT_IN_IRI.sub(
-        lambda m: "".join(f"%{b:02X}" for b in m[0].encode("utf-8", "replace")), url
-    )
+    @property
+    def links(self) -> list[RdfLink]:
+        """IRIs worth a fetch, as the options choose them; looked for when first asked."""
+        if self._links is None:
+            if self.spool is None:
+                self._links = list(find_links([self.nquads], self._url, self._options))
+            else:
+                with self.spool.open("rb") as lines:
+                    self._links = list(find_links(lines, self._url, self._options))
+        return self._links
 
 
 def read(
@@ -96,12 +101,10 @@ def _finish(
     found: Detection, url: str, sink: QuadSink, errors: ErrorLog, options: ReadOptions
 ) -> Reading:
     nquads = sink.finish()
-    if sink.spool is None:
-        links = list(find_links([nquads], url, options))
-    else:
-        with sink.spool.open("rb") as lines:
-            links = list(find_links(lines, url, options))
-    return Reading(found, nquads, sink.spool, sink.quads, errors.kept, errors.count, links=links)
+    return Reading(
+        found, nquads, sink.spool, sink.quads, errors.kept, errors.count,
+        _url=url, _options=options,
+    )  # fmt: skip
 
 
 def _parse(

@@ -12,21 +12,14 @@ from semcrawl.rdf.blanknodes import BlankNodeNames
 from semcrawl.rdf.errors import LimitReached
 from semcrawl.rdf.options import ReadOptions
 
-#: A line's blank nodes: as subject, or as last term (object or graph), or as object before a graph.
-_SUBJECT = re.compile(rb"^_:([^\s\"]+)", re.MULTILINE)
-_LAST = re.compile(rb" _:([^\s\"]+) \.$", re.MULTILINE)
-_OBJECT = re.compile(rb"^(\S+ \S+ )_:([^\s\"]+)(?= [<_])", re.MULTILINE)
-_LITERAL = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"(?:@[A-Za-z0-9-]++|\^\^<[^>]*+>)?+'
+#: A line's blank nodes: as subject, as last term (object or graph), as object before a graph.
+#: Each pattern begins with fixed bytes, which the engine finds without trying every position.
+_SUBJECT = re.compile(rb"\n_:([^\s\"]+)")
+_LAST = re.compile(rb" _:([^\s\"]+) \.\n")
+_OBJECT = re.compile(rb"(> )_:([^\s\"]+)(?= (?:<[^>\"]*>|_:[^\s\"]+) \.\n)")
 #: Any term of a line that holds triple terms.
-_TERM = re.compile(rb"(" + _LITERAL + rb"|<[^>\s]*+>)|_:([^\s]+)")
-#: A line of N-Quads without a graph.
-_GRAPHLESS = re.compile(
-    rb"^(\S++ \S++ (?:<\S*+|_:\S++|" + _LITERAL + rb")) \.$",
-    re.MULTILINE,
-)
-_GRAPHLESS_STAR = re.compile(
-    rb"^(\S++ \S++ (?:<<\(.*\)>>)) \.$",
-    re.MULTILINE,
+_TERM = re.compile(
+    rb'("[^"\\]*+(?:\\.[^"\\]*+)*+"(?:@[A-Za-z0-9-]++|\^\^<[^>]*+>)?+|<[^>\s]*+>)|_:([^\s]+)'
 )
 
 _PIECE = 1 << 19
@@ -91,17 +84,13 @@ class QuadSink:
 
     def add_lines(self, lines: bytes) -> None:
         """Add whole lines: N-Quads when :attr:`has_graphs`, else N-Triples."""
-        count = lines.count(b"\n")
         if b"_:" in lines:
             lines = self._rename(lines)
-        if not self.has_graphs:
-            lines = lines.replace(b" .\n", self._graph)
+        if self.has_graphs:
+            lines = self._name_graphs(lines)
         else:
-            tail = self._graph[:-1].replace(b"\\", b"\\\\")
-            lines = _GRAPHLESS.sub(rb"\1" + tail, lines)
-            if b"<<(" in lines:
-                lines = _GRAPHLESS_STAR.sub(rb"\1" + tail, lines)
-        self.quads += count
+            self.quads += lines.count(b"\n")
+            lines = lines.replace(b" .\n", self._graph)
         self.size += len(lines)
         if self.size > self._options.max_nquads_bytes:
             raise LimitReached(f"more than {self._options.max_nquads_bytes} bytes of N-Quads")
@@ -109,15 +98,32 @@ class QuadSink:
             self._to_file()
         self._out.write(lines)
 
+    def _name_graphs(self, lines: bytes) -> bytes:
+        """Give the lines without a graph that of the document."""
+        parts = lines.split(b" .\n")
+        parts.pop()
+        self.quads += len(parts)
+        bare = [index for index, part in enumerate(parts) if not _has_graph(part)]
+        if not bare:
+            return lines
+        if len(bare) == len(parts):
+            return lines.replace(b" .\n", self._graph)
+        graph = self._graph[:-3]
+        for index in bare:
+            parts[index] += graph
+        parts.append(b"")
+        return b" .\n".join(parts)
+
     def _rename(self, lines: bytes) -> bytes:
         name = self.names.name
         if b"<<(" in lines:
             return _TERM.sub(lambda m: m[1] or name(m[2]), lines)
-        lines = _SUBJECT.sub(lambda m: name(m[1]), lines)
-        lines = _LAST.sub(lambda m: b" " + name(m[1]) + b" .", lines)
+        lines = b"\n" + lines
+        lines = _SUBJECT.sub(lambda m: b"\n" + name(m[1]), lines)
         if self.has_graphs:
             lines = _OBJECT.sub(lambda m: m[1] + name(m[2]), lines)
-        return lines
+        lines = _LAST.sub(lambda m: b" %s .\n" % name(m[1]), lines)
+        return lines[1:]
 
     def _to_file(self) -> None:
         file = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed by finish
@@ -127,3 +133,19 @@ class QuadSink:
         file.write(self._memory.getbuffer())
         self._memory = BytesIO()
         self._out = file
+
+
+def _has_graph(statement: bytes) -> bool:
+    """Whether a line without its end has four terms.
+
+    The last term is then an IRI or a blank node, stands after a space, and is not the third.
+    """
+    if statement[-1] == 34:  # a quotation mark: a literal
+        return False
+    last = statement.rfind(b" ") + 1
+    first = statement[last]
+    if first == 60 or first == 95:  # < or _
+        if statement.find(b" ", statement.find(b" ") + 1) + 1 == last:
+            return False
+        return statement.find(b'"', last) < 0 and (first == 60 or statement[last + 1] == 58)
+    return False
