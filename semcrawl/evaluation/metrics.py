@@ -5,8 +5,8 @@ Sources: sources.md T.7 (precision, harvest, confidence and support of a rule).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, SiteMap, is_rdf
 from semcrawl.evaluation.simulate import Run
@@ -65,6 +65,7 @@ class LabelFigures:
 class RuleFigures:
     """How good a rule is (Figure 4-1)."""
 
+    label: Label  #: what the rule predicts
     selected: int  #: documents fetched whose link the rule held for
     right: int  #: of these, documents that were what the rule says
     documents: int  #: documents rightly predicted with the rule's label, by whatever rule
@@ -79,13 +80,33 @@ class RuleFigures:
         """N_rLT / N_LT, 0 to 1; ``None`` if nothing was rightly predicted."""
         return self.right / self.documents if self.documents else None
 
-    def __add__(self, other: RuleFigures) -> RuleFigures:
-        """Figures over both crawls together."""
-        return RuleFigures(
-            self.selected + other.selected,
-            self.right + other.right,
-            self.documents + other.documents,
-        )
+
+@dataclass(frozen=True)
+class RuleTable:
+    """Counts behind the figures of all rules; tables of several crawls can be added up."""
+
+    #: rule → (label, selected, right)
+    counts: Mapping[str, tuple[Label, int, int]] = field(default_factory=dict)
+    #: documents rightly predicted, by label
+    documents: Mapping[Label, int] = field(default_factory=dict)
+
+    def figures(self) -> dict[str, RuleFigures]:
+        """Figures of every rule that held, by name."""
+        return {
+            rule: RuleFigures(label, selected, right, self.documents.get(label, 0))
+            for rule, (label, selected, right) in self.counts.items()
+        }
+
+    def __add__(self, other: RuleTable) -> RuleTable:
+        """Counts of both crawls together."""
+        counts = dict(self.counts)
+        for rule, (label, selected, right) in other.counts.items():
+            _, before, right_before = counts.get(rule, (label, 0, 0))
+            counts[rule] = (label, before + selected, right_before + right)
+        documents = dict(self.documents)
+        for label, number in other.documents.items():
+            documents[label] = documents.get(label, 0) + number
+        return RuleTable(counts, documents)
 
 
 class Truth:
@@ -136,34 +157,25 @@ def label_figures(run: Run, truth: Truth) -> dict[Label, LabelFigures]:
     return figures
 
 
-def rule_figures(run: Run, truth: Truth) -> dict[str, RuleFigures]:
-    """Confidence and support of every rule that held for a fetched link."""
-    selected: dict[str, int] = {}
-    right: dict[str, int] = {}
-    of: dict[str, Label] = {}
+def rule_table(run: Run, truth: Truth) -> RuleTable:
+    """Count how often every rule that held for a fetched link was right (status 200 only)."""
+    counts: dict[str, tuple[Label, int, int]] = {}
     documents: dict[Label, int] = {}
     for fetch in run.fetches:
-        if fetch.status != 200 or not fetch.rules:
+        if fetch.status != 200:
             continue
-        real = truth.label(fetch.url)
-        documents[fetch.label] = documents.get(fetch.label, 0) + (real is fetch.label)
+        right = truth.label(fetch.url) is fetch.label
+        documents[fetch.label] = documents.get(fetch.label, 0) + right
         for rule in fetch.rules:
-            of[rule] = fetch.label
-            selected[rule] = selected.get(rule, 0) + 1
-            right[rule] = right.get(rule, 0) + (real is fetch.label)
-    return {
-        rule: RuleFigures(selected[rule], right[rule], documents[of[rule]])
-        for rule in sorted(selected)
-    }
+            _, selected, before = counts.get(rule, (fetch.label, 0, 0))
+            counts[rule] = (fetch.label, selected + 1, before + right)
+    return RuleTable(counts, documents)
 
 
-def depth_histogram(
-    run: Run, counts: Callable[[int, bool], bool] = lambda status, target: True
-) -> Mapping[int, tuple[int, int]]:
+def depth_histogram(run: Run) -> dict[int, tuple[int, int]]:
     """Requests and new targets by depth: ``{depth: (all, targets)}``."""
     table: dict[int, tuple[int, int]] = {}
     for fetch in run.fetches:
-        if counts(fetch.status, fetch.new_target):
-            every, targets = table.get(fetch.depth, (0, 0))
-            table[fetch.depth] = (every + 1, targets + fetch.new_target)
+        every, targets = table.get(fetch.depth, (0, 0))
+        table[fetch.depth] = (every + 1, targets + fetch.new_target)
     return dict(sorted(table.items()))

@@ -1,0 +1,267 @@
+"""Many strategies on many worlds: run them all, and put the figures together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from semcrawl.errors import SemcrawlError
+from semcrawl.evaluation.graph import IsTarget, LinkGraph, SiteMap, is_rdf, map_site
+from semcrawl.evaluation.metrics import (
+    LabelFigures,
+    RuleTable,
+    Truth,
+    area_budget,
+    auc,
+    auc_relative,
+    depth_histogram,
+    label_figures,
+    padded,
+    requests_to,
+    rule_table,
+)
+from semcrawl.evaluation.references import REFERENCES, reference_curve
+from semcrawl.evaluation.simulate import Run, simulate
+from semcrawl.evaluation.world import World
+from semcrawl.evaluation.worlds import WorldSet
+from semcrawl.relevance import Label, Relevance
+
+#: What the thesis calls the strategies.
+TITLES: Mapping[str, str] = {
+    "breadth-first": "BC",
+    "rules": "FC-R",
+    "rules-parents": "FC-R+HR",
+    "association-rules": "FC-R2",
+    "url-distance": "FC-R+HR2",
+}
+
+#: Settings that take our departures from the thesis back.
+THESIS_SETTINGS: Mapping[str, Any] = {
+    "SEMCRAWL_PROMOTE_WAITING": False,
+    "SEMCRAWL_KEEP_UNLIKELY": False,
+    "SEMCRAWL_MAX_LINKS_PER_PAGE": 500,
+}
+
+#: Makes a strategy by name for a set of settings; may raise anything.
+Load = Callable[[str, Mapping[str, Any]], Relevance]
+#: Crawls a world with a strategy; like :func:`simulate`, but told name and settings.
+Crawl = Callable[[LinkGraph, str, Mapping[str, Any], int, int], Run]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run."""
+
+    strategies: Sequence[str]
+    #: requests at most, per world and strategy
+    pages: int = 2000
+    #: runs of a strategy that depends on the seed
+    repeat: int = 1
+    seed: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    #: settings that the user chose, and that thesis mode leaves alone
+    chosen: frozenset[str] = frozenset()
+    is_target: IsTarget = is_rdf
+
+    def settings_for(self, thesis: bool, seed: int) -> dict[str, Any]:
+        """Settings of one run."""
+        settings = dict(self.settings)
+        if thesis:
+            settings |= {k: v for k, v in THESIS_SETTINGS.items() if k not in self.chosen}
+        return settings | {"SEMCRAWL_SEED": seed}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One strategy on one world with one seed, measured."""
+
+    strategy: str
+    seed: int
+    #: distinct targets after each request; requests not made are not in it
+    curve: Sequence[int]
+    auc: int
+    auc_relative: float | None
+    requests_to_50: int | None
+    requests_to_90: int | None
+    labels: Mapping[Label, LabelFigures] = field(default_factory=dict)
+    rules: RuleTable = field(default_factory=RuleTable)
+    depths: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    #: microseconds that the strategy took per link judged
+    link_time: float | None = None
+    error: str = ""
+
+    @property
+    def found(self) -> int:
+        """Distinct targets found."""
+        return self.curve[-1] if self.curve else 0
+
+    @property
+    def requests(self) -> int:
+        """Requests made."""
+        return len(self.curve)
+
+
+@dataclass
+class WorldResult:
+    """What happened on one world."""
+
+    world: str
+    hosts: Sequence[str]
+    starts: Sequence[str]
+    site: SiteMap
+    #: requests over which areas are taken
+    budget: int
+    bound: Sequence[int]
+    #: strategy → its trials, one per seed
+    trials: dict[str, list[Trial]] = field(default_factory=dict)
+    #: what is wrong with the world; empty = nothing
+    problem: str = ""
+
+
+@dataclass
+class SetResult:
+    """What happened on worlds named together."""
+
+    name: str
+    thesis: bool
+    worlds: list[WorldResult] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a study is."""
+
+    world: str
+    strategy: str
+    seed: int
+    requests: int
+    found: int
+    finished: bool = False
+    note: str = ""
+
+
+def simulated(load: Load, plan: Plan, tell: Callable[[Progress], None]) -> Crawl:
+    """Crawl offline."""
+
+    def crawl(
+        graph: LinkGraph, name: str, settings: Mapping[str, Any], pages: int, seed: int
+    ) -> Run:
+        def report(run: Run) -> None:
+            if not run.requests % 200:
+                tell(Progress(run.world, name, seed, run.requests, run.found))
+
+        return simulate(
+            graph, load(name, settings), pages, seed, is_target=plan.is_target, progress=report
+        )
+
+    return crawl
+
+
+def study(
+    sets: Sequence[WorldSet],
+    plan: Plan,
+    crawl: Crawl,
+    tell: Callable[[Progress], None] = lambda progress: None,
+) -> list[SetResult]:
+    """Run every strategy on every world.
+
+    A world or strategy that fails is noted in the results; the others go on. A strategy is run
+    with further seeds only if its first two runs differ.
+    """
+    results = []
+    for worlds in sets:
+        result = SetResult(worlds.name, worlds.thesis)
+        results.append(result)
+        for world in worlds.worlds:
+            result.worlds.append(_study_world(world, worlds.thesis, plan, crawl, tell))
+    return results
+
+
+def _study_world(
+    world: World, thesis: bool, plan: Plan, crawl: Crawl, tell: Callable[[Progress], None]
+) -> WorldResult:
+    limit = int(plan.settings_for(thesis, 0).get("SEMCRAWL_MAX_LINKS_PER_PAGE") or 10_000)
+    graph = LinkGraph(world, max_links=limit)
+    site = map_site(graph, plan.is_target)
+    budget = area_budget(site, plan.pages)
+    bound = reference_curve("omniscient", site, budget)
+    result = WorldResult(world.name, sorted(world.hosts), world.starts, site, budget, bound)
+    result.problem = _problem(graph, site)
+    if result.problem:
+        tell(Progress(world.name, "", 0, 0, 0, True, result.problem))
+        if not site.pages:
+            return result
+    truth = Truth(graph, plan.is_target)
+    for name in plan.strategies:
+        trials = result.trials[name] = []
+        orders: list[list[str]] = []
+        for seed in range(plan.seed, plan.seed + plan.repeat):
+            if len(orders) == 2 and orders[0] == orders[1]:
+                break  # the seed plays no part
+            if name in REFERENCES:
+                run = Run(world.name, name, seed)
+                run.curve = reference_curve(name, site, budget)
+                orders = [[], []]
+            else:
+                run = _run(graph, name, plan, thesis, seed, crawl)
+                orders.append(run.order)
+            trials.append(_measure(run, result, truth))
+            tell(Progress(world.name, name, seed, run.requests, run.found, True, run.error))
+    return result
+
+
+def _run(graph: LinkGraph, name: str, plan: Plan, thesis: bool, seed: int, crawl: Crawl) -> Run:
+    try:
+        return crawl(graph, name, plan.settings_for(thesis, seed), plan.pages, seed)
+    except SemcrawlError as error:
+        return Run(graph.world.name, name, seed, error=str(error))
+    except Exception as error:  # whatever a strategy under test may raise while it is made
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        return Run(graph.world.name, name, seed, error=reason)
+
+
+def _problem(graph: LinkGraph, site: SiteMap) -> str:
+    """What speaks against a world, in a line."""
+    starts = graph.world.starts
+    if not starts:
+        return "the world names no start page"
+    for start in starts:
+        _, node = graph.follow(start)
+        if node.answer.status != 200:
+            return f"the start page {start} is missing (status {node.answer.status})"
+    if not site.target_depth:
+        return "no target can be reached from the start page"
+    return ""
+
+
+def _measure(run: Run, result: WorldResult, truth: Truth) -> Trial:
+    targets = result.bound[-1] if result.bound else 0
+    area = auc(run.curve, result.budget)
+    judged = bool(run.fetches) and bool(run.judged)
+    return Trial(
+        strategy=run.strategy,
+        seed=run.seed,
+        curve=run.curve,
+        auc=area,
+        auc_relative=auc_relative(run.curve, result.bound, result.budget) if targets else None,
+        requests_to_50=requests_to(run.curve, 0.5 * targets) if targets else None,
+        requests_to_90=requests_to(run.curve, 0.9 * targets) if targets else None,
+        labels=label_figures(run, truth) if judged else {},
+        rules=rule_table(run, truth) if judged else RuleTable(),
+        depths=depth_histogram(run),
+        link_time=1e6 * run.seconds / run.ranked if run.ranked else None,
+        error=run.error,
+    )
+
+
+def harvest_average(result: SetResult, strategy: str, requests: int, pages: int) -> float | None:
+    """Harvest rate after so many requests, averaged over a set's worlds and seeds (Figure 4-2).
+
+    A crawl that ran dry has its targets divided by the requests it was allowed.
+    """
+    rates = []
+    for world in result.worlds:
+        trials = [trial for trial in world.trials.get(strategy, ()) if trial.curve]
+        rates += [padded(trial.curve, pages)[requests - 1] / requests for trial in trials]
+    return sum(rates) / len(rates) if rates else None

@@ -1,0 +1,67 @@
+"""Worlds by what the user calls them: ``thesis``, a folder, a site list, a recorded crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from semcrawl.errors import UsageError
+from semcrawl.evaluation.folder import FolderSite, FolderWorld, load_sites
+from semcrawl.evaluation.recording import RecordedWorld, find_recording
+from semcrawl.evaluation.thesis import thesis_worlds
+from semcrawl.evaluation.world import World
+
+
+@dataclass(frozen=True)
+class WorldSet:
+    """Worlds that are named together and averaged together."""
+
+    name: str
+    worlds: Sequence[World]
+    #: run as the thesis ran: without our departures, at most 500 links of a page
+    thesis: bool = False
+
+
+def load_worlds(name: str, seed: int = 0) -> WorldSet:
+    """Make what the user named.
+
+    ``thesis`` (or ``thesis:deri`` for one domain) · a site list (``sites.json``) · a folder, served
+    as ``localhost`` or, given as ``http://host/base/=FOLDER``, as that host · the folder or file
+    of a recorded crawl. Raises ``UsageError`` for anything else.
+    """
+    if name == "thesis" or name.startswith("thesis:"):
+        return _thesis(name, seed)
+    address, equals, folder = name.rpartition("=")
+    if equals and address.startswith(("http://", "https://")):
+        return WorldSet(name, [_folder(Path(folder), address)])
+    path = Path(name)
+    if path.suffix == ".json":
+        return WorldSet(path.stem, load_sites(path))
+    recording = find_recording(path)
+    if recording is not None:
+        return WorldSet(name, [RecordedWorld.load(recording)])
+    if path.is_dir():
+        return WorldSet(name, [_folder(path, f"http://localhost/{path.resolve().name}/")])
+    raise UsageError(f"no such world: {name} (thesis, a folder, a sites.json or a recorded crawl)")
+
+
+def _thesis(name: str, seed: int) -> WorldSet:
+    worlds = thesis_worlds(seed)
+    wanted = name.partition(":")[2]
+    if wanted:
+        chosen = [world for world in worlds if world.name == wanted]
+        if not chosen:
+            domains = ", ".join(world.name for world in worlds)
+            raise UsageError(f"the thesis has no domain {wanted!r}; there are: {domains}")
+        return WorldSet(name, chosen, thesis=True)
+    return WorldSet(name, worlds, thesis=True)
+
+
+def _folder(folder: Path, address: str) -> FolderWorld:
+    parts = urlsplit(address)
+    if not parts.hostname:
+        raise UsageError(f"{address} names no host")
+    site = FolderSite(host=parts.hostname, root=folder, base=parts.path or "/")
+    return FolderWorld(site, name=folder.resolve().name or parts.hostname)
