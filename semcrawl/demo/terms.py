@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyoxigraph import RdfFormat
 
-from semcrawl.demo.html import link, listing, page, paragraphs
+from semcrawl.demo.html import alternate, link, listing, page, paragraphs
 from semcrawl.demo.model import (
     PREFIXES,
     Host,
@@ -53,6 +53,7 @@ def build(prose: Prose, crawl_delay: float) -> Host:
                     link("/", "All terms"),
                 ]
             ),
+            head=alternate(f"/data/{name}.ttl", "text/turtle"),
         )
         statements: list[Statement] = [
             (base + name, "rdf:type", kind),
@@ -73,7 +74,12 @@ def build(prose: Prose, crawl_delay: float) -> Host:
 def _whole(host: Host, statements: list[Statement], terms: list[tuple[str, str]]) -> None:
     """Add the overview, and the vocabulary as one document negotiated at its own address."""
     overview = listing(link(f"/doc/{name}.html", name) for name, _ in terms)
-    host.html("/", "Vocabulary", overview + f"<p>{link('/ns/', 'Whole vocabulary')}</p>")
+    host.html(
+        "/",
+        "Vocabulary",
+        overview + f"<p>{link('/ns/', 'Whole vocabulary')}</p>",
+        head=alternate("/ns/", "text/turtle"),
+    )
     data = triples(statements)
 
     def answer(content_type: str, body: bytes) -> tuple[str, Response]:

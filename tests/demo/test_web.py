@@ -12,9 +12,8 @@ import pytest
 
 from semcrawl.demo import DemoWeb, ResourceKind, Response, demo_web
 from semcrawl.demo.web import negotiate
-from semcrawl.vocabulary import ACCEPT_HEADER
 
-ACCEPT = {"accept": ACCEPT_HEADER}
+RDF_FIRST = "text/turtle, application/rdf+xml;q=0.9, text/html;q=0.5, */*;q=0.1"
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +21,7 @@ def web() -> DemoWeb:
     return demo_web()
 
 
-def fetch(web: DemoWeb, url: str, accept: str = ACCEPT_HEADER) -> Response:
+def fetch(web: DemoWeb, url: str, accept: str = RDF_FIRST) -> Response:
     parts = urlsplit(url)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return web.answer(parts.netloc, path, {"accept": accept})
