@@ -4,12 +4,14 @@ Knows neither the network nor the crawler.
 """
 
 from semcrawl.rdf.detection import Detection, detect
-from semcrawl.rdf.options import Position, ReadOptions
+from semcrawl.rdf.embedded.page import read_embedded
+from semcrawl.rdf.options import Embedded, Position, ReadOptions
 from semcrawl.rdf.rdflinks import RdfLink, links_of
 from semcrawl.rdf.reading import Reading, read
 
 __all__ = [
     "Detection",
+    "Embedded",
     "Position",
     "RdfLink",
     "ReadOptions",
@@ -17,4 +19,5 @@ __all__ = [
     "detect",
     "links_of",
     "read",
+    "read_embedded",
 ]

@@ -17,6 +17,14 @@ class Position(StrEnum):
     GRAPH = "graph"
 
 
+class Embedded(StrEnum):
+    """A way to put data into a page."""
+
+    JSON_LD = "json-ld"  #: scripts of type ``application/ld+json``
+    RDFA = "rdfa"  #: RDFa 1.1 and Lite, OpenGraph's ``meta property`` among it
+    MICRODATA = "microdata"
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """Limits and choices of one read; the defaults suit a crawl."""
@@ -35,10 +43,16 @@ class ReadOptions:
     max_seconds: float = 3600.0
     #: bytes that the entities of an XML document may grow to
     max_entity_bytes: int = 4 * 2**20
-    #: levels of nesting in XML and JSON
+    #: bytes that the contexts of a JSON-LD document may add to it
+    max_context_bytes: int = 16 * 2**20
+    #: levels of nesting in XML, JSON and triple terms
     max_depth: int = 256
     #: name blank nodes by Skolem IRIs (RDF 1.1 Concepts, section 3.5) under this IRI; empty: don't
     skolem_base: str = ""
+    #: what is read out of pages
+    embedded: frozenset[Embedded] = field(default_factory=lambda: frozenset(Embedded))
+    #: whether ``role`` attributes count as RDFa (Role Attribute 1.0); a triple per landmark
+    rdfa_roles: bool = False
     #: positions whose IRIs count as links
     link_positions: frozenset[Position] = field(
         default_factory=lambda: frozenset({Position.SUBJECT, Position.OBJECT})

@@ -92,12 +92,8 @@ def qualify_attributes(data: bytes) -> bytes:
     return _TOKEN.sub(qualify, data) if _BARE_ATTRIBUTE.search(data) else data
 
 
-def parse(data: bytes, base: str, sink: QuadSink, errors: ErrorLog, limit: int) -> None:
-    """Read an RDF/XML document into ``sink``; entities may grow to ``limit`` bytes.
-
-    Raises :class:`LimitReached`.
-    """
-    data = guard_entities(data, limit)
+def parse(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> None:
+    """Read an RDF/XML document, its entities and its depth bounded already, into ``sink``."""
     out = BytesIO()
     if not _parse_whole(data, base, out):
         out = BytesIO()

@@ -14,6 +14,8 @@ from semcrawl.rdf import linewise, rdfxml, trix
 from semcrawl.rdf.detection import Detection, detect
 from semcrawl.rdf.encoding import to_utf8
 from semcrawl.rdf.errors import ErrorLog, LimitReached
+from semcrawl.rdf.guards import guard_triple_terms, guard_xml
+from semcrawl.rdf.jsonld import parse_jsonld
 from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.rdflinks import RdfLink, find_links
 from semcrawl.rdf.sink import QuadSink
@@ -52,6 +54,8 @@ class Reading:
     embedded: bool = False
     #: JSON-LD contexts that were asked for and not at hand
     contexts_needed: tuple[str, ...] = ()
+    #: quads by kind of embedded data (values of :class:`Embedded`)
+    counts: dict[str, int] = field(default_factory=dict)
     _url: str = ""
     _options: ReadOptions = field(default_factory=ReadOptions)
     _links: list[RdfLink] | None = None
@@ -87,19 +91,23 @@ def read(
     errors = ErrorLog(options)
     graph = iri_of(url)
     sink = QuadSink(graph, options)
+    needed: tuple[str, ...] = ()
     if found.kind is Kind.RDF and found.format is not None and found.compression is None:
         try:
             data, _ = to_utf8(body, content_type)
-            _parse(data, found.format, graph, sink, errors, options)
+            needed = _parse(data, found.format, graph, sink, errors, options, contexts)
         except LimitReached as limit:
             errors.count += 1
             errors.kept.append(DocumentError(str(limit)))
-    return _finish(found, url, sink, errors, options)
+    reading = finish(found, url, sink, errors, options)
+    reading.contexts_needed = needed
+    return reading
 
 
-def _finish(
+def finish(
     found: Detection, url: str, sink: QuadSink, errors: ErrorLog, options: ReadOptions
 ) -> Reading:
+    """Close the sink and put all that was found together."""
     nquads = sink.finish()
     return Reading(
         found, nquads, sink.spool, sink.quads, errors.kept, errors.count,
@@ -114,21 +122,27 @@ def _parse(
     sink: QuadSink,
     errors: ErrorLog,
     options: ReadOptions,
-) -> None:
+    contexts: Mapping[str, bytes] | None,
+) -> tuple[str, ...]:
     sink.has_graphs = syntax in _WITH_GRAPHS
     sink.names.all_labelled = syntax in _ALL_LABELLED
+    if syntax is RdfFormat.JSON_LD:
+        return parse_jsonld(data, base, sink, errors, options, contexts)
+    if syntax in (RdfFormat.RDF_XML, RdfFormat.TRIX):
+        data = rdfxml.guard_entities(data, options.max_entity_bytes)
+        guard_xml(data, options.max_depth)
+        if syntax is RdfFormat.RDF_XML:
+            rdfxml.parse(data, base, sink, errors)
+        else:
+            trix.parse_trix(data, base, sink, errors)
+        return ()
+    guard_triple_terms(data, options.max_depth)
     if syntax in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS):
         linewise.parse_lines(data, _OXIGRAPH[syntax], sink, errors)
-    elif syntax is RdfFormat.RDF_XML:
-        rdfxml.parse(data, base, sink, errors, options.max_entity_bytes)
-    elif syntax is RdfFormat.TRIX:
-        data = rdfxml.guard_entities(data, options.max_entity_bytes)
-        trix.parse_trix(data, base, sink, errors)
-    elif syntax in _OXIGRAPH:
-        if syntax is not RdfFormat.JSON_LD:
-            data = without_cut_token(data)
-        source = pyoxigraph.parse(data, _OXIGRAPH[syntax], base_iri=base)
-        resume(source, sink, errors)
+    else:
+        data = without_cut_token(data)
+        resume(pyoxigraph.parse(data, _OXIGRAPH[syntax], base_iri=base), sink, errors)
+    return ()
 
 
 def without_cut_token(data: bytes) -> bytes:

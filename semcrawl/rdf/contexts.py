@@ -1,0 +1,220 @@
+"""JSON-LD contexts named by URL: answered locally, by the caller, or not at all.
+
+No parser loads anything. Contexts of a local table (schema.org and some of the W3C's) and those
+that the caller brings along are written into the document before it is parsed, of a big context
+only the terms that the document uses. What is missing is reported, so that a crawler can fetch it
+under its own rules and read the document once more.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+from urllib.parse import urljoin
+
+from semcrawl.rdf.errors import LimitReached
+
+_CONTEXT_KEY = re.compile(rb'"@context"\s*:\s*')
+_REMOTE_SIGN = re.compile(rb'"@context"\s*:\s*["\[]|"@import"')
+_WORD = re.compile(rb'"([^"\\\s]{1,120})"')
+_SCHEMA_ORG = re.compile(
+    r"https?://(?:www\.)?schema\.org/?(?:docs/jsonldcontext\.json(?:ld)?)?/?(?:[#?].*)?\Z", re.I
+)
+_MAX_CHAIN = 16
+_NOTHING: dict[str, Any] = {}
+
+
+class MissingContext(Exception):  # noqa: N818 - an answer, not a failure
+    """A context is not at hand; ``url`` says which."""
+
+    def __init__(self, url: str) -> None:
+        """Report the context at ``url``."""
+        super().__init__(url)
+        self.url = url
+
+
+@cache
+def _table() -> dict[str, Any]:
+    """Return the local contexts by URL, the scheme left out."""
+    text = resources.files("semcrawl.rdf").joinpath("data/contexts.json").read_bytes()
+    return dict(json.loads(text))
+
+
+def canonical_url(url: str) -> str:
+    """Return the form under which the local table knows a context's URL."""
+    if _SCHEMA_ORG.match(url):
+        return "schema.org"
+    return url.partition("#")[0].partition("://")[2].removeprefix("www.w3.org/").rstrip("/")
+
+
+def is_local(url: str) -> bool:
+    """Whether the context at ``url`` is answered without a fetch."""
+    return canonical_url(url) in _table()
+
+
+class ContextInliner:
+    """Writes the contexts that a document names by URL into it."""
+
+    def __init__(self, base: str, fetched: Mapping[str, bytes], limit: int) -> None:
+        """Serve a document at ``base``; what is inlined may be ``limit`` bytes."""
+        self.needed: dict[str, None] = {}
+        #: what was wrong with contexts that are at hand
+        self.faults: list[str] = []
+        self._base = base
+        self._fetched = fetched
+        self._left = limit
+        self._words: set[str] = set()
+        self._done: dict[bytes, bytes] = {}
+
+    def inline(self, data: bytes) -> bytes:
+        """Return ``data`` (UTF-8 JSON) with its contexts inlined; lines stay where they were.
+
+        A context that is missing is left out and noted in :attr:`needed`. Raises
+        :class:`LimitReached`.
+        """
+        if not _REMOTE_SIGN.search(data):
+            return data
+        self._words = {word.decode("utf-8", "replace") for word in _WORD.findall(data)}
+        self._words |= {word.partition(":")[0] for word in self._words}
+        pieces: list[bytes] = []
+        end = 0
+        for match in _CONTEXT_KEY.finditer(data):
+            if match.start() < end:
+                continue
+            length = _value_length(data, match.end())
+            if not length:
+                continue
+            source = data[match.end() : match.end() + length]
+            if source[:1] == b"{" and not _REMOTE_SIGN.search(source):
+                continue
+            written = self._written(source)
+            if written is None:
+                continue
+            self._left -= len(written)
+            if self._left < 0:
+                raise LimitReached("the contexts of the document grow too large")
+            pieces += (data[end : match.end()], written, b"\n" * source.count(b"\n"))
+            end = match.end() + length
+        pieces.append(data[end:])
+        return b"".join(pieces)
+
+    def _written(self, source: bytes) -> bytes | None:
+        known = self._done.get(source)
+        if known is None:
+            try:
+                value = json.loads(source)
+                inlined = self._inline(value, self._base, 0, remote=False)
+            except (ValueError, RecursionError):
+                return None
+            known = json.dumps(inlined, ensure_ascii=False).encode("utf-8", "replace")
+            self._done[source] = known
+        return known
+
+    def _inline(self, value: Any, base: str, chain: int, *, remote: bool) -> Any:
+        if isinstance(value, str):
+            try:
+                return self._load(urljoin(base, value), chain + 1)
+            except MissingContext as missing:
+                self.needed.setdefault(missing.url)
+                return _NOTHING
+            except ValueError as error:
+                self.faults.append(f"context {value[:200]}: {error}")
+                return _NOTHING
+        if isinstance(value, list):
+            flat: list[Any] = []
+            for item in value:
+                inlined = self._inline(item, base, chain, remote=remote)
+                flat.extend(inlined if isinstance(inlined, list) else [inlined])
+            return flat
+        if not isinstance(value, dict):
+            return value
+        if remote:
+            value = self._used(value)
+        result = dict(value)
+        imported = result.pop("@import", None)
+        if isinstance(imported, str):
+            loaded = self._inline(imported, base, chain, remote=True)
+            if isinstance(loaded, dict):
+                result = {**loaded, **result}
+        for term, definition in result.items():
+            if isinstance(definition, dict) and "@context" in definition:
+                inner = self._inline(definition["@context"], base, chain, remote=remote)
+                result[term] = {**definition, "@context": inner}
+        return result
+
+    def _load(self, url: str, chain: int) -> Any:
+        if chain > _MAX_CHAIN:
+            raise ValueError("contexts name each other without end")
+        content = self._fetched.get(url)
+        if content is None:
+            content = self._fetched.get(url.partition("#")[0])
+        if content is not None:
+            try:
+                document = json.loads(content)
+            except (ValueError, RecursionError):
+                raise ValueError("is no JSON") from None
+            if not isinstance(document, dict) or "@context" not in document:
+                raise ValueError("holds no context")
+            return self._inline(document["@context"], url, chain, remote=True)
+        local = _table().get(canonical_url(url))
+        if local is None:
+            raise MissingContext(url)
+        return self._inline(local, url, chain, remote=True)
+
+    def _used(self, context: dict[str, Any]) -> dict[str, Any]:
+        """Return the terms of a context that the document uses, with what they rest on."""
+        if len(context) < 24:
+            return context
+        chosen = {key: value for key, value in context.items() if key.startswith("@")}
+        waiting = [word for word in self._words if word in context]
+        while waiting:
+            term = waiting.pop()
+            if term in chosen:
+                continue
+            chosen[term] = definition = context[term]
+            words = [definition]
+            if isinstance(definition, dict):
+                words = [v for v in definition.values() if isinstance(v, str)]
+                inner = definition.get("@context")
+                if isinstance(inner, dict):
+                    words += json.dumps(inner).split('"')
+            for word in words:
+                if isinstance(word, str):
+                    names = (word, word.partition(":")[0])
+                    waiting.extend(n for n in names if n in context and n not in chosen)
+        # the order of the source, so that the result is the same on every run
+        return {key: context[key] for key in context if key in chosen}
+
+
+def _value_length(data: bytes, start: int) -> int:
+    """Return the length of the JSON value that starts there, 0 when it does not end."""
+    first = data[start : start + 1]
+    if first == b'"':
+        end = start + 1
+        while True:
+            end = data.find(b'"', end)
+            if end < 0:
+                return 0
+            slashes = end - len(data[start:end].rstrip(b"\\")) - start
+            if slashes % 2 == 0:
+                return end + 1 - start
+            end += 1
+    if first not in (b"{", b"["):
+        return 0
+    depth = 0
+    for match in _BRACKET.finditer(data, start):
+        sign = match[0]
+        if sign in b"{[":
+            depth += 1
+        elif sign in b"}]":
+            depth -= 1
+            if not depth:
+                return match.end() - start
+    return 0
+
+
+_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)

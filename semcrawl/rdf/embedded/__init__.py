@@ -1,0 +1,1 @@
+"""Data in pages: JSON-LD scripts, RDFa and Microdata."""

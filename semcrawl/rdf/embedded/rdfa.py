@@ -1,0 +1,379 @@
+"""RDFa 1.1 in HTML: a processor for trees of lxml.
+
+Follows RDFa Core 1.1, section 7.5, with the rules of HTML+RDFa 1.1, section 3. Only elements that
+bear one of RDFa's attributes are looked at, which makes most pages a matter of one XPath query.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lxml import etree
+
+from semcrawl.rdf.embedded.dates import date_datatype
+from semcrawl.rdf.embedded.rdfa_terms import (
+    PREFIXES,
+    TERMS,
+    XHTML_TERMS,
+    XHV,
+    Names,
+    declared_prefixes,
+)
+from semcrawl.rdf.terms import RDF, iri_term, literal_term
+
+#: A cheap look at a page's bytes: no match, no RDFa (but for roles).
+GATE = re.compile(
+    rb"\s(?:property|typeof|vocab|about|resource|datatype|inlist|rev)[\s=>]|"
+    rb"\srel\s*=\s*[\"']?[^\"'>]*(?::|\blicense\b|\bdescribedby\b)|XHTML\+RDFa",
+    re.IGNORECASE,
+)
+_ELEMENTS = etree.XPath(
+    "//*[@property or @typeof or @about or @resource or @rel or @rev or @href or @src or @vocab or"
+    " @prefix or @inlist or @lang or @xml:lang or @*[starts-with(name(), 'xmlns:')]]"
+)
+_ELEMENTS_WITH_ROLES = etree.XPath(
+    "//*[@property or @typeof or @about or @resource or @rel or @rev or @href or @src or @vocab or"
+    " @prefix or @inlist or @lang or @xml:lang or @role or @*[starts-with(name(), 'xmlns:')]]"
+)
+_TEXT = etree.XPath("string()")
+_XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_XML_LITERAL = f"<{RDF}XMLLiteral>"
+_HTML_LITERAL = f"<{RDF}HTML>"
+_TYPE = f"<{RDF}type>"
+_FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
+_RDFA = PREFIXES["rdfa"]
+_COPY, _PATTERN = f"<{_RDFA}copy>", f"<{_RDFA}Pattern>"
+
+
+class Triple(NamedTuple):
+    """Three terms in N-Triples form (IRIs may be relative) and the line they come from."""
+
+    subject: str
+    predicate: str
+    object: str
+    line: int
+
+
+@dataclass(slots=True)
+class _Context:
+    """The evaluation context (Core, section 7.2) that an element hands to its descendants."""
+
+    parent_subject: str
+    parent_object: str
+    names: Names
+    language: str = ""
+    incomplete: list[tuple[str, str]] = field(default_factory=list)
+    lists: dict[str, list[str]] = field(default_factory=dict)
+    #: subject of the lists that begin here; None: they are a context's above
+    list_owner: str | None = None
+
+
+class RdfaProcessor:
+    """Reads the RDFa of one tree."""
+
+    def __init__(self, root: etree._Element, *, roles: bool = False) -> None:
+        """Prepare to read the document whose root element is ``root``."""
+        self._root = root
+        self._roles = roles
+        self._triples: list[Triple] = []
+        self._blank = 0
+        doctype = root.getroottree().docinfo.public_id or ""
+        version = root.get("version") or ""
+        self._xhtml = "XHTML+RDFa" in doctype or "XHTML+RDFa" in version
+
+    def triples(self) -> list[Triple]:
+        """Return all triples, patterns copied (HTML+RDFa 1.1, section 3.5)."""
+        names = Names(PREFIXES, XHTML_TERMS if self._xhtml else TERMS)
+        top = _Context("<>", "<>", names)
+        stack: list[tuple[etree._Element | None, _Context]] = [(None, top)]
+        find = _ELEMENTS_WITH_ROLES if self._roles else _ELEMENTS
+        for element in find(self._root):
+            above = set(element.iterancestors())
+            while stack[-1][0] is not None and stack[-1][0] not in above:
+                self._close(stack.pop()[1])
+            stack.append((element, self._visit(element, stack[-1][1])))
+        while stack:
+            self._close(stack.pop()[1])
+        return list(_copy_patterns(self._triples))
+
+    def _new_blank(self) -> str:
+        self._blank += 1
+        return f"_:r{self._blank}"
+
+    def _visit(self, element: etree._Element, context: _Context) -> _Context:
+        """Process one element; return the context of its descendants."""
+        get = element.get
+        line = element.sourceline or 0
+        names = self._names(element, context, line)
+        language = get(_XML_LANG)
+        if language is None:
+            language = get("xml:lang")
+        if language is None:
+            language = get("lang")
+        if language is None:
+            language = context.language
+        about = self._resource(names, get("about"))
+        resource = self._resource(names, get("resource"))
+        if resource is None:
+            resource = self._link(get("href"))
+            if resource is None:
+                resource = self._link(get("src"))
+        properties = get("property")
+        types = get("typeof")
+        rel, rev = self._relations(names, get("rel"), get("rev"), properties is not None)
+        if self._roles and (role := get("role")):
+            self._add_roles(names, role, get("id"), line)
+        root = element is self._root
+        if not root and element.tag in ("head", "body") and about is None and context.parent_object:
+            root_subject: str | None = context.parent_object
+        else:
+            root_subject = "<>" if root else None
+
+        subject: str | None
+        current: str | None = None
+        typed: str | None = None
+        skip = False
+        if rel is None and rev is None:
+            if properties is not None and get("content") is None and get("datatype") is None:
+                subject = about or root_subject or context.parent_object
+                if types is not None:
+                    typed = about or root_subject
+                    if typed is None:
+                        typed = current = resource or self._new_blank()
+            else:
+                subject = about or resource or root_subject
+                if subject is None:
+                    if types is not None:
+                        subject = self._new_blank()
+                    else:
+                        subject = context.parent_object
+                        skip = properties is None
+                if types is not None:
+                    typed = subject
+        else:
+            subject = about or root_subject or context.parent_object
+            current = resource
+            if types is not None:
+                if about is None:
+                    if current is None:
+                        current = self._new_blank()
+                    typed = current
+                else:
+                    typed = about
+        if typed is not None and types:
+            for name in types.split():
+                if (term := names.property(name)) is not None:
+                    self._add(typed, _TYPE, term, line)
+
+        lists, owner = context.lists, None
+        if subject != context.parent_subject:
+            lists, owner = {}, subject
+        in_list = get("inlist") is not None
+        incomplete: list[tuple[str, str]] = []
+        if rel is not None or rev is not None:
+            if current is not None:
+                for term in rel or ():
+                    if in_list:
+                        lists.setdefault(term, []).append(current)
+                    else:
+                        self._add(subject, term, current, line)
+                for term in rev or ():
+                    self._add(current, term, subject, line)
+            else:
+                for term in rel or ():
+                    if in_list:
+                        lists.setdefault(term, [])
+                    incomplete.append(("list" if in_list else "forward", term))
+                incomplete.extend(("reverse", term) for term in rev or ())
+                current = self._new_blank()
+        if properties:
+            terms = [t for p in properties.split() if (t := names.property(p)) is not None]
+            if terms:
+                relations = rel is not None or rev is not None
+                value = self._value(element, names, language, relations, resource, about, typed)
+                for term in terms:
+                    if in_list:
+                        lists.setdefault(term, []).append(value)
+                    else:
+                        self._add(subject, term, value, line)
+        if not skip:
+            for kind, term in context.incomplete:
+                if kind == "list":
+                    context.lists.setdefault(term, []).append(subject)
+                elif kind == "forward":
+                    self._add(context.parent_subject, term, subject, line)
+                else:
+                    self._add(subject, term, context.parent_subject, line)
+        if skip:
+            return _Context(
+                context.parent_subject, context.parent_object, names, language,
+                context.incomplete, context.lists,
+            )  # fmt: skip
+        return _Context(subject, current or subject, names, language, incomplete, lists, owner)
+
+    def _names(self, element: etree._Element, context: _Context, line: int) -> Names:
+        names = context.names
+        vocabulary = element.get("vocab")
+        if vocabulary is not None:
+            vocabulary = vocabulary.strip()
+            if vocabulary:
+                self._add("<>", f"<{_RDFA}usesVocabulary>", iri_term(vocabulary), line)
+            names = names.with_vocabulary(vocabulary)
+        declared = {
+            name[6:].lower(): value
+            for name, value in element.attrib.items()
+            if name.startswith("xmlns:") and name != "xmlns:_"
+        }
+        if element.nsmap:
+            parent = element.getparent()
+            inherited = parent.nsmap if parent is not None else {}
+            declared.update(
+                {
+                    prefix.lower(): iri
+                    for prefix, iri in element.nsmap.items()
+                    if prefix and prefix != "_" and inherited.get(prefix) != iri
+                }
+            )
+        declared.update(declared_prefixes(element.get("prefix", "")))
+        return names.with_prefixes(declared) if declared else names
+
+    @staticmethod
+    def _resource(names: Names, value: str | None) -> str | None:
+        return None if value is None else names.resource(value)
+
+    @staticmethod
+    def _link(value: str | None) -> str | None:
+        return None if value is None else iri_term(value)
+
+    @staticmethod
+    def _relations(
+        names: Names, rel: str | None, rev: str | None, with_property: bool
+    ) -> tuple[list[str] | None, list[str] | None]:
+        """Resolve ``rel`` and ``rev``; beside ``property``, bare words do not count."""
+        found: list[list[str] | None] = []
+        for value in (rel, rev):
+            if value is None:
+                found.append(None)
+                continue
+            words = value.split()
+            if with_property:
+                words = [word for word in words if ":" in word]
+                if not words:
+                    found.append(None)
+                    continue
+            found.append([t for word in words if (t := names.property(word)) is not None])
+        return found[0], found[1]
+
+    def _value(
+        self,
+        element: etree._Element,
+        names: Names,
+        language: str,
+        relations: bool,
+        resource: str | None,
+        about: str | None,
+        typed: str | None,
+    ) -> str:
+        """Return the value of an element's properties (Core, section 7.5, step 11)."""
+        content, datatype = element.get("content"), element.get("datatype")
+        if datatype is not None:
+            kind = names.property(datatype.strip()) if datatype.strip() else None
+            if kind in (_XML_LITERAL, _HTML_LITERAL) and content is None:
+                return literal_term(_inner(element, kind), datatype=kind[1:-1])
+            text = content if content is not None else _time_of(element)
+            if text is None:
+                text = _TEXT(element)
+            if kind:
+                return literal_term(text, datatype=kind[1:-1])
+            return literal_term(text, language)
+        if content is not None:
+            return literal_term(content, language)
+        moment = _time_of(element)
+        if moment is not None:
+            if kind := date_datatype(moment):
+                return literal_term(moment, datatype=kind)
+            return literal_term(moment, language)
+        if not relations and resource is not None:
+            return resource
+        if typed is not None and about is None:
+            return typed
+        return literal_term(_TEXT(element), language)
+
+    def _add_roles(self, names: Names, role: str, identity: str | None, line: int) -> None:
+        """Add the triples of a role attribute (Role Attribute 1.0, section 4)."""
+        subject = iri_term("#" + identity) if identity else self._new_blank()
+        names = names.with_vocabulary(XHV)
+        for word in role.split():
+            if (term := names.property(word)) is not None:
+                self._add(subject, f"<{XHV}role>", term, line)
+
+    def _close(self, context: _Context) -> None:
+        """Write the lists that began at an element (Core, section 7.5, step 14)."""
+        if context.list_owner is None:
+            return
+        for term, items in context.lists.items():
+            head = _NIL
+            for item in reversed(items):
+                node = self._new_blank()
+                self._add(node, _FIRST, item, 0)
+                self._add(node, _REST, head, 0)
+                head = node
+            self._add(context.list_owner, term, head, 0)
+
+    def _add(self, subject: str, predicate: str, object_: str, line: int) -> None:
+        if subject[0] != '"' and predicate[0] == "<":
+            self._triples.append(Triple(subject, predicate, object_, line))
+
+
+def _time_of(element: etree._Element) -> str | None:
+    moment: str | None = element.get("datetime")
+    if moment is None and element.tag == "time":
+        moment = str(_TEXT(element))
+    return moment
+
+
+def _inner(element: etree._Element, kind: str) -> str:
+    """Return an element's content as markup."""
+    method = "xml" if kind == _XML_LITERAL else "html"
+    head = literal_text(element.text)
+    return head + "".join(
+        etree.tostring(child, encoding="unicode", method=method, with_tail=True)
+        for child in element
+    )
+
+
+def literal_text(text: str | None) -> str:
+    """Return ``text`` as it stands in markup."""
+    return (text or "").replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _copy_patterns(triples: list[Triple]) -> Iterator[Triple]:
+    """Yield ``triples`` with each ``rdfa:copy`` replaced by what the pattern says."""
+    if not any(t.predicate == _COPY for t in triples):
+        yield from triples
+        return
+    patterns = {t.subject for t in triples if t.predicate == _TYPE and t.object == _PATTERN}
+    said: dict[str, list[Triple]] = {}
+    for triple in triples:
+        said.setdefault(triple.subject, []).append(triple)
+    used = {t.object for t in triples if t.predicate == _COPY and t.object in patterns}
+    for triple in triples:
+        if triple.subject in used:
+            continue
+        if triple.predicate != _COPY or triple.object not in patterns:
+            yield triple
+            continue
+        seen, waiting = set[str](), [triple.object]
+        while waiting:
+            pattern = waiting.pop()
+            if pattern in seen:
+                continue
+            seen.add(pattern)
+            for other in said.get(pattern, ()):
+                if other.predicate == _COPY and other.object in patterns:
+                    waiting.append(other.object)
+                elif other.object != _PATTERN:
+                    yield Triple(triple.subject, other.predicate, other.object, other.line)

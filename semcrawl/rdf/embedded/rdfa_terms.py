@@ -1,0 +1,151 @@
+"""RDFa's names: the initial context and the resolution of terms, CURIEs and IRIs.
+
+RDFa Core 1.1, section 7.4; initial context: https://www.w3.org/2011/rdfa-context/rdfa-1.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from semcrawl.rdf.terms import iri_term
+
+_W3 = "http://www.w3.org/"
+XHV = _W3 + "1999/xhtml/vocab#"
+
+PREFIXES: Mapping[str, str] = {
+    "as": _W3 + "ns/activitystreams#",
+    "csvw": _W3 + "ns/csvw#",
+    "dcat": _W3 + "ns/dcat#",
+    "dqv": _W3 + "ns/dqv#",
+    "duv": _W3 + "ns/duv#",
+    "grddl": _W3 + "2003/g/data-view#",
+    "jsonld": _W3 + "ns/json-ld#",
+    "ldp": _W3 + "ns/ldp#",
+    "ma": _W3 + "ns/ma-ont#",
+    "oa": _W3 + "ns/oa#",
+    "odrl": _W3 + "ns/odrl/2/",
+    "org": _W3 + "ns/org#",
+    "owl": _W3 + "2002/07/owl#",
+    "prov": _W3 + "ns/prov#",
+    "qb": "http://purl.org/linked-data/cube#",
+    "rdf": _W3 + "1999/02/22-rdf-syntax-ns#",
+    "rdfa": _W3 + "ns/rdfa#",
+    "rdfs": _W3 + "2000/01/rdf-schema#",
+    "rif": _W3 + "2007/rif#",
+    "rr": _W3 + "ns/r2rml#",
+    "sd": _W3 + "ns/sparql-service-description#",
+    "skos": _W3 + "2004/02/skos/core#",
+    "skosxl": _W3 + "2008/05/skos-xl#",
+    "sosa": _W3 + "ns/sosa/",
+    "ssn": _W3 + "ns/ssn/",
+    "time": _W3 + "2006/time#",
+    "void": "http://rdfs.org/ns/void#",
+    "wdr": _W3 + "2007/05/powder#",
+    "wdrs": _W3 + "2007/05/powder-s#",
+    "xhv": XHV,
+    "xml": _W3 + "XML/1998/namespace",
+    "xsd": _W3 + "2001/XMLSchema#",
+    "cc": "http://creativecommons.org/ns#",
+    "ctag": "http://commontag.org/ns#",
+    "dc": "http://purl.org/dc/terms/",
+    "dc11": "http://purl.org/dc/elements/1.1/",
+    "dcterms": "http://purl.org/dc/terms/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "gr": "http://purl.org/goodrelations/v1#",
+    "ical": _W3 + "2002/12/cal/icaltzd#",
+    "og": "http://ogp.me/ns#",
+    "rev": "http://purl.org/stuff/rev#",
+    "schema": "http://schema.org/",
+    "sioc": "http://rdfs.org/sioc/ns#",
+    "v": "http://rdf.data-vocabulary.org/#",
+    "vcard": _W3 + "2006/vcard/ns#",
+}
+
+TERMS: Mapping[str, str] = {
+    "describedby": _W3 + "2007/05/powder-s#describedby",
+    "license": XHV + "license",
+    "role": XHV + "role",
+}
+
+#: Terms of documents that call themselves XHTML+RDFa (XHTML+RDFa 1.1, section 4).
+XHTML_TERMS: Mapping[str, str] = {
+    **TERMS,
+    **{
+        term: XHV + term
+        for term in (
+            "alternate appendix bookmark chapter cite contents copyright first glossary help icon "
+            "index itsRules last meta next p3pv1 prev previous section start stylesheet subsection "
+            "top up"
+        ).split()
+    },
+}
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_TERM = re.compile(r"[^\W\d][\w./-]*\Z")
+_PAIRS = re.compile(r"([^\s:]*):\s+(\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The prefixes, terms and default vocabulary in force at an element."""
+
+    prefixes: Mapping[str, str]
+    terms: Mapping[str, str]
+    vocabulary: str = ""
+
+    def with_prefixes(self, declared: Mapping[str, str]) -> Names:
+        """Return these names with more prefixes."""
+        return Names({**self.prefixes, **declared}, self.terms, self.vocabulary)
+
+    def with_vocabulary(self, vocabulary: str) -> Names:
+        """Return these names with another default vocabulary; empty: none."""
+        return Names(self.prefixes, self.terms, vocabulary)
+
+    def curie(self, text: str) -> str | None:
+        """Return the term (``<iri>`` or ``_:label``) of a CURIE, or None when it is none."""
+        prefix, colon, rest = text.partition(":")
+        if not colon or rest.startswith("//"):
+            return None
+        if prefix == "_":
+            return "_:" + blank_label(rest)
+        if not prefix:
+            return iri_term(XHV + rest)
+        namespace = self.prefixes.get(prefix.lower())
+        return None if namespace is None else iri_term(namespace + rest)
+
+    def property(self, text: str) -> str | None:
+        """Resolve a TERMorCURIEorAbsIRI; None when it stands for nothing."""
+        if ":" not in text:
+            if not _TERM.match(text):
+                return None
+            if self.vocabulary:
+                return iri_term(self.vocabulary + text)
+            found = self.terms.get(text) or self.terms.get(text.lower())
+            return iri_term(found) if found else None
+        term = self.curie(text)
+        if term is not None:
+            return term
+        return iri_term(text) if _SCHEME.match(text) else None
+
+    def resource(self, text: str) -> str | None:
+        """Resolve a SafeCURIEorCURIEorIRI; None for a safe CURIE that stands for nothing."""
+        text = text.strip()
+        if text.startswith("[") and text.endswith("]"):
+            return self.curie(text[1:-1].strip()) if text != "[]" else None
+        if ":" in text:
+            term = self.curie(text)
+            if term is not None and not text.startswith(":"):
+                return term
+        return iri_term(text)
+
+
+def blank_label(text: str) -> str:
+    """Return a label that N-Triples can write: other characters become their code."""
+    return "e" + re.sub(r"[^A-Za-z0-9-]", lambda m: f"_{ord(m[0]):x}_", text)
+
+
+def declared_prefixes(text: str) -> dict[str, str]:
+    """Return the pairs of a ``prefix`` attribute."""
+    return {prefix.lower(): iri for prefix, iri in _PAIRS.findall(text) if prefix and prefix != "_"}

@@ -1,0 +1,156 @@
+"""JSON-LD: contexts inlined first, broken JSON mended as far as it goes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from io import BytesIO
+
+import pyoxigraph
+
+from semcrawl.rdf.contexts import ContextInliner
+from semcrawl.rdf.errors import ErrorLog
+from semcrawl.rdf.guards import guard_json
+from semcrawl.rdf.options import ReadOptions
+from semcrawl.rdf.sink import QuadSink
+
+_FORMAT = pyoxigraph.RdfFormat.JSON_LD
+_QUADS = pyoxigraph.RdfFormat.N_QUADS
+_TOKEN = re.compile(
+    rb'("(?:[^"\\]|\\.)*+")|(/\*.*?\*/|//[^\n\r]*+|<!--|-->|<!\[CDATA\[|\]\]>)|([{}\[\]])|([:,])|(\s+)|'
+    rb"(-?\d[\d.eE+-]*|true|false|null)|(.)",
+    re.DOTALL,
+)
+_RAW_CONTROL = re.compile(rb"[\x00-\x1f]")
+#: A bad escape: JSON knows \" \\ \/ \b \f \n \r \t \uXXXX only.
+_BAD_ESCAPE = re.compile(rb'\\(\\|["/bfnrt]|u[0-9A-Fa-f]{4})|\\')
+
+
+def parse_jsonld(
+    data: bytes,
+    base: str,
+    sink: QuadSink,
+    errors: ErrorLog,
+    options: ReadOptions,
+    contexts: Mapping[str, bytes] | None = None,
+    first_line: int = 1,
+) -> tuple[str, ...]:
+    """Read a JSON-LD document into ``sink``; return the contexts that were not at hand.
+
+    A context that is missing is an error of the document. JSON with the usual faults (comments,
+    commas too many, raw line ends in strings, an early end) is mended after the error is recorded.
+    Raises :class:`LimitReached`.
+    """
+    guard_json(data, options.max_depth)
+    inliner = ContextInliner(base, contexts or {}, options.max_context_bytes)
+    sink.has_graphs = True
+    source = inliner.inline(data)
+    out = BytesIO()
+    fault = _serialize(source, base, out, errors, first_line)
+    if fault is not None:
+        errors.add_syntax(fault, first_line)
+        mended = mend(data)
+        if mended is not None:
+            guard_json(mended, options.max_depth)
+            again = BytesIO()
+            if _serialize(inliner.inline(mended), base, again, errors, first_line) is None:
+                out = again
+    sink.write(out.getbuffer())
+    for url in inliner.needed:
+        errors.add(f"the context {url} is not at hand", first_line)
+    for text in inliner.faults:
+        errors.add(text, first_line)
+    return tuple(inliner.needed)
+
+
+def _serialize(
+    data: bytes, base: str, out: BytesIO, errors: ErrorLog, first_line: int
+) -> SyntaxError | None:
+    """Write the quads of ``data``; return the error when it is no JSON."""
+    source = pyoxigraph.parse(data, _FORMAT, base_iri=base)
+    while True:
+        try:
+            pyoxigraph.serialize(source, out, _QUADS)
+        except SyntaxError as error:
+            if error.lineno is not None and str(error.msg).startswith("Parser error"):
+                return error
+            errors.add_syntax(error, first_line)
+            errors.check_time()
+            continue
+        return None
+
+
+def mend(data: bytes) -> bytes | None:
+    """Return ``data`` as JSON without the usual faults, or None when it cannot be had.
+
+    An early end is closed after the last value that is whole.
+    """
+    out: list[bytes] = []
+    stack: list[bytes] = []
+    #: for each open container, where in ``out`` its last whole member ends
+    ends: list[int] = []
+    for match in _TOKEN.finditer(data):
+        string, comment, bracket, sign, space, scalar, other = match.groups()
+        if comment or space:
+            if space:
+                out.append(b"\n" * space.count(b"\n") or b" ")
+            continue
+        if other:
+            if other == b";" and not stack:
+                continue
+            if other == b'"':
+                break  # a string that does not end
+            continue
+        if bracket in (b"}", b"]"):
+            if not stack:
+                continue
+            _drop_comma(out)
+            out.append(b"}" if stack.pop() == b"{" else b"]")
+            ends.pop()
+            if not stack:
+                break
+            ends[-1] = len(out)
+            continue
+        if bracket:
+            stack.append(bracket)
+            out.append(bracket)
+            ends.append(len(out))
+            continue
+        out.append(_clean_string(string) if string else (sign or scalar or b""))
+        if string or scalar:
+            before = _last_sign(out)
+            if stack and (stack[-1] == b"[" or before == b":"):
+                ends[-1] = len(out)
+    while stack:
+        del out[ends.pop() :]
+        out.append(b"}" if stack.pop() == b"{" else b"]")
+        if ends:
+            ends[-1] = len(out)
+    text = b"".join(out)
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return text
+
+
+def _drop_comma(out: list[bytes]) -> None:
+    for index in range(len(out) - 1, -1, -1):
+        if out[index].strip():
+            if out[index] == b",":
+                out[index] = b""
+            return
+
+
+def _last_sign(out: list[bytes]) -> bytes:
+    """Return the token before the last one."""
+    for index in range(len(out) - 2, -1, -1):
+        if out[index].strip():
+            return out[index]
+    return b""
+
+
+def _clean_string(string: bytes) -> bytes:
+    string = _BAD_ESCAPE.sub(lambda m: m[0] if m[1] else b"\\\\", string)
+    return _RAW_CONTROL.sub(lambda m: b"\\u%04x" % m[0][0], string)

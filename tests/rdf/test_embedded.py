@@ -1,0 +1,182 @@
+"""Data embedded in pages."""
+
+import pyoxigraph
+import pytest
+
+from semcrawl.rdf import Embedded, ReadOptions, read_embedded
+
+URL = "http://example.org/dir/page"
+PREFIXES = """@prefix s: <http://schema.org/> . @prefix f: <http://xmlns.com/foaf/0.1/> .
+@prefix x: <http://www.w3.org/2001/XMLSchema#> . @prefix d: <http://purl.org/dc/terms/> .
+@prefix r: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> . @prefix a: <http://www.w3.org/ns/rdfa#> .
+"""
+
+
+def canonical(quads: pyoxigraph.QuadParser) -> pyoxigraph.Dataset:
+    triples = (pyoxigraph.Quad(q.subject, q.predicate, q.object) for q in quads)
+    dataset = pyoxigraph.Dataset(triples)
+    dataset.canonicalize(pyoxigraph.CanonicalizationAlgorithm.UNSTABLE)
+    return dataset
+
+
+def check(body: str, turtle: str) -> None:
+    reading = read_embedded(body.encode(), URL, "text/html; charset=utf-8")
+    found = canonical(pyoxigraph.parse(reading.nquads, pyoxigraph.RdfFormat.N_QUADS))
+    wanted = canonical(
+        pyoxigraph.parse(PREFIXES + turtle, pyoxigraph.RdfFormat.TURTLE, base_iri=URL)
+    )
+    assert sorted(map(str, found)) == sorted(map(str, wanted))
+    assert reading.errors == []
+
+
+@pytest.mark.parametrize(
+    ("body", "turtle"),
+    [
+        # RDFa Lite
+        (
+            '<body vocab="http://schema.org/" typeof="Person" resource="#me"><b property="name">A'
+            '</b><a property="url" href="me">x</a>',
+            '<> a:usesVocabulary s: . <#me> a s:Person ; s:name "A" ; s:url <me> .',
+        ),
+        # content, datatype, language
+        (
+            '<p lang="de" about="x" property="dc:title" content="Titel">y</p>'
+            '<p about="x" property="dc:date" datatype="xsd:date" content="2020-01-02">y</p>',
+            '<x> d:title "Titel"@de ; d:date "2020-01-02"^^x:date .',
+        ),
+        # chaining with rel, and hanging rel
+        (
+            '<div about="#a" rel="foaf:knows" resource="#b"><b property="foaf:name">B</b></div>'
+            '<div about="#a" rel="foaf:knows"><i typeof="foaf:Person"><b property="foaf:name">C</b>'
+            "</i></div>",
+            '<#a> f:knows <#b>, [ a f:Person ; f:name "C" ] . <#b> f:name "B" .',
+        ),
+        # rev, several values
+        (
+            '<a about="#a" rev="foaf:made dc:creator" href="#b">x</a>',
+            "<#b> f:made <#a> ; d:creator <#a> .",
+        ),
+        # lists
+        (
+            '<div about="#a"><b property="foaf:nick" inlist>1</b><b property="foaf:nick" inlist>2'
+            '</b></div><p about="#z" rel="foaf:knows" inlist></p>',
+            '<#a> f:nick ("1" "2") . <#z> f:knows () .',
+        ),
+        # declared prefixes, both ways, safe CURIEs
+        (
+            '<div prefix="e: http://e/" xmlns:g="http://g/"><p about="[e:x]" property="g:y">1</p>'
+            "</div>",
+            '<http://e/x> <http://g/y> "1" .',
+        ),
+        # OpenGraph
+        (
+            '<head><meta property="og:title" content="T"/></head>',
+            '<> <http://ogp.me/ns#title> "T" .',
+        ),
+        # time
+        (
+            '<time property="dc:date" datetime="2020-01-02T03:04:05Z">x</time>',
+            '<> d:date "2020-01-02T03:04:05Z"^^x:dateTime .',
+        ),
+        # copied patterns
+        (
+            '<div typeof="schema:Person"><link property="rdfa:copy" href="#c"><b property='
+            '"schema:name">A</b></div><div resource="#c" typeof="rdfa:Pattern"><b property='
+            '"schema:email">e</b></div>',
+            '[] a s:Person ; s:name "A" ; s:email "e" .',
+        ),
+        # Microdata
+        (
+            '<div itemscope itemtype="http://schema.org/Person" itemid="#me"><b itemprop="name">A'
+            '</b><a itemprop="url" href="me">x</a><div itemprop="address" itemscope itemtype='
+            '"http://schema.org/PostalAddress"><b itemprop="postalCode">1</b></div>'
+            '<time itemprop="birthDate" datetime="2000-01-01">x</time></div>',
+            '<#me> a s:Person ; s:name "A" ; s:url <me> ; s:birthDate "2000-01-01"^^x:date ;'
+            ' s:address [ a s:PostalAddress ; s:postalCode "1" ] .',
+        ),
+        # Microdata by reference
+        (
+            '<div itemscope itemtype="http://schema.org/Person" itemref="n"></div>'
+            '<b id="n" itemprop="name">A</b>',
+            '[] a s:Person ; s:name "A" .',
+        ),
+        # JSON-LD with schema.org's context
+        (
+            '<script type="application/ld+json">{"@context": "https://schema.org", "@type":'
+            ' "Person", "name": "A", "url": "me", "birthDate": "2000-01-01"}</script>',
+            '[] a s:Person ; s:name "A" ; s:url <me> ; s:birthDate "2000-01-01"^^s:Date .',
+        ),
+    ],
+)
+def test_what_a_page_says(body: str, turtle: str) -> None:
+    """Each kind of embedded data gives the triples of its standard."""
+    check(f"<!doctype html><html><title>t</title>{body}</html>", turtle)
+
+
+def test_the_base_element_counts() -> None:
+    check(
+        '<html><head><base href="/other/"></head><p about="x" property="dc:title">1</p></html>',
+        '</other/x> d:title "1" .',
+    )
+
+
+def test_a_broken_script_costs_no_other_data() -> None:
+    body = (
+        b'<html><script type="application/ld+json">{"@context": nonsense</script>\n'
+        b'<script type="application/ld+json">{"@id": "a", "http://p/": "1"}</script>'
+        b'<p property="dc:title">T</p></html>'
+    )
+    reading = read_embedded(body, URL, "text/html")
+    assert reading.counts == {"json-ld": 1, "rdfa": 1}
+    assert reading.error_count >= 1
+    assert reading.errors[0].line == 1
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        '{"@id": "a", "http://p/": "1",}',
+        '{"@id": "a", /* x */ "http://p/": "1"}',
+        '{"@id": "a", "http://p/": "1"};',
+        '<!-- {"@id": "a", "http://p/": "1"} -->',
+        '{"@id": "a", "http://p/": "1", "http://q/": {"http://r/": [',
+    ],
+)
+def test_usual_faults_in_scripts_are_mended_and_recorded(script: str) -> None:
+    body = f'<html><script type="application/ld+json">{script}</script></html>'
+    reading = read_embedded(body.encode(), URL, "text/html")
+    assert b'<http://example.org/dir/a> <http://p/> "1"' in reading.nquads
+    assert reading.error_count == 1
+
+
+def test_a_missing_context_is_reported_and_can_be_brought() -> None:
+    body = (
+        b'<script type="application/ld+json">{"@context": "http://e.org/c.jsonld", "@id": "a",'
+        b' "p": "1"}</script>'
+    )
+    reading = read_embedded(body, URL, "text/html")
+    assert reading.contexts_needed == ("http://e.org/c.jsonld",)
+    assert (reading.quads, reading.error_count) == (0, 1)
+    contexts = {"http://e.org/c.jsonld": b'{"@context": {"p": "http://p/"}}'}
+    again = read_embedded(body, URL, "text/html", contexts=contexts)
+    assert (again.quads, again.error_count, again.contexts_needed) == (1, 0, ())
+
+
+def test_a_page_without_data_gives_nothing() -> None:
+    body = b'<html><link rel="stylesheet" href="x"><p>property typeof itemscope</p></html>'
+    reading = read_embedded(body, URL, "text/html")
+    assert (reading.quads, reading.error_count) == (0, 0)
+
+
+def test_kinds_can_be_chosen() -> None:
+    body = b'<p property="dc:title">T</p><p itemscope><b itemprop="http://p/">1</b></p>'
+    options = ReadOptions(embedded=frozenset({Embedded.MICRODATA}))
+    assert read_embedded(body, URL, "text/html", options).counts == {"microdata": 1}
+
+
+def test_blank_nodes_of_a_page_are_stable() -> None:
+    body = (
+        b'<p typeof="foaf:Person">x</p><script type="application/ld+json">{"http://p/":1}</script>'
+    )
+    first, again = (read_embedded(body, URL, "text/html").nquads for _ in range(2))
+    assert first == again
