@@ -96,10 +96,12 @@ class RedisFrontier(Frontier):
             return []
         parts: defaultdict[tuple[str, str, str], list[list[Any]]] = defaultdict(list)
         limit = self.options.dynamic_depth
+        urls: set[str] = set()
         for index, entry in enumerate(entries):
             check(entry)
-            if limit and entry.barren >= limit:
+            if (limit and entry.barren >= limit) or entry.url in urls:
                 continue
+            urls.add(entry.url)
             link = [index, entry.key, entry.label, digest(entry.url), pack_blob(entry)]
             parts[entry.queue, entry.host, entry.group].append(link)
         new = [False] * len(entries)
@@ -254,7 +256,7 @@ class RedisFrontier(Frontier):
         state, event = await self._server.through(lambda: redis.hmget(key, [name, name + ":event"]))
         if state is not None and event is not None:
             self._last_event = event
-        return None if state is None else bytes(state)
+        return state
 
     # -- looking
     async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgpack
 from redis.asyncio import Redis
@@ -33,8 +33,6 @@ from redis.exceptions import (
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 _ERROR = re.compile(r"FRONTIER-ERROR<(.*)><(.*)>", re.DOTALL)
 #: answers of a server that refuses for now: read-only, out of memory, disk full, loading, …
@@ -166,7 +164,7 @@ class Server:
         finally:
             self._slots.append(slot)
 
-    async def through(self, once: Callable[[], Awaitable[T]]) -> T:
+    async def through(self, once: Callable[[], Awaitable[Any]]) -> Any:
         """Do ``once`` again until it is through; raise what it means when it cannot be."""
         deadline: float | None = None
         pause = 0.02

@@ -40,12 +40,10 @@ class ServedRedis:
     def start(self) -> None:
         ports = [self.port] if self.port else random.sample(range(20000, 32000), 20)
         for port in ports:
-            self.process = subprocess.Popen(
-                [find_redis_server(), "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
-                + ["--dir", str(self._folder), "--appendonly", "yes", "--appendfsync", "no"]
-                + list(self._options),
-                stdout=subprocess.DEVNULL,
-            )
+            command = [find_redis_server(), "--port", str(port), "--bind", "127.0.0.1"]
+            command += ["--save", "", "--appendonly", "yes", "--appendfsync", "no"]
+            command += ["--dir", str(self._folder), *self._options]
+            self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
             # a port that is in use ends the server, and the next one is tried
             while self.process.poll() is None:
                 try:

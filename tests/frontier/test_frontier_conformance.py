@@ -7,13 +7,15 @@ import dataclasses
 import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from itertools import chain, pairwise
+from typing import Any, TypeVar
 
 import pytest
 
 from semcrawl.frontier import Entry, Lease, RedisFrontier
 
 OpenFrontier = Callable[..., Awaitable[RedisFrontier]]
+T = TypeVar("T")
 Q = ["html"]
 
 
@@ -25,6 +27,20 @@ def link(
 
 def names(leases: Sequence[Lease]) -> list[str]:
     return [lease.entry.url.rpartition("/")[2] for lease in leases]
+
+
+async def eventually(look: Callable[[], Awaitable[T]]) -> T:
+    """What ``look`` gives once it gives something; time runs on the server."""
+    while not (found := await look()):  # noqa: ASYNC110 - it is the server that one waits for
+        await asyncio.sleep(0.005)
+    return found
+
+
+async def until_no_lease(frontier: RedisFrontier) -> None:
+    async def none() -> bool:
+        return (await frontier.counts(Q, [])).leased == 0
+
+    await eventually(none)
 
 
 async def drain(frontier: RedisFrontier, queues: Sequence[str] = Q) -> list[str]:
@@ -79,8 +95,15 @@ async def test_the_seen_set_keeps_every_url(open_frontier: OpenFrontier) -> None
 
 @pytest.mark.parametrize(
     "entry",
-    [link("1", queue="a:b"), link("1", queue=""), link("1", host="a/b"), link("1", host="")]
-    + [link("1", key=math.nan), link("1", key=math.inf), link("1", label="x" * 256)],
+    [
+        link("1", queue="a:b"),
+        link("1", queue=""),
+        link("1", host="a/b"),
+        link("1", host=""),
+        link("1", key=math.nan),
+        link("1", key=math.inf),
+        link("1", label="x" * 256),
+    ],
 )
 async def test_a_link_that_cannot_be_kept_is_refused(
     open_frontier: OpenFrontier, entry: Entry
@@ -178,7 +201,7 @@ async def test_a_link_is_leased_to_one_worker(open_frontier: OpenFrontier) -> No
     one, two = await open_frontier("w1"), await open_frontier("w2")
     await one.add([link(str(n)) for n in range(20)])
     taken = await asyncio.gather(*(f.take(5, Q) for f in (one, two, one, two)))
-    assert sorted(sum(map(names, taken), []), key=int) == [str(n) for n in range(20)]
+    assert sorted(names(list(chain(*taken))), key=int) == [str(n) for n in range(20)]
     assert await one.take(1, Q) == []
 
 
@@ -186,8 +209,7 @@ async def test_an_expired_lease_goes_back_to_its_place(open_frontier: OpenFronti
     dead, alive = await open_frontier("dead", lease_time=0.05), await open_frontier("alive")
     await alive.add([link("1"), link("2"), link("3")])
     assert names(await dead.take(2, Q)) == ["1", "2"]
-    while (await alive.counts(Q, [])).leased:
-        await asyncio.sleep(0.01)
+    await until_no_lease(alive)
     leases = await alive.take(3, Q)
     assert names(leases) == ["1", "2", "3"]
     assert [lease.tries for lease in leases] == [1, 1, 0]
@@ -203,8 +225,7 @@ async def test_a_renewed_lease_does_not_expire(open_frontier: OpenFrontier) -> N
         assert await slow.renew(lease) == [True]
         assert await other.take(1, Q) == []
         await asyncio.sleep(0.05)
-    while await other.next_ready(Q) is None:
-        await asyncio.sleep(0.02)
+    await until_no_lease(other)
     assert await slow.renew(lease) == [False]
 
 
@@ -214,8 +235,7 @@ async def test_what_is_done_after_its_lease_ran_out_is_not_fetched_again(
     frontier = await open_frontier(lease_time=0.02)
     await frontier.add([link("1"), link("2")])
     leases = await frontier.take(1, Q)
-    while (await frontier.counts(Q, [])).leased:
-        await asyncio.sleep(0.01)
+    await until_no_lease(frontier)
     await frontier.done(leases)
     assert names(await frontier.take(2, Q)) == ["2"]
     assert await frontier.audit() == []
@@ -226,8 +246,7 @@ async def test_an_expired_leases_id_is_void(open_frontier: OpenFrontier) -> None
     late, now = await open_frontier("late", lease_time=0.02), await open_frontier("now")
     await late.add([link("1")])
     old = await late.take(1, Q)
-    while not (new := await now.take(1, Q)):
-        await asyncio.sleep(0.01)
+    new = await eventually(lambda: now.take(1, Q))
     await late.give_back(old)
     await late.done(old)
     await late.release_host(old)
@@ -283,8 +302,7 @@ async def test_given_back_with_a_delay_waits_that_long(open_frontier: OpenFronti
     counts = await frontier.counts(Q, [])
     assert (counts.waiting, counts.leased, counts.waiting_by_label) == (1, 0, {"R": 1})
     assert 0 < (await frontier.next_ready(Q) or 0) <= 0.15
-    while not (leases := await frontier.take(1, Q)):
-        await asyncio.sleep(await frontier.next_ready(Q) or 0)
+    leases = await eventually(lambda: frontier.take(1, Q))
     assert time.monotonic() - began >= 0.15
     assert leases[0].tries == 1
     assert await frontier.audit() == []
@@ -348,14 +366,12 @@ async def test_a_delay_counts_from_the_start_of_the_request(open_frontier: OpenF
     assert await frontier.take(9, Q) == []
     began = time.monotonic()
     await frontier.started(leases)
-    while not (leases := await frontier.take(9, Q)):
-        await asyncio.sleep(0.005)
+    leases = await eventually(lambda: frontier.take(9, Q))
     assert time.monotonic() - began >= 0.12
     assert names(leases) == ["2"]
     began = time.monotonic()
     await frontier.release_host(leases)  # its start was never told: counted from the end
-    while not (leases := await frontier.take(9, Q)):
-        await asyncio.sleep(0.005)
+    leases = await eventually(lambda: frontier.take(9, Q))
     assert time.monotonic() - began >= 0.12
     assert await frontier.audit() == []
 
@@ -382,7 +398,7 @@ async def test_workers_keep_the_delay_between_them(open_frontier: OpenFrontier) 
     for times in starts.values():
         assert len(times) == 6
         # the clocks start after the server's answer, whose way takes some time
-        assert all(b - a > 0.05 for a, b in zip(times, times[1:], strict=False))
+        assert all(b - a > 0.05 for a, b in pairwise(times))
     assert elapsed < 4 * 6 * 0.06
 
 
@@ -459,9 +475,7 @@ async def test_barren_hosts_rest_for_a_time(open_frontier: OpenFrontier) -> None
     await frontier.reward("a.example", target=False)
     leases = await frontier.take(9, Q)
     assert {lease.entry.host for lease in leases} == {"b.example"}
-    assert 0.1 < (await frontier.next_ready(Q) or 0) <= 0.2 or leases
-    while not (leases := await frontier.take(9, Q)):
-        await asyncio.sleep(0.01)
+    leases = await eventually(lambda: frontier.take(9, Q))
     assert names(leases) == ["1", "2"]
     assert await frontier.audit() == []
 
@@ -525,8 +539,7 @@ async def test_finished_is_when_nothing_waits_is_leased_or_is_to_seed(
     assert not await finished()
     await frontier.give_back(leases, delay=0.01)
     assert not await finished()
-    while not (leases := await frontier.take(1, Q)):
-        await asyncio.sleep(0.005)
+    leases = await eventually(lambda: frontier.take(1, Q))
     await frontier.done(leases)
     assert await finished()
 
@@ -557,8 +570,7 @@ async def test_seeds_are_taken_in_order_and_kept_until_done(
     assert await crashed.take_seeds(key, 2) == seeds[:2]
     await crashed.done_seeds(key, seeds[:1])
     assert await other.take_seeds(key, 9) == seeds[2:]
-    while not (back := await other.take_seeds(key, 9)):
-        await asyncio.sleep(0.01)
+    back = await eventually(lambda: other.take_seeds(key, 9))
     assert back == seeds[1:2]
     await other.done_seeds(key, seeds)
     assert (await other.counts([], [key])).seeds == 0
