@@ -59,7 +59,7 @@ def _post(
         + listing(items),
         head=f'<script type="application/ld+json">{json.dumps(data, ensure_ascii=False)}</script>\n'
         + alternate("/feed.xml", "application/atom+xml", "Feed"),
-        embedded=1,
+        embedded=7,
     )
 
 

@@ -56,7 +56,7 @@ class Resource:
     """One URL: its kind, and one response per media type it is offered in.
 
     ``quads`` counts the statements of an RDF document, without repetitions.
-    ``embedded`` counts the blocks of data inside an HTML page.
+    ``embedded`` counts those of the data inside an HTML page.
     """
 
     url: str

@@ -36,7 +36,7 @@ class Manifest:
     documents: Mapping[str, int]
     #: HTML pages
     pages: frozenset[str]
-    #: HTML pages with embedded data and their numbers of blocks
+    #: HTML pages with embedded data and its numbers of quads
     embedded: Mapping[str, int]
     #: redirects, by their own URL
     redirects: frozenset[str]
@@ -44,7 +44,7 @@ class Manifest:
     dead: Mapping[str, int]
     #: linked URLs that robots.txt forbids
     disallowed: frozenset[str]
-    #: linked URLs that are neither HTML nor RDF
+    #: URLs that are neither HTML nor RDF
     other: frozenset[str]
     #: HTML pages beyond the scope
     outside: frozenset[str]
