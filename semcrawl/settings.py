@@ -4,9 +4,154 @@ Every setting of ours starts with ``SEMCRAWL_`` and is described by the ``#:`` c
 (meaning, unit); ``docs/settings.md`` is made from these comments.
 """
 
+from semcrawl.vocabulary import AMBIGUOUS_MEDIA_TYPES
+
 # --- Scrapy's own settings, with our defaults
 
 BOT_NAME = "semcrawl"
 SPIDER_MODULES = ["semcrawl.spiders"]
 NEWSPIDER_MODULE = "semcrawl.spiders"
 COMMANDS_MODULE = "semcrawl.commands"
+
+USER_AGENT = "semcrawl/0.1 (+https://github.com/semcrawl/semcrawl)"
+ROBOTSTXT_OBEY = True
+LOG_LEVEL = "INFO"
+CONCURRENT_REQUESTS = 16
+CONCURRENT_ITEMS = 8
+DOWNLOAD_TIMEOUT = 60
+DOWNLOAD_MAXSIZE = 100 * 1024 * 1024
+DOWNLOAD_WARNSIZE = 0
+# The frontier keeps the pace of every host, for all workers; the downloader adds none of its own.
+DOWNLOAD_DELAY = 0
+CONCURRENT_REQUESTS_PER_DOMAIN = 1000
+# <meta http-equiv="refresh"> is a link like others.
+METAREFRESH_ENABLED = False
+COOKIES_ENABLED = False
+TELNETCONSOLE_ENABLED = False
+REQUEST_FINGERPRINTER_CACHE_SIZE = 0
+
+# --- What to fetch
+
+#: Strategy that decides what is fetched next: `breadth-first`, `depth-first`, `rules`,
+#: `rules-parents`, `learned` …, or the import path of a class (see strategies.md).
+SEMCRAWL_RELEVANCE = "rules-parents"
+#: Which links are followed: `site` (the seeds' pay-level domains; off them only links labelled R
+#: and redirectors), `parent` (any link of a page on those domains), `any`, or hosts with commas
+#: between them, each perhaps with a folder (`example.org/data/`).
+SEMCRAWL_SCOPE = "site"
+#: Hosts that redirect persistent identifiers; followed in scope `site`.
+SEMCRAWL_REDIRECTORS = [
+    "w3id.org",
+    "purl.org",
+    "purl.oclc.org",
+    "doi.org",
+    "dx.doi.org",
+    "n2t.net",
+]
+#: Requests that one run may send, robots.txt not counted; 0 = no limit.
+SEMCRAWL_PAGES = 0
+#: Links of a page that are looked at; the first ones.
+SEMCRAWL_MAX_LINKS_PER_PAGE = 10_000
+#: Waiting H links become HR when the shape of their path is learned. Off in the thesis.
+SEMCRAWL_PROMOTE_WAITING = True
+#: Links whose extension is unknown wait in a last group instead of being dropped. Off in the
+#: thesis.
+SEMCRAWL_KEEP_UNLIKELY = True
+#: Media types besides RDF and HTML whose bodies are downloaded whatever the link's label, as they
+#: may hide RDF. Empty in the thesis.
+SEMCRAWL_AMBIGUOUS_TYPES = sorted(AMBIGUOUS_MEDIA_TYPES)
+
+# --- One spelling of a URL (the lossless rules are always on)
+
+#: Query variables that only change the presentation; they are dropped.
+SEMCRAWL_URL_DROP_PARAMETERS = ["sort", "sortby", "sort_by", "orderby", "order_by"]
+#: Fetch `https:` links by `http:`.
+SEMCRAWL_URL_HTTPS_TO_HTTP = False
+#: Drop `www.` from host names.
+SEMCRAWL_URL_DROP_WWW = False
+#: Drop queries altogether.
+SEMCRAWL_URL_DROP_QUERY = False
+
+# --- Politeness
+
+#: Seconds between the starts of two requests to a host, where its robots.txt asks for no more.
+SEMCRAWL_CRAWL_DELAY = 1.0
+#: Requests at a time to a host.
+SEMCRAWL_CONCURRENCY_PER_HOST = 1
+#: Whether Crawl-delay and Request-rate of robots.txt are obeyed.
+SEMCRAWL_OBEY_CRAWL_DELAY = True
+#: Longest crawl delay that a robots.txt is granted, seconds.
+SEMCRAWL_MAX_CRAWL_DELAY = 60.0
+#: What politeness counts by: `host`, or `domain` (pay-level domain).
+SEMCRAWL_PACE_BY = "host"
+#: How those who run the crawl can be reached (URL or mail address); shown in the user agent.
+SEMCRAWL_CONTACT = ""
+#: Whether hosts on private addresses may be asked though no seed names them.
+SEMCRAWL_ALLOW_PRIVATE_ADDRESSES = False
+
+# --- Frontier
+
+#: Folder of the job: results, records, frontier. Empty = `JOBDIR`, else the current folder.
+SEMCRAWL_JOBDIR = ""
+#: Name of the crawl: prefix of all its keys in Redis.
+SEMCRAWL_CRAWL_NAME = "semcrawl"
+#: Seconds after which a link that was taken and not finished goes back in.
+SEMCRAWL_LEASE_TIME = 120.0
+#: Who is first among hosts whose best links are of equal value: `off` (the first link in),
+#: `equal` (hosts in turn), `yield` (in turn, richer hosts more often).
+SEMCRAWL_FAIRNESS = "off"
+#: Fetches in a row without a target after which a host rests; 0 = never (SWSE's penalty).
+SEMCRAWL_PENALTY_AFTER = 0
+#: Seconds of that rest.
+SEMCRAWL_PENALTY_TIME = 600.0
+#: Documents in a row without a target after which a path is not followed further; 0 = never
+#: (BioCrawler's dynamic depth).
+SEMCRAWL_DYNAMIC_DEPTH = 0
+#: Most waiting links; beyond, the last ones of the worst group are dropped; 0 = no limit.
+SEMCRAWL_MAX_WAITING = 0
+#: Seconds to wait for a Redis that went away before the crawl ends.
+SEMCRAWL_REDIS_PATIENCE = 300.0
+
+# --- Reading
+
+#: Bytes above which a document is read in a thread, so that the crawl goes on meanwhile.
+SEMCRAWL_READ_IN_THREAD_ABOVE = 262_144
+
+# --- Results
+
+#: Database of the crawl metadata (SQLAlchemy URL); empty = `crawl.db` in the job's folder.
+SEMCRAWL_METADATA_URL = ""
+
+# --- results: files, triple stores, metadata
+
+#: Folder of one crawl: ``quads.nq``, ``crawl.db``, the frontier and the rest. Default: ``JOBDIR``,
+#: else the current folder.
+SEMCRAWL_JOBDIR = ""
+
+#: Database of the crawl metadata, as SQLAlchemy writes it (``postgresql+psycopg://user@host/db``,
+#: ``mysql+pymysql://…``). Default: ``crawl.db`` in the job folder.
+SEMCRAWL_METADATA_URL = ""
+
+#: Triple store: ``embedded`` (pyoxigraph, in the job folder) or the URL of a SPARQL 1.1 Graph
+#: Store Protocol endpoint. Empty: none.
+SEMCRAWL_STORE_URL = ""
+
+#: URL of a SPARQL 1.1 Update endpoint of the triple store, alone or beside ``SEMCRAWL_STORE_URL``.
+SEMCRAWL_STORE_UPDATE_URL = ""
+
+#: User and password of the triple store.
+SEMCRAWL_STORE_USER = ""
+SEMCRAWL_STORE_PASSWORD = ""
+
+#: How they are sent: ``basic`` or ``digest``.
+SEMCRAWL_STORE_AUTH = "basic"
+
+#: Seconds without a byte from the triple store until it counts as away.
+SEMCRAWL_STORE_TIMEOUT = 300.0
+
+#: Seconds that a closing spider waits for a triple store that is away; what is left then waits in
+#: the job folder.
+SEMCRAWL_STORE_CLOSE_TIMEOUT = 60.0
+
+#: Statements in one request to the Update endpoint; larger documents go by the Graph Store Protocol.
+SEMCRAWL_STORE_UPDATE_QUADS = 4000

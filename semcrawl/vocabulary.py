@@ -99,8 +99,23 @@ RESOURCE_RELATIONS: frozenset[str] = frozenset(
     "modulepreload dns-prefetch preconnect manifest pingback edituri wlwmanifest".split()
 )
 
-ACCEPT_HEADER = (
+#: Accept header where RDF is expected
+RDF_FIRST = (
     "application/n-quads, application/trig, application/n-triples, text/turtle;q=0.95, "
     "application/rdf+xml;q=0.9, application/ld+json;q=0.85, text/n3;q=0.8, "
-    "text/html;q=0.7, application/xhtml+xml;q=0.7, */*;q=0.1"
+    "text/html;q=0.5, application/xhtml+xml;q=0.5, */*;q=0.1"
 )
+#: Accept header where a page is expected
+HTML_FIRST = (
+    "text/html, application/xhtml+xml, text/turtle;q=0.8, application/rdf+xml;q=0.8, "
+    "application/n-triples;q=0.8, application/ld+json;q=0.7, */*;q=0.5"
+)
+
+#: media types that may hide RDF; taken besides RDF and HTML unless told otherwise
+AMBIGUOUS_MEDIA_TYPES: frozenset[str] = frozenset(
+    {
+        "application/xml", "text/xml", "application/json", "text/plain", "text/rdf+xml",
+        "application/octet-stream", "binary/octet-stream", "application/gzip",
+        "application/x-gzip", "application/x-bzip2", "application/x-xz", "application/zstd",
+    }
+)  # fmt: skip

@@ -25,6 +25,14 @@ class Label(StrEnum):
     H = "H"  #: any other HTML document
     N = "N"  #: everything else
 
+    @classmethod
+    def read(cls, text: str) -> Label:
+        """Return the label of that name; H for any other text."""
+        try:
+            return cls(text)
+        except ValueError:
+            return cls.H
+
 
 @dataclass(frozen=True, slots=True)
 class Ranked:

@@ -1,0 +1,1 @@
+"""The two spiders, ``html`` and ``rdf``."""

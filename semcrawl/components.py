@@ -1,0 +1,70 @@
+"""Which parts of semcrawl stand where among Scrapy's, in one place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+
+from semcrawl import __version__
+from semcrawl import settings as defaults
+
+#: priority of our component settings: above Scrapy's defaults, below a project's own
+_PRIORITY = "addon"
+
+SCHEDULER = "semcrawl.frontier.scheduler.FrontierScheduler"
+
+DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
+    "semcrawl.middlewares.addresses.PrivateAddressMiddleware": 50,
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "semcrawl.middlewares.robots.PacedRobotsMiddleware": 100,
+    "semcrawl.middlewares.fetchfilter.FetchFilterMiddleware": 940,
+    "semcrawl.middlewares.attempts.AttemptMiddleware": 950,
+}
+
+EXTENSIONS: dict[str, int | None] = {
+    "semcrawl.frontier.acknowledgement.Acknowledgement": 100,
+}
+
+ITEM_PIPELINES: dict[str, int | None] = {
+    "semcrawl.pipelines.quads.QuadsFilePipeline": 300,
+    "semcrawl.pipelines.metadata.MetadataPipeline": 900,
+}
+
+
+def install(settings: BaseSettings) -> None:
+    """Switch the parts of semcrawl on, wherever the project has not decided otherwise."""
+    for name in dir(defaults):
+        if name.isupper() and name not in _PROJECT_ONLY:
+            settings.set(name, getattr(defaults, name), _PRIORITY)
+    contact = settings.get("SEMCRAWL_CONTACT")
+    if contact:
+        settings.set("USER_AGENT", f"semcrawl/{__version__} (+{contact})", "spider")
+    settings.set("SCHEDULER", SCHEDULER, _PRIORITY)
+    for name, components in (
+        ("DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES),
+        ("EXTENSIONS", EXTENSIONS),
+        ("ITEM_PIPELINES", ITEM_PIPELINES),
+    ):
+        _add_components(settings, name, components)
+
+
+#: settings of the project that semcrawl itself is
+_PROJECT_ONLY = frozenset(
+    {"BOT_NAME", "SPIDER_MODULES", "NEWSPIDER_MODULE", "COMMANDS_MODULE", "USER_AGENT"}
+)
+
+
+def _add_components(settings: BaseSettings, name: str, components: dict[str, int | None]) -> None:
+    """Add components that the project does not place itself."""
+    current = dict(settings.getdict(name))
+    placed = {_path(key) for key in current}
+    current.update((path, order) for path, order in components.items() if path not in placed)
+    priority = settings.getpriority(name) or 0
+    settings.set(name, current, max(priority, SETTINGS_PRIORITIES[_PRIORITY]))
+
+
+def _path(component: Any) -> str:
+    if isinstance(component, str):
+        return component
+    return f"{component.__module__}.{component.__qualname__}"

@@ -1,0 +1,122 @@
+"""Making a session from Scrapy settings: served Redis or our own, strategy, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scrapy.settings import BaseSettings
+
+from semcrawl.errors import UsageError
+from semcrawl.frontier.embedded import EmbeddedRedis
+from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.redis_frontier import RedisFrontier
+from semcrawl.frontier.session import CrawlSession, SessionOptions
+from semcrawl.frontier.workers import worker_name
+from semcrawl.relevance import load_strategy
+
+
+def frontier_options(settings: BaseSettings) -> FrontierOptions:
+    """Read the frontier's settings; raise ``UsageError`` for wrong ones."""
+    return FrontierOptions(
+        lease_time=number(settings, "SEMCRAWL_LEASE_TIME", 120.0),
+        delay=number(settings, "SEMCRAWL_CRAWL_DELAY", 1.0),
+        concurrency=int(number(settings, "SEMCRAWL_CONCURRENCY_PER_HOST", 1)),
+        fairness=settings.get("SEMCRAWL_FAIRNESS", "off"),
+        penalty_after=int(number(settings, "SEMCRAWL_PENALTY_AFTER", 0)),
+        penalty_time=number(settings, "SEMCRAWL_PENALTY_TIME", 600.0),
+        dynamic_depth=int(number(settings, "SEMCRAWL_DYNAMIC_DEPTH", 0)),
+        max_waiting=int(number(settings, "SEMCRAWL_MAX_WAITING", 0)),
+        patience=number(settings, "SEMCRAWL_REDIS_PATIENCE", 300.0),
+    )
+
+
+def number(settings: BaseSettings, name: str, default: float) -> float:
+    """Read a setting as a number; raise ``UsageError`` when it is none."""
+    value = settings.get(name, default)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} must be a number, not {value!r}") from None
+
+
+def session_options(settings: BaseSettings) -> SessionOptions:
+    """Read the session's settings; raise ``UsageError`` for wrong ones."""
+    pages = settings.get("SEMCRAWL_PAGES")
+    budget = None
+    if pages not in (None, "", 0, "0"):
+        budget = int(number(settings, "SEMCRAWL_PAGES", 0))
+        if budget < 1:
+            raise UsageError(f"SEMCRAWL_PAGES must be at least 1, not {pages!r}")
+    pace_by = settings.get("SEMCRAWL_PACE_BY", "host")
+    if pace_by not in ("host", "domain"):
+        raise UsageError(f"SEMCRAWL_PACE_BY must be host or domain, not {pace_by!r}")
+    concurrency = int(number(settings, "CONCURRENT_REQUESTS", 16))
+    if concurrency < 1:
+        raise UsageError(f"CONCURRENT_REQUESTS must be at least 1, not {concurrency}")
+    return SessionOptions(
+        concurrency=concurrency,
+        budget=budget,
+        pace_by=pace_by,
+        idle_time=number(settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0.0),
+        shared=bool(settings.get("REDIS_URL")),
+    )
+
+
+@dataclass
+class SessionSource:
+    """Makes the one session of a process, with the server it needs.
+
+    ``prefix`` names the crawl on the server. Raises ``UsageError`` or ``FrontierUnavailable``.
+    """
+
+    settings: BaseSettings
+    _session: CrawlSession | None = None
+    _server: EmbeddedRedis | None = field(default=None, repr=False)
+
+    def session(self) -> CrawlSession:
+        """Return the session; the first call makes it (and starts the embedded server)."""
+        if self._session is None:
+            self._session = self._make()
+        return self._session
+
+    def close(self) -> None:
+        """Stop the embedded server, if one was started."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.stop()
+
+    def _make(self) -> CrawlSession:
+        settings = self.settings
+        options = session_options(settings)
+        strategy = load_strategy(settings.get("SEMCRAWL_RELEVANCE", "rules-parents"), settings)
+        address: str | Path
+        revive: Callable[[], None] | None = None
+        if url := settings.get("REDIS_URL"):
+            address = str(url)
+        else:
+            self._server = EmbeddedRedis(self.folder / "frontier")
+            self._server.start()
+            address, revive = self._server.socket, self._server.ensure
+        frontier = RedisFrontier(
+            address,
+            prefix=settings.get("SEMCRAWL_CRAWL_NAME") or "semcrawl",
+            worker_id=worker_name(),
+            options=frontier_options(settings),
+            revive=revive,
+        )
+        return CrawlSession(frontier, strategy, options)
+
+    @property
+    def folder(self) -> Path:
+        """The job folder."""
+        settings = self.settings
+        return Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")
+
+
+def session_source(settings: BaseSettings) -> SessionSource:
+    """Return the source that the process shares, else one of the crawler's own."""
+    shared: Any = settings.get("SEMCRAWL_SESSION_SOURCE")
+    return shared if isinstance(shared, SessionSource) else SessionSource(settings)

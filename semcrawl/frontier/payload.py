@@ -1,0 +1,64 @@
+"""What a link carries through the frontier, for its spider and for its record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from semcrawl.frontier.contract import Entry
+from semcrawl.relevance.contract import Label
+
+
+@dataclass(frozen=True, slots=True)
+class LinkMemo:
+    """What is known of a link that waits; packed into as few bytes as the facts allow."""
+
+    parent: str | None = None
+    depth: int = 0
+    label: Label = Label.H
+    rules: tuple[str, ...] = ()
+    #: URLs asked for before this one, the link's own first (redirects)
+    redirects: tuple[str, ...] = ()
+    #: attempts that failed for passing reasons
+    retries: int = 0
+    #: validators of the document had before, on a re-visit
+    etag: str = ""
+    last_modified: str = ""
+    revisit: bool = False
+
+    def pack(self) -> dict[str, Any]:
+        """Return the entry's payload; what has its usual value is left out."""
+        packed: dict[str, Any] = {"d": self.depth}
+        if self.parent is not None:
+            packed["p"] = self.parent
+        if self.rules:
+            packed["r"] = " ".join(self.rules)
+        if self.redirects:
+            packed["v"] = list(self.redirects)
+        if self.retries:
+            packed["t"] = self.retries
+        if self.etag:
+            packed["e"] = self.etag
+        if self.last_modified:
+            packed["m"] = self.last_modified
+        if self.revisit:
+            packed["again"] = True
+        return packed
+
+    @classmethod
+    def unpack(cls, entry: Entry) -> LinkMemo:
+        """Read it back from a leased entry; what is missing or odd has its usual value."""
+        packed: Mapping[str, Any] = entry.payload
+        parent = packed.get("p")
+        return cls(
+            parent=str(parent) if parent is not None else None,
+            depth=int(packed.get("d", 0)),
+            label=Label.read(entry.label),
+            rules=tuple(str(packed.get("r", "")).split()),
+            redirects=tuple(map(str, packed.get("v", ()))),
+            retries=int(packed.get("t", 0)),
+            etag=str(packed.get("e", "")),
+            last_modified=str(packed.get("m", "")),
+            revisit=bool(packed.get("again", False)),
+        )

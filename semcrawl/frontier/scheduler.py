@@ -1,0 +1,104 @@
+"""The Scrapy scheduler on top of the frontier."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from typing import Any, Self
+
+from scrapy import Spider
+from scrapy.core.scheduler import BaseScheduler, Scheduler
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider
+from scrapy.http import Request
+from scrapy.utils.defer import deferred_from_coro
+from twisted.internet.defer import Deferred
+
+from semcrawl.errors import SemcrawlError
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.opening import SessionSource, session_source
+
+logger = logging.getLogger(__name__)
+
+#: key of ``Request.meta`` that holds the lease of a link
+LEASE = "semcrawl_lease"
+
+
+class FrontierScheduler(BaseScheduler):
+    """Gives the engine the requests of links that the frontier hands out.
+
+    A spider takes part when it has a ``queue`` and a ``make_request(lease)``; any other spider of
+    the project gets Scrapy's own scheduler. Requests without a lease, which a callback of the
+    user's may yield, wait in memory and go first.
+    """
+
+    def __init__(self, crawler: Crawler, source: SessionSource) -> None:
+        self.crawler = crawler
+        self._source = source
+        self._own_source = crawler.settings.get("SEMCRAWL_SESSION_SOURCE") is None
+        self._ready: deque[Request] = deque()
+        self._spider: Any = None
+        self._open = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self | Scheduler:  # type: ignore[override]
+        """Make the scheduler for a spider of ours, Scrapy's for others."""
+        if not hasattr(crawler.spidercls, "make_request"):
+            return Scheduler.from_crawler(crawler)
+        return cls(crawler, session_source(crawler.settings))
+
+    def open(self, spider: Spider) -> Deferred[None]:
+        """Join the session; close the spider with one clear line when that fails."""
+        self._spider = spider
+        return deferred_from_coro(self._join())
+
+    async def _join(self) -> None:
+        spider = self._spider
+        try:
+            session = self._source.session()
+            spider.session = session
+            await session.attach(
+                spider.queue,
+                deliver=self._deliver,
+                plant=spider.plant_raw,
+                seed_key=spider.seed_key,
+                waits=spider.waits,
+            )
+            self._open = True
+        except SemcrawlError as error:
+            logger.error("%s", error)
+            spider.session = None
+            raise CloseSpider("frontier_unavailable") from None
+
+    def close(self, reason: str) -> Deferred[None]:
+        """Leave the session."""
+        return deferred_from_coro(self._leave())
+
+    async def _leave(self) -> None:
+        if self._open:
+            self._open = False
+            await self._source.session().detach(self._spider.queue)
+        if self._own_source:
+            self._source.close()
+
+    def has_pending_requests(self) -> bool:
+        """Whether more may come: true until the crawl is finished."""
+        return bool(self._ready) or (self._open and not self._source.session().finished.is_set())
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Take a request in."""
+        if LEASE in request.meta:
+            self._ready.append(request)
+        else:
+            self._ready.appendleft(request)
+        return True
+
+    def next_request(self) -> Request | None:
+        """Return the next request whose host may be asked now."""
+        return self._ready.popleft() if self._ready else None
+
+    def _deliver(self, lease: Lease) -> None:
+        """Take a link that the frontier handed out, and have the engine look."""
+        engine = self.crawler.engine
+        if engine is not None and engine.spider is not None:
+            engine.crawl(self._spider.make_request(lease))

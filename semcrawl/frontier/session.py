@@ -1,0 +1,443 @@
+"""One process's part in a crawl: it takes links for its spiders, learns, and acknowledges.
+
+All spiders of a process share a session, so that one budget and one limit on requests in flight
+hold for all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from semcrawl.errors import FrontierError
+from semcrawl.frontier.contract import Entry, Lease
+from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.redis_frontier import RedisFrontier
+from semcrawl.links import Link, Page
+from semcrawl.relevance import Outcome, Ranked, Relevance
+from semcrawl.relevance.wire import decode_event, encode_event
+from semcrawl.urls import netloc_of, pay_level_domain
+
+logger = logging.getLogger(__name__)
+
+#: key of a link that goes to the front of its group
+FRONT = -1e300
+#: value of the seeds' group: above everything
+_SEEDS = "seeds"
+_SEEDS_VALUE = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """How a session works."""
+
+    #: requests in flight at a time, over all spiders of the process
+    concurrency: int = 8
+    #: requests that may be sent in this run; ``None`` = no limit
+    budget: int | None = None
+    #: what politeness counts by: ``host``, or ``domain`` (pay-level domain)
+    pace_by: str = "host"
+    #: seconds between looks at the seed lists
+    seed_interval: float = 0.5
+    #: seconds between looks at what other workers learned
+    event_interval: float = 0.25
+    #: seconds between two savings of what the strategy learned
+    save_interval: float = 30.0
+    #: seconds without work after which a crawl that has seeds ends
+    idle_time: float = 0.0
+    #: whether other processes may work on the same crawl
+    shared: bool = False
+
+
+@dataclass(slots=True)
+class _Port:
+    """A spider's side: where its links go, and the list its seeds come from."""
+
+    deliver: Callable[[Lease], None]
+    plant: Callable[[list[str]], None]
+    seed_key: str
+    #: never end by itself: the spider waits on its list
+    waits: bool = False
+    #: its own seeds are in
+    planted: bool = False
+
+
+class CrawlSession:
+    """Takes links for the spiders of this process and brings back what became of them."""
+
+    def __init__(
+        self, frontier: RedisFrontier, strategy: Relevance, options: SessionOptions
+    ) -> None:
+        self.frontier = frontier
+        self.strategy = strategy
+        self.options = options
+        #: requests sent in this run
+        self.requests = 0
+        #: why the crawl cannot go on; empty while it can
+        self.failure = ""
+        #: digests of bodies that were read
+        self.digests: set[bytes] = set()
+        self.finished = asyncio.Event()
+        self._ports: dict[str, _Port] = {}
+        self._in_flight: dict[str, Lease] = {}
+        self._held: dict[str, Lease] = {}
+        self._sent: set[str] = set()
+        self._ended: list[Lease] = []
+        self._failed: list[Lease] = []
+        self._released: list[Lease] = []
+        self._wake = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._places: dict[str, Entry] = {}
+        self._tracks_places = bool(getattr(strategy, "rekeys", False))
+        self._draining = False
+        self._last_work = time.monotonic()
+        self._opened = False
+        self._heard_at = 0.0
+
+    # -- life
+    async def open(self) -> None:
+        """Open the frontier and go on with what was learned before."""
+        if self._opened:
+            return
+        self._opened = True
+        await self.frontier.open()
+        state = await self.frontier.load(self._state_name)
+        if state:
+            self.strategy.load_state(state)
+        while await self._hear():
+            pass
+        await self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
+        await self._apply()
+
+    async def attach(
+        self,
+        queue: str,
+        *,
+        deliver: Callable[[Lease], None],
+        plant: Callable[[list[str]], None],
+        seed_key: str,
+        waits: bool = False,
+    ) -> None:
+        """Serve a spider: links go to ``deliver``, raw seeds from its list to ``plant``."""
+        await self.open()
+        self._ports[queue] = _Port(deliver, plant, seed_key, waits)
+        if not self._tasks:
+            self._tasks = [
+                asyncio.create_task(self._pump()),
+                asyncio.create_task(self._keep_leases()),
+            ]
+        self.wake()
+
+    def planted(self, queue: str) -> None:
+        """Note that a spider's own seeds are in: from now on the crawl may be over."""
+        if queue in self._ports:
+            self._ports[queue].planted = True
+        self.wake()
+
+    async def detach(self, queue: str) -> None:
+        """Stop serving a spider; with the last one, save what was learned and close."""
+        self._ports.pop(queue, None)
+        if self._ports:
+            return
+        self._draining = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+        with contextlib.suppress(FrontierError):
+            await self._flush()
+            await self._save()
+            await self.frontier.close()
+        self.finished.set()
+
+    def drain(self) -> None:
+        """Hand out no more links; what is in flight goes on."""
+        self._draining = True
+        self.wake()
+
+    def wake(self) -> None:
+        """Look again at once whether there is something to do."""
+        self._wake.set()
+
+    @property
+    def in_flight(self) -> Sequence[Lease]:
+        """What is being fetched now."""
+        return list(self._in_flight.values())
+
+    # -- an attempt
+    async def starts(self, lease: Lease) -> None:
+        """Note that a link's request leaves now."""
+        self.requests += 1
+        self._sent.add(lease.id)
+        await self.frontier.started([lease])
+
+    def downloaded(self, lease: Lease) -> None:
+        """Note that a link's download is over: its host may be asked again."""
+        self._released.append(lease)
+        if len(self._in_flight) < self.options.concurrency:
+            self.wake()
+
+    async def discover(
+        self,
+        page: Page,
+        links: Sequence[Link],
+        queue: str,
+        allowed: Callable[[Ranked], bool],
+        barren: int = 0,
+    ) -> tuple[Ranked, ...]:
+        """Rank the links of a page and put those in that are new; return these."""
+        ranked = self.strategy.rank(page, links)
+        chosen = [r for r in ranked if r.group is not None and allowed(r)]
+        await self._apply_values()
+        entries = [
+            Entry(
+                url=r.link.url,
+                host=self.host_key(r.link.url),
+                queue=queue,
+                group=r.group or _SEEDS,
+                key=r.key,
+                label=str(r.label),
+                payload=LinkMemo(page.url, page.depth + 1, r.label, r.rules).pack(),
+                barren=barren,
+            )
+            for r in chosen
+        ]
+        new = await self.frontier.add(entries)
+        if self._tracks_places:
+            self._places.update(
+                (e.url, e) for e, is_new in zip(entries, new, strict=True) if is_new
+            )
+        return tuple(r for r, is_new in zip(chosen, new, strict=True) if is_new)
+
+    async def plant(self, urls: Sequence[tuple[str, LinkMemo]], queue: str) -> int:
+        """Put seeds in, before everything else; return how many were new."""
+        entries = []
+        for url, memo in urls:
+            ranked = self.strategy.rank(Page(url, depth=-1), [Link(url, element="seed")])[0]
+            group = ranked.group if ranked.group is not None else _SEEDS
+            memo = replace(memo, label=ranked.label, rules=ranked.rules)
+            host = self.host_key(url)
+            entry = Entry(url, host, queue, group, ranked.key, memo.pack(), str(ranked.label))
+            entries.append(entry)
+        await self._apply_values()
+        new = sum(await self.frontier.add(entries))
+        self.wake()
+        return new
+
+    async def follow_redirect(self, lease: Lease, target: str, memo: LinkMemo) -> bool:
+        """Put a redirect's target in front of its group; whether it was new."""
+        entry = replace(
+            lease.entry,
+            url=target,
+            host=self.host_key(target),
+            key=FRONT,
+            label=str(memo.label),
+            payload=memo.pack(),
+        )
+        return (await self.frontier.add([entry]))[0]
+
+    async def learn(self, outcome: Outcome) -> None:
+        """Tell the strategy, here and in the other workers, what a fetch turned out to be."""
+        self.strategy.learn(outcome)
+        self._places.pop(outcome.url, None)
+        await self.frontier.publish(encode_event(outcome))
+        await self._apply()
+
+    async def retry(self, lease: Lease, memo: LinkMemo, delay: float) -> None:
+        """Put a link back after a failure that may pass."""
+        self._leave(lease)
+        self._held.pop(lease.id, None)
+        entry = replace(lease.entry, payload=memo.pack())
+        await self.frontier.give_back([replace(lease, entry=entry)], delay=delay)
+        self.wake()
+
+    def processed(self, lease: Lease) -> None:
+        """Note that an attempt is read and learned from: its place in flight is free."""
+        self._leave(lease)
+        self._last_work = time.monotonic()
+        self.wake()
+
+    def acknowledge(self, lease: Lease, *, failed: bool = False) -> None:
+        """Note that all results of an attempt are written: the link is finished."""
+        self._leave(lease)
+        if self._held.pop(lease.id, None) is None:
+            return
+        (self._failed if failed else self._ended).append(lease)
+        self.wake()
+
+    def host_key(self, url: str) -> str:
+        """Return what politeness counts a URL by."""
+        netloc = netloc_of(url)
+        if self.options.pace_by == "domain":
+            return pay_level_domain(netloc.partition(":")[0])
+        return netloc
+
+    # -- inside
+    def _leave(self, lease: Lease) -> None:
+        self._in_flight.pop(lease.id, None)
+        self._sent.discard(lease.id)
+
+    @property
+    def _state_name(self) -> str:
+        return f"strategy:{self.strategy.name}"
+
+    async def _pump(self) -> None:
+        """Take links whenever there is room, until everything is done."""
+        try:
+            while not self.finished.is_set():
+                self._wake.clear()
+                pause = await self._turn()
+                if not self._wake.is_set():
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._wake.wait(), pause)
+        except FrontierError as error:
+            self.failure = str(error)
+            logger.error("%s", error)
+            self._draining = True
+            self.finished.set()
+
+    async def _turn(self) -> float:
+        """Do what can be done now; return after how many seconds to look again."""
+        await self._flush()
+        if self.options.shared:
+            await self._hear_sometimes()
+        planted = await self._take_seeds()
+        room = self._room()
+        if room > 0:
+            leases = await self.frontier.take(room, list(self._ports))
+            for lease in leases:
+                self._hand_out(lease)
+            if leases:
+                self._last_work = time.monotonic()
+                return self.options.seed_interval
+        if self._in_flight or self._held or planted:
+            return await self._until_ready() if room > 0 else self.options.seed_interval
+        if await self._is_over():
+            self.finished.set()
+            return 0.0
+        return await self._until_ready()
+
+    async def _until_ready(self) -> float:
+        ready = await self.frontier.next_ready(list(self._ports))
+        if ready is None:
+            return self.options.seed_interval
+        return min(max(ready, 0.001), self.options.seed_interval)
+
+    def _room(self) -> int:
+        """Return how many links may be taken now."""
+        if self._draining:
+            return 0
+        room = self.options.concurrency - len(self._in_flight)
+        if self.options.budget is not None:
+            unsent = sum(1 for name in self._in_flight if name not in self._sent)
+            room = min(room, self.options.budget - self.requests - unsent)
+        return room
+
+    def _hand_out(self, lease: Lease) -> None:
+        port = self._ports.get(lease.entry.queue)
+        self._in_flight[lease.id] = lease
+        self._held[lease.id] = lease
+        memo = LinkMemo.unpack(lease.entry)
+        self.strategy.taken([memo.redirects[0] if memo.redirects else lease.entry.url])
+        if port is not None:
+            port.deliver(lease)
+
+    async def _is_over(self) -> bool:
+        """Whether nothing is left to do, here and, as far as can be told, elsewhere."""
+        if self._draining:
+            return True
+        if not all(port.planted for port in self._ports.values()):
+            return False
+        if self.options.budget is not None and self.requests >= self.options.budget:
+            return True
+        if any(port.waits for port in self._ports.values()):
+            return self._idle_for(self.options.idle_time) and self.options.idle_time > 0
+        seed_keys = [port.seed_key for port in self._ports.values()]
+        counts = await self.frontier.counts(list(self._ports), seed_keys)
+        if not counts.finished:
+            self._last_work = time.monotonic()
+            return False
+        if self.options.shared:
+            others = await self.frontier.counts(("html", "rdf"), [])
+            if others.leased:
+                return False
+        return self._idle_for(self.options.idle_time)
+
+    def _idle_for(self, seconds: float) -> bool:
+        return time.monotonic() - self._last_work >= seconds
+
+    async def _take_seeds(self) -> int:
+        """Give each spider the raw seeds from its list."""
+        found = 0
+        for port in self._ports.values():
+            raw = await self.frontier.take_seeds(port.seed_key, 1000)
+            if raw:
+                found += len(raw)
+                self._last_work = time.monotonic()
+                port.plant(raw)
+        return found
+
+    async def _apply(self) -> None:
+        """Let what was learned take effect on the waiting links."""
+        await self._apply_values()
+        keys = self.strategy.rekeyed()
+        if keys:
+            found = [(self._places[url], key) for url, key in keys.items() if url in self._places]
+            await self.frontier.rekey(found)
+
+    async def _apply_values(self) -> None:
+        values = self.strategy.values()
+        if values:
+            await self.frontier.set_values(values)
+
+    async def _hear_sometimes(self) -> None:
+        now = time.monotonic()
+        if now - self._heard_at >= self.options.event_interval:
+            self._heard_at = now
+            if await self._hear():
+                await self._apply()
+
+    async def _hear(self) -> int:
+        """Learn from what other workers, or this one before a crash, fetched."""
+        events = await self.frontier.events()
+        for event in events:
+            try:
+                outcome = decode_event(event)
+            except ValueError as error:
+                logger.warning("an event of another worker cannot be read: %s", error)
+                continue
+            self.strategy.learn(outcome)
+        return len(events)
+
+    async def _flush(self) -> None:
+        """Send the acknowledgements that have gathered."""
+        released, self._released = self._released, []
+        ended, self._ended = self._ended, []
+        failed, self._failed = self._failed, []
+        if ended:
+            await self.frontier.done(ended)
+        if failed:
+            await self.frontier.fail(failed)
+        over = {lease.id for lease in (*ended, *failed)}
+        await self.frontier.release_host([lease for lease in released if lease.id not in over])
+
+    async def _keep_leases(self) -> None:
+        """Prolong what takes long; save what was learned from time to time."""
+        pause = min(self.frontier.options.lease_time / 3, self.options.save_interval)
+        saved = time.monotonic()
+        while True:
+            await asyncio.sleep(pause)
+            with contextlib.suppress(FrontierError):
+                await self.frontier.renew(list(self._held.values()))
+                if time.monotonic() - saved >= self.options.save_interval:
+                    saved = time.monotonic()
+                    await self._save()
+
+    async def _save(self) -> None:
+        state = self.strategy.dump_state()
+        if state:
+            await self.frontier.save(self._state_name, state)

@@ -1,0 +1,76 @@
+"""Times and sizes of every request as it really went over the wire."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.http import Request, Response
+
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.scheduler import LEASE
+from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.spiders.attempt import ENDED, RECEIVED, STARTED, content_type
+
+
+class AttemptMiddleware:
+    """Downloader middleware next to the downloader: what passes here is sent.
+
+    Stamps the request, tells the frontier that it leaves, and records the requests that belong to
+    no link (robots.txt).
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the middleware."""
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> None:
+        """Note that the request leaves now."""
+        lease: Lease | None = request.meta.get(LEASE)
+        session = getattr(self.crawler.spider, "session", None)
+        request.meta[STARTED] = time.time()
+        if session is None:
+            return
+        if lease is not None:
+            await session.starts(lease)
+            request.meta[STARTED] = time.time()
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Note when the response was whole, and its size as received."""
+        request.meta[ENDED] = time.time()
+        request.meta[RECEIVED] = len(response.body)
+        if LEASE not in request.meta:
+            self._record(request, response)
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Note when it failed."""
+        request.meta[ENDED] = time.time()
+        if LEASE not in request.meta:
+            self._record(request, None, str(exception) or type(exception).__name__)
+
+    def _record(self, request: Request, response: Response | None, error: str = "") -> None:
+        """Record a request that is no link's."""
+        spider: Any = self.crawler.spider
+        emit = getattr(spider, "emit", None)
+        if emit is None or not request.url.endswith("/robots.txt"):
+            return
+        started, ended = request.meta[STARTED], request.meta[ENDED]
+        record = FetchRecord(
+            url=request.url,
+            outcome=FetchOutcome.FETCHED_ROBOTS if response else FetchOutcome.NETWORK_ERROR,
+            final_url=request.url,
+            errors=" ".join(error.split())[:300],
+            started_at=started,
+            elapsed=max(0.0, ended - started),
+        )
+        if response is not None:
+            record.status = response.status
+            record.content_type = content_type(response)
+            record.bytes = len(response.body)
+        emit(record)

@@ -1,0 +1,63 @@
+"""Stops the download of bodies of the wrong type after their headers."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import StopDownload
+from scrapy.http import Headers, Request, Response
+from scrapy.statscollectors import StatsCollector
+
+from semcrawl.fetchfilter import body_wanted
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.scheduler import LEASE
+from semcrawl.relevance import Label
+from semcrawl.spiders.attempt import FILTERED
+
+#: key of ``Request.meta``: how long the body was announced to be
+_LENGTH = "semcrawl_length"
+
+
+class FetchFilterMiddleware:
+    """Downloader middleware for T.5, step 2.
+
+    The headers arrive without their status, so the download is stopped for the type alone; only
+    for a success does that make the response a filtered one. Stats:
+    ``semcrawl/filtered/responses`` and ``semcrawl/filtered/bytes_saved`` (bodies of announced
+    length).
+    """
+
+    def __init__(self, also: frozenset[str], stats: StatsCollector | None) -> None:
+        self._also = also
+        self._stats = stats
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the middleware and listen for headers."""
+        also = frozenset(t.lower() for t in crawler.settings.getlist("SEMCRAWL_AMBIGUOUS_TYPES"))
+        middleware = cls(also, crawler.stats)
+        crawler.signals.connect(middleware.headers_received, signals.headers_received)
+        return middleware
+
+    def headers_received(self, headers: Headers, body_length: int | None, request: Request) -> None:
+        """Stop the download when the type is neither wanted nor unknown."""
+        lease: Lease | None = request.meta.get(LEASE)
+        if lease is None:
+            return
+        media_type = (headers.get(b"Content-Type") or b"").decode("latin-1")
+        if not body_wanted(media_type, Label.read(lease.entry.label), self._also):
+            request.meta[_LENGTH] = body_length or 0
+            raise StopDownload(fail=False)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Mark a success whose body was refused, and count what was saved."""
+        if "download_stopped" in response.flags and _LENGTH in request.meta:
+            saved = max(0, int(request.meta[_LENGTH]) - len(response.body))
+            if self._stats is not None:
+                self._stats.inc_value("semcrawl/filtered/responses")
+                self._stats.inc_value("semcrawl/filtered/bytes_saved", saved)
+            if 200 <= response.status < 300:
+                request.meta[FILTERED] = True
+        return response

@@ -1,0 +1,67 @@
+"""robots.txt: Scrapy's own middleware, and the pace that the file asks for."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.http import Request
+from scrapy.robotstxt import RobotParser
+
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.scheduler import LEASE
+from semcrawl.frontier.session import CrawlSession
+
+
+class PacedRobotsMiddleware(RobotsTxtMiddleware):
+    """Obeys robots.txt, and tells the frontier its Crawl-delay or Request-rate (T.8).
+
+    The longer of the file's delay and ``SEMCRAWL_CRAWL_DELAY`` holds, up to
+    ``SEMCRAWL_MAX_CRAWL_DELAY`` seconds. Fetching the file counts as a request to the host: the
+    page that made us ask for it waits for the delay.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        settings = crawler.settings
+        self._delay = settings.getfloat("SEMCRAWL_CRAWL_DELAY")
+        self._longest = settings.getfloat("SEMCRAWL_MAX_CRAWL_DELAY")
+        self._obey = settings.getbool("SEMCRAWL_OBEY_CRAWL_DELAY")
+        self._agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
+        self._delays: dict[str, float] = {}
+        crawler.signals.connect(self._robots_parsed, signals.robots_parsed)
+
+    async def process_request(self, request: Request, spider: Any = None) -> None:
+        """Ask robots.txt; when it had to be fetched first, keep the delay after it."""
+        netloc = request.url.split("/", 3)[2]
+        first = netloc not in self._parsers and not request.meta.get("dont_obey_robotstxt")
+        await super().process_request(request)
+        if first and (delay := self._delays.get(netloc, self._delay)) > 0:
+            await asyncio.sleep(delay)
+
+    async def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
+        rules = getattr(robotparser, "rp", None)
+        lease: Lease | None = request.meta.get(LEASE)
+        session: CrawlSession | None = getattr(self.crawler.spider, "session", None)
+        if rules is None or lease is None or session is None or not self._obey:
+            return
+        delay = asked_delay(rules, self._agent)
+        if delay is None:
+            return
+        delay = min(max(delay, self._delay), self._longest)
+        self._delays[request.url.split("/", 3)[2]] = delay
+        await session.frontier.set_pace(lease.entry.host, delay=delay, concurrency=1)
+
+
+def asked_delay(rules: Any, agent: str) -> float | None:
+    """Return the seconds between requests that a robots.txt asks for; ``None`` if it does not."""
+    delays = []
+    if (delay := rules.crawl_delay(agent)) is not None:
+        delays.append(float(delay))
+    rate = rules.request_rate(agent)
+    if rate is not None and rate.requests:
+        delays.append(float(rate.seconds) / float(rate.requests))
+    return max(delays, default=None)

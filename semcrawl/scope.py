@@ -1,0 +1,87 @@
+"""Scope: which links a crawl may follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from semcrawl.errors import UsageError
+from semcrawl.urls import pay_level_domain
+
+#: hosts that only redirect persistent identifiers to where the documents are
+DEFAULT_REDIRECTORS = ("w3id.org", "purl.org", "purl.oclc.org", "doi.org", "dx.doi.org", "n2t.net")
+
+_MODES = ("site", "parent", "any")
+
+
+@dataclass(slots=True)
+class Scope:
+    """What ``-a scope=…`` says.
+
+    ``site``: the pay-level domains of the seeds, and off them redirectors and links labelled R.
+    ``parent``: any link whose page is inside those domains (the thesis's rule, sources.md T.7).
+    ``any``: everything. ``hosts``: only these hosts, or parts of them (``host/folder/``).
+    """
+
+    mode: str = "site"
+    #: host and path prefix, when the mode is ``hosts``
+    hosts: tuple[tuple[str, str], ...] = ()
+    redirectors: frozenset[str] = frozenset(DEFAULT_REDIRECTORS)
+    #: pay-level domains of the seeds
+    roots: set[str] = field(default_factory=set)
+
+    @classmethod
+    def parse(cls, text: str, redirectors: Iterable[str] = DEFAULT_REDIRECTORS) -> Scope:
+        """Read a scope from the command line; raise ``UsageError`` when it is none."""
+        named = text.strip()
+        if named in _MODES:
+            return cls(named, redirectors=frozenset(redirectors))
+        hosts = []
+        for part in named.replace(" ", ",").split(","):
+            if not part:
+                continue
+            address = part.partition("://")[2] or part
+            host, slash, path = address.partition("/")
+            if not host or not all(c.isalnum() or c in ".-:[]_" for c in host):
+                raise UsageError(
+                    f"scope must be site, parent, any or a list of hosts, not {text!r}"
+                )
+            hosts.append((host.lower(), slash + path))
+        if not hosts:
+            raise UsageError("scope must be site, parent, any or a list of hosts; it is empty")
+        return cls("hosts", tuple(hosts), frozenset(redirectors))
+
+    def add_seed(self, url: str) -> None:
+        """Widen the scope to the site of a seed."""
+        self.roots.add(pay_level_domain(urlsplit(url).hostname or ""))
+
+    def inside(self, url: str) -> bool:
+        """Whether a URL lies on the sites of the crawl."""
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        if self.mode == "any":
+            return True
+        if self.mode == "hosts":
+            return any(
+                known in (host, parts.netloc, "www." + host) or host == "www." + known
+                for known, prefix in self.hosts
+                if (parts.path or "/").startswith(prefix or "/")
+            )
+        return pay_level_domain(host) in self.roots
+
+    def may_lead(self, url: str, *, page_inside: bool = True) -> bool:
+        """Whether a link could be followed, whatever it is labelled."""
+        if self.mode == "hosts":
+            return self.inside(url)
+        return self.mode in ("any", "site") or page_inside or self.inside(url)
+
+    def allows(self, url: str, *, label_r: bool, page_inside: bool = True) -> bool:
+        """Whether to follow a link that was labelled R or not, found on a page inside or not."""
+        if self.inside(url):
+            return True
+        if self.mode == "parent":
+            return page_inside
+        if self.mode != "site":
+            return False
+        return label_r or (urlsplit(url).hostname or "") in self.redirectors

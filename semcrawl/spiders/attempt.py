@@ -1,0 +1,105 @@
+"""One attempt to fetch a link, from its lease to its record."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from scrapy.http import Request, Response
+
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.scheduler import LEASE
+from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.relevance import Outcome
+from semcrawl.vocabulary import Kind
+
+#: keys of ``Request.meta`` that :class:`~semcrawl.middlewares.attempts.AttemptMiddleware` sets
+STARTED = "semcrawl_started"
+ENDED = "semcrawl_ended"
+RECEIVED = "semcrawl_received"
+#: set by the content-type filter when it stopped the download
+FILTERED = "semcrawl_filtered"
+
+
+@dataclass
+class Attempt:
+    """What is known of an attempt."""
+
+    lease: Lease
+    memo: LinkMemo
+    meta: dict[str, Any] = field(repr=False)
+    #: the link is kept among the failed ones when the attempt is over
+    failed: bool = False
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """Return the attempt that a request is."""
+        lease: Lease = request.meta[LEASE]
+        return cls(lease, LinkMemo.unpack(lease.entry), request.meta)
+
+    @property
+    def url(self) -> str:
+        """The URL of this request."""
+        return self.lease.entry.url
+
+    @property
+    def asked(self) -> str:
+        """The URL of the link, before any redirect."""
+        return self.memo.redirects[0] if self.memo.redirects else self.url
+
+    def record(self, outcome: FetchOutcome, response: Response | None = None) -> FetchRecord:
+        """Make the record of this attempt."""
+        started = float(self.meta.get(STARTED, 0.0))
+        ended = float(self.meta.get(ENDED) or time.time())
+        record = FetchRecord(
+            url=self.url,
+            outcome=outcome,
+            final_url=self.url,
+            parent_url=self.memo.parent,
+            depth=self.memo.depth,
+            label=str(self.memo.label),
+            rules=self.memo.rules,
+            started_at=started or time.time(),
+            elapsed=max(0.0, ended - started) if started else 0.0,
+            revisit=self.memo.revisit,
+        )
+        if response is not None:
+            record.status = response.status
+            record.content_type = content_type(response)
+            record.bytes = int(self.meta.get(RECEIVED, len(response.body)))
+        return record
+
+    def outcome(
+        self,
+        kind: Kind | None,
+        response: Response | None = None,
+        *,
+        target: bool = False,
+        duplicate: bool = False,
+    ) -> Outcome:
+        """Say what the fetch turned out to be, for the strategy."""
+        return Outcome(
+            url=self.asked,
+            kind=kind,
+            target=target,
+            final_url=self.url,
+            parent=self.memo.parent,
+            depth=self.memo.depth,
+            status=response.status if response is not None else None,
+            label=self.memo.label,
+            rules=self.memo.rules,
+            group=self.lease.entry.group,
+            duplicate=duplicate,
+        )
+
+
+def content_type(response: Response) -> str:
+    """Return the Content-Type header, ``""`` when there is none."""
+    return (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+
+
+def header(response: Response, name: bytes) -> str:
+    """Return a header as text, ``""`` when there is none."""
+    return (response.headers.get(name) or b"").decode("latin-1")

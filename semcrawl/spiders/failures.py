@@ -1,0 +1,37 @@
+"""What a request that got no response ended in."""
+
+from __future__ import annotations
+
+from scrapy.exceptions import (
+    DownloadCancelledError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+)
+from twisted.internet.error import TCPTimedOutError
+from twisted.internet.error import TimeoutError as TwistedTimeoutError
+from twisted.python.failure import Failure
+
+from semcrawl.items import FetchOutcome
+
+#: longest message kept (characters)
+_MAX_MESSAGE = 300
+
+
+class AddressRefused(IgnoreRequest):
+    """The host is, or resolves to, a private address that nobody asked for."""
+
+
+def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
+    """Return the outcome and one line that says why."""
+    error = failure.value
+    text = " ".join(str(error).split())[:_MAX_MESSAGE]
+    message = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    if isinstance(error, AddressRefused):
+        return FetchOutcome.ADDRESS_REFUSED, text
+    if isinstance(error, IgnoreRequest):
+        return FetchOutcome.ROBOTS_DENIED, text
+    if isinstance(error, DownloadCancelledError):
+        return FetchOutcome.TOO_LARGE, text
+    if isinstance(error, (DownloadTimeoutError, TwistedTimeoutError, TCPTimedOutError)):
+        return FetchOutcome.TIMEOUT, message
+    return FetchOutcome.NETWORK_ERROR, message

@@ -1,0 +1,117 @@
+"""Seeds: from the command line, from a file, from a Redis list; and links handed over."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from semcrawl.errors import UsageError
+from semcrawl.links import Link, Page
+from semcrawl.urls import DEFAULT_NORMALISATION, Normalisation, normalise
+
+_LINK_TEXTS = tuple(f.name for f in fields(Link) if f.name not in ("url", "position"))
+_SEPARATOR = re.compile(r"[,\s]+(?=[A-Za-z][A-Za-z0-9+.-]*:)|\s+")
+
+
+def read_seeds(text: str, options: Normalisation = DEFAULT_NORMALISATION) -> list[str]:
+    """Read ``URL,URL`` or ``@file`` (one URL a line, ``#`` comments); return normalised URLs.
+
+    Raises ``UsageError`` for a file that cannot be read or is empty, and for what is no http(s)
+    URL.
+    """
+    if text.startswith("@"):
+        path = Path(text[1:])
+        try:
+            lines = path.read_text("utf-8-sig", "replace").splitlines()
+        except OSError as error:
+            raise UsageError(f"cannot read the seed file {path}: {error.strerror}") from None
+        raw = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+        if not raw:
+            raise UsageError(f"the seed file {path} holds no URL")
+    else:
+        raw = [part for part in _SEPARATOR.split(text.strip()) if part]
+    return list(dict.fromkeys(seed_url(url, options) for url in raw))
+
+
+def seed_url(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str:
+    """Normalise a seed; raise ``UsageError`` when it is no http(s) URL."""
+    seed = normalise(url, options)
+    if seed is None:
+        raise UsageError(f"not an http or https URL: {url[:200]!r}")
+    return seed
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """What one entry of a seed list says: a bare seed, or a link handed over with its page."""
+
+    link: Link
+    #: the page that the link was found on; ``None`` for seeds proper
+    page: Page | None = None
+    #: pay-level domains of the crawl that handed it over
+    roots: tuple[str, ...] = ()
+    barren: int = 0
+
+
+def hand_over(
+    page: Page, links: Iterable[Link], roots: Iterable[str], barren: int = 0
+) -> list[str]:
+    """Write links for the other spider's list, in scrapy-redis's form with the rest in ``meta``."""
+    known = sorted(roots)
+    entries = []
+    for link in links:
+        texts = {
+            name: value
+            for name in _LINK_TEXTS
+            if (value := getattr(link, name)) and not (name == "element" and value == "a")
+        }
+        meta: dict[str, Any] = {"parent": page.url, "depth": page.depth + 1}
+        if page.rdf:
+            meta["rdf"] = True
+        if texts:
+            meta["link"] = texts
+        if known:
+            meta["roots"] = known
+        if barren:
+            meta["barren"] = barren
+        entries.append(json.dumps({"url": link.url, "meta": meta}, ensure_ascii=False))
+    return entries
+
+
+def read_planted(raw: str, options: Normalisation = DEFAULT_NORMALISATION) -> Planted:
+    """Read an entry of a seed list: a bare URL, or JSON ``{"url": …, "meta": {…}}``.
+
+    Raises ``UsageError`` when it is neither.
+    """
+    text = raw.strip()
+    if not text.startswith("{"):
+        return Planted(Link(seed_url(text, options), element="seed"))
+    try:
+        data = json.loads(text)
+        meta = data.get("meta") or {}
+        url = seed_url(str(data["url"]), options)
+        parent = meta.get("parent")
+        texts = meta.get("link") or {}
+        link_texts: dict[str, Any] = {
+            name: str(texts[name])[:1000] for name in _LINK_TEXTS if name in texts
+        }
+        depth, barren = int(meta.get("depth", 0)), int(meta.get("barren", 0))
+        roots = tuple(str(root) for root in meta.get("roots", ()))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UsageError(f"not a seed: {text[:200]!r}") from None
+    if parent is None:
+        return Planted(Link(url, element="seed"), None, roots)
+    page = Page(str(parent), max(0, depth - 1), bool(meta.get("rdf")))
+    return Planted(replace(Link(url), **link_texts), page, roots, barren)
+
+
+def by_page(planted: Sequence[Planted]) -> dict[tuple[Page | None, int], list[Link]]:
+    """Sort what was planted by the page it comes from, in order."""
+    pages: dict[tuple[Page | None, int], list[Link]] = {}
+    for one in planted:
+        pages.setdefault((one.page, one.barren), []).append(one.link)
+    return pages
