@@ -6,7 +6,7 @@ import json
 from html import escape
 from math import ceil
 
-from semcrawl.demo.html import alternate, link, listing, paragraphs
+from semcrawl.demo.markup import alternate, link, listing, paragraphs
 from semcrawl.demo.model import Host, ResourceKind
 from semcrawl.demo.prose import Prose, slug
 

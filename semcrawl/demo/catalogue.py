@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pyoxigraph import RdfFormat
 
-from semcrawl.demo.html import alternate, link, listing, paragraphs
+from semcrawl.demo.markup import alternate, link, listing, paragraphs
 from semcrawl.demo.model import Host, ResourceKind, Statement
 from semcrawl.demo.prose import PLACES, SUBJECTS, Prose, slug
 

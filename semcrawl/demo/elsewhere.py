@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyoxigraph import RdfFormat
 
-from semcrawl.demo.html import link
+from semcrawl.demo.markup import link
 from semcrawl.demo.model import Host, Statement
 from semcrawl.demo.prose import Prose
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import RdfFormat
 
-from semcrawl.demo.html import alternate, link, listing, paragraphs
+from semcrawl.demo.markup import alternate, link, listing, paragraphs
 from semcrawl.demo.model import Host, Statement
 from semcrawl.demo.prose import Prose, slug
 

@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 import pyoxigraph as ox
 
-from semcrawl.demo.html import page
+from semcrawl.demo.markup import page
 
 #: Prefixes that the demonstration web's RDF is written with.
 PREFIXES: Mapping[str, str] = {

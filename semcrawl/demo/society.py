@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pyoxigraph import RdfFormat
 
-from semcrawl.demo.html import alternate, link, listing, paragraphs
+from semcrawl.demo.markup import alternate, link, listing, paragraphs
 from semcrawl.demo.model import Host, ResourceKind, Response, Statement
 from semcrawl.demo.prose import PLACES, Prose, slug
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyoxigraph import RdfFormat
 
-from semcrawl.demo.html import alternate, link, listing, page, paragraphs
+from semcrawl.demo.markup import alternate, link, listing, page, paragraphs
 from semcrawl.demo.model import (
     PREFIXES,
     Host,
