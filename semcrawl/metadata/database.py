@@ -55,8 +55,9 @@ def connect(url: str) -> Engine:
 def _set_up_sqlite(engine: Engine) -> None:
     """Make SQLite fit for several writers: write-ahead log, patience, whole transactions.
 
-    Transactions are begun as writing ones: one that reads first and writes then would be
-    refused when another connection has written in between. With the write-ahead log and
+    Transactions are begun as writing ones, except with the execution option ``read_only``: one
+    that reads first and writes then would be refused when another connection has written in
+    between. With the write-ahead log and
     ``synchronous=NORMAL`` a commit outlives the process at once, and a power cut from the next
     checkpoint on.
     """
@@ -72,4 +73,5 @@ def _set_up_sqlite(engine: Engine) -> None:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Any) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        is_read_only = connection.get_execution_options().get("read_only")
+        connection.exec_driver_sql("BEGIN" if is_read_only else "BEGIN IMMEDIATE")

@@ -83,14 +83,17 @@ class QuadsFilePipeline:
 
     async def close_spider(self) -> None:
         """Write what waits and close the file."""
-        if self._commits is not None:
-            await self._commits.flush()
+        await self._flush()
         if self._file is not None:
             try:
                 await asyncio.to_thread(self._file.compact)
             except StoreError as error:
                 logger.error("%s", error)
             self._file.close()
+
+    async def _flush(self) -> None:
+        if self._commits is not None:
+            await self._commits.flush()
 
     def _count(self, name: str, count: int = 1) -> None:
         if self._stats is not None:

@@ -33,6 +33,8 @@ from semcrawl.pipelines.graphs import iri, is_all_in, other_graphs, whole_lines
 
 #: file name in the job folder
 QUADS_FILE = "quads.nq"
+#: locked by whoever writes the file or needs it to stay
+LOCK_FILE = f".{QUADS_FILE}.lock"
 
 T = TypeVar("T")
 
@@ -60,7 +62,7 @@ class QuadsFile:
         self.missing = 0
         try:
             self._file = self._open()
-            self._lock: IO[bytes] = (folder / f".{QUADS_FILE}.lock").open("ab")
+            self._lock: IO[bytes] = (folder / LOCK_FILE).open("ab")
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror}") from None
         self._engine = connect(crawl_db_url(folder))

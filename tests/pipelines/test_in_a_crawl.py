@@ -23,6 +23,9 @@ class Two(scrapy.Spider):
             line = f"<{url}> <http://example.org/p> 'x' <{url}> .".replace("'", '"')
             yield RdfDocument(url=url, nquads=(line + chr(10)).encode() * 3, quads=3)
             yield FetchRecord(url=url, outcome=FetchOutcome.FETCHED_RDF, quads=3)
+        yield scrapy.Request("data:,")  # an engine that never asks waits some seconds to end
+    def parse(self, response):
+        pass
 
 class Other(Two):
     name = "other"

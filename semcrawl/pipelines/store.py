@@ -1,0 +1,178 @@
+"""Documents into a triple store while the crawl goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import logging
+import time
+from pathlib import Path
+from typing import IO, Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
+from scrapy.statscollectors import StatsCollector
+
+from semcrawl.errors import StoreError
+from semcrawl.items import FetchRecord, RdfDocument
+from semcrawl.pipelines.jobdir import job_folder
+from semcrawl.pipelines.quads import QuadsFilePipeline
+from semcrawl.pipelines.stores.contract import StoreUnavailable
+from semcrawl.pipelines.stores.delivery import Delivered, Deliverer
+from semcrawl.pipelines.stores.opening import check_store_settings, open_deliverer
+
+logger = logging.getLogger(__name__)
+
+#: seconds between looks for work that another crawler of the job folder has left
+POLL = 1.0
+#: longest pause between two attempts at a store that is away, in seconds
+MAX_PAUSE = 60.0
+
+
+class StorePipeline(QuadsFilePipeline):
+    """Delivers every document to the triple store of ``SEMCRAWL_STORE_URL``.
+
+    ``quads.nq`` is the spool, so this pipeline writes it too (once, also beside
+    ``QuadsFilePipeline``): ``process_item`` returns when the document is safe there. The
+    delivery runs behind; a store that is away delays nothing and loses nothing. What waits at
+    the end is delivered by the next run, or by ``semcrawl load``.
+
+    Of several crawlers on one job folder, one delivers for all. Stats:
+    ``semcrawl/store/documents``, ``/statements``, ``/refused``, ``/outages``, and at the end
+    ``/waiting``.
+    """
+
+    def __init__(
+        self, folder: Path, settings: BaseSettings, stats: StatsCollector | None = None
+    ) -> None:
+        """Spool to ``folder`` and deliver to the store that the settings name."""
+        super().__init__(folder)
+        check_store_settings(settings)
+        self._settings = settings
+        self._store_stats = stats
+        self._patience = settings.getfloat("SEMCRAWL_STORE_CLOSE_TIMEOUT", 60.0)
+        self._lock: IO[bytes] | None = None
+        self._deliverer: Deliverer | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._work = asyncio.Event()
+        self._closing_since: float | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the pipeline; it is off without ``SEMCRAWL_STORE_URL`` or ``…_UPDATE_URL``."""
+        settings = crawler.settings
+        if not (settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL")):
+            raise NotConfigured
+        return cls(job_folder(settings), settings, crawler.stats)
+
+    def open_spider(self) -> None:
+        """Open the spool; delivery starts with what an earlier run has left."""
+        super().open_spider()
+        self._lock = (self._folder / ".store.lock").open("ab")
+        self._work.set()
+
+    async def process_item(self, item: Any) -> Any:
+        """Spool a document and wake the delivery; pass everything on."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._deliver())
+        if isinstance(item, RdfDocument | FetchRecord):
+            item = await super().process_item(item)
+            self._work.set()
+        return item
+
+    async def close_spider(self) -> None:
+        """Deliver what waits; a store that is away is waited for a while, then left."""
+        await self._flush()
+        self._closing_since = time.monotonic()
+        self._work.set()
+        if self._task is None:
+            self._task = asyncio.create_task(self._deliver())
+        await self._task
+        if self._deliverer is not None:
+            waiting = await asyncio.to_thread(self._deliverer.waiting)
+            if waiting:
+                logger.warning(
+                    "%d documents wait in %s for the store; the next run delivers them",
+                    waiting,
+                    self._folder,
+                )
+            if self._store_stats is not None:
+                self._store_stats.set_value("semcrawl/store/waiting", waiting)
+            await asyncio.to_thread(self._deliverer.close)
+        if self._lock is not None:
+            self._lock.close()
+        await super().close_spider()
+
+    async def _deliver(self) -> None:
+        """Deliver until the spider closes and nothing waits, or patience ends."""
+        pause = 0.0
+        while True:
+            try:
+                delivered = await asyncio.to_thread(self._step)
+            except StoreError as error:
+                pause = min(MAX_PAUSE, pause * 2 or 1.0)
+                self._count_store("outages")
+                if isinstance(error, StoreUnavailable):
+                    logger.warning("Triple store %s; trying again in %g s", error, pause)
+                else:
+                    logger.error("%s; trying again in %g s", error, pause)
+                if await self._out_of_patience(pause):
+                    return
+                continue
+            if pause:
+                logger.info("The triple store is back")
+                pause = 0.0
+            if delivered is not None:
+                self._report(delivered)
+            elif self._closing_since is not None:
+                return
+            else:
+                self._work.clear()
+                await _wait(self._work, POLL)
+
+    def _step(self) -> Delivered | None:
+        """Deliver a batch, if it is ours to deliver."""
+        if self._deliverer is None:
+            if self._lock is None:
+                return None
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return None
+            self._deliverer = open_deliverer(self._settings, self._folder)
+        return self._deliverer.step()
+
+    async def _out_of_patience(self, pause: float) -> bool:
+        """Pause; say whether the spider is closing and has waited long enough."""
+        if self._closing_since is None:
+            # a closing spider cuts the pause short by setting the event
+            self._work.clear()
+            deadline = time.monotonic() + pause
+            while self._closing_since is None and (left := deadline - time.monotonic()) > 0:
+                await _wait(self._work, left)
+                self._work.clear()
+            return False
+        left = self._closing_since + self._patience - time.monotonic()
+        if left <= 0:
+            return True
+        await asyncio.sleep(min(pause, left))
+        return False
+
+    def _report(self, delivered: Delivered) -> None:
+        self._count_store("documents", delivered.documents)
+        self._count_store("statements", delivered.quads)
+        for refused in delivered.refused:
+            self._count_store("refused")
+            logger.warning("The triple store refuses %s: %s", refused.url, refused.error)
+
+    def _count_store(self, name: str, count: int = 1) -> None:
+        if self._store_stats is not None and count:
+            self._store_stats.inc_value(f"semcrawl/store/{name}", count)
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return

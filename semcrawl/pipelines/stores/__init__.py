@@ -1,0 +1,1 @@
+"""Triple stores: what of ``quads.nq`` they lack, and how it gets there."""

@@ -1,0 +1,106 @@
+"""The contract of a triple store backend, and what it is handed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import IO, Protocol
+
+from semcrawl.errors import StoreError
+from semcrawl.pipelines.graphs import is_all_in, triples_of, whole_lines
+
+CHUNK_SIZE = 1 << 20
+
+
+class StoreUnavailable(StoreError):  # noqa: N818 - a state of the server
+    """The store is away, or refuses everything; the same may work later."""
+
+
+class StoreRefused(StoreError):  # noqa: N818 - the store's word on one batch
+    """The store is well and will not take these statements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The lines of one document in ``quads.nq``."""
+
+    url: str
+    offset: int
+    length: int
+    quads: int = 0
+
+
+@dataclass(slots=True)
+class GraphContent:
+    """What a graph is to hold: lines of one document, or of all that have statements in it.
+
+    ``graph`` is written as in N-Quads; empty for the default graph.
+    """
+
+    graph: str
+    #: ``quads.nq``, opened for reading
+    file: IO[bytes]
+    spans: list[Span] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """Bytes to be read, at least those of the graph."""
+        return sum(span.length for span in self.spans)
+
+    @property
+    def quads(self) -> int:
+        """Statements in the documents, at least those of the graph."""
+        return sum(span.quads for span in self.spans)
+
+    def triples(self) -> Iterator[bytes]:
+        """Yield the graph's statements as whole lines of N-Triples."""
+        ending = f" {self.graph} .\n".encode("utf-8", "replace")
+        for lines in self._lines():
+            if self.graph and is_all_in(lines, self.graph):
+                yield lines.replace(ending, b" .\n")
+            else:
+                yield from triples_of(lines.splitlines(keepends=True), self.graph)
+
+    def quad_lines(self) -> Iterator[bytes]:
+        """Yield the graph's statements as whole lines of N-Quads."""
+        ending = f" {self.graph} .\n".encode("utf-8", "replace")
+        for lines in self._lines():
+            if self.graph and is_all_in(lines, self.graph):
+                yield lines
+            elif self.graph:
+                yield b"".join(x for x in lines.splitlines(keepends=True) if x.endswith(ending))
+            else:
+                yield from triples_of(lines.splitlines(keepends=True), "")
+
+    def _lines(self) -> Iterator[bytes]:
+        for span in self.spans:
+            yield from whole_lines(self._pieces(span.offset, span.length))
+
+    def _pieces(self, offset: int, length: int) -> Iterator[bytes]:
+        while length > 0:
+            piece = os.pread(self.file.fileno(), min(CHUNK_SIZE, length), offset)
+            if not piece:
+                return
+            yield piece
+            offset += len(piece)
+            length -= len(piece)
+
+
+class GraphStore(Protocol):
+    """A triple store that graphs are put into."""
+
+    #: names the store in the ledger: no password, the same on every run
+    target: str
+
+    def replace(self, contents: Sequence[GraphContent]) -> None:
+        """Make each graph hold exactly its content; graphs without content are dropped.
+
+        Safe to repeat. Raises :class:`StoreUnavailable` when the store is away and
+        :class:`StoreRefused` when it is well and refuses these statements.
+        """
+        ...
+
+    def close(self) -> None:
+        """Disconnect."""
+        ...

@@ -1,0 +1,93 @@
+"""The embedded triple store: pyoxigraph's, on disk in the job folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, cast
+
+import pyoxigraph
+
+from semcrawl.pipelines.stores.contract import GraphContent, StoreRefused, StoreUnavailable
+
+#: bytes of N-Quads from which the store's bulk loader is faster than a transaction (measured)
+BULK_SIZE = 16 << 20
+
+
+class EmbeddedStore:
+    """A folder with pyoxigraph's store. One process at a time can have it open."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open or make it; raises ``StoreUnavailable`` when that fails."""
+        self.target = f"embedded:{folder.name}"
+        #: whether there was none before
+        self.is_new = not folder.exists()
+        try:
+            self._store: pyoxigraph.Store | None = pyoxigraph.Store(str(folder))
+        except OSError as error:
+            raise StoreUnavailable(f"cannot open the store {folder}: {_line(error)}") from None
+
+    def replace(self, contents: Sequence[GraphContent]) -> None:
+        """Make each graph hold exactly its content."""
+        store = self._store
+        if store is None:
+            raise StoreUnavailable("the embedded store is closed")
+        try:
+            for content in contents:
+                name = graph_name(content.graph)
+                if isinstance(name, pyoxigraph.DefaultGraph):
+                    store.clear_graph(name)
+                elif store.contains_named_graph(name):
+                    store.remove_graph(name)
+            # parsed here, as the store's own loaders give blank nodes new names
+            quads = pyoxigraph.parse(
+                cast("IO[bytes]", _Lines(contents)), pyoxigraph.RdfFormat.N_QUADS
+            )
+            if sum(content.size for content in contents) < BULK_SIZE:
+                store.extend(quads)
+            else:
+                store.bulk_extend(quads)
+        except (SyntaxError, ValueError) as error:
+            raise StoreRefused(_line(error)) from None
+        except OSError as error:
+            raise StoreUnavailable(f"the embedded store fails: {_line(error)}") from None
+
+    def close(self) -> None:
+        """Write everything to disk and let go of the folder."""
+        if self._store is not None:
+            self._store.flush()
+            self._store = None
+
+
+def graph_name(
+    graph: str,
+) -> pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.DefaultGraph:
+    """Return pyoxigraph's term for a graph name as N-Quads writes it."""
+    if not graph:
+        return pyoxigraph.DefaultGraph()
+    if graph.startswith("_:"):
+        return pyoxigraph.BlankNode(graph[2:])
+    return pyoxigraph.NamedNode(graph[1:-1])
+
+
+class _Lines:
+    """The N-Quads lines of several graphs, read as one file."""
+
+    def __init__(self, contents: Sequence[GraphContent]) -> None:
+        self._pieces = (piece for content in contents for piece in content.quad_lines())
+        self._rest = b""
+
+    def read(self, size: int = -1) -> bytes:
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return b""
+            self._rest = piece
+        if size < 0:
+            size = len(self._rest)
+        piece, self._rest = self._rest[:size], self._rest[size:]
+        return piece
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:500]

@@ -1,0 +1,61 @@
+"""The triple store that the settings name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scrapy.settings import BaseSettings
+
+from semcrawl.errors import UsageError
+from semcrawl.pipelines.stores.contract import GraphStore
+from semcrawl.pipelines.stores.delivery import Deliverer
+from semcrawl.pipelines.stores.embedded import EmbeddedStore
+from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
+
+#: value of ``SEMCRAWL_STORE_URL`` that stands for a store in the job folder
+EMBEDDED = "embedded"
+#: its folder
+EMBEDDED_FOLDER = "store"
+
+
+def check_store_settings(settings: BaseSettings) -> None:
+    """Raise ``UsageError`` when the settings name no usable store."""
+    if settings.get("SEMCRAWL_STORE_URL") != EMBEDDED:
+        sparql_options(settings)
+
+
+def sparql_options(settings: BaseSettings) -> SparqlOptions:
+    """Return the options of a server; raises ``UsageError`` for wrong settings."""
+    try:
+        timeout = settings.getfloat("SEMCRAWL_STORE_TIMEOUT", 300.0)
+        limit = settings.getint("SEMCRAWL_STORE_UPDATE_QUADS", 4000)
+    except ValueError as error:
+        raise UsageError(f"SEMCRAWL_STORE_TIMEOUT or _UPDATE_QUADS: {error}") from None
+    return SparqlOptions(
+        gsp_url=settings.get("SEMCRAWL_STORE_URL") or "",
+        update_url=settings.get("SEMCRAWL_STORE_UPDATE_URL") or "",
+        user=settings.get("SEMCRAWL_STORE_USER") or "",
+        password=settings.get("SEMCRAWL_STORE_PASSWORD") or "",
+        auth=settings.get("SEMCRAWL_STORE_AUTH") or "basic",
+        timeout=timeout,
+        update_limit=limit,
+    )
+
+
+def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
+    """Return a deliverer from the job folder to the store that the settings name.
+
+    Raises ``UsageError`` for wrong settings and ``StoreUnavailable`` when the embedded store
+    cannot be opened. A server is not asked yet.
+    """
+    store: GraphStore
+    is_new = False
+    if settings.get("SEMCRAWL_STORE_URL") == EMBEDDED:
+        store = embedded = EmbeddedStore(folder / EMBEDDED_FOLDER)
+        is_new = embedded.is_new
+    else:
+        store = SparqlStore(sparql_options(settings))
+    deliverer = Deliverer(folder, store)
+    if is_new:
+        deliverer.start_again()
+    return deliverer

@@ -1,0 +1,164 @@
+"""Real triple stores, each in a subprocess on a free port."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import subprocess
+import sysconfig
+import time
+from pathlib import Path
+from typing import Any
+
+import requests
+from requests.auth import HTTPDigestAuth
+
+
+class Server:
+    """A store that can be killed and started again on the same data and port."""
+
+    gsp: str
+    update: str
+    query: str
+    user = ""
+    password = ""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = 0
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start, and return when it answers."""
+        for _ in range(5):  # somebody may have taken the port in between
+            self.port = self.port or free_port()
+            self.process = self.launch()
+            if self.wait():
+                return
+            self.kill()
+            self.port = 0
+        raise RuntimeError("the server does not start")
+
+    def launch(self) -> subprocess.Popen[bytes]:
+        raise NotImplementedError
+
+    def wait(self) -> bool:
+        """Ask until it answers; says whether it does."""
+        assert self.process
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                self.ask("SELECT * { ?s a <http://example.org/Nothing> }")
+            except (requests.RequestException, ValueError):
+                time.sleep(0.05)
+            else:
+                return True
+        return False
+
+    def kill(self) -> None:
+        """Stop it as a power cut would."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    def ask(self, query: str) -> Any:
+        answer = requests.post(
+            self.query,
+            data=query.encode(),
+            headers={
+                "Content-Type": "application/sparql-query",
+                "Accept": "application/sparql-results+json",
+            },
+            timeout=60,
+        )
+        answer.raise_for_status()
+        return answer.json()
+
+    def counts(self) -> dict[str, int]:
+        """Statements by graph."""
+        found = self.ask("SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g")
+        return {
+            row["g"]["value"]: int(row["n"]["value"])
+            for row in found["results"]["bindings"]
+            if not self.is_system(row["g"]["value"])
+        }
+
+    def is_system(self, graph: str) -> bool:
+        return False
+
+
+class Oxigraph(Server):
+    binary = Path(sysconfig.get_path("scripts"), "oxigraph")
+
+    def launch(self) -> subprocess.Popen[bytes]:
+        base = f"http://127.0.0.1:{self.port}"
+        self.gsp, self.update, self.query = f"{base}/store", f"{base}/update", f"{base}/query"
+        return subprocess.Popen(
+            [self.binary, "serve", "--location", self.folder, "--bind", f"127.0.0.1:{self.port}"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+
+class Virtuoso(Server):
+    binary = shutil.which("virtuoso-t")
+    user = password = "dba"
+
+    def launch(self) -> subprocess.Popen[bytes]:
+        assert self.binary
+        base = f"http://127.0.0.1:{self.port}"
+        self.gsp = f"{base}/sparql-graph-crud-auth"
+        self.update, self.query = f"{base}/sparql-auth", f"{base}/sparql"
+        self.folder.mkdir(exist_ok=True)
+        self.folder.joinpath("virtuoso.lck").unlink(missing_ok=True)
+        ini = self.folder / "virtuoso.ini"
+        ini.write_text(
+            f"""
+[Database]
+DatabaseFile = {self.folder}/virtuoso.db
+ErrorLogFile = {self.folder}/virtuoso.log
+LockFile = {self.folder}/virtuoso.lck
+TransactionFile = {self.folder}/virtuoso.trx
+xa_persistent_file = {self.folder}/virtuoso.pxa
+[TempDatabase]
+DatabaseFile = {self.folder}/virtuoso-temp.db
+TransactionFile = {self.folder}/virtuoso-temp.trx
+[Parameters]
+ServerPort = {free_port()}
+NumberOfBuffers = 10000
+MaxDirtyBuffers = 6000
+[HTTPServer]
+ServerPort = 127.0.0.1:{self.port}
+ServerRoot = {self.folder}
+[SPARQL]
+ResultSetMaxRows = 1000000
+"""
+        )
+        return subprocess.Popen(
+            [self.binary, "+foreground", "+configfile", ini],
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def ask(self, query: str) -> Any:
+        answer = requests.post(
+            self.update,
+            data={"query": query, "format": "application/sparql-results+json"},
+            auth=HTTPDigestAuth(self.user, self.password),
+            timeout=60,
+        )
+        if answer.status_code >= 400:
+            raise ValueError(answer.text)
+        found = answer.json()
+        return found
+
+    def is_system(self, graph: str) -> bool:
+        return bool(re.search(r"openlinksw|localuriqaserver|w3\.org/(ns/ldp|2002/07)", graph))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
