@@ -1,0 +1,130 @@
+"""What a crawl amounts to, read back from its records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Engine, func, select
+from sqlalchemy.orm import Session
+
+from semcrawl.items import FetchOutcome
+from semcrawl.metadata.models import Fetch
+from semcrawl.tally import UNSENT
+from semcrawl.urls import host_of
+
+_UNSENT = frozenset(str(outcome) for outcome in UNSENT)
+
+
+@dataclass
+class HostSummary:
+    """What one host gave."""
+
+    requests: int = 0
+    rdf_documents: int = 0
+    html_documents: int = 0
+    quads: int = 0
+    errors: int = 0
+
+    @property
+    def harvest_rate(self) -> float:
+        """RDF documents per request, 0 to 1."""
+        return self.rdf_documents / self.requests if self.requests else 0.0
+
+
+@dataclass
+class Summary:
+    """What a whole job gave, all its runs together."""
+
+    #: requests sent, robots.txt not counted
+    requests: int = 0
+    robots_requests: int = 0
+    rdf_documents: int = 0
+    html_documents: int = 0
+    quads: int = 0
+    #: bytes of bodies received
+    bytes: int = 0
+    outcomes: dict[str, int] = field(default_factory=dict)
+    hosts: dict[str, HostSummary] = field(default_factory=dict)
+
+    @property
+    def harvest_rate(self) -> float:
+        """RDF documents per request (sources.md T.7), 0 to 1."""
+        return self.rdf_documents / self.requests if self.requests else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it in the form of ``summary.json``."""
+        return {
+            "requests": self.requests,
+            "robots_requests": self.robots_requests,
+            "rdf_documents": self.rdf_documents,
+            "html_documents": self.html_documents,
+            "quads": self.quads,
+            "harvest_rate": round(self.harvest_rate, 6),
+            "bytes": self.bytes,
+            "outcomes": self.outcomes,
+            "hosts": {
+                name: {
+                    "requests": host.requests,
+                    "rdf_documents": host.rdf_documents,
+                    "html_documents": host.html_documents,
+                    "quads": host.quads,
+                    "harvest_rate": round(host.harvest_rate, 6),
+                }
+                for name, host in self.hosts.items()
+            },
+        }
+
+
+_PROBLEMS = frozenset(
+    str(outcome)
+    for outcome in (
+        FetchOutcome.HTTP_ERROR,
+        FetchOutcome.NETWORK_ERROR,
+        FetchOutcome.TIMEOUT,
+        FetchOutcome.PARSE_ERROR,
+        FetchOutcome.TOO_LARGE,
+    )
+)
+
+
+def summarise(engine: Engine) -> Summary:
+    """Add up the table ``fetch``: one summary over all runs of the job."""
+    summary = Summary()
+    outcomes: Counter[str] = Counter()
+    hosts: dict[str, HostSummary] = {}
+    documents: set[str] = set()
+    columns = (Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.quads, Fetch.bytes)
+    with Session(engine) as session:
+        rows = session.execute(select(*columns).order_by(Fetch.id)).yield_per(1000)
+        for url, final_url, outcome, quads, size in rows:
+            outcomes[outcome] += 1
+            summary.bytes += size
+            if outcome == FetchOutcome.FETCHED_ROBOTS or url.endswith("/robots.txt"):
+                summary.robots_requests += 1
+                continue
+            host = hosts.setdefault(host_of(url), HostSummary())
+            if outcome not in _UNSENT:
+                summary.requests += 1
+                host.requests += 1
+            host.errors += outcome in _PROBLEMS
+            summary.html_documents += outcome == FetchOutcome.FETCHED_HTML
+            host.html_documents += outcome == FetchOutcome.FETCHED_HTML
+            if outcome == FetchOutcome.FETCHED_RDF and final_url not in documents:
+                documents.add(final_url)
+                summary.rdf_documents += 1
+                summary.quads += quads
+                host.rdf_documents += 1
+                host.quads += quads
+    summary.outcomes = dict(sorted(outcomes.items()))
+    summary.hosts = dict(
+        sorted(hosts.items(), key=lambda pair: (-pair[1].rdf_documents, -pair[1].requests, pair[0]))
+    )
+    return summary
+
+
+def count_records(engine: Engine) -> int:
+    """Return how many attempts are on record."""
+    with Session(engine) as session:
+        return session.scalar(select(func.count()).select_from(Fetch)) or 0

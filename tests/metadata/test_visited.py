@@ -1,0 +1,73 @@
+"""Re-visits start from what the database tells of documents and pages."""
+
+from __future__ import annotations
+
+from sqlalchemy import insert
+
+from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
+from semcrawl.metadata.database import connect, crawl_db_url
+from semcrawl.metadata.models import Fetch
+from semcrawl.metadata.rows import fetch_row
+from semcrawl.metadata.visited import visited_documents
+from semcrawl.pipelines.quadsfile import QuadsFile
+from semcrawl.revisit import Visited
+from semcrawl.vocabulary import Kind
+
+PAGE, DATA, GONE = "http://example.org/", "http://example.org/data", "http://example.org/gone"
+
+
+def page(at: float, content: str, outcome=FetchOutcome.FETCHED_HTML) -> FetchRecord:
+    return FetchRecord(
+        PAGE,
+        outcome,
+        depth=0 if at == 1 else 9,
+        label="HR",
+        rules=("p1",),
+        started_at=at,
+        extra={"content_hash": content, "etag": f'"{content}"' if content else ""},
+    )
+
+
+def test_documents_and_pages_come_with_their_history(tmp_path):
+    file = QuadsFile(tmp_path)
+    file.append(
+        [
+            RdfDocument(url=DATA, parent_url=PAGE, quads=5, etag='"d"', fetched_at=1.0),
+            RdfDocument(url=GONE, parent_url=PAGE, quads=5, fetched_at=1.0),
+            FetchRecord(GONE, FetchOutcome.HTTP_ERROR, status=410, started_at=5.0, revisit=True),
+        ]
+    )
+    file.close()
+    engine = connect(crawl_db_url(tmp_path))
+    records = [
+        page(1, "a"),
+        page(2, "b"),
+        page(3, "", FetchOutcome.NOT_MODIFIED),
+        FetchRecord(DATA, FetchOutcome.FETCHED_RDF, started_at=1.0),
+        FetchRecord("http://example.org/dead", FetchOutcome.HTTP_ERROR, started_at=1.0),
+    ]
+    with engine.begin() as connection:
+        connection.execute(insert(Fetch), [fetch_row(record) for record in records])
+    assert list(visited_documents(engine)) == [
+        Visited(
+            DATA,
+            etag='"d"',
+            first_seen_at=1.0,
+            last_seen_at=1.0,
+            richness=5,
+            parent_url=PAGE,
+        ),
+        Visited(
+            PAGE,
+            Kind.HTML,
+            etag='"b"',
+            visits=3,
+            changes=1,
+            first_seen_at=1.0,
+            last_seen_at=3.0,
+            richness=1,
+            depth=0,
+            label="HR",
+            rules=("p1",),
+        ),
+    ]

@@ -1,0 +1,110 @@
+"""Re-visits: what changes often and is rich comes more often, at the same total load."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semcrawl.errors import UsageError
+from semcrawl.revisit import (
+    MAX_WEIGHT,
+    RevisitOptions,
+    RevisitPolicy,
+    Visited,
+    change_rate,
+    conditional_headers,
+    due,
+    weights,
+)
+
+DAY = 86400.0
+HISTORIES = st.builds(
+    Visited,
+    url=st.text("abc", min_size=1, max_size=5),
+    visits=st.integers(1, 50),
+    changes=st.integers(0, 60),
+    first_seen_at=st.floats(0, 10 * DAY),
+    last_seen_at=st.floats(0, 100 * DAY),
+    richness=st.integers(0, 10**9),
+)
+
+
+def seen(url: str, visits: int, changes: int, richness: int = 10) -> Visited:
+    return Visited(
+        url, visits=visits, changes=changes, last_seen_at=(visits - 1) * DAY, richness=richness
+    )
+
+
+@pytest.mark.parametrize("per_day", [0.05, 0.3, 1.0])
+def test_the_change_rate_of_a_poisson_process_is_found(per_day):
+    """Where the plain quotient of changes and looks would be too small."""
+    draw = random.Random(7)
+    looks = 20_000
+    changes = sum(draw.random() < 1 - math.exp(-per_day) for _ in range(looks))
+    rate = change_rate(seen("x", looks + 1, changes))
+    assert rate is not None
+    assert rate * DAY == pytest.approx(per_day, rel=0.12)
+
+
+def test_without_a_revisit_nothing_is_known():
+    assert change_rate(Visited("x")) is None
+
+
+@given(st.lists(HISTORIES, min_size=1, max_size=20), st.sampled_from(RevisitPolicy))
+def test_both_policies_cost_the_same(documents, policy):
+    shares = weights(documents, policy)
+    assert sum(shares) / len(shares) == pytest.approx(1)
+    assert max(shares) <= min(shares) * MAX_WEIGHT**2 * 1.001
+
+
+def test_uniform_goes_by_age_alone():
+    often, never = seen("often", 10, 9), seen("never", 10, 0)
+    options = RevisitOptions(RevisitPolicy.UNIFORM)
+    older = Visited("older", last_seen_at=DAY)
+    assert [r.url for r in due([often, never, older], options, 20 * DAY)] == [
+        "older",
+        "never",
+        "often",
+    ]
+
+
+def test_proportional_looks_more_often_at_what_changes():
+    often, never = seen("often", 10, 9), seen("never", 10, 0)
+    options = RevisitOptions(RevisitPolicy.PROPORTIONAL, interval=2 * DAY)
+    now = 11 * DAY
+    assert [r.url for r in due([never, often], options, now)] == ["often"]
+    later = due([never, often], options, now + 40 * DAY)
+    assert [r.url for r in later] == ["often", "never"]
+
+
+def test_richer_documents_come_first_among_equals():
+    poor, rich = seen("poor", 5, 2, 1), seen("rich", 5, 2, 100_000)
+    for policy in RevisitPolicy:
+        found = due([poor, rich], RevisitOptions(policy), 10 * DAY)
+        assert [r.url for r in found] == ["rich", "poor"]
+
+
+@given(st.lists(HISTORIES, max_size=20))
+def test_with_no_interval_everything_is_due_once(documents):
+    found = due(documents, RevisitOptions(), 200 * DAY)
+    assert sorted(r.url for r in found) == sorted(d.url for d in documents)
+
+
+def test_validators_are_sent_back():
+    document = Visited("x", etag='W/"1"', last_modified="Thu, 01 Jan 2026 00:00:00 GMT")
+    assert conditional_headers(document) == {
+        "If-None-Match": 'W/"1"',
+        "If-Modified-Since": "Thu, 01 Jan 2026 00:00:00 GMT",
+    }
+    assert conditional_headers(Visited("x", etag='"a\r\nX: y"')) == {}
+
+
+def test_wrong_options_are_one_clear_line():
+    with pytest.raises(UsageError, match="uniform or proportional, not 'often'"):
+        RevisitOptions.parse("often", 0)
+    with pytest.raises(UsageError, match="negative"):
+        RevisitOptions.parse("uniform", -1)
