@@ -8,7 +8,7 @@ from html import escape
 from random import Random
 from urllib.parse import urlsplit
 
-from semcrawl.evaluation.world import Answer
+from semcrawl.evaluation.world import Answer, status_class
 from semcrawl.vocabulary import Kind
 
 RDF_XML = "application/rdf+xml"
@@ -104,8 +104,8 @@ class SiteBuilder:
         page.head.append(f'<link rel="alternate" href={_quoted(to.path)}{attributes}>')
 
     def census(self) -> Counter[str]:
-        """Number of URLs by ``success``, ``redirect``, ``refused`` (403) and ``error``."""
-        return Counter(_status_class(d.status) for d in self.documents.values())
+        """Number of URLs by ``success``, ``redirect``, ``refused`` and ``error``."""
+        return Counter(status_class(d.status) for d in self.documents.values())
 
     def build(self, name: str, start: str = "/") -> BuiltWorld:
         """Finish; the builder must not be used any more."""
@@ -192,11 +192,3 @@ def _title(path: str) -> str:
     """Something readable out of a path's last segment."""
     last = path.rstrip("/").rpartition("/")[2]
     return last.partition(".")[0].replace("-", " ").capitalize() or "Home"
-
-
-def _status_class(status: int) -> str:
-    if status == 200:
-        return "success"
-    if 300 <= status < 400:
-        return "redirect"
-    return "refused" if status == 403 else "error"

@@ -41,10 +41,12 @@ def requests_to(curve: Sequence[int], targets: float) -> int | None:
 
 
 def harvest_rate(curve: Sequence[int], requests: int) -> float:
-    """Targets per request after so many requests (T.7: N_RDF / N fetched); 0 before the first."""
-    if requests < 1 or not curve:
-        return 0.0
-    return curve[min(requests, len(curve)) - 1] / requests
+    """Targets per request after so many requests (T.7: N_RDF / N fetched).
+
+    A crawl that ran dry before keeps the rate of its end; 0 before the first request.
+    """
+    requests = min(requests, len(curve))
+    return curve[requests - 1] / requests if requests > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,14 +16,14 @@ from semcrawl.evaluation.metrics import (
     auc,
     auc_relative,
     depth_histogram,
+    harvest_rate,
     label_figures,
-    padded,
     requests_to,
     rule_table,
 )
 from semcrawl.evaluation.references import REFERENCES, reference_curve
 from semcrawl.evaluation.simulate import Run, simulate
-from semcrawl.evaluation.world import World
+from semcrawl.evaluation.world import World, status_class
 from semcrawl.evaluation.worlds import WorldSet
 from semcrawl.relevance import Label, Relevance
 
@@ -115,6 +115,8 @@ class WorldResult:
     bound: Sequence[int]
     #: strategy → its trials, one per seed
     trials: dict[str, list[Trial]] = field(default_factory=dict)
+    #: URLs that any run asked for, by how they ended, and documents by what they were
+    merged: Mapping[str, int] = field(default_factory=dict)
     #: what is wrong with the world; empty = nothing
     problem: str = ""
 
@@ -193,22 +195,37 @@ def _study_world(
         if not site.pages:
             return result
     truth = Truth(graph, plan.is_target)
+    asked: dict[str, int] = {}
     for name in plan.strategies:
         trials = result.trials[name] = []
         orders: list[list[str]] = []
         for seed in range(plan.seed, plan.seed + plan.repeat):
-            if len(orders) == 2 and orders[0] == orders[1]:
-                break  # the seed plays no part
             if name in REFERENCES:
                 run = Run(world.name, name, seed)
                 run.curve = reference_curve(name, site, budget)
-                orders = [[], []]
+                orders.append([])
             else:
                 run = _run(graph, name, plan, thesis, seed, crawl)
                 orders.append(run.order)
+                asked.update((fetch.url, fetch.status) for fetch in run.fetches)
+            if len(orders) == 2 and orders[0] == orders[1]:
+                break  # the seed plays no part, and one run tells all
             trials.append(_measure(run, result, truth))
             tell(Progress(world.name, name, seed, run.requests, run.found, True, run.error))
+    result.merged = _merge(asked, truth)
     return result
+
+
+def _merge(asked: Mapping[str, int], truth: Truth) -> dict[str, int]:
+    """Count the merged crawl graph's URLs by status, and its targets and their parents (T.7)."""
+    counts = dict.fromkeys(("success", "redirect", "refused", "error", "targets", "parents"), 0)
+    for url, status in asked.items():
+        counts[status_class(status)] += 1
+        if status == 200:
+            label = truth.label(url)
+            counts["targets"] += label is Label.R
+            counts["parents"] += label is Label.HR
+    return counts
 
 
 def _run(graph: LinkGraph, name: str, plan: Plan, thesis: bool, seed: int, crawl: Crawl) -> Run:
@@ -255,13 +272,12 @@ def _measure(run: Run, result: WorldResult, truth: Truth) -> Trial:
     )
 
 
-def harvest_average(result: SetResult, strategy: str, requests: int, pages: int) -> float | None:
-    """Harvest rate after so many requests, averaged over a set's worlds and seeds (Figure 4-2).
-
-    A crawl that ran dry has its targets divided by the requests it was allowed.
-    """
-    rates = []
-    for world in result.worlds:
-        trials = [trial for trial in world.trials.get(strategy, ()) if trial.curve]
-        rates += [padded(trial.curve, pages)[requests - 1] / requests for trial in trials]
+def harvest_average(result: SetResult, strategy: str, requests: int) -> float | None:
+    """Harvest rate after so many requests, averaged over a set's worlds and seeds (Figure 4-2)."""
+    rates = [
+        harvest_rate(trial.curve, requests)
+        for world in result.worlds
+        for trial in world.trials.get(strategy, ())
+        if trial.curve
+    ]
     return sum(rates) / len(rates) if rates else None

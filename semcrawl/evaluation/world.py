@@ -68,3 +68,12 @@ class World(Protocol):
     def robots(self, host: str) -> str:
         """Return the text of the host's robots.txt; empty = it has none."""
         ...
+
+
+def status_class(status: int) -> str:
+    """``success``, ``redirect``, ``refused`` (401, 403) or ``error``."""
+    if status == 200:
+        return "success"
+    if 300 <= status < 400:
+        return "redirect"
+    return "refused" if status in (401, 403) else "error"

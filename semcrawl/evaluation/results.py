@@ -1,0 +1,224 @@
+"""A study's results as plain data, fit for JSON: what ``results.json`` holds.
+
+``docs/evaluation.md`` says what each figure means.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import semcrawl
+from semcrawl.evaluation.metrics import RuleTable, padded
+from semcrawl.evaluation.statistics import Comparison, compare, spread
+from semcrawl.evaluation.study import (
+    TITLES,
+    Plan,
+    SetResult,
+    Trial,
+    WorldResult,
+    harvest_average,
+)
+from semcrawl.relevance import Label
+
+#: points of a curve that are kept
+_POINTS = 200
+#: changes with the layout
+VERSION = 1
+
+
+def as_data(results: Sequence[SetResult], plan: Plan, mode: str) -> dict[str, Any]:
+    """Everything measured, as dictionaries, lists, numbers and strings."""
+    return {
+        "version": VERSION,
+        "semcrawl": getattr(semcrawl, "__version__", ""),
+        "mode": mode,
+        "pages": plan.pages,
+        "repeat": plan.repeat,
+        "seed": plan.seed,
+        "strategies": [{"name": name, "title": TITLES.get(name, name)} for name in plan.strategies],
+        "sets": [_set(result, plan) for result in results],
+    }
+
+
+def _set(result: SetResult, plan: Plan) -> dict[str, Any]:
+    points = checkpoints(plan.pages)
+    names = _strategies(result)
+    return {
+        "name": result.name,
+        "thesis": result.thesis,
+        "worlds": [_world(world, plan.pages) for world in result.worlds],
+        "requests": points,
+        "strategies": {name: _average(result, name, points) for name in names},
+        "comparisons": [
+            asdict(comparison)
+            for first, second in itertools.combinations(names, 2)
+            if (comparison := _compare(result, first, second, plan.seed)) is not None
+        ],
+    }
+
+
+def _strategies(result: SetResult) -> list[str]:
+    """Names of the strategies that ran, in order."""
+    return list(dict.fromkeys(name for world in result.worlds for name in world.trials))
+
+
+def _world(world: WorldResult, pages: int) -> dict[str, Any]:
+    points = checkpoints(world.budget)
+    return {
+        "name": world.world,
+        "hosts": list(world.hosts),
+        "starts": list(world.starts),
+        "problem": world.problem,
+        "html": len(world.site.pages),
+        "targets": len(world.site.target_depth),
+        "parents": world.site.parents,
+        "target_depths": _histogram(world.site.target_depth),
+        "budget": world.budget,
+        "merged": dict(world.merged),
+        "requests": points,
+        "bound": {
+            "found": world.bound[-1] if world.bound else 0,
+            "auc": sum(world.bound),
+            "curve": [world.bound[p - 1] for p in points],
+        },
+        "strategies": {
+            name: _trials(trials, world, points) for name, trials in world.trials.items()
+        },
+    }
+
+
+def _trials(trials: Sequence[Trial], world: WorldResult, points: Sequence[int]) -> dict[str, Any]:
+    """Figures of one strategy on one world, over its seeds."""
+    good = [trial for trial in trials if trial.curve]
+    data: dict[str, Any] = {
+        "errors": [f"seed {t.seed}: {t.error}" for t in trials if t.error],
+        "seeds": [trial.seed for trial in trials],
+    }
+    if not good:
+        return data
+    first = good[0]
+    curves = [padded(trial.curve, world.budget) for trial in good]
+    return data | {
+        "found": _spread([trial.found for trial in good]),
+        "requests": _spread([trial.requests for trial in good]),
+        "harvest_rate": _spread([t.found / t.requests for t in good]),
+        "auc": _spread([trial.auc for trial in good]),
+        "auc_relative": _spread([t.auc_relative for t in good]),
+        "requests_to_50": _spread([trial.requests_to_50 for trial in good]),
+        "requests_to_90": _spread([trial.requests_to_90 for trial in good]),
+        "link_microseconds": _spread([trial.link_time for trial in good]),
+        "curve": [sum(curve[p - 1] for curve in curves) / len(curves) for p in points],
+        # labels, rules and depths are those of the first seed: counts, that can be checked
+        "labels": {
+            str(label): {**asdict(figures), "precision": figures.precision}
+            for label, figures in first.labels.items()
+        },
+        "rules": _rules(first.rules),
+        "depths": {
+            str(depth): {"requests": every, "targets": targets}
+            for depth, (every, targets) in first.depths.items()
+        },
+    }
+
+
+def _average(result: SetResult, name: str, points: Sequence[int]) -> dict[str, Any]:
+    """Figures of one strategy over a set's worlds."""
+    trials = [
+        [trial for trial in world.trials.get(name, ()) if trial.curve] for world in result.worlds
+    ]
+    ran = [several for several in trials if several]
+    if not ran:
+        return {}
+    # a world's seeds first become one figure, so that every world counts the same
+    relative = [
+        sum(values) / len(values)
+        for several in ran
+        if (values := [t.auc_relative for t in several if t.auc_relative is not None])
+    ]
+    found = [sum(t.found for t in several) / len(several) for several in ran]
+    requests = sum(sum(t.requests for t in several) / len(several) for several in ran)
+    firsts = [several[0] for several in ran]
+    return {
+        "worlds": len(ran),
+        "found": sum(found),
+        "requests": requests,
+        "harvest_rate": sum(found) / requests,
+        "auc_relative": _spread(relative),
+        "harvest_curve": [harvest_average(result, name, p) for p in points],
+        "precision": {
+            str(label): _mean([t.labels[label].precision for t in firsts if label in t.labels])
+            for label in Label
+        },
+        "rules": _rules(sum((trial.rules for trial in firsts), RuleTable())),
+    }
+
+
+def _compare(result: SetResult, first: str, second: str, seed: int) -> Comparison | None:
+    """Pair two strategies; ``None`` when there is no pair.
+
+    Worlds are the pairs, each with the mean of its seeds; in a set of one world, its seeds are.
+    """
+    pairs = []
+    for world in result.worlds:
+        ones = [t.auc_relative for t in world.trials.get(first, ()) if t.curve]
+        twos = [t.auc_relative for t in world.trials.get(second, ()) if t.curve]
+        one, two = _mean(ones), _mean(twos)
+        if one is None or two is None:
+            continue
+        if len(result.worlds) > 1:
+            pairs.append((one, two))
+            continue
+        # a strategy that the seed says nothing to stands against every seed of the other
+        count = max(len(ones), len(twos))
+        seeds = zip(_as_many(ones, count), _as_many(twos, count), strict=False)
+        pairs += [(a, b) for a, b in seeds if a is not None and b is not None]
+    return compare(first, second, pairs, seed) if pairs else None
+
+
+def _as_many(values: list[float | None], count: int) -> list[float | None]:
+    return values * count if len(values) == 1 else values
+
+
+def _rules(table: RuleTable) -> dict[str, Any]:
+    return {
+        rule: {
+            "label": str(figures.label),
+            "selected": figures.selected,
+            "right": figures.right,
+            "confidence": figures.confidence,
+            "support": figures.support,
+        }
+        for rule, figures in table.figures().items()
+    }
+
+
+def _spread(values: Sequence[float | None]) -> dict[str, Any] | None:
+    """Mean with spread; ``None`` unless every value is there."""
+    numbers = [value for value in values if value is not None]
+    if not numbers or len(numbers) < len(values):
+        return None
+    return asdict(spread(numbers))
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None
+
+
+def _histogram(depths: Mapping[str, int]) -> dict[str, int]:
+    counts: dict[int, int] = {}
+    for depth in depths.values():
+        counts[depth] = counts.get(depth, 0) + 1
+    return {str(depth): counts[depth] for depth in sorted(counts)}
+
+
+def checkpoints(pages: int) -> list[int]:
+    """At most 200 evenly spaced numbers of requests, the last one being ``pages``."""
+    step = max(1, -(-pages // _POINTS))
+    points = list(range(step, pages + 1, step))
+    if pages and (not points or points[-1] != pages):
+        points.append(pages)
+    return points
