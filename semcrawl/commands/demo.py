@@ -28,7 +28,7 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """Return the command's syntax, without its name."""
-        return "[options] [-- HARVEST-OPTION...]"
+        return "[options] [--harvest [options of harvest]]"
 
     def short_desc(self) -> str:
         """Return the description shown in lists of commands."""
@@ -39,7 +39,7 @@ class Command(ScrapyCommand):
         return (
             "Serve a generated web of some 300 pages on loopback, as an HTTP proxy for its host "
             "names, and tell how to crawl it. With --harvest, run `semcrawl harvest` on it and "
-            "stop; options after -- go to harvest."
+            "stop; options of harvest (--fast, --pages …) may follow."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -75,8 +75,9 @@ class Command(ScrapyCommand):
             self.exitcode = 2
 
     def _run(self, args: list[str], opts: argparse.Namespace) -> None:
+        args = [arg for arg in args if arg != "--"]
         if not opts.harvest and (args or opts.out):
-            raise UsageError("--out and options of harvest need --harvest")
+            raise UsageError(f"{args[0] if args else '--out'}: only with --harvest")
         if not 0 <= opts.port <= 65535:
             raise UsageError(f"--port {opts.port}: not from 0 to 65535")
         try:
