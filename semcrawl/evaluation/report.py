@@ -1,0 +1,179 @@
+"""``report.html``: the results as one page that needs neither network nor scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from semcrawl.evaluation import tables
+from semcrawl.evaluation.charts import Bars, Line, bar_chart, legend, line_chart
+from semcrawl.evaluation.references import REFERENCES
+from semcrawl.evaluation.thesis import figures as thesis
+
+Data = Mapping[str, Any]
+
+
+def report_page(results: Data) -> str:
+    """Make the page out of what ``results.json`` holds."""
+    page = _Page(results)
+    template = Template(files("semcrawl.evaluation").joinpath("report.html").read_text("utf-8"))
+    names = ", ".join(each["name"] for each in results["sets"])
+    return template.substitute(title=escape(f"semcrawl evaluate: {names}"), body=page.body())
+
+
+class _Page:
+    """The page under way."""
+
+    def __init__(self, results: Data) -> None:
+        self.results = results
+        self.titles = {each["name"]: each["title"] for each in results["strategies"]}
+        crawlers = [name for name in self.titles if name not in REFERENCES]
+        self.styles = {name: number % 10 for number, name in enumerate(crawlers)}
+
+    def title(self, name: str) -> str:
+        """A strategy's name, with the thesis's where it has one."""
+        short = self.titles.get(name, name)
+        return name if short == name else f"{short} ({name})"
+
+    def body(self) -> str:
+        """Everything between the body's tags."""
+        results = self.results
+        runs = results["repeat"]
+        parts = [
+            "<h1>What each strategy finds</h1>",
+            f'<p class="note">semcrawl {escape(str(results["semcrawl"]))}, '
+            f"{escape(results['mode'])} runs of at most {results['pages']:,} requests, "
+            f"seed {results['seed']}{f' and the next {runs - 1}' if runs > 1 else ''}. "
+            "Areas are relative to a crawler that knows the whole link graph "
+            "(<em>omniscient</em>). ± is one standard deviation over seeds or worlds.</p>",
+        ]
+        if len(results["sets"]) > 1:
+            links = "".join(
+                f'<a href="#set{n}">{escape(each["name"])}</a>'
+                for n, each in enumerate(results["sets"])
+            )
+            parts.append(f"<nav>{links}</nav>")
+        for number, each in enumerate(results["sets"]):
+            parts.append(f'<h2 id="set{number}">{escape(each["name"])}</h2>')
+            parts.append(self.set(each))
+        return "\n".join(parts)
+
+    def set(self, data: Data) -> str:
+        """The worlds that were named together."""
+        parts = [
+            f'<p class="problem">{escape(world["name"])}: {escape(world["problem"])}</p>'
+            for world in data["worlds"]
+            if world["problem"]
+        ]
+        if data["strategies"]:
+            parts.append(self.harvest(data))
+            parts.append(tables.side_by_side(data, self.title))
+            parts.append(tables.found(data, self.title))
+            parts.append(self.curves(data))
+            parts.append(tables.labels(data, self.title))
+            parts.append(self.rules(data))
+            parts.append(tables.depths(data, self.title))
+            parts.append(tables.merged(data))
+            parts.append(tables.comparisons(data, self.title))
+        return "\n".join(part for part in parts if part)
+
+    def harvest(self, data: Data) -> str:
+        """Figure 4-2: harvest rates averaged over the worlds."""
+        lines = self._lines(
+            data["strategies"],
+            lambda figures: [
+                (x, 100 * y)
+                for x, y in zip(data["requests"], figures.get("harvest_curve", ()), strict=False)
+                if y is not None
+            ],
+        )
+        lines = [line for line in lines if not line.reference]
+        count = len(data["worlds"])
+        over = f", mean of {count} worlds" if count > 1 else ""
+        return _figure(
+            line_chart("Harvest rate", lines, "requests", "targets per 100 requests"),
+            legend(lines),
+            f"Harvest rate{over}: targets found per 100 requests (Figure 4-2).",
+            "Harvest rate",
+        )
+
+    def curves(self, data: Data) -> str:
+        """Targets over requests, world by world."""
+        charts, key = [], ""
+        for world in data["worlds"]:
+            points = world["requests"]
+            lines = self._lines(
+                world["strategies"],
+                lambda figures, points=points: list(  # type: ignore[misc]
+                    zip(points, figures.get("curve", ()), strict=False)
+                ),
+            )
+            if not lines:
+                continue
+            if not any(line.reference for line in lines):
+                curve = list(zip(points, world["bound"]["curve"], strict=True))
+                lines.append(Line("omniscient", 0, curve, reference=True))
+            name = escape(world["name"])
+            charts.append(
+                "<figure>"
+                + line_chart(f"Targets found on {world['name']}", lines, "requests", "targets")
+                + f"<figcaption>{name}: {world['targets']:,} targets, {world['html']:,} pages, "
+                f"{world['parents']:,} of them parents.</figcaption></figure>"
+            )
+            key = key if key.count("<li>") >= len(lines) else legend(lines)
+        if not charts:
+            return ""
+        return f'<h3>Targets found</h3>{key}<div class="grid2">{"".join(charts)}</div>'
+
+    def rules(self, data: Data) -> str:
+        """Figure 4-1: support and confidence of every rule."""
+        charts = []
+        for name, figures in data["strategies"].items():
+            rules = figures.get("rules") or {}
+            if not rules:
+                continue
+            reported = thesis.RULES if data["thesis"] and name == "rules-parents" else {}
+            order = [*thesis.RULES, *(rule for rule in rules if rule not in thesis.RULES)]
+            rows = [
+                Bars(
+                    rule,
+                    100 * (rules.get(rule, {}).get("support") or 0),
+                    100 * (rules.get(rule, {}).get("confidence") or 0),
+                    reported[rule].support if rule in reported else None,
+                    reported[rule].confidence if rule in reported else None,
+                )
+                for rule in order
+                if rule in rules or rule in reported
+            ]
+            marks = " Black marks: as the thesis reports them." if reported else ""
+            charts.append(
+                "<figure>"
+                + bar_chart(f"Rules of {self.title(name)}", rows, "support", "confidence")
+                + f"<figcaption>{escape(self.title(name))}: "
+                '<span class="s0">■</span> support and <span class="s1">■</span> confidence'
+                f" of each rule (Figure 4-1).{marks}</figcaption></figure>"
+            )
+        return f'<h3>Rules</h3><div class="grid2">{"".join(charts)}</div>' if charts else ""
+
+    def _lines(
+        self, strategies: Data, points: Callable[[Data], Sequence[tuple[float, float]]]
+    ) -> list[Line]:
+        """A line per strategy that has points."""
+        lines = []
+        for name, figures in strategies.items():
+            found = points(figures)
+            if found:
+                style = self.styles.get(name, 0)
+                reference = name in REFERENCES
+                lines.append(Line(self.title(name), style, found, reference=reference))
+        return lines
+
+
+def _figure(chart: str, key: str, caption: str, heading: str) -> str:
+    return (
+        f"<h3>{escape(heading)}</h3><figure>{chart}{key}"
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
+    )

@@ -1,0 +1,225 @@
+"""The tables of ``report.html``, as HTML text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from semcrawl.evaluation.references import REFERENCES
+from semcrawl.evaluation.thesis import figures as thesis
+
+Data = Mapping[str, Any]
+Title = Callable[[str], str]
+
+_LABELS = ("R", "HR", "H", "N")
+
+
+def side_by_side(data: Data, title: Title) -> str:
+    """All strategies over all worlds of a set."""
+    rows = []
+    for name, figures in data["strategies"].items():
+        per_world = [world["strategies"].get(name, {}) for world in data["worlds"]]
+        errors = [error for one in per_world for error in one.get("errors", ())]
+        times = [
+            one["link_microseconds"]["mean"] for one in per_world if one.get("link_microseconds")
+        ]
+        rows.append(
+            [
+                title(name),
+                _number(figures.get("found")),
+                _number(figures.get("requests")),
+                _percent(figures.get("harvest_rate"), 2),
+                _spread(figures.get("auc_relative"), 3),
+                f"{sum(times) / len(times):.1f}" if times else "–",
+                *(_percent((figures.get("precision") or {}).get(label)) for label in _LABELS),
+                "; ".join(dict.fromkeys(errors)),
+            ]
+        )
+    head = ["strategy", "found", "requests", "harvest", "area", "µs a link"]
+    head += [f"precision {label}" for label in _LABELS]
+    if any(row[-1] for row in rows):
+        head.append("what went wrong")
+    else:
+        rows = [row[:-1] for row in rows]
+    note = (
+        "Found and requests in all worlds; area under targets(requests) relative to omniscient, "
+        "mean ± deviation over worlds; precision is the mean over worlds."
+    )
+    return "<h3>Side by side</h3>" + table(head, rows, note)
+
+
+def found(data: Data, title: Title) -> str:
+    """Targets found by world, with the thesis's figures where it has them."""
+    worlds = data["worlds"]
+    head = ["strategy"]
+    for world in worlds:
+        head += [world["name"], "area", "to 50 %", "to 90 %"]
+    rows = []
+    for name in data["strategies"]:
+        row = [title(name)]
+        for world in worlds:
+            one = world["strategies"].get(name, {})
+            row += [
+                _spread(one.get("found"), 0),
+                _spread(one.get("auc_relative"), 3),
+                _spread(one.get("requests_to_50"), 0),
+                _spread(one.get("requests_to_90"), 0),
+            ]
+        rows.append(row)
+        if data["thesis"] and name in thesis.FOUND:
+            reported = dict(zip(thesis.DOMAINS, thesis.FOUND[name], strict=True))
+            row = [f"— thesis, {title(name)}"]
+            for world in worlds:
+                row += [_number(reported.get(world["name"])), "", "", ""]
+            rows.append(row)
+    note = (
+        "Targets found; area relative to omniscient; requests to 50 and 90 % of what omniscient "
+        "finds (– = never) (Table 4-4)."
+    )
+    return "<h3>World by world</h3>" + table(head, rows, note)
+
+
+def labels(data: Data, title: Title) -> str:
+    """Precision of every label (Table 4-6)."""
+    head = ["strategy", "label", *(world["name"] for world in data["worlds"]), "mean"]
+    rows = []
+    for name, figures in data["strategies"].items():
+        if name in REFERENCES:
+            continue
+        for label in _LABELS:
+            cells = [
+                world["strategies"].get(name, {}).get("labels", {}).get(label)
+                for world in data["worlds"]
+            ]
+            if not any(cells):
+                continue
+            mean = _percent((figures.get("precision") or {}).get(label))
+            rows.append([title(name), label, *(_counts(cell) for cell in cells), mean])
+            if data["thesis"] and name == "rules-parents" and label in thesis.LABELS:
+                reported = dict(zip(thesis.DOMAINS, thesis.LABELS[label], strict=True))
+                rows.append(
+                    [
+                        "— thesis",
+                        label,
+                        *(
+                            " / ".join(str(n) for n in reported.get(w["name"], ()))
+                            for w in data["worlds"]
+                        ),
+                        f"{thesis.PRECISION[label]:.2f} %",
+                    ]
+                )
+    if not rows:
+        return ""
+    note = (
+        "Links predicted / documents fetched / rightly predicted (Table 4-6). For N the world is "
+        "asked what the links would have been."
+    )
+    return "<h3>Precision of the labels</h3>" + table(head, rows, note)
+
+
+def depths(data: Data, title: Title) -> str:
+    """Requests and targets by depth, for every world (Table 4-5)."""
+    parts = []
+    for world in data["worlds"]:
+        names = [n for n, one in world["strategies"].items() if one.get("depths")]
+        levels = sorted(
+            {int(d) for n in names for d in world["strategies"][n]["depths"]}
+            | {int(d) for d in world["target_depths"]}
+        )
+        if not names or not levels:
+            continue
+        head = ["depth", "targets there", *(title(name) for name in names)]
+        rows = []
+        for level in levels:
+            row = [str(level), _number(world["target_depths"].get(str(level), 0))]
+            for name in names:
+                at = world["strategies"][name]["depths"].get(str(level))
+                row.append(f"{at['requests']:,} / {at['targets']:,}" if at else "–")
+            rows.append(row)
+        parts.append(table(head, rows, f"{world['name']}: requests / targets found at each depth"))
+    if not parts:
+        return ""
+    return "<h3>Where the requests went</h3>" + "".join(parts)
+
+
+def merged(data: Data) -> str:
+    """The merged crawl graph (Table 4-3)."""
+    head = ["world", "URLs asked for", "success", "redirect", "refused", "error"]
+    head += ["targets", "parents"]
+    keys = ("success", "redirect", "refused", "error")
+    rows = []
+    for world in data["worlds"]:
+        counts = world["merged"]
+        if not counts:
+            continue
+        numbers = [counts[key] for key in keys]
+        tail = [_number(counts["targets"]), _number(counts["parents"])]
+        rows.append([world["name"], *map(_number, (sum(numbers), *numbers)), *tail])
+        if data["thesis"] and world["name"] in thesis.STATUS:
+            reported = thesis.STATUS[world["name"]]
+            row = ["— thesis", *map(_number, (sum(reported), *reported)), "", ""]
+            rows.append(row)
+    if not rows:
+        return ""
+    note = "URLs that any of the strategies asked for, by how they ended (Table 4-3)."
+    return "<h3>The merged crawl graph</h3>" + table(head, rows, note)
+
+
+def comparisons(data: Data, title: Title) -> str:
+    """Every two strategies, paired."""
+    rows = [
+        [
+            f"{title(one['first'])} − {title(one['second'])}",
+            f"{one['difference']:+.3f}",
+            f"{one['low']:+.3f} … {one['high']:+.3f}",
+            f"{one['wins']} / {one['ties']} / {one['losses']}",
+            f"{one['p_value']:.3g}",
+        ]
+        for one in data["comparisons"]
+        if one["first"] not in REFERENCES and one["second"] not in REFERENCES
+    ]
+    if not rows:
+        return ""
+    pairs = max(one["pairs"] for one in data["comparisons"])
+    note = (
+        f"Differences of the relative area over {pairs} pair{'s' if pairs > 1 else ''}, with a "
+        "bootstrap interval of 95 %, pairs won / tied / lost, and the p-value of a sign-flip test."
+    )
+    head = ["pair", "difference", "95 %", "won / tied / lost", "p"]
+    body = table(head, rows, note)
+    return f"<h3>In pairs</h3><details><summary>{len(rows)} pairs</summary>{body}</details>"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], note: str) -> str:
+    """A table in a box that scrolls sideways."""
+    columns = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+    lines = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return (
+        f'<div class="scroll" tabindex="0"><table><caption>{escape(note)}</caption>'
+        f"<thead><tr>{columns}</tr></thead><tbody>{lines}</tbody></table></div>"
+    )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
+
+
+def _percent(value: float | None, digits: int = 1) -> str:
+    return "–" if value is None else f"{100 * value:.{digits}f} %"
+
+
+def _spread(value: Data | None, digits: int) -> str:
+    if value is None:
+        return "–"
+    mean = f"{value['mean']:,.{digits}f}"
+    return f"{mean} ± {value['deviation']:,.{digits}f}" if value["count"] > 1 else mean
+
+
+def _counts(cell: Data | None) -> str:
+    if cell is None:
+        return "–"
+    precision = f" ({_percent(cell['precision'])})" if cell["precision"] is not None else ""
+    return f"{cell['predicted']:,} / {cell['fetched']:,} / {cell['right']:,}{precision}"
