@@ -272,7 +272,7 @@ class _Keeper(threading.Thread):
 def _answers(path: Path) -> bool:
     """Whether a server on the socket is ready: it has read its data and answers."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
-        client.settimeout(2.0)
+        client.settimeout(1.0)
         try:
             client.connect(str(path))
             client.sendall(b"PING\r\n")

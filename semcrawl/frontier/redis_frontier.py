@@ -214,7 +214,7 @@ class RedisFrontier(Frontier):
         """Append raw seeds to the Redis list ``key``."""
         if seeds:
             data = [seed.encode("utf-8", "surrogateescape") for seed in seeds]
-            await self._server.through(lambda: self._server.redis.rpush(key, *data))
+            await self._server.through(lambda: self._server.redis.rpush(key, *data), key)
 
     async def take_seeds(self, key: str, limit: int) -> list[str]:
         """Take seeds from the head of the list (or set, or highest of a sorted set) ``key``."""
@@ -238,7 +238,7 @@ class RedisFrontier(Frontier):
         """Events of other workers since the last call (or since the loaded state was saved)."""
         redis, name = self._server.redis, self.keys["events"]
         start = self._last_event if self._last_event == b"-" else b"(" + self._last_event
-        reply: Any = await self._server.through(lambda: redis.xrange(name, start, "+", limit))
+        reply: Any = await self._server.through(lambda: redis.xrange(name, start, "+", limit), name)
         found: list[tuple[bytes, dict[bytes, bytes]]] = reply or []
         if found:
             self._last_event = found[-1][0]
@@ -248,12 +248,14 @@ class RedisFrontier(Frontier):
         """Keep a blob, and up to which event this worker had read when it was made."""
         redis, key = self._server.redis, self.keys["state"]
         fields = {name: state, name + ":event": self._last_event}
-        await self._server.through(lambda: redis.hset(key, mapping=fields))  # type: ignore[arg-type]
+        await self._server.through(lambda: redis.hset(key, mapping=fields), key)  # type: ignore[arg-type]
 
     async def load(self, name: str) -> bytes | None:
         """Return the blob, or ``None``; :meth:`events` goes on from where it was made."""
         redis, key = self._server.redis, self.keys["state"]
-        state, event = await self._server.through(lambda: redis.hmget(key, [name, name + ":event"]))
+        names = [name, name + ":event"]
+        reply: list[bytes | None] = await self._server.through(lambda: redis.hmget(key, names), key)
+        state, event = reply
         if state is not None and event is not None:
             self._last_event = event
         return state

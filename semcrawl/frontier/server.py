@@ -37,7 +37,8 @@ logger = logging.getLogger(__name__)
 _ERROR = re.compile(r"FRONTIER-ERROR<(.*)><(.*)>", re.DOTALL)
 #: answers of a server that refuses for now: read-only, out of memory, disk full, loading, …
 _REFUSED = re.compile(
-    r"\b(READONLY|OOM|MISCONF|LOADING|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|BUSY)\b"
+    r"\b(READONLY|OOM|MISCONF|LOADING|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|BUSY"
+    r"|NOPERM|NOAUTH|WRONGPASS)\b"
 )
 _MINIMUM_VERSION = (6, 2)
 
@@ -164,8 +165,8 @@ class Server:
         finally:
             self._slots.append(slot)
 
-    async def through(self, once: Callable[[], Awaitable[Any]]) -> Any:
-        """Do ``once`` again until it is through; raise what it means when it cannot be."""
+    async def through(self, once: Callable[[], Awaitable[Any]], key: str = "") -> Any:
+        """Do ``once`` (on ``key``) until it is through; raise what it means when it cannot be."""
         deadline: float | None = None
         pause = 0.02
         while True:
@@ -176,7 +177,7 @@ class Server:
             except (ConnectionError, TimeoutError, BusyLoadingError, OSError) as error:
                 reason: Exception = error
             except ResponseError as error:
-                reason = self._meaning(error)
+                reason = self._meaning(error, key)
                 if not isinstance(reason, FrontierUnavailable):
                     raise reason from error
             else:
@@ -203,12 +204,13 @@ class Server:
         text = " ".join(str(error).split()) or type(error).__name__
         return FrontierUnavailable(f"the frontier's Redis at {self.address} is not usable: {text}")
 
-    def _meaning(self, error: ResponseError) -> Exception:
+    def _meaning(self, error: ResponseError, key: str) -> Exception:
         found = _ERROR.search(str(error))
-        key, text = found.groups() if found else ("", str(error))
+        text = str(error)
+        if found is not None:
+            key, text = found.groups()
+            text = re.sub(r"^@user_script: *\d+: *-?", "", text)
         if _REFUSED.search(text):
             return self._unavailable(ResponseError(text))
-        if re.match(r"(NOPERM|NOAUTH|WRONGPASS)", text):
-            return self._unavailable(ResponseError(text))
-        where = f"key {key!r}" if key else f"a key with {self._meta_key!r}"
-        return FrontierCorrupt(f"the frontier's {where} holds what it should not: {text}")
+        where = f"key {key!r}" if key else f"script on {self._meta_key!r}"
+        return FrontierCorrupt(f"the frontier's {where} meets what it should not: {text}")

@@ -39,6 +39,8 @@ class ServedRedis:
 
     def start(self) -> None:
         ports = [self.port] if self.port else random.sample(range(20000, 32000), 20)
+        options = dict(zip(self._options[::2], self._options[1::2], strict=True))
+        password = options.get("--requirepass")
         for port in ports:
             command = [find_redis_server(), "--port", str(port), "--bind", "127.0.0.1"]
             command += ["--save", "", "--appendonly", "yes", "--appendfsync", "no"]
@@ -47,9 +49,7 @@ class ServedRedis:
             # a port that is in use ends the server, and the next one is tried
             while self.process.poll() is None:
                 try:
-                    with Redis(port=port) as client:
-                        if "--requirepass" in self._options:
-                            client.execute_command("AUTH", "secret")
+                    with Redis(port=port, password=password) as client:
                         pid = client.info("server")["process_id"]
                 except (ConnectionError, OSError):
                     time.sleep(0.005)

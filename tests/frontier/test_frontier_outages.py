@@ -1,0 +1,252 @@
+"""Servers that go away, refuse, or hold what is not ours: a pause, or one clear line."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from conftest import ServedRedis
+
+from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
+from semcrawl.frontier import Entry, FrontierOptions, RedisFrontier
+
+Q = ["html"]
+StartServed = Callable[..., ServedRedis]
+
+
+def link(name: str, host: str = "a.example", group: str = "g") -> Entry:
+    return Entry(f"http://{host}/{name}", host, "html", group)
+
+
+def frontier_on(server: ServedRedis | str, worker: str = "w", **options: Any) -> RedisFrontier:
+    url = server if isinstance(server, str) else server.url
+    merged = FrontierOptions(**({"delay": 0.0, "concurrency": 100, "patience": 20.0} | options))
+    return RedisFrontier(url, prefix="crawl", worker_id=worker, options=merged)
+
+
+async def test_a_killed_server_costs_a_pause_and_nothing_else(
+    start_served: StartServed, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is said once that the server is away, and once that it is back."""
+    server = start_served()
+    async with frontier_on(server) as frontier:
+        assert all(await frontier.add([link(str(n)) for n in range(20)]))
+        before = await frontier.take(2, Q)
+        server.kill()
+        calls = [asyncio.create_task(frontier.take(1, Q)) for _ in range(5)]
+        calls.append(asyncio.create_task(frontier.take(1, Q)))
+        await asyncio.sleep(0.1)
+        assert not any(call.done() for call in calls)
+        await asyncio.to_thread(server.start)
+        taken = before + [lease for call in calls for lease in await call]
+        assert len({lease.entry.url for lease in taken}) == 8
+        await frontier.done(taken)
+        assert (await frontier.counts(Q, [])).waiting == 12
+        assert await frontier.audit() == []
+    messages = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+    assert len(messages) == 2
+    assert "waiting for it" in messages[0]
+    assert "is back" in messages[1]
+
+
+async def test_patience_ends(start_served: StartServed) -> None:
+    server = start_served()
+    frontier = frontier_on(server, patience=0.05)
+    await frontier.open()
+    server.kill()
+    with pytest.raises(FrontierUnavailable, match=r"not usable: .*onnect"):
+        await frontier.take(1, Q)
+    server.start()
+    assert await frontier.take(1, Q) == []
+    await frontier.close()
+
+
+class CuttingProxy:
+    """Passes bytes to a server; when told, it cuts the connection before the next answer."""
+
+    def __init__(self, port: int) -> None:
+        self.target = port
+        self.cut = False
+        self.cuts = 0
+
+    async def __aenter__(self) -> CuttingProxy:
+        self.server = await asyncio.start_server(self.connected, "127.0.0.1", 0)
+        self.port = self.server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        self.server.close()
+
+    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there, back = await asyncio.open_connection("127.0.0.1", self.target)
+
+        async def requests() -> None:
+            while data := await reader.read(65536):
+                back.write(data)
+            back.close()
+
+        task = asyncio.create_task(requests())
+        while data := await there.read(65536):
+            if self.cut:
+                self.cut = False
+                self.cuts += 1
+                break
+            writer.write(data)
+        writer.close()
+        task.cancel()
+        back.close()
+
+
+async def test_a_call_whose_answer_was_lost_is_not_done_twice(served: ServedRedis) -> None:
+    async with CuttingProxy(served.port) as proxy:
+        options = FrontierOptions(delay=0, concurrency=100)
+        frontier = RedisFrontier(
+            f"redis://127.0.0.1:{proxy.port}", prefix="cut", worker_id="w", options=options
+        )
+        async with frontier:
+            proxy.cut = True
+            assert await frontier.add([link("1"), link("2")]) == [True, True]
+            proxy.cut = True
+            (first,) = await frontier.take(1, Q)
+            assert first.entry.url == "http://a.example/1"
+            assert (await frontier.counts(Q, [])).leased == 1
+            proxy.cut = True
+            await frontier.publish(b"event")
+            await frontier.push_seeds("cut-seeds", ["s1", "s2"])
+            proxy.cut = True
+            assert await frontier.take_seeds("cut-seeds", 1) == ["s1"]
+            proxy.cut = True
+            await frontier.give_back([first])
+            (again,) = await frontier.take(1, Q)
+            assert again.entry == first.entry
+            proxy.cut = True
+            await frontier.done([again])
+            assert (await frontier.counts(Q, ["cut-seeds"])).seeds == 2
+            assert await frontier.audit() == []
+            assert proxy.cuts == 6
+            other = RedisFrontier(served.url, prefix="cut", worker_id="other", options=options)
+            async with other:
+                assert await other.events() == [b"event"]
+                # a reply kept for one call is not given to the next
+                assert await frontier.add([link("1"), link("3")]) == [False, True]
+
+
+@pytest.mark.parametrize("url", ["http://localhost", "localhost:6379", ""])
+def test_no_address_of_a_server(url: str) -> None:
+    with pytest.raises(UsageError, match="not the address of a Redis server"):
+        frontier_on(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("redis://127.0.0.1:1", "127.0.0.1:1 is not usable"),
+        ("unix:///nowhere/redis.sock", "nowhere/redis.sock is not usable"),
+    ],
+)
+async def test_a_server_that_is_not_there_is_said_at_once(url: str, why: str) -> None:
+    with pytest.raises(FrontierUnavailable, match=f"(?i){why}"):
+        await frontier_on(url).open()
+
+
+async def test_a_wrong_password(start_served: StartServed) -> None:
+    server = start_served("--requirepass", "secret")
+    for url in (server.url, server.url.replace("//", "//:wrong@")):
+        with pytest.raises(FrontierUnavailable, match=r"(?i)not usable.*(auth|password)") as caught:
+            await frontier_on(url).open()
+        assert "wrong" not in str(caught.value).partition("not usable")[0]
+    async with frontier_on(server.url.replace("//", "//:secret@")) as frontier:
+        assert await frontier.add([link("1")]) == [True]
+
+
+async def test_a_server_out_of_memory_is_waited_for(start_served: StartServed) -> None:
+    server = start_served()
+    admin = server.client()
+    async with frontier_on(server, patience=0.05) as frontier:
+        await frontier.add([link("1")])
+        admin.config_set("maxmemory", "1")
+        with pytest.raises(FrontierUnavailable, match="not usable: OOM"):
+            await frontier.add([link("2")])
+        admin.config_set("maxmemory", "0")
+        assert await frontier.add([link("2")]) == [True]
+        assert await frontier.audit() == []
+
+
+async def test_a_read_only_server_is_waited_for(start_served: StartServed) -> None:
+    server = start_served()
+    admin = server.client()
+    async with frontier_on(server, patience=0.05) as frontier:
+        await frontier.add([link("1")])
+        admin.replicaof("127.0.0.1", 1)
+        with pytest.raises(FrontierUnavailable, match=r"not usable: (READONLY|MASTERDOWN)"):
+            await frontier.add([link("2")])
+        admin.replicaof("NO", "ONE")
+        assert await frontier.add([link("2")]) == [True]
+
+
+@pytest.mark.parametrize(
+    ("key", "call"),
+    [
+        ("wait:html:a.example/g", lambda f: f.add([link("2")])),
+        ("leases:html", lambda f: f.take(1, Q)),
+        ("lease", lambda f: f.take(1, Q)),
+        ("groups:html", lambda f: f.set_values({"g": 3.0})),
+        ("busy:a.example", lambda f: f.take(1, Q)),
+        ("labels:html", lambda f: f.counts(Q, [])),
+        ("pace", lambda f: f.set_pace("a.example", delay=3)),
+        ("queues", lambda f: f.take(1, Q)),
+        ("meta", lambda f: f.open()),
+        ("seen:0", lambda f: f.add([link("2")])),
+        ("events", lambda f: f.publish(b"e")),
+        ("events", lambda f: f.events()),
+        ("state", lambda f: f.load("s")),
+        ("state", lambda f: f.save("s", b"")),
+    ],
+)
+async def test_wrong_data_under_a_key_is_named(
+    served: ServedRedis, prefix: str, key: str, call: Callable[[RedisFrontier], Any]
+) -> None:
+    frontier = RedisFrontier(served.url, prefix=prefix, worker_id="w")
+    await frontier.open()
+    await frontier.add([link("1")])
+    with served.client() as admin:
+        name = "{" + prefix + "}:" + key
+        admin.delete(name)
+        admin.set(name, "something else")
+        with pytest.raises(FrontierCorrupt) as caught:
+            await call(frontier)
+        assert name in str(caught.value)
+        assert "\n" not in str(caught.value)
+        admin.delete(name)
+
+
+async def test_entries_that_cannot_be_read_are_named(served: ServedRedis, prefix: str) -> None:
+    frontier = RedisFrontier(served.url, prefix=prefix, worker_id="w")
+    await frontier.open()
+    await frontier.add([link("1"), link("2", group="h")])
+    with served.client() as admin:
+        key = "{" + prefix + "}:wait:html:a.example/g"
+        admin.delete(key)
+        admin.zadd(key, {b"\0\0\0\0\0\0\0\0no msgpack": 0})
+        with pytest.raises(FrontierCorrupt, match=r"wait:html:a\.example/g"):
+            await frontier.take(1, Q)
+        admin.hset("{" + prefix + "}:lease", "html:1", b"garbage")
+        admin.zadd("{" + prefix + "}:leases:html", {"html:1": 2e15})
+        with pytest.raises(FrontierCorrupt, match=":lease"):
+            await frontier.reclaim_all()
+
+
+async def test_keys_of_another_format_are_refused(served: ServedRedis, prefix: str) -> None:
+    async with RedisFrontier(served.url, prefix=prefix, worker_id="w") as frontier:
+        await frontier.add([link("1")])
+    with served.client() as admin:
+        meta = "{" + prefix + "}:meta"
+        admin.hset(meta, "format", "999")
+        with pytest.raises(FrontierCorrupt, match=r"meta' has format 999.*reads format 1"):
+            await RedisFrontier(served.url, prefix=prefix, worker_id="w").open()
+        admin.hdel(meta, "format")
+        with pytest.raises(FrontierCorrupt, match="no version stamp"):
+            await RedisFrontier(served.url, prefix=prefix, worker_id="w").open()
