@@ -24,6 +24,7 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
 
 EXTENSIONS: dict[str, int | None] = {
     "semcrawl.frontier.acknowledgement.Acknowledgement": 100,
+    "semcrawl.extensions.progress.Progress": 500,
 }
 
 ITEM_PIPELINES: dict[str, int | None] = {

@@ -117,33 +117,33 @@ SEMCRAWL_REDIS_PATIENCE = 300.0
 #: Bytes above which a document is read in a thread, so that the crawl goes on meanwhile.
 SEMCRAWL_READ_IN_THREAD_ABOVE = 262_144
 
+# --- Looking
+
+#: Progress on standard error: `auto` (live on a terminal, else lines), `live`, `lines`, `off`.
+#: `semcrawl harvest` sets `auto`.
+SEMCRAWL_PROGRESS = "off"
+#: Seconds between two progress lines.
+SEMCRAWL_PROGRESS_INTERVAL = 5.0
+
 # --- Results
 
 #: Database of the crawl metadata (SQLAlchemy URL); empty = `crawl.db` in the job's folder.
 SEMCRAWL_METADATA_URL = ""
 
-# --- results: files, triple stores, metadata
+# --- Triple stores
 
-#: Folder of one crawl: ``quads.nq``, ``crawl.db``, the frontier and the rest. Default: ``JOBDIR``,
-#: else the current folder.
-SEMCRAWL_JOBDIR = ""
-
-#: Database of the crawl metadata, as SQLAlchemy writes it (``postgresql+psycopg://user@host/db``,
-#: ``mysql+pymysql://…``). Default: ``crawl.db`` in the job folder.
-SEMCRAWL_METADATA_URL = ""
-
-#: Triple store: ``embedded`` (pyoxigraph, in the job folder) or the URL of a SPARQL 1.1 Graph
+#: Triple store: `embedded` (pyoxigraph, in the job folder) or the URL of a SPARQL 1.1 Graph
 #: Store Protocol endpoint. Empty: none.
 SEMCRAWL_STORE_URL = ""
 
-#: URL of a SPARQL 1.1 Update endpoint of the triple store, alone or beside ``SEMCRAWL_STORE_URL``.
+#: URL of a SPARQL 1.1 Update endpoint of the triple store, alone or beside `SEMCRAWL_STORE_URL`.
 SEMCRAWL_STORE_UPDATE_URL = ""
 
 #: User and password of the triple store.
 SEMCRAWL_STORE_USER = ""
 SEMCRAWL_STORE_PASSWORD = ""
 
-#: How they are sent: ``basic`` or ``digest``.
+#: How they are sent: `basic` or `digest`.
 SEMCRAWL_STORE_AUTH = "basic"
 
 #: Seconds without a byte from the triple store until it counts as away.
@@ -153,5 +153,15 @@ SEMCRAWL_STORE_TIMEOUT = 300.0
 #: the job folder.
 SEMCRAWL_STORE_CLOSE_TIMEOUT = 60.0
 
-#: Statements in one request to the Update endpoint; larger documents go by the Graph Store Protocol.
+#: Statements in one request to the Update endpoint; larger documents go by the Graph Store
+#: Protocol where there is one.
 SEMCRAWL_STORE_UPDATE_QUADS = 4000
+
+# --- Re-visits
+
+#: How re-visits are shared out: `uniform` (all documents equally often) or `proportional` (to how
+#: often a document changes, richer ones more often).
+SEMCRAWL_REVISIT_POLICY = "proportional"
+
+#: Mean seconds between two visits of a document; 0 = all are due, only the order counts.
+SEMCRAWL_REVISIT_INTERVAL = 0.0

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from redis import Redis
+from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
-from semcrawl.errors import UsageError
+from semcrawl.errors import FrontierUnavailable, UsageError
 from semcrawl.frontier.embedded import EmbeddedRedis
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis_frontier import RedisFrontier
@@ -62,6 +64,7 @@ def session_options(settings: BaseSettings) -> SessionOptions:
         pace_by=pace_by,
         idle_time=number(settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0.0),
         shared=bool(settings.get("REDIS_URL")),
+        spiders=2 if settings.getbool("SEMCRAWL_HARVEST") else 1,
     )
 
 
@@ -76,11 +79,25 @@ class SessionSource:
     _session: CrawlSession | None = None
     _server: EmbeddedRedis | None = field(default=None, repr=False)
 
+    def __deepcopy__(self, memo: object) -> SessionSource:
+        """Return itself: crawlers copy their settings, but share the session."""
+        return self
+
     def session(self) -> CrawlSession:
         """Return the session; the first call makes it (and starts the embedded server)."""
         if self._session is None:
             self._session = self._make()
         return self._session
+
+    def check(self) -> None:
+        """Raise ``FrontierUnavailable`` when the server of ``REDIS_URL`` cannot be asked."""
+        if url := self.settings.get("REDIS_URL"):
+            try:
+                with Redis.from_url(str(url), socket_connect_timeout=5, socket_timeout=5) as redis:
+                    redis.ping()
+            except (RedisError, ValueError, OSError) as error:
+                reason = " ".join(str(error).split())
+                raise FrontierUnavailable(f"no Redis at REDIS_URL {url}: {reason}") from None
 
     def close(self) -> None:
         """Stop the embedded server, if one was started."""

@@ -20,6 +20,7 @@ from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Ranked, Relevance
 from semcrawl.relevance.wire import decode_event, encode_event
+from semcrawl.tally import Tally
 from semcrawl.urls import netloc_of, pay_level_domain
 
 logger = logging.getLogger(__name__)
@@ -51,6 +52,8 @@ class SessionOptions:
     idle_time: float = 0.0
     #: whether other processes may work on the same crawl
     shared: bool = False
+    #: spiders of this process that belong to the crawl; it is not over before all have come
+    spiders: int = 1
 
 
 @dataclass(slots=True)
@@ -81,6 +84,7 @@ class CrawlSession:
         self.failure = ""
         #: digests of bodies that were read
         self.digests: set[bytes] = set()
+        self.tally = Tally()
         self.finished = asyncio.Event()
         self._ports: dict[str, _Port] = {}
         self._in_flight: dict[str, Lease] = {}
@@ -97,6 +101,7 @@ class CrawlSession:
         self._last_work = time.monotonic()
         self._opened = False
         self._heard_at = 0.0
+        self._attached = 0
 
     # -- life
     async def open(self) -> None:
@@ -125,6 +130,7 @@ class CrawlSession:
         """Serve a spider: links go to ``deliver``, raw seeds from its list to ``plant``."""
         await self.open()
         self._ports[queue] = _Port(deliver, plant, seed_key, waits)
+        self._attached += 1
         if not self._tasks:
             self._tasks = [
                 asyncio.create_task(self._pump()),
@@ -350,7 +356,9 @@ class CrawlSession:
         """Whether nothing is left to do, here and, as far as can be told, elsewhere."""
         if self._draining:
             return True
-        if not all(port.planted for port in self._ports.values()):
+        if self._attached < self.options.spiders or not all(
+            port.planted for port in self._ports.values()
+        ):
             return False
         if self.options.budget is not None and self.requests >= self.options.budget:
             return True

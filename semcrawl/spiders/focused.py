@@ -160,6 +160,7 @@ class FocusedSpider(Spider):
 
     def emit(self, item: Any) -> None:
         """Send an item to the pipelines that belongs to no link (a robots.txt, say)."""
+        self._count(item)
         self._out.put_nowait(item)
 
     def plant_raw(self, raw: list[str]) -> None:
@@ -375,7 +376,10 @@ class FocusedSpider(Spider):
 
     def _count(self, item: Any) -> None:
         stats = self.crawler.stats
-        if stats is None or not isinstance(item, FetchRecord):
+        if not isinstance(item, FetchRecord):
+            return
+        self.session.tally.add(item)
+        if stats is None:
             return
         stats.inc_value(f"semcrawl/outcome/{item.outcome}")
         if item.quads:

@@ -1,0 +1,55 @@
+"""Running totals of a crawl, for displays."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
+
+from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.urls import host_of
+
+#: outcomes of attempts that sent nothing
+UNSENT = frozenset({FetchOutcome.ROBOTS_DENIED, FetchOutcome.ADDRESS_REFUSED})
+#: hosts shown as current
+_CURRENT_HOSTS = 3
+
+
+@dataclass
+class Tally:
+    """What the attempts of this run amount to."""
+
+    #: requests sent, robots.txt not counted
+    requests: int = 0
+    rdf_documents: int = 0
+    html_documents: int = 0
+    quads: int = 0
+    bytes: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    _hosts: OrderedDict[str, None] = field(default_factory=OrderedDict)
+
+    def add(self, record: FetchRecord) -> None:
+        """Count an attempt."""
+        self.outcomes[str(record.outcome)] += 1
+        if record.outcome is FetchOutcome.FETCHED_ROBOTS:
+            return
+        if record.outcome not in UNSENT:
+            self.requests += 1
+        self.rdf_documents += record.outcome is FetchOutcome.FETCHED_RDF
+        self.html_documents += record.outcome is FetchOutcome.FETCHED_HTML
+        self.quads += record.quads
+        self.bytes += record.bytes
+        host = host_of(record.url)
+        self._hosts[host] = None
+        self._hosts.move_to_end(host)
+        while len(self._hosts) > _CURRENT_HOSTS:
+            self._hosts.popitem(last=False)
+
+    @property
+    def current_hosts(self) -> list[str]:
+        """The hosts of the last attempts, the latest first."""
+        return list(reversed(self._hosts))
+
+    @property
+    def harvest_rate(self) -> float:
+        """RDF documents per request (sources.md T.7), 0 to 1."""
+        return self.rdf_documents / self.requests if self.requests else 0.0
