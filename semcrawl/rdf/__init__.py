@@ -7,11 +7,12 @@ from semcrawl.rdf.detection import Detection, detect
 from semcrawl.rdf.embedded.page import read_embedded
 from semcrawl.rdf.options import Embedded, Position, ReadOptions
 from semcrawl.rdf.rdflinks import RdfLink, links_of
-from semcrawl.rdf.reading import Reading, read
+from semcrawl.rdf.reading import Member, Reading, read, read_stream
 
 __all__ = [
     "Detection",
     "Embedded",
+    "Member",
     "Position",
     "RdfLink",
     "ReadOptions",
@@ -20,4 +21,5 @@ __all__ = [
     "links_of",
     "read",
     "read_embedded",
+    "read_stream",
 ]

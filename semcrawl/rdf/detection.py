@@ -77,6 +77,10 @@ def extension_of(url: str) -> str:
     return ""
 
 
+def _has_extension(url: str, extension: str) -> bool:
+    return url.partition("?")[0].lower().endswith(extension)
+
+
 def detect(head: bytes, content_type: str | None, url: str) -> Detection:
     """Say what the body that begins with ``head`` is; some kilobytes suffice.
 
@@ -87,6 +91,8 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
     claim = by_type or by_extension
     source = "header" if by_type else "extension"
     packed = compression_of(head)
+    if packed is None and _has_extension(url, ".br") and sniffing.is_binary(head[:HEAD]):
+        packed = Compression.BROTLI
     if packed is not None:
         kind = Kind.RDF if claim else Kind.OTHER
         return Detection(kind, claim, 0.5 if claim else 0.3, f"{packed.value} mark", packed)

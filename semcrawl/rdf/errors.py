@@ -27,15 +27,25 @@ class ErrorLog:
         self._end = time.monotonic() + options.max_seconds
         self.kept: list[DocumentError] = []
         self.count = 0
+        #: name of the archive's member that is being read
+        self.member = ""
 
     def add(self, message: str, line: int = 0, column: int = 0) -> None:
         """Record an error; raise :class:`LimitReached` when there are too many."""
         self.count += 1
         if len(self.kept) < self._options.max_errors:
-            text = " ".join(message.split())
-            self.kept.append(DocumentError(text[:500], line, column))
+            self.kept.append(DocumentError(self._text(message), line, column))
         if self.count >= self._options.give_up_after_errors:
             raise LimitReached(f"given up after {self.count} errors")
+
+    def add_final(self, message: str) -> None:
+        """Record what ended the reading; it is kept however many errors there are."""
+        self.count += 1
+        self.kept.append(DocumentError(self._text(message)))
+
+    def _text(self, message: str) -> str:
+        text = " ".join(message.split())[:500]
+        return f"{self.member}: {text}" if self.member else text
 
     def add_syntax(self, error: SyntaxError, first_line: int = 1) -> None:
         """Record an error of the parser, whose line 1 is the document's ``first_line``."""

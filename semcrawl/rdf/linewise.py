@@ -7,7 +7,9 @@ from io import BytesIO
 import pyoxigraph
 
 from semcrawl.rdf.errors import ErrorLog
+from semcrawl.rdf.guards import guard_triple_terms
 from semcrawl.rdf.sink import QuadSink
+from semcrawl.rdf.streams import Readable
 
 _PIECE = 1 << 22
 
@@ -29,6 +31,44 @@ def parse_lines(
         errors.check_time()
         start = end
     return first_line
+
+
+def parse_file(
+    file: Readable,
+    syntax: pyoxigraph.RdfFormat,
+    sink: QuadSink,
+    errors: ErrorLog,
+    max_depth: int,
+) -> None:
+    """Read a file of any size; a line of more than 16 MiB is left out."""
+    held = b""
+    line = 1
+    while True:
+        data = file.read(_PIECE)
+        end = data.rfind(b"\n") + 1
+        if data and not end:
+            held += data
+            if len(held) > 4 * _PIECE:
+                errors.add("a line of more than 16 MiB", line, 1)
+                held = _rest_of_line(file)
+                line += 1
+            continue
+        piece = held + data[:end] if data else held
+        held = data[end:]
+        if piece:
+            guard_triple_terms(piece, max_depth)
+            line = parse_lines(piece, syntax, sink, errors, line)
+        if not data:
+            return
+
+
+def _rest_of_line(file: Readable) -> bytes:
+    """Read to the end of the line; return what has been read of the next."""
+    while data := file.read(_PIECE):
+        end = data.find(b"\n") + 1
+        if end:
+            return data[end:]
+    return b""
 
 
 def _parse_piece(

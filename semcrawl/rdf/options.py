@@ -41,6 +41,16 @@ class ReadOptions:
     max_nquads_bytes: int = 64 * 2**30
     #: seconds after which a document is cut
     max_seconds: float = 3600.0
+    #: bytes up to which a document is read as a whole; bigger ones are streamed
+    max_in_memory: int = 64 * 2**20
+    #: bytes that a compressed document or an archive may unpack to
+    max_unpacked_bytes: int = 64 * 2**30
+    #: times its packed size that a document may unpack to (from 16 MiB on)
+    max_ratio: float = 250.0
+    #: files of an archive that are looked at
+    max_members: int = 10_000
+    #: name the default graph of an archive's member ``url#name`` instead of ``url``
+    member_graphs: bool = False
     #: bytes that the entities of an XML document may grow to
     max_entity_bytes: int = 4 * 2**20
     #: bytes that the contexts of a JSON-LD document may add to it

@@ -1,39 +1,35 @@
-"""From a body to finished quads: the one entrance to all syntaxes."""
+"""From a body or a file to finished quads: the one entrance to all syntaxes and archives."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
-
-import pyoxigraph
+from typing import IO
 
 from semcrawl.items import DocumentError
-from semcrawl.rdf import linewise, rdfxml, trix
-from semcrawl.rdf.detection import Detection, detect
-from semcrawl.rdf.encoding import to_utf8
+from semcrawl.rdf.archives import walk
+from semcrawl.rdf.canonical import graph_hash
+from semcrawl.rdf.detection import HEAD, Detection, detect
 from semcrawl.rdf.errors import ErrorLog, LimitReached
-from semcrawl.rdf.guards import guard_triple_terms, guard_xml
-from semcrawl.rdf.jsonld import parse_jsonld
 from semcrawl.rdf.options import ReadOptions
+from semcrawl.rdf.parsing import Parser
 from semcrawl.rdf.rdflinks import RdfLink, find_links
 from semcrawl.rdf.sink import QuadSink
+from semcrawl.rdf.streams import Budget, SafeFile
 from semcrawl.rdf.terms import iri_of
-from semcrawl.vocabulary import Kind, RdfFormat
+from semcrawl.vocabulary import Kind
 
-_OXIGRAPH: dict[RdfFormat, pyoxigraph.RdfFormat] = {
-    RdfFormat.RDF_XML: pyoxigraph.RdfFormat.RDF_XML,
-    RdfFormat.TURTLE: pyoxigraph.RdfFormat.TURTLE,
-    RdfFormat.N3: pyoxigraph.RdfFormat.N3,
-    RdfFormat.N_TRIPLES: pyoxigraph.RdfFormat.N_TRIPLES,
-    RdfFormat.TRIG: pyoxigraph.RdfFormat.TRIG,
-    RdfFormat.N_QUADS: pyoxigraph.RdfFormat.N_QUADS,
-    RdfFormat.JSON_LD: pyoxigraph.RdfFormat.JSON_LD,
-}
-_WITH_GRAPHS = frozenset({RdfFormat.N3, RdfFormat.TRIG, RdfFormat.N_QUADS, RdfFormat.JSON_LD})
-_ALL_LABELLED = frozenset({RdfFormat.N_TRIPLES, RdfFormat.N_QUADS, RdfFormat.TRIX})
-_LAST_TOKEN = re.compile(rb"[^\s;,()\[\]]*+\Z")
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file of an archive, as it was read."""
+
+    name: str
+    detection: Detection
+    quads: int
+    errors: int
 
 
 @dataclass(slots=True)
@@ -48,6 +44,7 @@ class Reading:
     nquads: bytes = b""
     spool: Path | None = None
     quads: int = 0
+    #: the first errors; a member of an archive is named in the message
     errors: list[DocumentError] = field(default_factory=list)
     error_count: int = 0
     #: whether the quads come out of data embedded in a page
@@ -56,6 +53,8 @@ class Reading:
     contexts_needed: tuple[str, ...] = ()
     #: quads by kind of embedded data (values of :class:`Embedded`)
     counts: dict[str, int] = field(default_factory=dict)
+    #: the files of an archive that were looked at
+    members: list[Member] = field(default_factory=list)
     _url: str = ""
     _options: ReadOptions = field(default_factory=ReadOptions)
     _links: list[RdfLink] | None = None
@@ -71,6 +70,13 @@ class Reading:
                     self._links = list(find_links(lines, self._url, self._options))
         return self._links
 
+    def canonical_hash(self) -> str:
+        """Return a hash that is the same for the same graph under another URL.
+
+        See :func:`semcrawl.rdf.canonical.graph_hash`; empty when the quads are in a spool file.
+        """
+        return graph_hash(self.nquads, iri_of(self._url)) if self.spool is None else ""
+
 
 def read(
     body: bytes,
@@ -84,23 +90,78 @@ def read(
     """Read the RDF document ``body`` that was fetched from the final URL ``url``.
 
     Base and default graph name are ``url``. Errors are recorded in the reading, with line and
-    column, and what is good before and after them is kept. A body that is no RDF gives no quad.
-    ``detection`` saves looking again. Never raises for what the body holds.
+    column, and what is good before and after them is kept. A body that is no RDF gives no quad;
+    one that is compressed or an archive is read as :func:`read_stream` does. ``contexts`` are
+    JSON-LD contexts by URL; ``detection`` saves looking again. Never raises for what the body
+    holds.
     """
     found = detection or detect(body, content_type, url)
+    if found.compression is not None:
+        return read_stream(BytesIO(body), url, content_type, options, contexts=contexts)
     errors = ErrorLog(options)
     graph = iri_of(url)
     sink = QuadSink(graph, options)
-    needed: tuple[str, ...] = ()
-    if found.kind is Kind.RDF and found.format is not None and found.compression is None:
+    parser = Parser(sink, errors, Budget(options), contexts)
+    if found.kind is Kind.RDF and found.format is not None:
         try:
-            data, _ = to_utf8(body, content_type)
-            needed = _parse(data, found.format, graph, sink, errors, options, contexts)
-        except LimitReached as limit:
-            errors.count += 1
-            errors.kept.append(DocumentError(str(limit)))
+            parser.parse(body, content_type, found.format, graph)
+        except (LimitReached, ValueError) as limit:  # ValueError: the URL is no base
+            errors.add_final(str(limit))
     reading = finish(found, url, sink, errors, options)
-    reading.contexts_needed = needed
+    reading.contexts_needed = tuple(parser.contexts_needed)
+    return reading
+
+
+def read_stream(
+    file: IO[bytes],
+    url: str,
+    content_type: str | None = None,
+    options: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
+    *,
+    contexts: Mapping[str, bytes] | None = None,
+) -> Reading:
+    """Read a dump of any size, compressed or an archive or neither, in bounded memory.
+
+    As :func:`read`, and each file of an archive is told in :attr:`Reading.members`. Blank nodes of
+    different members are different. With ``options.member_graphs`` the default graph of a member is
+    named ``url#name``, else ``url``. Never raises for what the file holds.
+    """
+    errors = ErrorLog(options)
+    graph = iri_of(url)
+    sink = QuadSink(graph, options)
+    budget = Budget(options)
+    parser = Parser(sink, errors, budget, contexts)
+    members: list[Member] = []
+    first: list[Detection] = []
+
+    def visit(name: str, content: SafeFile) -> None:
+        where = name or url
+        label = content_type if not name and not _is_packing(content_type) else None
+        found = detect(content.peek(HEAD * 4), label, where)
+        first.append(found)
+        count, faults = sink.quads, errors.count
+        errors.member = name
+        if found.kind is Kind.RDF and found.format is not None and found.compression is None:
+            if name:
+                sink.enter_member(name)
+            try:
+                parser.parse_file(content, label, found.format, graph)
+            finally:
+                sink.flush()
+        if name and len(members) < options.max_members:
+            members.append(Member(name, found, sink.quads - count, errors.count - faults))
+        errors.member = ""
+
+    try:
+        walk(file, url.partition("?")[0], budget, visit, errors.add)
+    except (LimitReached, ValueError) as limit:
+        errors.add_final(str(limit))
+    best = next((d for d in first if d.kind is Kind.RDF), None) or (
+        first[0] if first else Detection(Kind.OTHER, None, 0.3, "nothing could be unpacked")
+    )
+    reading = finish(best, url, sink, errors, options)
+    reading.contexts_needed = tuple(parser.contexts_needed)
+    reading.members = members
     return reading
 
 
@@ -108,67 +169,20 @@ def finish(
     found: Detection, url: str, sink: QuadSink, errors: ErrorLog, options: ReadOptions
 ) -> Reading:
     """Close the sink and put all that was found together."""
-    nquads = sink.finish()
+    try:
+        nquads = sink.finish()
+    except LimitReached as limit:
+        errors.add_final(str(limit))
+        nquads = sink.finish()
     return Reading(
         found, nquads, sink.spool, sink.quads, errors.kept, errors.count,
         _url=url, _options=options,
     )  # fmt: skip
 
 
-def _parse(
-    data: bytes,
-    syntax: RdfFormat,
-    base: str,
-    sink: QuadSink,
-    errors: ErrorLog,
-    options: ReadOptions,
-    contexts: Mapping[str, bytes] | None,
-) -> tuple[str, ...]:
-    sink.has_graphs = syntax in _WITH_GRAPHS
-    sink.names.all_labelled = syntax in _ALL_LABELLED
-    if syntax is RdfFormat.JSON_LD:
-        return parse_jsonld(data, base, sink, errors, options, contexts)
-    if syntax in (RdfFormat.RDF_XML, RdfFormat.TRIX):
-        data = rdfxml.guard_entities(data, options.max_entity_bytes)
-        guard_xml(data, options.max_depth)
-        if syntax is RdfFormat.RDF_XML:
-            rdfxml.parse(data, base, sink, errors)
-        else:
-            trix.parse_trix(data, base, sink, errors)
-        return ()
-    guard_triple_terms(data, options.max_depth)
-    if syntax in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS):
-        linewise.parse_lines(data, _OXIGRAPH[syntax], sink, errors)
-    else:
-        data = without_cut_token(data)
-        resume(pyoxigraph.parse(data, _OXIGRAPH[syntax], base_iri=base), sink, errors)
-    return ()
-
-
-def without_cut_token(data: bytes) -> bytes:
-    """Return Turtle text without a last token that may be half of one.
-
-    A statement that is not closed at the end of a document is kept when its last token is whole. A
-    name, a number or a string directly before the end may be the first part of a longer one (or
-    lack its language or datatype), and would make a statement that the document does not hold.
-    """
-    if not data or data[-1:] in b" \t\r\n.>]);,}" or data.rstrip()[-1:] == b".":
-        return data
-    last_line = data[data.rfind(b"\n") + 1 :]
-    if b"#" in last_line or last_line.lstrip()[:8].lower() in (b"version ", b"@version"):
-        return data
-    token = _LAST_TOKEN.search(data, max(len(data) - 4096, 0))
-    return data[: token.start()] if token else data
-
-
-def resume(source: pyoxigraph.QuadParser, sink: QuadSink, errors: ErrorLog) -> None:
-    """Serialise all that ``source`` gives, going on after each error."""
-    target = pyoxigraph.RdfFormat.N_QUADS if sink.has_graphs else pyoxigraph.RdfFormat.N_TRIPLES
-    while True:
-        try:
-            pyoxigraph.serialize(source, sink.file, target)
-        except SyntaxError as error:
-            errors.add_syntax(error)
-            errors.check_time()
-            continue
-        return
+def _is_packing(content_type: str | None) -> bool:
+    """Whether a media type speaks of the packing only."""
+    media = (content_type or "").partition(";")[0].strip().lower()
+    return any(
+        word in media for word in ("zip", "tar", "bzip", "xz", "zstd", "brotli", "octet-stream")
+    )

@@ -7,6 +7,7 @@ import tempfile
 from io import BytesIO
 from pathlib import Path
 from typing import IO, cast
+from urllib.parse import quote
 
 from semcrawl.rdf.blanknodes import BlankNodeNames
 from semcrawl.rdf.errors import LimitReached
@@ -35,6 +36,7 @@ class QuadSink:
     def __init__(self, graph: str, options: ReadOptions) -> None:
         """Collect the quads of the document at ``graph``."""
         self.names = BlankNodeNames(graph, options.skolem_base)
+        self._url = graph
         self.quads = 0
         self.size = 0
         #: whether what is written has graph names (N-Quads) or not (N-Triples)
@@ -46,6 +48,14 @@ class QuadSink:
         self._memory = BytesIO()
         self._out: IO[bytes] = self._memory
         self.spool: Path | None = None
+
+    def enter_member(self, name: str) -> None:
+        """Go on with the quads of an archive's member: other blank nodes, maybe another graph."""
+        self.flush()
+        member = f"{self._url}#{quote(name)}"
+        self.names = BlankNodeNames(member, self._options.skolem_base)
+        if self._options.member_graphs:
+            self._graph = b" <" + member.encode("utf-8", "replace") + b"> .\n"
 
     @property
     def file(self) -> IO[bytes]:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 import pyoxigraph
 from lxml import etree
 
-from semcrawl.items import DocumentError
 from semcrawl.rdf.detection import Detection
 from semcrawl.rdf.embedded import microdata, rdfa
 from semcrawl.rdf.embedded.rdfa import Triple
@@ -16,7 +15,8 @@ from semcrawl.rdf.encoding import find_encoding, to_utf8
 from semcrawl.rdf.errors import ErrorLog, LimitReached
 from semcrawl.rdf.jsonld import parse_jsonld
 from semcrawl.rdf.options import Embedded, ReadOptions
-from semcrawl.rdf.reading import Reading, finish, resume
+from semcrawl.rdf.parsing import resume
+from semcrawl.rdf.reading import Reading, finish
 from semcrawl.rdf.sink import QuadSink
 from semcrawl.rdf.terms import iri_of, iri_term
 from semcrawl.vocabulary import Kind
@@ -88,9 +88,8 @@ def read_embedded(
                     sink.flush()
                     if sink.quads > before:
                         counts[kind.value] = sink.quads - before
-    except LimitReached as limit:
-        errors.count += 1
-        errors.kept.append(DocumentError(str(limit)))
+    except (LimitReached, ValueError) as limit:
+        errors.add_final(str(limit))
     reading = finish(detection, url, sink, errors, options)
     reading.embedded = True
     reading.contexts_needed = tuple(needed)

@@ -1,0 +1,184 @@
+"""One content, packed no more, into the sink: each syntax by its own way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from io import BytesIO
+from typing import IO, cast
+
+import pyoxigraph
+
+from semcrawl.rdf import linewise, rdfxml, trix
+from semcrawl.rdf.encoding import find_encoding, to_utf8
+from semcrawl.rdf.errors import ErrorLog, LimitReached
+from semcrawl.rdf.guards import guard_triple_terms, guard_xml
+from semcrawl.rdf.jsonld import parse_jsonld
+from semcrawl.rdf.options import ReadOptions
+from semcrawl.rdf.sink import QuadSink
+from semcrawl.rdf.streams import Budget, Readable, SafeFile, Utf8File
+from semcrawl.vocabulary import RdfFormat
+
+_OXIGRAPH: dict[RdfFormat, pyoxigraph.RdfFormat] = {
+    RdfFormat.RDF_XML: pyoxigraph.RdfFormat.RDF_XML,
+    RdfFormat.TURTLE: pyoxigraph.RdfFormat.TURTLE,
+    RdfFormat.N3: pyoxigraph.RdfFormat.N3,
+    RdfFormat.N_TRIPLES: pyoxigraph.RdfFormat.N_TRIPLES,
+    RdfFormat.TRIG: pyoxigraph.RdfFormat.TRIG,
+    RdfFormat.N_QUADS: pyoxigraph.RdfFormat.N_QUADS,
+}
+_LINE_FORMATS = frozenset({RdfFormat.N_TRIPLES, RdfFormat.N_QUADS})
+_WITH_GRAPHS = frozenset({RdfFormat.N3, RdfFormat.TRIG, RdfFormat.N_QUADS})
+_ALL_LABELLED = frozenset({RdfFormat.N_TRIPLES, RdfFormat.N_QUADS, RdfFormat.TRIX})
+_LAST_TOKEN = re.compile(rb"[^\s;,()\[\]]*+\Z")
+_HELD_BACK = 4096
+_HEAD = 1 << 16
+
+
+class Parser:
+    """Parses the contents of one document into one sink."""
+
+    def __init__(
+        self,
+        sink: QuadSink,
+        errors: ErrorLog,
+        budget: Budget,
+        contexts: Mapping[str, bytes] | None = None,
+    ) -> None:
+        """Write to ``sink`` and ``errors``, within ``budget``."""
+        self._sink = sink
+        self._errors = errors
+        self._budget = budget
+        self._options: ReadOptions = budget.options
+        self._contexts = contexts
+        #: JSON-LD contexts that were not at hand
+        self.contexts_needed: dict[str, None] = {}
+
+    def parse(self, body: bytes, content_type: str | None, syntax: RdfFormat, base: str) -> None:
+        """Read a whole content. Raises :class:`LimitReached`."""
+        data, _ = to_utf8(body, content_type)
+        self._prepare(syntax)
+        if syntax is RdfFormat.JSON_LD:
+            needed = parse_jsonld(
+                data, base, self._sink, self._errors, self._options, self._contexts
+            )
+            self.contexts_needed.update(dict.fromkeys(needed))
+        elif syntax in (RdfFormat.RDF_XML, RdfFormat.TRIX):
+            data = rdfxml.guard_entities(data, self._options.max_entity_bytes)
+            guard_xml(data, self._options.max_depth)
+            if syntax is RdfFormat.RDF_XML:
+                rdfxml.parse(data, base, self._sink, self._errors)
+            else:
+                trix.parse_trix(data, base, self._sink, self._errors)
+        else:
+            guard_triple_terms(data, self._options.max_depth)
+            if syntax in _LINE_FORMATS:
+                linewise.parse_lines(data, _OXIGRAPH[syntax], self._sink, self._errors)
+            else:
+                file = SafeFile(BytesIO(without_cut_token(data)), self._budget, counted=False)
+                self._resume(file, syntax, base)
+                if file.fault:
+                    raise LimitReached(file.fault)
+
+    def parse_file(
+        self, file: SafeFile, content_type: str | None, syntax: RdfFormat, base: str
+    ) -> None:
+        """Read a content of any size in bounded memory. Raises :class:`LimitReached`.
+
+        What is small enough is read as a whole. Beyond that, RDF/XML ends at its first error, and
+        JSON-LD and TriX are refused, as they cannot be read piece by piece.
+        """
+        whole = file.read_all(self._options.max_in_memory)
+        if whole is not None:
+            self.parse(whole, content_type, syntax, base)
+            return
+        encoding = find_encoding(file.peek(_HEAD), content_type)
+        text = Utf8File(file, encoding.name, encoding.bom)
+        self._prepare(syntax)
+        if syntax in _LINE_FORMATS:
+            linewise.parse_file(
+                text, _OXIGRAPH[syntax], self._sink, self._errors, self._options.max_depth
+            )
+        elif syntax in (RdfFormat.TURTLE, RdfFormat.N3, RdfFormat.TRIG):
+            self._resume(_Guarded(text, self._options.max_depth), syntax, base)
+        elif syntax is RdfFormat.RDF_XML:
+            head = file.peek(_HEAD)
+            if b"<!ENTITY" in head:
+                rdfxml.guard_entities(head, self._options.max_entity_bytes)
+            self._first_error_ends(text, base)
+        else:
+            raise LimitReached(f"{syntax.value} of more than {self._options.max_in_memory} bytes")
+
+    def _prepare(self, syntax: RdfFormat) -> None:
+        self._sink.flush()
+        self._sink.has_graphs = syntax in _WITH_GRAPHS
+        self._sink.names.all_labelled = syntax in _ALL_LABELLED
+
+    def _resume(self, file: Readable, syntax: RdfFormat, base: str) -> None:
+        source = pyoxigraph.parse(cast(IO[bytes], file), _OXIGRAPH[syntax], base_iri=base)
+        resume(source, self._sink, self._errors)
+
+    def _first_error_ends(self, file: Readable, base: str) -> None:
+        source = pyoxigraph.parse(
+            cast(IO[bytes], file), _OXIGRAPH[RdfFormat.RDF_XML], base_iri=base
+        )
+        try:
+            pyoxigraph.serialize(source, self._sink.file, pyoxigraph.RdfFormat.N_TRIPLES)
+        except SyntaxError as error:
+            self._errors.add_syntax(error)
+            raise LimitReached("the rest after the error is not read") from None
+
+
+def resume(source: pyoxigraph.QuadParser, sink: QuadSink, errors: ErrorLog) -> None:
+    """Serialise all that ``source`` gives, going on after each error."""
+    target = pyoxigraph.RdfFormat.N_QUADS if sink.has_graphs else pyoxigraph.RdfFormat.N_TRIPLES
+    while True:
+        try:
+            pyoxigraph.serialize(source, sink.file, target)
+        except SyntaxError as error:
+            errors.add_syntax(error)
+            errors.check_time()
+            continue
+        return
+
+
+def without_cut_token(data: bytes) -> bytes:
+    """Return Turtle text without a last token that may be half of one.
+
+    A statement that is not closed at the end of a document is kept when its last token is whole. A
+    name, a number or a string directly before the end may be the first part of a longer one (or
+    lack its language or datatype), and would make a statement that the document does not hold.
+    """
+    if not data or data[-1:] in b" \t\r\n.>]);,}":
+        return data
+    last_line = data[data.rfind(b"\n") + 1 :]
+    if b"#" in last_line or last_line.lstrip()[:8].lower() in (b"version ", b"@version"):
+        return data
+    token = _LAST_TOKEN.search(data, max(len(data) - _HELD_BACK, 0))
+    return data[: token.start()] if token else data
+
+
+class _Guarded:
+    """A big Turtle file: its end without a cut token, its triple terms not nested too deep."""
+
+    def __init__(self, file: Readable, max_depth: int) -> None:
+        self._file = file
+        self._max_depth = max_depth
+        self._ready = b""
+        self._held = b""
+        self._ended = False
+
+    def read(self, size: int = -1) -> bytes:
+        while not self._ready and not self._ended:
+            data = self._file.read(1 << 20)
+            if data:
+                guard_triple_terms(data, self._max_depth)
+                data = self._held + data
+                self._ready, self._held = data[:-_HELD_BACK], data[-_HELD_BACK:]
+            else:
+                self._ended = True
+                self._ready = without_cut_token(self._held)
+        if size is None or size < 0:
+            size = 1 << 20
+        result, self._ready = self._ready[:size], self._ready[size:]
+        return result

@@ -1,0 +1,161 @@
+"""Files that a parser may read without harm: bounded, counted, never failing.
+
+A fault (a broken archive, a limit, the time) ends the file early and is noted; an exception would
+have to pass through the parser, and what it had read would be lost.
+"""
+
+from __future__ import annotations
+
+import codecs
+import time
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from semcrawl.rdf.options import ReadOptions
+
+#: bytes unpacked before the ratio counts: small files may well be repetitive
+_RATIO_FLOOR = 16 * 2**20
+
+
+class Readable(Protocol):
+    """What is asked of a file."""
+
+    def read(self, size: int = ..., /) -> bytes:
+        """Return at most ``size`` bytes, none at the end."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """What a whole document, with all its members, may still use."""
+
+    options: ReadOptions
+    packed: int = 0
+    unpacked: int = 0
+    members: int = 0
+    end: float = field(default=0.0)
+
+    def __post_init__(self) -> None:
+        """Start the clock."""
+        self.end = time.monotonic() + self.options.max_seconds
+
+    def fault(self) -> str:
+        """Return which limit has been reached, or an empty string."""
+        if self.unpacked > self.options.max_unpacked_bytes:
+            return f"more than {self.options.max_unpacked_bytes} bytes unpacked"
+        if (
+            self.packed
+            and self.unpacked > _RATIO_FLOOR
+            and self.unpacked > self.options.max_ratio * self.packed
+        ):
+            return f"unpacks to more than {self.options.max_ratio:g} times its size"
+        if time.monotonic() > self.end:
+            return f"not finished after {self.options.max_seconds:g} seconds"
+        return ""
+
+
+class CountedFile:
+    """The packed bytes, counted for the ratio."""
+
+    def __init__(self, file: Readable, budget: Budget) -> None:
+        """Count what is read of ``file`` as packed bytes of ``budget``."""
+        self._file = file
+        self._budget = budget
+
+    def read(self, size: int = -1) -> bytes:
+        """Return at most ``size`` bytes."""
+        data = self._file.read(size)
+        self._budget.packed += len(data)
+        return data
+
+
+class SafeFile:
+    """The unpacked bytes: ends at the first fault, which is then in :attr:`fault`."""
+
+    def __init__(self, file: Readable, budget: Budget, *, counted: bool = True) -> None:
+        """Read ``file`` within ``budget``; ``counted`` if its bytes are unpacked ones."""
+        self._file = file
+        self._budget = budget
+        self._counted = counted
+        self._held = b""
+        self._over = False
+        self.fault = ""
+
+    def read(self, size: int = -1) -> bytes:
+        """Return at most ``size`` bytes, fewer only at the end or when ``size`` is not given."""
+        if size is None or size < 0:
+            size = 1 << 20
+        if self._held:
+            data, self._held = self._held[:size], self._held[size:]
+            return data
+        return self._next(size)
+
+    def peek(self, size: int) -> bytes:
+        """Return the next ``size`` bytes without taking them."""
+        while len(self._held) < size:
+            data = self._next(size - len(self._held))
+            if not data:
+                break
+            self._held += data
+        return self._held[:size]
+
+    def read_all(self, limit: int) -> bytes | None:
+        """Return the rest, or None when it is more than ``limit`` bytes (nothing is lost then)."""
+        pieces: list[bytes] = []
+        total = 0
+        while total <= limit:
+            data = self.read(1 << 20)
+            if not data:
+                return b"".join(pieces)
+            pieces.append(data)
+            total += len(data)
+        self._held = b"".join(pieces) + self._held
+        return None
+
+    def _next(self, size: int) -> bytes:
+        if self._over:
+            return b""
+        fault = self._budget.fault()
+        if not fault:
+            try:
+                data = self._file.read(size)
+            except Exception as error:  # each library of archives has its own
+                fault = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            else:
+                if self._counted:
+                    self._budget.unpacked += len(data)
+                self._over = not data
+                return data
+        self.fault = fault
+        self._over = True
+        return b""
+
+
+class Utf8File:
+    """A file of another encoding, handed out in UTF-8; a byte-order mark is dropped."""
+
+    def __init__(self, file: SafeFile, encoding: str, bom: int) -> None:
+        """Decode ``file`` after its ``bom`` bytes of byte-order mark."""
+        self._file = file
+        if bom:
+            file.peek(bom)
+            file.read(bom)
+        self._decoder = (
+            None
+            if encoding in ("utf-8", "utf8", "us-ascii", "ascii")
+            else codecs.getincrementaldecoder(encoding)(errors="replace")
+        )
+        self._held = b""
+
+    def read(self, size: int = -1) -> bytes:
+        """Return at most ``size`` bytes."""
+        if self._decoder is None:
+            return self._file.read(size)
+        if size is None or size < 0:
+            size = 1 << 20
+        while not self._held:
+            data = self._file.read(size)
+            self._held = self._decoder.decode(data, final=not data).encode("utf-8", "replace")
+            if not data:
+                break
+        result, self._held = self._held[:size], self._held[size:]
+        return result

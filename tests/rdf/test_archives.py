@@ -1,0 +1,185 @@
+"""Compressed documents and archives."""
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+from collections.abc import Callable
+
+import pytest
+
+from semcrawl.rdf import ReadOptions, detect, read, read_stream
+from semcrawl.rdf.compression import Compression
+from semcrawl.vocabulary import Kind, RdfFormat
+
+URL = "http://example.org/dump"
+TURTLE = b"<a> <http://b/> [ <http://c/> 1 ] ."
+LINES = b"".join(b"<http://a/%d> <http://b/> _:x .\n" % i for i in range(1000))
+
+
+def zipped(**files: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("_", "."), content)
+    return out.getvalue()
+
+
+def tarred(mode: str = "w", **files: bytes) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode) as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name.replace("_", "."))
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return out.getvalue()
+
+
+def zstd(data: bytes) -> bytes:
+    return pytest.importorskip("zstandard").ZstdCompressor().compress(data)
+
+
+def brotli(data: bytes) -> bytes:
+    return pytest.importorskip("brotli").compress(data)
+
+
+@pytest.mark.parametrize(
+    ("pack", "suffix"),
+    [
+        (gzip.compress, ".nt.gz"),
+        (bz2.compress, ".nt.bz2"),
+        (lzma.compress, ".nt.xz"),
+        (zstd, ".nt.zst"),
+        (brotli, ".nt.br"),
+        (gzip.compress, ""),
+        (lambda data: gzip.compress(data[:9000]) + gzip.compress(data[9000:]), ".nt.gz"),
+        (lambda data: lzma.compress(data[:9000]) + lzma.compress(data[9000:]), ".nt.xz"),
+    ],
+)
+def test_compressed_documents_are_read(pack: Callable[[bytes], bytes], suffix: str) -> None:
+    reading = read(pack(LINES), URL + suffix, "application/octet-stream")
+    assert (reading.quads, reading.errors) == (1000, [])
+    assert reading.detection.format is RdfFormat.N_TRIPLES
+    assert reading.nquads == read(LINES, URL + suffix).nquads
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        zipped(a_ttl=TURTLE, b_nt=LINES, c_txt=b"nothing"),
+        tarred(a_ttl=TURTLE, b_nt=LINES, c_txt=b"nothing"),
+        gzip.compress(tarred(a_ttl=TURTLE, b_nt=LINES, c_txt=b"nothing")),
+        tarred("w:xz", a_ttl=TURTLE, b_nt_gz=gzip.compress(LINES), c_txt=b"nothing"),
+    ],
+    ids=["zip", "tar", "tar.gz", "tar.xz with gz"],
+)
+def test_the_members_of_an_archive_are_told(body: bytes) -> None:
+    reading = read(body, URL)
+    assert [(m.quads, m.detection.kind) for m in reading.members] == [
+        (2, Kind.RDF),
+        (1000, Kind.RDF),
+        (0, Kind.OTHER),
+    ]
+    assert reading.quads == 1002
+    assert reading.errors == []
+
+
+def test_blank_nodes_of_members_are_different() -> None:
+    reading = read(zipped(a_nt=LINES, b_nt=LINES), URL)
+    assert len({line.split()[2] for line in reading.nquads.splitlines()}) == 2
+
+
+def test_members_can_name_their_graph() -> None:
+    reading = read(zipped(a_ttl=TURTLE), URL, None, ReadOptions(member_graphs=True))
+    assert {line.split()[3] for line in reading.nquads.splitlines()} == {f"<{URL}#a.ttl>".encode()}
+
+
+def test_a_cut_archive_keeps_what_was_whole() -> None:
+    body = gzip.compress(LINES)
+    reading = read(body[: len(body) // 2], URL + ".nt.gz")
+    assert 100 < reading.quads < 1000
+    assert reading.error_count >= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (ReadOptions(max_ratio=10), "times its size"),
+        (ReadOptions(max_unpacked_bytes=20_000_000), "bytes unpacked"),
+        (ReadOptions(max_seconds=0), "seconds"),
+    ],
+)
+def test_bombs_are_stopped(options: ReadOptions, word: str) -> None:
+    body = gzip.compress(b"<http://a/> <http://b/> <http://c/> .\n" * 10 + b" " * 40_000_000, 1)
+    reading = read(body, URL, None, options)
+    assert word in " ".join(error.message for error in reading.errors)
+
+
+def test_too_many_members_and_layers_are_left_alone() -> None:
+    many = zipped(**{f"m{i}_nt": LINES for i in range(5)})
+    reading = read(many, URL, None, ReadOptions(max_members=3))
+    assert reading.quads == 3000
+    assert "more than 3 members" in reading.errors[0].message
+    nested = gzip.compress(gzip.compress(gzip.compress(gzip.compress(LINES))))
+    assert read(nested, URL).error_count == 1
+
+
+def test_what_is_compressed_is_detected_by_its_mark() -> None:
+    found = detect(gzip.compress(b"x"), "text/turtle", URL)
+    assert (found.compression, found.format) == (Compression.GZIP, RdfFormat.TURTLE)
+
+
+@pytest.mark.parametrize("body", [b"PK\x03\x04rubbish", b"\x1f\x8brubbish", b"BZh9rubbish"])
+def test_broken_archives_are_an_error(body: bytes) -> None:
+    reading = read(body, URL)
+    assert (reading.quads, reading.error_count) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("syntax", "body"),
+    [
+        ("nt", LINES),
+        (
+            "ttl",
+            b"@prefix e: <http://e/> .\n"
+            + b"".join(b"e:%d e:p [ e:q 1 ] .\n" % i for i in range(500)),
+        ),
+        (
+            "rdf",
+            b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/">'
+            + b"".join(b"<e:T rdf:about='%d'/>" % i for i in range(1000))
+            + b"</rdf:RDF>",
+        ),
+    ],
+)  # fmt: skip
+def test_streamed_documents_give_what_whole_ones_give(syntax: str, body: bytes) -> None:
+    url = f"{URL}.{syntax}"
+    streamed = read_stream(io.BytesIO(body), url, None, ReadOptions(max_in_memory=1000))
+    assert streamed.nquads == read(body, url).nquads
+    assert (streamed.quads, streamed.errors) == (1000, [])
+
+
+def test_streamed_documents_in_utf_16_are_decoded() -> None:
+    body = LINES.decode().encode("utf-16")
+    reading = read_stream(io.BytesIO(body), URL + ".nt", None, ReadOptions(max_in_memory=1000))
+    assert (reading.quads, reading.errors) == (1000, [])
+
+
+def test_many_quads_go_to_a_file() -> None:
+    reading = read(LINES, URL + ".nt", None, ReadOptions(spool_above=1000))
+    assert reading.nquads == b""
+    assert reading.spool is not None
+    assert reading.spool.read_bytes() == read(LINES, URL + ".nt").nquads
+    assert len(reading.links) == 1000
+    reading.spool.unlink()
+
+
+def test_limits_within_a_parser_are_recorded() -> None:
+    deep = b"<http://a/> <http://b/> " + b"<<( <http://a/> <http://b/> " * 300 + b"1"
+    body = LINES + deep + b" )>>" * 300 + b" .\n"
+    reading = read_stream(io.BytesIO(body), URL + ".ttl", None, ReadOptions(max_in_memory=1000))
+    assert reading.error_count == 1
+    small = read(LINES, URL + ".nt", None, ReadOptions(max_nquads_bytes=1000))
+    assert "bytes of N-Quads" in small.errors[0].message
