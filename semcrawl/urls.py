@@ -122,10 +122,14 @@ def resolve(
 def pay_level_domain(host: str) -> str:
     """Return the part of a host name that somebody registered; IP addresses as they are.
 
-    Names under private public suffixes (``ceosys.github.io``) count as registered.
+    Names under private public suffixes (``ceosys.github.io``) count as registered. Where no rule
+    of the public suffix list holds, the last label is the suffix, as the list's algorithm says.
     """
     host = host.lower().rstrip(".")
-    return _public_suffixes(host).top_domain_under_public_suffix or host
+    parts = _public_suffixes(host)
+    if not (parts.suffix or parts.ipv4 or parts.ipv6):
+        return ".".join(host.split(".")[-2:])
+    return parts.top_domain_under_public_suffix or host
 
 
 def host_of(url: str) -> str:
