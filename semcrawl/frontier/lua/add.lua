@@ -22,7 +22,7 @@ for _, part in ipairs(ARGS[1]) do
     end
   end
   if n > 0 then
-    call('SADD', ROOT .. 'queues', queue)
+    if call('SADD', ROOT .. 'queues', queue) == 1 then queues_known = nil end
     for i = 1, #added, 1000 do
       call('ZADD', wait_key(queue, host, group), unpack(added, i, math.min(i + 999, #added)))
     end

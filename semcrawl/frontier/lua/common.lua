@@ -92,8 +92,10 @@ local VALUES = ROOT .. 'values'
 local PACE = ROOT .. 'pace'
 local LEASE = ROOT .. 'lease'
 
+local queues_known
 local function all_queues()
-  return call('SMEMBERS', ROOT .. 'queues')
+  queues_known = queues_known or call('SMEMBERS', ROOT .. 'queues')
+  return queues_known
 end
 
 -- ---- a waiting link's member: sequence number, tries, label, blob
@@ -345,9 +347,10 @@ end
 local function release(host, id)
   local flag = call('HGET', busy_key(host), id)
   if not flag then return end
+  local was = flag == '1' and available(host)
   call('HDEL', busy_key(host), id)
   if flag == '0' then cool(host, NOW + (pace(host))) end
-  file_availability(host)
+  if not was then file_availability(host) end
 end
 
 -- A lease's record, or nil when it is void.
