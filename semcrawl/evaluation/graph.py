@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
+from semcrawl import rdf
 from semcrawl.evaluation.world import Answer, World
 from semcrawl.links import ExtractionOptions, Link, extract_links
 from semcrawl.urls import netloc_of, resolve
@@ -30,6 +31,8 @@ class Node:
     links: tuple[Link, ...] = ()
     #: SHA-256 of the body (empty unless HTML or RDF): tells twins under two URLs apart
     digest: bytes = b""
+    #: RDF out of which not one statement can be read
+    broken: bool = False
 
 
 @dataclass
@@ -59,21 +62,18 @@ class LinkGraph:
         answer = self.world.fetch(url)
         if answer.status != 200 or answer.kind not in (Kind.HTML, Kind.RDF):
             return Node(answer)
-        if answer.links is not None:
-            digest = sha256((answer.document or url).encode()).digest()
-            found: Sequence[Link] = answer.links[: self.max_links]
-        else:
-            body = self.world.body(url)
-            digest = sha256(body).digest()
-            found = ()
-            if answer.kind is Kind.HTML:
-                found = extract_links(
-                    body,
-                    url,
-                    answer.content_type,
-                    ExtractionOptions(max_links=self.max_links),
-                    [value for name, value in answer.headers if name.lower() == "link"],
-                )
+        body = self.world.body(url)
+        digest = sha256(body).digest()
+        if answer.kind is Kind.RDF:
+            reading = rdf.read(body, url, answer.content_type or None)
+            return Node(answer, (), digest, reading.error_count > 0 and reading.quads == 0)
+        found: Sequence[Link] = extract_links(
+            body,
+            url,
+            answer.content_type,
+            ExtractionOptions(max_links=self.max_links),
+            [value for name, value in answer.headers if name.lower() == "link"],
+        )
         return Node(answer, tuple(link for link in found if self.inside(link.url)), digest)
 
     def redirect(self, url: str, answer: Answer) -> str | None:

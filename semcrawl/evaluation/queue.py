@@ -21,10 +21,12 @@ class Waiting:
     parent: str | None
     depth: int
     group: str
+    #: redirects that led here
+    redirects: int = 0
 
     def redirected(self, url: str) -> Waiting:
         """The same link, to be fetched where it was redirected to."""
-        return replace(self, url=url)
+        return replace(self, url=url, redirects=self.redirects + 1)
 
 
 class SimulatedFrontier:

@@ -9,18 +9,25 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, Node, is_rdf
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
 from semcrawl.evaluation.world import World
+from semcrawl.fetchfilter import body_wanted
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked, Relevance
-from semcrawl.vocabulary import HTML_MEDIA_TYPES, RDF_MEDIA_TYPES, Kind
+from semcrawl.vocabulary import AMBIGUOUS_MEDIA_TYPES, Kind
 
 T = TypeVar("T")
+
+#: group of seeds that a strategy would drop, and its value: above everything
+_SEEDS = "seeds"
+_SEEDS_VALUE = 1e9
+#: redirects in a row that are followed, as in the crawler's settings
+_MAX_REDIRECTS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +84,6 @@ class Run:
         return len(self.fetches)
 
 
-def body_wanted(content_type: str, label: Label) -> bool:
-    """Whether a body is downloaded after a look at the headers (sources.md T.5, step 2).
-
-    A response without a content type is given the benefit of the doubt.
-    """
-    media_type = content_type.partition(";")[0].strip().lower()
-    if not media_type or label is Label.R:
-        return True
-    return media_type in HTML_MEDIA_TYPES or media_type in RDF_MEDIA_TYPES
-
-
 def simulate(
     world: World | LinkGraph,
     strategy: Relevance,
@@ -95,17 +91,19 @@ def simulate(
     seed: int = 0,
     *,
     is_target: IsTarget = is_rdf,
+    ambiguous_types: Collection[str] = AMBIGUOUS_MEDIA_TYPES,
     progress: Callable[[Run], None] | None = None,
 ) -> Run:
     """Run a strategy for at most ``pages`` requests (robots.txt and delays play no part).
 
     Give a :class:`LinkGraph` to share its parsed pages between runs. ``seed`` is only noted in the
-    result: a strategy gets its own when it is made. ``progress`` is called after every request.
-    An exception of the strategy ends the run and is noted in ``Run.error``.
+    result: a strategy gets its own when it is made. ``ambiguous_types`` are media types whose
+    bodies are taken whatever the label. ``progress`` is called after every request. An exception
+    of the strategy ends the run and is noted in ``Run.error``.
     """
     graph = world if isinstance(world, LinkGraph) else LinkGraph(world)
     run = Run(graph.world.name, strategy.name, seed)
-    crawl = _Crawl(graph, strategy, run, is_target)
+    crawl = _Crawl(graph, strategy, run, is_target, frozenset(ambiguous_types))
     try:
         crawl.plant()
         while len(run.fetches) < pages and crawl.step():
@@ -121,13 +119,20 @@ class _Crawl:
     """One run under way."""
 
     def __init__(
-        self, graph: LinkGraph, strategy: Relevance, run: Run, is_target: IsTarget
+        self,
+        graph: LinkGraph,
+        strategy: Relevance,
+        run: Run,
+        is_target: IsTarget,
+        ambiguous_types: frozenset[str],
     ) -> None:
         self.graph = graph
         self.strategy = strategy
         self.run = run
         self.is_target = is_target
+        self.ambiguous_types = ambiguous_types
         self.frontier = SimulatedFrontier()
+        self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
         self.had: set[bytes] = set()
         self.targets: set[str] = set()
         self.seconds = 0.0
@@ -137,7 +142,7 @@ class _Crawl:
         for url in self.graph.world.starts:
             page, link = Page(url, depth=-1), Link(url, element="seed")
             ranked = self.strategy.rank(page, [link])[0]
-            group = ranked.group if ranked.group is not None else "seeds"
+            group = ranked.group if ranked.group is not None else _SEEDS
             waiting = Waiting(url, url, ranked.label, ranked.rules, None, 0, group)
             self.frontier.add(waiting, ranked.key)
         self._apply()
@@ -147,43 +152,71 @@ class _Crawl:
         waiting = self.frontier.take()
         if waiting is None:
             return False
-        self._timed(lambda: self.strategy.taken([waiting.url]))
+        self._timed(lambda: self.strategy.taken([waiting.asked]))
         node = self.graph.look(waiting.url)
+        if node.answer.redirect:
+            self._redirected(waiting, node)
+        else:
+            self._read(waiting, node)
+        return True
+
+    def _redirected(self, waiting: Waiting, node: Node) -> None:
+        """Put a redirect's target in front of its group, if it is new and may be fetched."""
+        self._note(waiting, node, None)
+        target = self.graph.redirect(waiting.url, node.answer)
+        allowed = target is not None and waiting.redirects < _MAX_REDIRECTS
+        if allowed and self.frontier.add(waiting.redirected(target or ""), -math.inf):
+            return
+        self._learn(waiting, node, None, duplicate=allowed)
+
+    def _read(self, waiting: Waiting, node: Node) -> None:
+        """Take in what a URL answers."""
         answer = node.answer
-        filtered = False
-        if answer.redirect:
-            self._note(waiting, node, None)
-            target = self.graph.redirect(waiting.url, answer)
-            if target is not None:
-                self.frontier.add(waiting.redirected(target), -math.inf)
-            return True
         kind = answer.kind if answer.status == 200 else None
-        if kind is not None and not body_wanted(answer.content_type, waiting.label):
-            kind, filtered = None, True
+        filtered = kind is not None and not body_wanted(
+            answer.content_type, waiting.label, self.ambiguous_types
+        )
+        if filtered:
+            kind = None
         self._note(waiting, node, kind, filtered)
-        duplicate = kind in (Kind.HTML, Kind.RDF) and node.digest in self.had
+        known = kind in (Kind.HTML, Kind.RDF) and node.digest in self.had
         if kind in (Kind.HTML, Kind.RDF):
             self.had.add(node.digest)
         entered: tuple[Ranked, ...] = ()
-        if kind is Kind.HTML and not duplicate:
+        if kind is Kind.HTML and node.links:
             entered = self._rank(waiting, node)
+        target = kind is not None and not node.broken and self.is_target(answer)
+        self._learn(
+            waiting, node, kind, target=target, duplicate=known and not entered, new_links=entered
+        )
+
+    def _learn(
+        self,
+        waiting: Waiting,
+        node: Node,
+        kind: Kind | None,
+        *,
+        target: bool = False,
+        duplicate: bool = False,
+        new_links: tuple[Ranked, ...] = (),
+    ) -> None:
+        """Tell the strategy what a fetch turned out to be."""
         outcome = Outcome(
             url=waiting.asked,
             kind=kind,
-            target=kind is not None and self.is_target(answer),
+            target=target,
             final_url=waiting.url,
             parent=waiting.parent,
             depth=waiting.depth,
-            status=answer.status,
+            status=node.answer.status,
             label=waiting.label,
             rules=waiting.rules,
             group=waiting.group,
             duplicate=duplicate,
-            new_links=entered,
+            new_links=new_links,
         )
         self._timed(lambda: self.strategy.learn(outcome))
         self._apply()
-        return True
 
     def _rank(self, waiting: Waiting, node: Node) -> tuple[Ranked, ...]:
         """Judge a page's links; those that are new enter the frontier."""

@@ -26,6 +26,7 @@ from semcrawl.evaluation.simulate import Run, simulate
 from semcrawl.evaluation.world import World, status_class
 from semcrawl.evaluation.worlds import WorldSet
 from semcrawl.relevance import Label, Relevance
+from semcrawl.vocabulary import AMBIGUOUS_MEDIA_TYPES
 
 #: What the thesis calls the strategies.
 TITLES: Mapping[str, str] = {
@@ -40,6 +41,7 @@ TITLES: Mapping[str, str] = {
 THESIS_SETTINGS: Mapping[str, Any] = {
     "SEMCRAWL_PROMOTE_WAITING": False,
     "SEMCRAWL_KEEP_UNLIKELY": False,
+    "SEMCRAWL_AMBIGUOUS_TYPES": [],
     "SEMCRAWL_MAX_LINKS_PER_PAGE": 500,
 }
 
@@ -154,7 +156,13 @@ def simulated(load: Load, plan: Plan, tell: Callable[[Progress], None]) -> Crawl
                 tell(Progress(run.world, name, seed, run.requests, run.found))
 
         return simulate(
-            graph, load(name, settings), pages, seed, is_target=plan.is_target, progress=report
+            graph,
+            load(name, settings),
+            pages,
+            seed,
+            is_target=plan.is_target,
+            ambiguous_types=settings.get("SEMCRAWL_AMBIGUOUS_TYPES", AMBIGUOUS_MEDIA_TYPES),
+            progress=report,
         )
 
     return crawl
@@ -211,7 +219,7 @@ def _study_world(
             if len(orders) == 2 and orders[0] == orders[1]:
                 break  # the seed plays no part, and one run tells all
             trials.append(_measure(run, result, truth))
-            tell(Progress(world.name, name, seed, run.requests, run.found, True, run.error))
+            tell(Progress(world.name, name, seed, len(run.curve), run.found, True, run.error))
     result.merged = _merge(asked, truth)
     return result
 

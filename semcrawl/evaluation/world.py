@@ -10,7 +10,6 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from semcrawl.links import Link
 from semcrawl.vocabulary import Kind
 
 REDIRECTS: frozenset[int] = frozenset({301, 302, 303, 307, 308})
@@ -31,8 +30,6 @@ class Answer:
     document: str = ""
     #: further response headers
     headers: tuple[tuple[str, str], ...] = ()
-    #: the page's links in document order, where the world knows them without parsing
-    links: tuple[Link, ...] | None = None
 
     @property
     def redirect(self) -> bool:

@@ -1,0 +1,201 @@
+"""``semcrawl evaluate``: try strategies on closed pieces of the web and compare what they find."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError as ScrapyUsageError
+from scrapy.settings import BaseSettings
+
+from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.evaluation.console import ProgressDisplay, show
+from semcrawl.evaluation.references import REFERENCES
+from semcrawl.evaluation.report import report_page
+from semcrawl.evaluation.results import as_data
+from semcrawl.evaluation.study import Crawl, Plan, simulated, study
+from semcrawl.evaluation.worlds import WorldSet, load_worlds
+from semcrawl.relevance import STRATEGIES, load_strategy
+
+#: priority of settings that the user gave on the command line
+_CHOSEN = 40
+
+
+class Command(ScrapyCommand):
+    """Runs every strategy on every world and writes the figures."""
+
+    requires_project = False
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Say what the arguments are."""
+        return "[options] WORLD…"
+
+    def short_desc(self) -> str:
+        """Say what the command does."""
+        return "Compare strategies on simulated, local or recorded sites"
+
+    def long_desc(self) -> str:
+        """Say it at length."""
+        return (
+            "Run strategies on worlds and compare what they find per request. A WORLD is `thesis` "
+            "(four simulated domains), a folder of files (or http://host/base/=FOLDER), a "
+            "sites.json, or a recorded crawl. Writes results.json and report.html."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's options to Scrapy's."""
+        super().add_options(parser)
+        group = parser.add_argument_group("Evaluate")
+        group.add_argument(
+            "--strategies",
+            metavar="NAMES",
+            help="strategies with commas between, classes by import path (default: all: "
+            + ", ".join((*STRATEGIES, *REFERENCES))
+            + ")",
+        )
+        group.add_argument(
+            "--pages", metavar="N", type=int, default=2000, help="requests at most (2000)"
+        )
+        group.add_argument(
+            "--repeat", metavar="N", type=int, default=1, help="runs of seeded strategies (1)"
+        )
+        group.add_argument("--seed", metavar="N", type=int, default=0, help="first seed (0)")
+        group.add_argument(
+            "--live",
+            action="store_true",
+            help="crawl with the real spiders over loopback HTTP, not in the simulator",
+        )
+        group.add_argument(
+            "--out", metavar="DIR", default="evaluation", help="folder of the results (evaluation)"
+        )
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse what cannot be meant."""
+        super().process_options(args, opts)
+        unknown = [arg for arg in args if arg.startswith("-")]
+        if unknown:
+            raise ScrapyUsageError(f"unknown option {unknown[0]}", print_help=False)
+        for name in ("pages", "repeat"):
+            if getattr(opts, name) < 1:
+                raise ScrapyUsageError(f"--{name} must be at least 1", print_help=False)
+        if not args:
+            raise ScrapyUsageError("give a world: thesis, a folder, a sites.json …")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Run the study; what fails is told, and the rest goes on."""
+        console = Console(stderr=True)
+        folder = Path(opts.out)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            strategies = self._strategies(opts)
+        except (OSError, UsageError) as error:
+            self._fail(
+                f"cannot write to {folder}: {error}" if isinstance(error, OSError) else error
+            )
+            return
+        sets = self._worlds(args, opts.seed)
+        if not sets:
+            return
+        plan = self._plan(strategies, opts)
+        runs = sum(len(each.worlds) for each in sets) * len(strategies) * opts.repeat
+        with ProgressDisplay(console, runs) as display:
+            crawl = self._crawl(plan, opts, display.tell)
+            try:
+                results = study(sets, plan, crawl, display.tell)
+            except SemcrawlError as error:
+                self._fail(error)
+                return
+        if display.problems:
+            self.exitcode = 1
+        data = as_data(results, plan, "live" if opts.live else "offline")
+        show(data, Console())
+        try:
+            self._write(data, folder)
+        except OSError as error:
+            self._fail(f"cannot write to {folder}: {error.strerror}")
+            return
+        print(f"Figures: {folder / 'results.json'}   Report: {folder / 'report.html'}")
+
+    def _strategies(self, opts: argparse.Namespace) -> list[str]:
+        """Names of the strategies; unknown ones are told and left out."""
+        if opts.strategies is None:
+            return [*STRATEGIES, *REFERENCES]
+        names = list(dict.fromkeys(name.strip() for name in opts.strategies.split(",")))
+        good = []
+        for name in filter(None, names):
+            try:
+                if name not in REFERENCES:
+                    load_strategy(name, self._settings_of(self.settings))
+            except UsageError as error:
+                self._fail(error)
+                continue
+            except Exception as error:  # a class of the user's: its runs will tell
+                self._fail(f"{name}: {type(error).__name__}: {error}")
+            good.append(name)
+        if not good:
+            raise UsageError("no strategy is left to run")
+        return good
+
+    def _worlds(self, args: list[str], seed: int) -> list[WorldSet]:
+        sets = []
+        for name in args:
+            try:
+                sets.append(load_worlds(name, seed))
+            except SemcrawlError as error:
+                self._fail(error)
+        return sets
+
+    def _plan(self, strategies: list[str], opts: argparse.Namespace) -> Plan:
+        settings = self.settings
+        chosen = {
+            name
+            for name in (settings or {})
+            if settings is not None and (settings.getpriority(name) or 0) >= _CHOSEN
+        }
+        return Plan(
+            strategies,
+            pages=opts.pages,
+            repeat=opts.repeat,
+            seed=opts.seed,
+            settings=self._settings_of(settings),
+            chosen=frozenset(chosen),
+        )
+
+    @staticmethod
+    def _settings_of(settings: BaseSettings | None) -> dict[str, Any]:
+        if settings is None:
+            return {}
+        return {name: settings.get(name) for name in settings if name.startswith("SEMCRAWL_")}
+
+    @staticmethod
+    def _crawl(plan: Plan, opts: argparse.Namespace, tell: Any) -> Crawl:
+        if not opts.live:
+            return simulated(load_strategy, plan, tell)
+        from semcrawl.evaluation.live import live
+
+        return live(plan, tell)
+
+    @staticmethod
+    def _write(data: dict[str, Any], folder: Path) -> None:
+        """Write both files, whole or not at all."""
+        texts = {
+            "results.json": json.dumps(data, indent=1, ensure_ascii=False) + "\n",
+            "report.html": report_page(data),
+        }
+        for name, text in texts.items():
+            part = folder / f"{name}.part"
+            part.write_text(text, "utf-8")
+            os.replace(part, folder / name)
+
+    def _fail(self, error: object) -> None:
+        """Say what is wrong in one line."""
+        print(f"semcrawl: {error}", file=sys.stderr)
+        self.exitcode = 1

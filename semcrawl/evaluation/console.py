@@ -1,0 +1,125 @@
+"""What ``semcrawl evaluate`` shows while it runs and when it is done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from semcrawl.evaluation.study import Progress as Step
+
+Data = Mapping[str, Any]
+
+
+class ProgressDisplay:
+    """A live bar on a terminal, else a line per finished run; problems are always lines."""
+
+    def __init__(self, console: Console, runs: int) -> None:
+        self._console = console
+        self._started = time.monotonic()
+        self._bar: Progress | None = None
+        self.problems: list[str] = []
+        if console.is_terminal:
+            self._bar = Progress(
+                TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+                TimeElapsedColumn(), console=console, transient=True,
+            )  # fmt: skip
+            self._task = self._bar.add_task("starting", total=runs)
+
+    def __enter__(self) -> Self:
+        """Start to show."""
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def tell(self, step: Step) -> None:
+        """Show how far a study is."""
+        what = " ".join(part for part in (step.world, step.strategy) if part)
+        if step.note:
+            self.problems.append(f"{what}: {step.note}")
+            self._console.print(
+                f"semcrawl: {what}: {step.note}", markup=False, highlight=False, soft_wrap=True
+            )
+        if self._bar is not None:
+            text = f"{what}: {step.found:,} found in {step.requests:,} requests"
+            self._bar.update(self._task, description=text)
+            if step.finished and step.strategy:
+                self._bar.advance(self._task)
+        elif step.finished and step.strategy and not step.note:
+            seconds = time.monotonic() - self._started
+            self._console.print(
+                f"{seconds:6.1f} s  {what}: {step.found:,} found in {step.requests:,} requests",
+                markup=False,
+                highlight=False,
+            )
+
+
+def show(results: Data, console: Console) -> None:
+    """Print the totals and the worlds of every set."""
+    titles = {each["name"]: each["title"] for each in results["strategies"]}
+    for each in results["sets"]:
+        if each["strategies"]:
+            console.print(_totals(each, titles))
+            if len(each["worlds"]) > 1:
+                console.print(_by_world(each))
+
+
+def _totals(data: Data, titles: Mapping[str, str]) -> Table:
+    worlds = data["worlds"]
+    table = Table(title=data["name"], title_justify="left", header_style="bold")
+    table.add_column("strategy", no_wrap=True)
+    table.add_column("thesis", no_wrap=True)
+    for name in ("found", "requests", "harvest", "area", "µs/link"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, figures in data["strategies"].items():
+        ones = [world["strategies"].get(name, {}) for world in worlds]
+        title = titles.get(name, name)
+        cells = ["failed" if any(one.get("errors") for one in ones) else "–", "", "", "", ""]
+        if figures:
+            area = figures["auc_relative"]
+            times = [o["link_microseconds"]["mean"] for o in ones if o.get("link_microseconds")]
+            cells = [
+                f"{figures['found']:,.0f}",
+                f"{figures['requests']:,.0f}",
+                f"{100 * figures['harvest_rate']:.2f} %",
+                "–" if area is None else f"{area['mean']:.3f}",
+                f"{sum(times) / len(times):.0f}" if times else "–",
+            ]
+        table.add_row(name, title if title != name else "", *cells)
+    return table
+
+
+def _by_world(data: Data) -> Table:
+    table = Table(title="found (area) by world", title_justify="left", header_style="bold")
+    table.add_column("strategy", no_wrap=True)
+    for world in data["worlds"]:
+        table.add_column(world["name"], justify="right", overflow="fold")
+    for name in data["strategies"]:
+        ones = [world["strategies"].get(name, {}) for world in data["worlds"]]
+        table.add_row(name, *(_found(one) for one in ones))
+    return table
+
+
+def _found(one: Data) -> str:
+    found, area = one.get("found"), one.get("auc_relative")
+    if not found:
+        return "failed" if one.get("errors") else "–"
+    text = f"{found['mean']:,.0f}"
+    if found["count"] > 1:
+        text += f"±{found['deviation']:.0f}"
+    return f"{text} ({area['mean']:.2f})" if area else text

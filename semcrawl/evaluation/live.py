@@ -1,0 +1,173 @@
+"""Live runs: the real spiders, in a process of their own, over loopback HTTP.
+
+What they asked for is taken from the server's log; labels and rules from their records.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from semcrawl.errors import SemcrawlError
+from semcrawl.evaluation.graph import IsTarget, LinkGraph, is_rdf
+from semcrawl.evaluation.serve import Asked, WorldServer
+from semcrawl.evaluation.simulate import Fetch, Run
+from semcrawl.evaluation.study import Crawl, Plan, Progress
+from semcrawl.relevance import Label
+from semcrawl.urls import normalise
+from semcrawl.vocabulary import Kind
+
+#: No waiting, one request at a time: the order is the strategy's alone.
+LIVE_SETTINGS: Mapping[str, Any] = {
+    "CONCURRENT_REQUESTS": 1,
+    "SEMCRAWL_CONCURRENCY_PER_HOST": 1,
+    "SEMCRAWL_CRAWL_DELAY": 0,
+    "ROBOTSTXT_OBEY": False,
+    "RETRY_ENABLED": False,
+    "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
+    "SEMCRAWL_PROGRESS": "off",
+    "LOG_LEVEL": "ERROR",
+}
+
+#: Seconds after which a live run is given up, for every request that it may make.
+_SECONDS_PER_REQUEST = 2.0
+
+
+def live(plan: Plan, tell: Callable[[Progress], None]) -> Crawl:
+    """Crawl with the real spiders."""
+    changed = {name: plan.settings[name] for name in plan.chosen if name in plan.settings}
+
+    def crawl(
+        graph: LinkGraph, name: str, settings: Mapping[str, Any], pages: int, seed: int
+    ) -> Run:
+        thesis = {k: v for k, v in settings.items() if plan.settings.get(k) != v}
+        return crawl_live(
+            graph, name, pages, seed, settings={**changed, **thesis}, is_target=plan.is_target
+        )
+
+    return crawl
+
+
+def crawl_live(
+    graph: LinkGraph,
+    strategy: str,
+    pages: int = 2000,
+    seed: int = 0,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    is_target: IsTarget = is_rdf,
+) -> Run:
+    """Crawl a world with the spider ``html`` for at most ``pages`` requests.
+
+    ``settings`` come on top of :data:`LIVE_SETTINGS`. Raises ``SemcrawlError`` when the crawler
+    fails, with the last line that it said.
+    """
+    chosen = {**LIVE_SETTINGS, "SEMCRAWL_SEED": seed, **(settings or {})}
+    with (
+        tempfile.TemporaryDirectory(prefix="semcrawl-live-") as folder,
+        WorldServer(graph.world) as server,
+    ):
+        chosen |= {
+            "SEMCRAWL_JOBDIR": folder,
+            "SEMCRAWL_RELEVANCE": strategy,
+            "SEMCRAWL_PAGES": pages,
+            "SEMCRAWL_MAX_LINKS_PER_PAGE": graph.max_links,
+        }
+        _spawn(graph, chosen, server.address, folder, 60 + pages * _SECONDS_PER_REQUEST)
+        asked = [one for one in server.log if not one.robots]
+        judged = _judged(Path(folder) / "crawl.db")
+    return _as_run(graph, strategy, seed, asked, judged, is_target)
+
+
+def _spawn(
+    graph: LinkGraph, settings: Mapping[str, Any], proxy: str, folder: str, timeout: float
+) -> None:
+    """Run ``semcrawl crawl html`` with all its traffic through the proxy."""
+    world = graph.world
+    command = [sys.executable, "-m", "semcrawl", "crawl", "html"]
+    command += ["-a", "seeds=" + ",".join(world.starts)]
+    command += ["-a", "scope=" + ",".join(sorted(world.hosts))]
+    for name, value in settings.items():
+        text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+        command += ["-s", f"{name}={text}"]
+    kept = {k: v for k, v in os.environ.items() if k.lower() not in _PROXY_VARIABLES}
+    environment = kept | {"http_proxy": proxy, "https_proxy": proxy}
+    environment.pop("REDIS_URL", None)
+    try:
+        done = subprocess.run(  # noqa: S603 - our own interpreter and package
+            command,
+            env=environment,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise SemcrawlError(f"the live crawl did not end within {timeout:.0f} s") from None
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise SemcrawlError(f"the live crawl failed: {said[-1] if said else done.returncode}")
+
+
+_PROXY_VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy"})
+
+
+def _judged(records: Path) -> dict[str, tuple[Label, tuple[str, ...], str | None, int]]:
+    """Label, rules, parent and depth of every URL that was asked for."""
+    if not records.is_file():
+        return {}
+    connection = sqlite3.connect(f"file:{records}?mode=ro", uri=True)
+    try:
+        rows = connection.execute("SELECT url, label, rules, parent_url, depth FROM fetch")
+        return {
+            url: (Label(label or "H"), _rules(rules), parent, depth)
+            for url, label, rules, parent, depth in rows
+        }
+    finally:
+        connection.close()
+
+
+def _rules(text: str | None) -> tuple[str, ...]:
+    return tuple((text or "").replace(",", " ").split())
+
+
+def _as_run(
+    graph: LinkGraph,
+    strategy: str,
+    seed: int,
+    asked: Sequence[Asked],
+    judged: Mapping[str, tuple[Label, tuple[str, ...], str | None, int]],
+    is_target: IsTarget,
+) -> Run:
+    """Put what the server saw into the form of a simulated run."""
+    run = Run(graph.world.name, strategy, seed)
+    had: set[str] = set()
+    origin: dict[str, str] = {}  # target of a redirect → the link that led there
+    for one in asked:
+        url = normalise(one.url) or one.url
+        answer = graph.look(url).answer
+        label, rules, parent, depth = judged.get(url, (Label.H, (), None, 0))
+        link = origin.get(url, url)
+        target = graph.redirect(url, answer)
+        if target is not None:
+            origin.setdefault(target, link)
+        new = False
+        if one.status == 200 and is_target(answer):
+            document = answer.document or url
+            new = document not in had
+            had.add(document)
+        kind: Kind | None = answer.kind if one.status == 200 else None
+        run.fetches.append(
+            Fetch(url, link, one.status, kind, label, rules, parent, depth, new_target=new)
+        )
+        run.curve.append(len(had))
+        if parent is not None:
+            run.judged.setdefault(link, (label, rules, parent))
+    return run

@@ -1,0 +1,130 @@
+"""A world served over loopback HTTP, as a proxy for its hosts, with a log of what was asked.
+
+A crawler is given ``http_proxy``; nothing leaves the machine, as hosts outside of the world answer
+502. Runs in a thread of its own, so that a crawl in the same process or another can use it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+from semcrawl.evaluation.world import World
+from semcrawl.urls import netloc_of, normalise
+
+_HEADER_LIMIT = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as the server saw it."""
+
+    method: str
+    #: as asked for, not normalised
+    url: str
+    status: int
+    robots: bool = False
+
+
+class WorldServer:
+    """Serves a world; use as a context manager. ``log`` holds the requests in order."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.log: list[Asked] = []
+        self.address = ""
+        self._hosts = frozenset(world.hosts)
+        self._ready = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._thread = threading.Thread(target=self._run, name="world server", daemon=True)
+
+    def __enter__(self) -> Self:
+        """Listen on a free port of 127.0.0.1."""
+        self._thread.start()
+        self._ready.wait()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop."""
+        if self._loop is not None and self._stop is not None:
+            self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    def _run(self) -> None:
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        server = await asyncio.start_server(
+            self._connection, "127.0.0.1", 0, limit=_HEADER_LIMIT, backlog=128
+        )
+        port = server.sockets[0].getsockname()[1]
+        self.address = f"http://127.0.0.1:{port}"
+        self._ready.set()
+        await self._stop.wait()
+        server.close()
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer requests on a connection until it is closed."""
+        try:
+            while True:
+                raw = await reader.readuntil(b"\r\n\r\n")
+                lines = raw.decode("latin-1").split("\r\n")
+                method, _, rest = lines[0].partition(" ")
+                headers = {
+                    name.strip().lower(): value.strip()
+                    for name, _, value in (line.partition(":") for line in lines[1:] if line)
+                }
+                if length := int(headers.get("content-length") or 0):
+                    await reader.readexactly(length)
+                target = rest.rpartition(" ")[0]
+                if target.startswith("/"):
+                    target = f"http://{headers.get('host', '')}{target}"
+                writer.write(self._answer(method, target))
+                await writer.drain()
+                if headers.get("connection", "").lower() == "close" or method == "CONNECT":
+                    break
+        except (
+            asyncio.IncompleteReadError,
+            asyncio.LimitOverrunError,
+            ConnectionError,
+            ValueError,
+        ):
+            pass
+        finally:
+            writer.close()
+
+    def _answer(self, method: str, target: str) -> bytes:
+        """Status line, headers and body of an answer."""
+        url = normalise(target)
+        headers: list[tuple[str, str]] = []
+        status, body, robots = 502, b"", False
+        if method in ("GET", "HEAD") and url is not None and netloc_of(url) in self._hosts:
+            robots = urlsplit(url).path == "/robots.txt"
+            text = self.world.robots(netloc_of(url)) if robots else ""
+            if text:
+                status, body = 200, text.encode()
+                headers.append(("Content-Type", "text/plain"))
+            else:
+                answer = self.world.fetch(url)
+                status, body = answer.status, self.world.body(url)
+                if answer.content_type:
+                    headers.append(("Content-Type", answer.content_type))
+                if answer.location:
+                    headers.append(("Location", answer.location))
+                headers.extend(answer.headers)
+        self.log.append(Asked(method, target, status, robots))
+        lines = [f"HTTP/1.1 {status} -", f"Content-Length: {len(body)}"]
+        lines += [f"{name}: {' '.join(value.split())}" for name, value in headers]
+        head = "\r\n".join(lines).encode("utf-8", "replace") + b"\r\n\r\n"
+        return head if method == "HEAD" else head + body
