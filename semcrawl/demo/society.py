@@ -207,7 +207,7 @@ def _files(host: Host, prose: Prose) -> None:
     report = b"%PDF-1.4\n" + prose.paragraph(60).encode() + b"\n%%EOF\n"
     host.body("/downloads/annual-report", ResourceKind.OTHER, report, "application/pdf")
     host.dead("/minutes/2019.html")
-    host.dead("/minutes/2020.html", 500)
+    host.dead("/minutes/2020.html", 501)
     forbidden = Response(403, (("Content-Type", "text/plain"),), b"Members of the board only.\n")
     host.put("/board/", ResourceKind.DEAD, ("", forbidden))
     host.html("/private/", "Wardens", link("/private/keys.rdf", "Keys in RDF"))

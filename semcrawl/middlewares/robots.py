@@ -19,8 +19,8 @@ from semcrawl.frontier.session import CrawlSession
 class PacedRobotsMiddleware(RobotsTxtMiddleware):
     """Obeys robots.txt, and tells the frontier its Crawl-delay or Request-rate (T.8).
 
-    The longer of the file's delay and ``SEMCRAWL_CRAWL_DELAY`` holds, up to
-    ``SEMCRAWL_MAX_CRAWL_DELAY`` seconds. Fetching the file counts as a request to the host: the
+    The file's delay holds, up to ``SEMCRAWL_MAX_CRAWL_DELAY`` seconds; where it asks for none,
+    ``SEMCRAWL_CRAWL_DELAY``. Fetching the file counts as a request to the host: the
     page that made us ask for it waits for the delay.
     """
 
@@ -51,7 +51,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         delay = asked_delay(rules, self._agent)
         if delay is None:
             return
-        delay = min(max(delay, self._delay), self._longest)
+        delay = min(delay, self._longest)
         self._delays[request.url.split("/", 3)[2]] = delay
         await session.frontier.set_pace(lease.entry.host, delay=delay, concurrency=1)
 
