@@ -117,3 +117,15 @@ class Relevance(Protocol):
     def load_state(self, state: bytes) -> None:
         """Go on with what was learned; raise ``UsageError`` when the state is not ours."""
         ...
+
+
+@runtime_checkable
+class Restrained(Protocol):
+    """A strategy that would rather wait for answers than fetch what it knows little about.
+
+    Optional: who takes links off the frontier asks for it before every take.
+    """
+
+    def room(self, in_flight: int) -> int:
+        """How many more fetches to start while ``in_flight`` are under way; > 0 when none is."""
+        ...

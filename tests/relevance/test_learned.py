@@ -233,3 +233,62 @@ def test_links_beyond_the_bound_are_forgotten_worst_first():
     table = strategy._memory.table
     assert table.size <= 1000
     assert sum(url.endswith(".ttl") for url in table.urls) > 0.9 * table.size
+
+
+def test_an_address_whose_page_is_known_under_another_comes_late_until_that_one_fails():
+    strategy = Learned()
+    known, twin, other = (f"http://a.example/{x}" for x in ("doc", "doc.html", "dot.html"))
+    fetch(strategy, HOME.url, Kind.HTML, links(known, twin, other))
+    before = strategy.rekeyed()
+    assert before[twin] > keys(strategy, [other])[other]
+    fetch(strategy, known, None, parent=HOME.url)
+    assert strategy.rekeyed()[twin] < before[twin] - 0.03
+
+
+def test_links_outside_the_seeds_folder_come_after_those_below_it():
+    strategy = Learned()
+    seed = "http://a.example/people/project/index"
+    inside, near, out = (f"http://a.example/{x}/y.html" for x in ("people/project", "people", "x"))
+    ranked = fetch(strategy, seed, Kind.HTML, links(out, near, inside))
+    key = {r.link.url: r.key for r in ranked}
+    assert key[inside] < key[near] < key[out]
+
+
+def test_little_is_in_flight_until_something_is_known_but_sure_targets_do_not_wait():
+    strategy = Learned()
+    pages = [f"http://a.example/{i}" for i in range(60)]
+    fetch(strategy, HOME.url, Kind.HTML, links(*pages, "http://a.example/x.ttl"))
+    assert strategy.room(0) == 2
+    strategy.taken(["http://a.example/x.ttl", pages[0]])
+    assert strategy.room(2) == 0
+    for page in pages[:50]:
+        fetch(strategy, page, Kind.HTML, parent=HOME.url)
+    assert strategy.room(0) >= 3
+
+
+def test_what_never_came_back_does_not_stop_the_crawl():
+    strategy = Learned()
+    pages = [f"http://a.example/{i}" for i in range(10)]
+    fetch(strategy, HOME.url, Kind.HTML, links(*pages))
+    strategy.taken(pages[:9])
+    assert strategy.room(0) >= 1
+
+
+def test_another_crawls_model_gives_weights_but_no_links():
+    first = Learned()
+    fetch(first, HOME.url, Kind.HTML, links(*(f"http://a.example/d/{i}" for i in range(9))))
+    for i in range(5):
+        fetch(first, f"http://a.example/d/{i}", Kind.RDF, parent=HOME.url)
+    second = Learned()
+    second.load_model(first.dump_state())
+    assert second.values() == {}
+    probe = "http://b.example/d/1"
+    assert keys(second, [probe])[probe] < keys(Learned(), [probe])[probe]
+
+
+def test_more_targets_are_expected_where_more_wait():
+    few, many = Learned(), Learned()
+    fetch(few, HOME.url, Kind.HTML, links("http://a.example/1.ttl"))
+    fetch(many, HOME.url, Kind.HTML, links(*(f"http://a.example/{i}.ttl" for i in range(20))))
+    assert few.expected_remaining() < many.expected_remaining() <= 20
+    assert many.expected_next(5) <= 5

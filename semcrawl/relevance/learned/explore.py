@@ -13,11 +13,16 @@ class FetchCounts:
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
+        self.names: list[str] = []
         self._counts: Floats = np.zeros(256, np.float32)
 
     def number(self, name: str) -> int:
         """The number of a name; a new one if it has none."""
-        number = self.numbers.setdefault(name, len(self.numbers))
+        number = self.numbers.get(name)
+        if number is not None:
+            return number
+        number = self.numbers[name] = len(self.names)
+        self.names.append(name)
         if number >= len(self._counts):
             self._counts = np.concatenate((self._counts, np.zeros_like(self._counts)))
         return number
@@ -27,21 +32,18 @@ class FetchCounts:
         self._counts[number] += fetches
 
     def shares(self, numbers: NDArray[np.integer]) -> Floats:
-        """1/√(1+n) for the counts n of each number."""
-        result: Floats = 1 / np.sqrt(1 + self._counts[numbers])
+        """1/√(1+n) for the counts n of each number; -1 stands for a name never counted."""
+        counts = np.where(numbers < 0, np.float32(0), self._counts[numbers])
+        result: Floats = 1 / np.sqrt(1 + counts)
         return result
-
-    def count(self, name: str) -> float:
-        """Fetches counted under a name."""
-        number = self.numbers.get(name)
-        return 0.0 if number is None else float(self._counts[number])
 
     def state(self) -> tuple[list[str], Floats]:
         """Names and counts, for :meth:`restore`."""
-        return list(self.numbers), self._counts[: len(self.numbers)].copy()
+        return self.names, self._counts[: len(self.names)].copy()
 
     def restore(self, names: list[str], counts: Floats) -> None:
         """Take over what :meth:`state` gave."""
+        self.names = list(names)
         self.numbers = {name: i for i, name in enumerate(names)}
         self._counts = np.zeros(max(256, len(names)), np.float32)
         self._counts[: len(names)] = counts

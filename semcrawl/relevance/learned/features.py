@@ -12,87 +12,19 @@ from numpy.typing import NDArray
 
 from semcrawl.links import Link
 from semcrawl.relevance.learned.options import LearnedOptions
-from semcrawl.relevance.learned.prior import LinkSigns, prior_logit
+from semcrawl.relevance.learned.places import LONGEST, Place, host_of
+from semcrawl.relevance.learned.prior import LinkSigns
 from semcrawl.relevance.learned.targets import TargetSigns
 
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W_]+")
-_LETTER_DIGITS = re.compile(r"(?<=[a-z])(?=0)|(?<=0)(?=[a-z])")
-#: a path segment that names one thing and nothing else: a hash, a session, a UUID
+#: a folder name that names one thing and nothing else: a hash, a session, a UUID (digits folded)
 _OPAQUE = re.compile(r"(?=[a-f]*0)[a-f0-]{6,}|(?=.*0.*0)[a-z0]{16,}")
 _EXTENSION = re.compile(r"[a-z][a-z0-9-]{0,9}")
-#: characters of a URL or text that are looked at
-_LONGEST = 1000
-_CACHE_SIZE = 50_000
-
-
-@dataclass(frozen=True, slots=True)
-class LinkFacts:
-    """All that the model keeps of a link."""
-
-    #: rows of the weight table, without repetition, uint32
-    rows: NDArray[np.uint32]
-    #: prior logit, without jitter
-    prior: float
-    #: names of what the exploration bonus counts by: cluster, section, subsection
-    groups: tuple[str, str, str]
-    host: str
-    #: never to be fetched
-    dropped: bool
-    #: what the URL and the type attribute promise: see :class:`LinkSigns`
-    signs: LinkSigns
-
-
-class FeatureMaker:
-    """Turns links into :class:`LinkFacts`. Keeps a bounded cache of hashed texts."""
-
-    def __init__(self, options: LearnedOptions, signs: TargetSigns) -> None:
-        self._signs = signs
-        self._families = options.families
-        self._mask = (1 << options.table_bits) - 1
-        self._cache: dict[tuple[str, str, int], tuple[int, ...]] = {}
-
-    def facts(self, link: Link) -> LinkFacts:
-        """Describe a link; one whose URL cannot be read is ``dropped``."""
-        view = _View(link, self._signs)
-        rows: set[int] = set()
-        for prefix, text, limit in view.texts(self._families):
-            key = (prefix, text, limit)
-            hashed = self._cache.get(key)
-            if hashed is None:
-                hashed = self._hash(prefix, text, limit)
-            rows.update(hashed)
-        return LinkFacts(
-            rows=np.fromiter(sorted(rows), np.uint32, len(rows)),
-            prior=prior_logit(view.signs),
-            groups=view.groups(),
-            host=view.host,
-            dropped=view.dropped,
-            signs=view.signs,
-        )
-
-    def named(self, link: Link) -> list[tuple[str, int]]:
-        """Every feature by name with its row, in the order of making (for explanations)."""
-        view = _View(link, self._signs)
-        found: dict[str, int] = {}
-        for prefix, text, limit in view.texts(self._families):
-            for token in _tokens(text, limit):
-                found[f"{_TOPICS[prefix]} {token!r}" if token else _TOPICS[prefix]] = (
-                    crc32(f"{prefix}:{token}".encode("utf-8", "replace")) & self._mask
-                )
-        return list(found.items())
-
-    def _hash(self, prefix: str, text: str, limit: int) -> tuple[int, ...]:
-        if len(self._cache) >= _CACHE_SIZE:
-            self._cache.clear()
-        mask = self._mask
-        hashed = tuple(
-            crc32(f"{prefix}:{token}".encode("utf-8", "replace")) & mask
-            for token in _tokens(text, limit)
-        )
-        self._cache[prefix, text, limit] = hashed
-        return hashed
-
+#: texts whose hashes are remembered
+_CACHE_SIZE = 20_000
+#: folders from the top that get a feature each
+_PREFIXES = 5
 
 #: feature prefix → what it is called in an explanation
 _TOPICS = {
@@ -107,6 +39,10 @@ _TOPICS = {
     "hs": "host and folder",
     "hf": "host and first folder",
     "hp": "host, file name in any folder",
+    "g": "below the folder",
+    "w": "way from the page's folder",
+    "we": "way and file name's end",
+    "o": "seed's folder",
     "a": "anchor word",
     "A": "anchor",
     "b": "word before",
@@ -114,16 +50,75 @@ _TOPICS = {
     "t": "title word",
     "y": "type",
     "r": "rel",
+    "d": "predicate",
     "p": "tag path",
     "P": "end of tag path",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFacts:
+    """All that the model keeps of a link."""
+
+    #: rows of the weight table, without repetition
+    rows: NDArray[np.uint32]
+    #: names of what the exploration bonus counts by: cluster, section, subsection
+    groups: tuple[str, str, str]
+    host: str
+    #: never to be fetched
+    dropped: bool
+    signs: LinkSigns
+
+
+class FeatureMaker:
+    """Turns links into :class:`LinkFacts`. Keeps a bounded cache of hashed texts."""
+
+    def __init__(self, options: LearnedOptions, targets: TargetSigns) -> None:
+        self._targets = targets
+        self._families = options.families
+        self._mask = (1 << options.table_bits) - 1
+        self._cache: dict[tuple[str, str, int], tuple[int, ...]] = {}
+
+    def facts(self, link: Link, place: Place) -> LinkFacts:
+        """Describe a link; one whose URL cannot be read is ``dropped``."""
+        view = _View(link, self._targets, place)
+        if view.dropped:
+            return LinkFacts(_NO_ROWS, ("", "", ""), view.host, True, view.signs)
+        rows: set[int] = set()
+        cache = self._cache
+        for key in view.texts(self._families):
+            hashed = cache.get(key)
+            rows.update(self._hash(key) if hashed is None else hashed)
+        return LinkFacts(
+            np.array(sorted(rows), np.uint32), view.groups(), view.host, False, view.signs
+        )
+
+    def named(self, link: Link, place: Place) -> list[tuple[str, int]]:
+        """Every feature by name with its row, in the order of making (for explanations)."""
+        found: dict[str, int] = {}
+        for prefix, text, limit in _View(link, self._targets, place).texts(self._families):
+            for token in _tokens(text, limit):
+                name = f"{_TOPICS[prefix]} {token!r}" if token else _TOPICS[prefix]
+                found[name] = self._row(prefix, token)
+        return list(found.items())
+
+    def _hash(self, key: tuple[str, str, int]) -> tuple[int, ...]:
+        if len(self._cache) >= _CACHE_SIZE:
+            self._cache.clear()
+        prefix, text, limit = key
+        hashed = tuple(self._row(prefix, token) for token in _tokens(text, limit))
+        self._cache[key] = hashed
+        return hashed
+
+    def _row(self, prefix: str, token: str) -> int:
+        return crc32(f"{prefix}:{token}".encode("utf-8", "replace")) & self._mask
 
 
 def _tokens(text: str, limit: int) -> list[str]:
     """The features of a text: itself (limit 0), its first words (> 0), or its last (< 0)."""
     if limit == 0:
         return [text]
-    words = fold_words(text)
+    words = _WORD.findall(fold_digits(text))
     return words[:limit] if limit > 0 else words[limit:]
 
 
@@ -132,58 +127,53 @@ def fold_digits(text: str) -> str:
     return _DIGITS.sub("0", text.lower())
 
 
-def fold_words(text: str) -> list[str]:
-    """Words of a text, folded by :func:`fold_digits`."""
-    return _WORD.findall(fold_digits(text))
-
-
 class _View:
     """One link, taken apart once."""
 
     __slots__ = (
-        "directories", "dropped", "ending", "extension", "file", "host", "link", "path", "query",
-        "segments", "signs", "tags", "trailing",
+        "dropped", "ending", "extension", "file", "folders", "host", "link", "path", "query",
+        "segments", "signs", "tags", "trailing", "way", "within",
     )  # fmt: skip
 
-    def __init__(self, link: Link, targets: TargetSigns) -> None:
+    def __init__(self, link: Link, targets: TargetSigns, place: Place) -> None:
         self.link = link
         self.dropped = False
+        self.host = host_of(link.url)
         try:
-            parts = urlsplit(link.url[:_LONGEST])
-            self.host = parts.netloc.rpartition("@")[2].lower()[:255]
-            path, self.query = parts.path, parts.query
+            parts = urlsplit(link.url[:LONGEST])
+            path, self.query = parts.path, parts.query.lower()
         except ValueError:
-            self.host, path, self.query = "", "", ""
+            path, self.query = "", ""
             self.dropped = True
         if "%" in path:
             path = unquote(path, errors="replace")
-        self.path = fold_digits(path)
+        path = path.lower()
+        folder = path.rpartition("/")[0] + "/"
+        self.way, self.within = place.way(self.host, folder), place.within(self.host, folder)
+        segments = [s for s in path.split("/") if s]
+        self.trailing = path.endswith("/") or not segments
+        self.extension, endings = ("", []) if self.trailing else _endings(segments[-1])
+        self.path = _DIGITS.sub("0", path)
         self.segments = [s for s in self.path.split("/") if s]
-        self.trailing = path.endswith("/") or not path
-        self.directories = [_fold_opaque(s) for s in self.segments]
-        self.file = "" if self.trailing or not self.directories else self.directories.pop()
-        name = "" if self.trailing else (self.segments[-1] if self.segments else "")
-        stem, *endings = name.split(".")
-        endings = [e for e in endings if _EXTENSION.fullmatch(e)][-2:] if stem else []
-        # digits are folded, so n3 and mp4 are put back
-        last = path.rpartition(".")[2].lower() if endings else ""
-        self.extension = last if _EXTENSION.fullmatch(last) else ""
-        self.ending = ".".join(endings) + ("/" if self.trailing else "")
-        self.tags = _folded_tags(link.tag_path)
+        self.folders = ["#" if _OPAQUE.fullmatch(s) else s for s in self.segments]
+        self.file = "" if self.trailing else self.folders.pop()
+        self.ending = _DIGITS.sub("0", ".".join(endings)) + ("/" if self.trailing else "")
+        self.tags = _DIGITS.sub("", link.tag_path[-LONGEST:].lower())
         self.signs = LinkSigns.of(
             link,
             targets,
             extension=self.extension,
             endings=endings,
-            segments=[s for s in path.lower().split("/") if s],
+            segments=segments,
             trailing=self.trailing,
-            query=bool(self.query),
+            query=self.query,
+            within=self.within,
         )
-        self.dropped = self.dropped or self.signs.useless
+        self.dropped = self.dropped or self.signs.useless or not self.host
 
     def texts(self, families: frozenset[str]) -> list[tuple[str, str, int]]:
         """(prefix, text, limit) of every feature; see :func:`_tokens` for the limit."""
-        link, host = self.link, self.host
+        link, host, folders = self.link, self.host, self.folders
         found = [("1", "", 0)]
         if "extension" in families:
             found += [("e", self.extension, 0), ("E", self.ending, 0)]
@@ -194,33 +184,41 @@ class _View:
         if "query" in families and self.query:
             found.append(("q", self.query, 6))
         if "host" in families:
-            folders = self.directories
+            first, last = (folders[0], folders[-1]) if folders else ("", "")
             found += [
                 ("h", host, 0),
                 ("hs", f"{host}/{'/'.join(folders)}", 0),
-                ("hf", f"{host}/{folders[0] if folders else ''}", 0),
-                ("hp", f"{host}/{folders[-1] if folders else ''}/*{self.file}", 0),
+                ("hf", f"{host}/{first}", 0),
+                ("hp", f"{host}/{last}/*{self.file}", 0),
             ]
+        if "place" in families:
+            found += [("w", self.way, 0), ("we", f"{self.way} {self.ending}", 0)]
+            found.append(("o", self.within, 0))
+            prefix = host
+            for folder in folders[:_PREFIXES]:
+                prefix = f"{prefix}/{folder}"
+                found.append(("g", prefix, 0))
         if "anchor" in families and link.anchor:
-            anchor = link.anchor[:_LONGEST]
-            found.append(("a", anchor, 8))
-            if len(anchor) <= 24:
-                found.append(("A", fold_digits(anchor), 0))
+            found.append(("a", link.anchor[:LONGEST], 8))
+            if len(link.anchor) <= 24:
+                found.append(("A", fold_digits(link.anchor), 0))
         if "context" in families:
             if link.before:
                 found.append(("b", link.before[-100:], -4))
             if link.after:
                 found.append(("f", link.after[:100], 3))
         if "title" in families and link.title:
-            found.append(("t", link.title[:_LONGEST], 6))
+            found.append(("t", link.title[:LONGEST], 6))
         if "markup" in families:
             found += [("y", link.type[:80].lower(), 0), ("r", link.rel[:80].lower(), 0)]
             found += [("p", self.tags, 0), ("P", _last_levels(self.tags), 0)]
+            if link.predicate:
+                found.append(("d", link.predicate[:LONGEST], 0))
         return found
 
     def groups(self) -> tuple[str, str, str]:
         """Names of the link's cluster, section and subsection."""
-        host, folders = self.host, self.directories
+        host, folders = self.host, self.folders
         return (
             f"{_last_levels(self.tags)} {host} {len(folders)} {self.extension} {self.trailing}",
             f"{host}/{folders[0] if folders else ''}",
@@ -228,14 +226,16 @@ class _View:
         )
 
 
-def _fold_opaque(segment: str) -> str:
-    """A segment that is an identifier becomes ``#``: every such folder counts as the same."""
-    return "#" if _OPAQUE.fullmatch(segment) else segment
+_NO_ROWS: NDArray[np.uint32] = np.zeros(0, np.uint32)
 
 
-def _folded_tags(tag_path: str) -> str:
-    """The tag path in lower case, without digits."""
-    return _DIGITS.sub("", tag_path[-_LONGEST:].lower())
+def _endings(name: str) -> tuple[str, list[str]]:
+    """Extension of a file name, and its last two endings (``dump.nt.gz``: ``nt``, ``gz``)."""
+    stem, *endings = name.split(".")
+    if not stem or not endings:
+        return "", []
+    extension = endings[-1] if _EXTENSION.fullmatch(endings[-1]) else ""
+    return extension, [e for e in endings if _EXTENSION.fullmatch(e)][-2:]
 
 
 def _last_levels(tags: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ class IndexModel:
     def __init__(self, options: LearnedOptions) -> None:
         size = 1 << options.table_bits
         self._rate = options.learning_rate
+        self._initial = options.initial_squares
         self.weights: Floats = np.zeros(size, np.float32)
         self.squares: Floats = np.full(size, options.initial_squares, np.float32)
 
@@ -46,6 +49,16 @@ class IndexModel:
         self.squares[rows] = squares
         step = self._rate * gradient * math.sqrt(4 / len(rows))
         self.weights[rows] -= step / np.sqrt(squares)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The rows that were ever touched, for :meth:`restore`."""
+        rows = np.flatnonzero(self.squares != np.float32(self._initial))
+        return {"rows": rows, "weights": self.weights[rows], "squares": self.squares[rows]}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what :meth:`state` gave."""
+        self.weights[state["rows"]] = state["weights"]
+        self.squares[state["rows"]] = state["squares"]
 
 
 def sigmoid(logit: float) -> float:

@@ -8,15 +8,15 @@ from typing import Any, Self
 
 from semcrawl.errors import UsageError
 
-#: Families of features that can be switched off one by one (ablations).
+#: families of features that can be switched off one by one (ablations)
 FEATURE_FAMILIES: frozenset[str] = frozenset(
-    {"extension", "path", "query", "host", "anchor", "context", "title", "markup"}
+    {"extension", "path", "query", "host", "place", "anchor", "context", "title", "markup"}
 )
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedOptions:
-    """Everything that can be chosen about the model. All figures have no unit unless said."""
+    """Everything that can be chosen about the model. Figures have no unit unless said."""
 
     #: seed of the ties' jitter
     seed: int = 0
@@ -36,6 +36,10 @@ class LearnedOptions:
     explore_cluster: float = 0.10
     explore_section: float = 0.10
     explore_subsection: float = 0.05
+    #: links of an index below this get less of the bonus, in proportion to the index's root
+    explore_index: float = 0.10
+    #: taken off the prior of an address whose page is known under another address (logits)
+    twin_penalty: float = 2.5
     #: standard deviation of the prior's jitter (logits)
     jitter: float = 0.1
     #: after each of so many fetches every prediction is refreshed
@@ -46,7 +50,11 @@ class LearnedOptions:
     head: int = 256
     #: a key is moved only when it is off by more than this
     tolerance: float = 0.01
-    #: most links that the model keeps in mind (about 0.5 KB each); the least likely are forgotten
+    #: requests in flight grow by one with every so many fetches (see ``room``); 0: no limit
+    ramp: float = 20.0
+    #: a link of an index from here on is taken as it comes, whatever is in flight
+    sure: float = 0.9
+    #: most links that the model keeps in mind; the least likely are forgotten first
     max_links: int = 1_000_000
     #: most waiting links that a saved state keeps, the best ones
     saved_links: int = 100_000
@@ -57,13 +65,15 @@ class LearnedOptions:
     families: frozenset[str] = FEATURE_FAMILIES
 
     def __post_init__(self) -> None:
-        """Refuse values that make no sense."""
+        """Refuse values that make no sense; raises ``UsageError``."""
         if not 8 <= self.table_bits <= 26:
             raise UsageError(f"table_bits must be from 8 to 26, not {self.table_bits}")
         if self.max_links < 1000:
             raise UsageError(f"max_links must be 1000 or more, not {self.max_links}")
         if self.head < 1 or self.refresh_every < 1:
             raise UsageError("head and refresh_every must be 1 or more")
+        if not (self.initial_squares > 0 and self.explore_index > 0 and self.ramp >= 0):
+            raise UsageError("initial_squares and explore_index must be above 0, ramp at least 0")
         unknown = self.families - FEATURE_FAMILIES
         if unknown:
             raise UsageError(f"unknown feature families: {', '.join(sorted(unknown))}")
@@ -75,7 +85,6 @@ class LearnedOptions:
         The last is a mapping of field names of this class to values. Raises ``UsageError`` for
         unknown names and values of the wrong type.
         """
-        options = cls()
         extra = settings.get("SEMCRAWL_LEARNED_OPTIONS") or {}
         if not isinstance(extra, Mapping):
             raise UsageError("SEMCRAWL_LEARNED_OPTIONS must be a mapping")
@@ -84,6 +93,7 @@ class LearnedOptions:
             changes.setdefault("seed", settings["SEMCRAWL_RANDOM_SEED"])
         if settings.get("SEMCRAWL_TARGETS"):
             changes.setdefault("targets", settings["SEMCRAWL_TARGETS"])
+        options = cls()
         known = {f.name: getattr(options, f.name) for f in fields(cls)}
         for name, value in changes.items():
             if name not in known:

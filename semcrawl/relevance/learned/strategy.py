@@ -12,19 +12,26 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.learned.features import FeatureMaker, LinkFacts
 from semcrawl.relevance.learned.memory import CrawlMemory
+from semcrawl.relevance.learned.model import Floats
 from semcrawl.relevance.learned.options import LearnedOptions
+from semcrawl.relevance.learned.places import SeedFolders
 from semcrawl.relevance.learned.state import pack, unpack
-from semcrawl.relevance.learned.table import NONE, LinkState
+from semcrawl.relevance.learned.table import DONE, NONE
 from semcrawl.relevance.learned.targets import TargetSigns
+from semcrawl.relevance.rules import relevancy_inside_rdf, relevancy_r
 from semcrawl.vocabulary import Kind
 
 #: descriptions of links that were ranked but not yet learned of
 _REMEMBERED = 50_000
 #: features shown for and against a link
 _EXPLAINED = 8
-_FLAG_TARGET = 1
-_FLAG_AMBIGUOUS = 2
-_FLAG_SURE = 4
+#: hosts from which on what is in flight is no reason to wait: others can be asked meanwhile
+_MANY_HOSTS = 8
+#: from this probability on a link is labelled R; where only a look inside can tell, from the other
+_LIKELY_TARGET = 0.5
+_WORTH_A_LOOK = 0.1
+#: index from which on a page is labelled HR: a page with one target and no more has ½
+_LIKELY_PARENT = 0.35
 
 
 class Learned:
@@ -36,6 +43,7 @@ class Learned:
         self.options = options or LearnedOptions()
         self._maker = FeatureMaker(self.options, TargetSigns.parse(self.options.targets))
         self._memory = CrawlMemory(self.options)
+        self._seeds = SeedFolders()
         self._described: OrderedDict[str, LinkFacts] = OrderedDict()
 
     @classmethod
@@ -43,47 +51,46 @@ class Learned:
         """Make the strategy; see :meth:`LearnedOptions.from_settings` for the settings."""
         return cls(LearnedOptions.from_settings(settings))
 
+    # -- the contract
+
     def rank(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
         """Judge the links of a page by the index that is predicted now."""
-        memory = self._memory
-        described = [self._facts(link) for link in links]
-        fresh = [i for i, f in enumerate(described) if not f.dropped]
-        facts = [described[i] for i in fresh]
-        urls = [links[i].url for i in fresh]
-        index = memory.predict(facts, memory.priors(urls, facts))
-        scores = index + self._bonuses(facts)
-        ranked: list[Ranked | None] = [None] * len(links)
-        for i, q, score in zip(fresh, index.tolist(), scores.tolist(), strict=True):
-            fact = described[i]
-            ranked[i] = Ranked(links[i], self._label(fact, q), fact.host, -score, ())
-        return [r or Ranked(link, Label.N, None) for r, link in zip(ranked, links, strict=True)]
+        if page.depth == 0:
+            self._seeds.add(page.url)
+        known = self._memory.table.ids
+        new = iter(self._rank_new(page, [link for link in links if link.url not in known]))
+        return [
+            next(new) if (number := known.get(link.url)) is None else self._rank_known(link, number)
+            for link in links
+        ]
 
     def learn(self, outcome: Outcome) -> None:
         """Take in a fetch and the links that it brought into the frontier."""
-        memory = self._memory
+        memory, page = self._memory, outcome.final_url or outcome.url
+        if outcome.parent is None:
+            self._seeds.add(page)
         number = self._number(outcome)
-        if memory.table["state"][number] == LinkState.DONE:
+        if memory.table["state"][number] == DONE:
             return
-        useful = outcome.kind is Kind.HTML and not outcome.duplicate
         known = memory.table.ids
-        new = list(
-            {
-                r.link.url: r
-                for r in outcome.new_links
-                if r.group is not None and r.link.url not in known
-            }.values()
-        )
-        facts = [self._facts(r.link) for r in new]
+        new = {r.link.url: r for r in outcome.new_links if r.group is not None}
+        new = {url: r for url, r in new.items() if url not in known}
         children = memory.add(
-            [r.link.url for r in new], facts, parent=number,
-            told=np.fromiter((-r.key for r in new), np.float32, len(new)),
-        )  # fmt: skip
-        for r in outcome.new_links:
-            self._described.pop(r.link.url, None)
+            list(new),
+            self._facts(page, [r.link for r in new.values()]),
+            parent=number,
+            told=np.fromiter((-r.key for r in new.values()), np.float32, len(new)),
+        )
+        for url in new:
+            self._described.pop(url, None)
+        if outcome.kind is None and not outcome.duplicate:
+            memory.failed(number)
+        elsewhere = known.get(outcome.final_url, number)
+        if elsewhere != number:
+            memory.superseded(elsewhere)
+        had = outcome.duplicate or outcome.kind not in (Kind.HTML, Kind.RDF)
         target = outcome.target and not outcome.duplicate
-        if target:
-            memory.table["flags"][number] |= _FLAG_TARGET
-        memory.observe(number, target=target, links=children if useful else range(0))
+        memory.observe(number, target=target, links=range(0) if had else children)
 
     def taken(self, urls: Sequence[str]) -> None:
         """Count these links as fetched already, where exploration is concerned."""
@@ -93,78 +100,172 @@ class Learned:
                 self._memory.taken(number)
 
     def values(self) -> Mapping[str, float]:
-        """Best index plus bonus of each host that changed."""
-        return self._memory.host_values()
+        """Best index plus bonus of each host where it changed; 0 where nothing waits."""
+        changed = self._memory.order.values()
+        if not changed:
+            return {}
+        names = self._memory.hosts.names
+        return {names[host]: value for host, value in changed.items()}
 
     def rekeyed(self) -> Mapping[str, float]:
         """New keys of the links in front whose index moved."""
-        return {url: -score for url, score in self._memory.moved().items()}
-
-    def expected_remaining(self) -> float:
-        """Targets that may still be found among and behind the waiting links."""
-        return self._memory.expected_remaining()
+        return {url: -score for url, score in self._memory.order.moved().items()}
 
     def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
-        """Rows: index, bonus, prior, and the features that weigh most, for and against."""
-        facts, memory = self._facts(link), self._memory
+        """Rows: label, index, bonus, prior, and the features that weigh most either way."""
+        (facts,) = self._facts(page.url, [link])
         if facts.dropped:
-            return [("dropped", "its extension, type or rel is never a target's or a page's")]
-        priors = memory.priors([link.url], [facts])
-        index = float(memory.predict([facts], priors)[0])
-        bonus = float(self._bonuses([facts])[0])
-        weighed = sorted(
-            ((float(memory.model.weights[row]), name) for name, row in self._maker.named(link)),
-            key=lambda item: -abs(item[0]),
-        )
+            return [("dropped", "its address, type or rel is never a page's or a target's")]
+        memory = self._memory
+        index, target, scores = self._judge([link.url], [facts])
+        label, rules = self._label(page, link, facts, float(index[0]), float(target[0]))
+        named = self._maker.named(link, self._seeds.place(page.url, link.url))
+        weighed = sorted(((float(memory.model.weights[row]), name) for name, row in named))
         rows = [
-            ("index", f"{index:.3f} targets per request"),
-            ("exploration bonus", f"{bonus:.3f}"),
-            ("prior", f"{float(priors[0]):+.2f} logits"),
+            ("label", str(label)),
+            ("rules", " ".join(rules) or "none holds"),
+            ("index", f"{index[0]:.3f} targets per request"),
+            ("exploration bonus", f"{scores[0] - index[0]:.3f}"),
+            ("is a target", f"{target[0]:.0%} likely"),
+            ("prior", f"{facts.signs.prior:+.2f} logits"),
         ]
-        rows += [("for", f"{w:+.2f} {name}") for w, name in weighed if w > 0.005][:_EXPLAINED]
-        rows += [("against", f"{w:+.2f} {name}") for w, name in weighed if w < -0.005][:_EXPLAINED]
+        if memory.has_twin(link.url):
+            penalty = self.options.twin_penalty
+            rows.append(("against", f"{-penalty:+.2f} page known under another address"))
+        best, worst = weighed[: -_EXPLAINED - 1 : -1], weighed[:_EXPLAINED]
+        rows += [("for", f"{weight:+.2f} {name}") for weight, name in best if weight > 0.005]
+        rows += [("against", f"{weight:+.2f} {name}") for weight, name in worst if weight < -0.005]
         return rows
 
     def dump_state(self) -> bytes:
         """Weights, counts, the discovery tree and the best of the waiting links."""
-        return pack(self._memory.state())
+        return pack(self._memory.state() | {"seeds": self._seeds.folders})
 
     def load_state(self, state: bytes) -> None:
         """Go on with a dumped state; raise ``UsageError`` for a foreign or damaged one."""
-        memory = CrawlMemory(self.options)
-        memory.restore(unpack(state))
+        content, memory = unpack(state), CrawlMemory(self.options)
+        memory.restore(content)
         self._memory = memory
+        self._seeds.folders = dict(content.get("seeds", {}))
 
-    def _facts(self, link: Link) -> LinkFacts:
-        facts = self._described.get(link.url)
-        if facts is None:
-            facts = self._maker.facts(link)
-            self._described[link.url] = facts
-            if len(self._described) > _REMEMBERED:
-                self._described.popitem(last=False)
-        return facts
+    # -- beyond the contract
 
-    def _bonuses(self, facts: Sequence[LinkFacts]) -> np.ndarray:
-        options, memory = self.options, self._memory
-        if not options.use_exploration:
-            return np.zeros(len(facts), np.float32)
-        rates = (options.explore_cluster, options.explore_section, options.explore_subsection)
-        counts = (memory.clusters, memory.sections, memory.subsections)
-        return np.array(
-            [
-                sum(
-                    r / (1 + c.count(n)) ** 0.5
-                    for r, c, n in zip(rates, counts, f.groups, strict=True)
-                )
-                for f in facts
-            ],
-            np.float32,
+    def load_model(self, state: bytes) -> None:
+        """Start from another crawl's weights; raise ``UsageError`` as :meth:`load_state` does."""
+        self._memory.restore(unpack(state), weights_only=True)
+
+    def room(self, in_flight: int) -> int:
+        """How many more fetches to start before the next answer, ``in_flight`` being under way.
+
+        At the start every answer changes the order, so that asking for many links at once wastes
+        requests. What surely is a target is asked for at once; of the others only a few may be in
+        flight, and more with every so many fetches (option ``ramp``). At least 1 when nothing is
+        in flight.
+        """
+        memory = self._memory
+        if not self.options.ramp or memory.order.hosts >= _MANY_HOSTS:
+            return 1 << 30
+        allowed = max(1, memory.order.hosts) + int(memory.fetches / self.options.ramp)
+        uncertain = min(memory.pending, in_flight)
+        told = memory.table["told"]
+        sure = sum(
+            int((told[memory.order.front(host)] >= self.options.sure).sum())
+            for host in range(len(memory.hosts.names))
         )
+        return sure + max(0, allowed - uncertain)
 
-    def _label(self, facts: LinkFacts, index: float) -> Label:
-        if facts.signs.sure or facts.signs.ambiguous:
-            return Label.R
-        return Label.HR if index >= 0.3 else Label.H
+    def expected_next(self, requests: int) -> float:
+        """Targets that the next so many requests are expected to bring."""
+        index = self._waiting_indexes()
+        if len(index) > requests:
+            index = np.partition(index, len(index) - requests)[len(index) - requests :]
+        return float(index.sum())
+
+    def expected_remaining(self) -> float:
+        """Targets expected among the waiting links and directly behind them.
+
+        A page of index v is taken to cost min(1/v, 3) requests, its targets' included.
+        """
+        index = self._waiting_indexes().astype(np.float64)
+        page = (index > 0.05) & (index <= 0.75)
+        index[page] *= np.minimum(1 / index[page], 3.0)
+        return float(index.sum())
+
+    # -- inside
+
+    def _waiting_indexes(self) -> Floats:
+        table = self._memory.table
+        indexes: Floats = table["index"][table.waiting()]
+        return indexes
+
+    def _facts(self, page: str, links: Sequence[Link]) -> list[LinkFacts]:
+        """Descriptions of links, remembered from one call to the next."""
+        found = []
+        for link in links:
+            facts = self._described.get(link.url)
+            if facts is None:
+                facts = self._maker.facts(link, self._seeds.place(page, link.url))
+                self._described[link.url] = facts
+                if len(self._described) > _REMEMBERED:
+                    self._described.popitem(last=False)
+            found.append(facts)
+        return found
+
+    def _judge(
+        self, urls: Sequence[str], facts: Sequence[LinkFacts]
+    ) -> tuple[Floats, Floats, Floats]:
+        """Index, probability of being a target, and score (index and bonus) of links."""
+        memory = self._memory
+        priors = memory.priors(urls, facts)
+        twins = np.array([memory.has_twin(url) for url in urls], np.float32)
+        priors -= np.float32(self.options.twin_penalty) * twins
+        target_priors = np.array([f.signs.target_prior for f in facts], np.float32)
+        index, target = memory.predict(facts, priors, target_priors)
+        if not self.options.use_exploration or not len(index):
+            return index, target, index
+        groups = [f.groups for f in facts]
+        bonus = memory.bonus(
+            index,
+            np.array([memory.clusters.numbers.get(g[0], -1) for g in groups]),
+            np.array([memory.sections.numbers.get(g[1], -1) for g in groups]),
+            np.array([memory.subsections.numbers.get(g[2], -1) for g in groups]),
+        )
+        return index, target, index + bonus
+
+    def _rank_new(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
+        """Judge links that the model has not heard of."""
+        described = self._facts(page.url, links)
+        kept = [i for i, facts in enumerate(described) if not facts.dropped]
+        facts = [described[i] for i in kept]
+        index, target, scores = (
+            column.tolist() for column in self._judge([links[i].url for i in kept], facts)
+        )
+        ranked = [Ranked(link, Label.N, None) for link in links]
+        for at, i in enumerate(kept):
+            label, rules = self._label(page, links[i], facts[at], index[at], target[at])
+            ranked[i] = Ranked(links[i], label, facts[at].host, -scores[at], rules)
+        return ranked
+
+    def _rank_known(self, link: Link, number: int) -> Ranked:
+        """The judgement of a link that is in the frontier, or was, as it stands."""
+        memory, table = self._memory, self._memory.table
+        index = float(table["index"][number])
+        label = Label.HR if index >= _LIKELY_PARENT else Label.H
+        if table["target"][number] >= _LIKELY_TARGET:
+            label = Label.R
+        return Ranked(link, label, memory.hosts.names[table["host"][number]], -index)
+
+    def _label(
+        self, page: Page, link: Link, facts: LinkFacts, index: float, target: float
+    ) -> tuple[Label, tuple[str, ...]]:
+        """Predicted class, and the names of T.2's rules that hold (for the records)."""
+        by_rule, rules = (relevancy_inside_rdf(link), ()) if page.rdf else relevancy_r(link)
+        ambiguous = facts.signs.ambiguous
+        if target >= (_WORTH_A_LOOK if ambiguous else _LIKELY_TARGET):
+            return Label.R, rules
+        if ambiguous and by_rule is not Label.H:
+            return Label.N, rules
+        return (Label.HR if index >= _LIKELY_PARENT else Label.H), rules
 
     def _number(self, outcome: Outcome) -> int:
         """The link that was fetched; one that nobody told us of (a seed) is put in."""
@@ -172,8 +273,7 @@ class Learned:
         for url in (outcome.url, outcome.final_url):
             if url in ids:
                 return ids[url]
-        parent = ids.get(outcome.parent or "", NONE)
-        facts = self._facts(Link(outcome.url, element="seed"))
-        number = self._memory.add([outcome.url], [facts]).start
-        self._memory.table["parent"][number] = parent
+        facts = self._facts(outcome.parent or outcome.url, [Link(outcome.url, element="seed")])
+        number = self._memory.add([outcome.url], facts).start
+        self._memory.table["parent"][number] = ids.get(outcome.parent or "", NONE)
         return number

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.model import Ids, Rows
 
+#: states of a link
+WAITING, TAKEN, DONE = 0, 1, 2
+#: flags of a link
+TARGET = 1  #: it was one
+FAILED = 2  #: nothing came of its address
+TWIN = 4  #: its prior was lowered, as its page seems to be known under another address
 
-class LinkState(IntEnum):
-    """Where a link is."""
-
-    WAITING = 0
-    TAKEN = 1  #: being fetched
-    DONE = 2
-
-
+#: no link
 NONE = -1
 
 #: per-link columns and their types; ``told`` is the key last given to the frontier, negated
@@ -28,7 +25,9 @@ COLUMNS: dict[str, type[np.generic]] = {
     "start": np.int64,  # first of the link's rows in the flat array
     "length": np.int32,  # how many rows
     "prior": np.float32,
+    "target_prior": np.float32,
     "index": np.float32,  # predicted
+    "target": np.float32,  # probability of being one, as predicted at first
     "observed": np.float32,  # NaN until known
     "told": np.float32,
     "parent": np.int32,
@@ -61,7 +60,7 @@ class LinkTable:
         return self.columns[name][: self.size]
 
     def append(
-        self, urls: Sequence[str], facts: Sequence[LinkFacts], **values: NDArray[Any] | float
+        self, urls: Sequence[str], rows: Sequence[Rows], **values: NDArray[Any] | float
     ) -> range:
         """Add new links; return their numbers. ``values`` fill columns, others stay empty."""
         count = len(urls)
@@ -69,10 +68,10 @@ class LinkTable:
         numbers = range(first, first + count)
         if not count:
             return numbers
-        self._reserve(count, sum(len(f.rows) for f in facts))
-        lengths = np.fromiter((len(f.rows) for f in facts), np.int64, count)
+        self._reserve(count, sum(map(len, rows)))
+        lengths = np.fromiter(map(len, rows), np.int64, count)
         end = self._used + int(lengths.sum())
-        self._rows[self._used : end] = np.concatenate([f.rows for f in facts])
+        self._rows[self._used : end] = np.concatenate(rows)
         self.size += count
         new = slice(first, self.size)
         for name in COLUMNS:
@@ -104,7 +103,7 @@ class LinkTable:
 
     def waiting(self) -> Ids:
         """Numbers of the links that wait."""
-        return np.flatnonzero(self["state"] == LinkState.WAITING)
+        return np.flatnonzero(self["state"] == WAITING)
 
     def select(self, mask: NDArray[np.bool_]) -> LinkTable:
         """A table of the links in ``mask`` only. Children of one page stay contiguous."""
@@ -121,6 +120,12 @@ class LinkTable:
         columns["parent"] = renumbered[columns["parent"]]
         columns["start"] = starts
         return self._of([self.urls[i] for i in kept], columns, flat)
+
+    def keep(self, mask: NDArray[np.bool_]) -> None:
+        """Forget the links outside ``mask``; the others get new numbers, in the same order."""
+        kept = self.select(mask)
+        self.size, self.urls, self.ids = kept.size, kept.urls, kept.ids
+        self.columns, self._rows, self._used = kept.columns, kept._rows, kept._used
 
     def state(self) -> dict[str, Any]:
         """Everything, for :meth:`restored`."""
