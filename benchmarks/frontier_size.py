@@ -26,7 +26,9 @@ from semcrawl.frontier import EmbeddedRedis, Entry, FrontierOptions, RedisFronti
 from semcrawl.frontier.server import connect
 
 LINKS = 30
-TAKES = 2000
+ADDS = 6000
+TAKES = 200
+ROUNDS = 10
 QUEUES = ["html"]
 
 
@@ -36,7 +38,8 @@ def pages(hosts: int, seed: int) -> Iterator[list[Entry]]:
     number = seed * 1_000_000_000
     while True:
         host = f"www.host{rng.randrange(hosts):06}.example"
-        parent = rng.randrange(10_000)
+        section = rng.randrange(5)
+        parent = f"http://{host}/section{rng.randrange(5)}/index-{rng.randrange(100_000):05}.html"
         entries = []
         for position in range(LINKS):
             number += 1
@@ -45,7 +48,7 @@ def pages(hosts: int, seed: int) -> Iterator[list[Entry]]:
             draw = rng.random()
             label = "R" if draw < 0.03 else "HR" if draw < 0.2 else "H"
             group = label if label != "H" else f"H {host} /section{section}/*"
-            payload = {"d": 3, "p": parent, "r": [position % 3]}
+            payload = {"d": 3, "p": parent, "r": "pa1"[: position % 4]}
             entries.append(Entry(url, host, "html", group, 0.0, payload, label))
         yield entries
 
@@ -79,7 +82,7 @@ async def measure(address: str, sizes: list[int], hosts: int) -> Table:
         table.add_column(name, justify="right")
     first: tuple[float, float] | None = None
     for size in sizes:
-        while count < size - LINKS * TAKES // 10:
+        while count < size - ADDS:
             entries = next(source)
             length += sum(len(e.url) for e in entries)
             count += sum(await frontier.add(entries))
@@ -96,15 +99,25 @@ async def measure(address: str, sizes: list[int], hosts: int) -> Table:
         seen = await seen_bytes(redis, frontier)
         groups = await redis.zcard(frontier.keys["order:html"])
         alive = (await frontier.counts(QUEUES, [])).hosts
-        began, busy, done = time.perf_counter(), await server_time(redis), 0
-        while done < TAKES:
-            leases = await frontier.take(4, QUEUES)
-            await frontier.release_host(leases)
-            await frontier.done(leases)
-            done += len(leases)
-        take_rate = done / (time.perf_counter() - began)
-        take_cost = (await server_time(redis) - busy) / done * 1e6
-        count -= done
+        spent, busy, done = 0.0, 0.0, 0
+        for _ in range(ROUNDS):
+            # links are put in between, so that at every size the same kinds of link are taken
+            while count < size:
+                entries = next(source)
+                length += sum(len(e.url) for e in entries)
+                count += sum(await frontier.add(entries))
+            began, before, taken = time.perf_counter(), await server_time(redis), 0
+            while taken < TAKES:
+                leases = await frontier.take(4, QUEUES)
+                await frontier.release_host(leases)
+                await frontier.done(leases)
+                length -= sum(len(lease.entry.url) for lease in leases)
+                taken += len(leases)
+            spent += time.perf_counter() - began
+            busy += await server_time(redis) - before
+            count -= taken
+            done += taken
+        take_rate, take_cost = done / spent, busy / done * 1e6
         first = first or (add_cost, take_cost)
         table.add_row(
             f"{size:,}", f"{alive:,}", f"{groups:,}",
@@ -121,7 +134,7 @@ def main() -> None:
     """Run."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--hosts", type=int, default=1000)
+    parser.add_argument("--hosts", type=int, default=100)
     parser.add_argument("--redis", help="address of a server; nothing else should use it")
     args = parser.parse_args()
     with ExitStack() as stack:

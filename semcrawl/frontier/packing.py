@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -16,6 +17,10 @@ from semcrawl.frontier.contract import Entry, Lease
 _DIGEST_BYTES = 10
 _SEQUENCE_BYTES = 6
 _SCHEMES = ("http://", "https://")
+#: msgpack's code of our own type: a text without its first part
+_SHORTENED = 1
+#: fewest characters worth leaving out
+_WORTH_SHORTENING = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,7 @@ def digest(url: str) -> bytes:
 
 
 def pack_blob(entry: Entry) -> bytes:
-    """URL and payload; the host, which the key already names, is left out of the URL."""
+    """URL and payload, without what is known otherwise: the host, and beginnings in common."""
     rest: Any = entry.url
     for code, scheme in enumerate(_SCHEMES):
         start = scheme + entry.host
@@ -42,11 +47,28 @@ def pack_blob(entry: Entry) -> bytes:
             rest = [code, entry.url[len(start) :]]
     parts = [rest]
     if entry.payload or entry.barren:
-        parts.append(dict(entry.payload))
+        parts.append({name: _shorten(v, entry.url) for name, v in entry.payload.items()})
     if entry.barren:
         parts.append(entry.barren)
     packed: bytes = msgpack.packb(parts, unicode_errors="surrogatepass")
     return packed
+
+
+def _shorten(value: Any, url: str) -> Any:
+    """Leave out what a text (most often the parent's URL) has in common with the link's URL."""
+    if not isinstance(value, str):
+        return value
+    common = len(os.path.commonprefix((value[:255], url)))
+    if common < _WORTH_SHORTENING:
+        return value
+    rest = value[common:].encode("utf-8", "surrogatepass")
+    return msgpack.ExtType(_SHORTENED, bytes([common]) + rest)
+
+
+def _lengthen(value: Any, url: str) -> Any:
+    if isinstance(value, msgpack.ExtType) and value.code == _SHORTENED:
+        return url[: value.data[0]] + text(value.data[1:])
+    return value
 
 
 def check(entry: Entry) -> None:
@@ -77,7 +99,7 @@ def unpack_member(queue: str, host: str, group: str, key: float, member: bytes) 
             member[end:], strict_map_key=False, unicode_errors="surrogatepass"
         )
         url = rest if isinstance(rest, str) else _SCHEMES[rest[0]] + host + rest[1]
-        payload: dict[str, Any] = dict(more[0]) if more else {}
+        payload = {name: _lengthen(v, url) for name, v in more[0].items()} if more else {}
         barren = int(more[1]) if len(more) > 1 else 0
     except (ValueError, TypeError, IndexError, KeyError, msgpack.UnpackException) as error:
         raise FrontierCorrupt(

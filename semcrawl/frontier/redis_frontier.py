@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from redis.asyncio import Redis
+
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Counts, Entry, Frontier, Lease
 from semcrawl.frontier.keys import FORMAT_VERSION, Keys
 from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.packing import check, digest, pack_blob, text, unpack_lease
+from semcrawl.frontier.packing import Waiting, check, digest, pack_blob, text, unpack_lease
 from semcrawl.frontier.server import Server
 from semcrawl.frontier.workers import is_gone
 
@@ -84,6 +86,11 @@ class RedisFrontier(Frontier):
             await self._server.run("reclaim", [self.worker_id])
         finally:
             await self._server.close()
+
+    @property
+    def client(self) -> Redis:
+        """The Redis client, for looking at the keys."""
+        return self._server.redis
 
     async def reclaim_all(self) -> int:
         """Put all workers' leases back: only for who knows that no other worker lives."""
@@ -277,6 +284,27 @@ class RedisFrontier(Frontier):
             waiting_by_label=labels,
             dropped=dropped,
         )
+
+    # -- moving a frontier
+    async def restore(self, links: Sequence[Waiting], *, failed: bool = False) -> None:
+        """Put exported links into their old places, or among the failed ones."""
+        parts: defaultdict[tuple[str, str, str], list[list[Any]]] = defaultdict(list)
+        aside: list[list[Any]] = []
+        for index, link in enumerate(links):
+            entry = link.entry
+            check(entry)
+            what = [entry.key, entry.label, digest(entry.url), pack_blob(entry), link.sequence]
+            where = (entry.queue, entry.host, entry.group)
+            parts[where].append([index, *what, link.tries])
+            aside.append([*where, *what])
+        if failed:
+            await self._server.run("restore_failed", [aside])
+        else:
+            await self._server.run("add", [[[*part, links] for part, links in parts.items()]])
+
+    async def mark_seen(self, digests: Sequence[bytes]) -> None:
+        """Count URLs as seen, by their digests."""
+        await self._server.run("see", [list(digests)])
 
     async def audit(self) -> list[str]:
         """Compare all sums and orders with the structures; return what differs, one line each.

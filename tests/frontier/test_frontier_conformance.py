@@ -63,8 +63,11 @@ async def test_a_link_comes_back_as_it_was_put_in(open_frontier: OpenFrontier) -
         Entry("https://a.example:8443/é?q=1", "a.example:8443", "html", "ü/|:g", -2.25),
         Entry("http://www.pld.example/", "pld.example", "rdf", "", 0.1, {"p": b"\xff", "l": [1]}),
         Entry("http://c.example/\udc80", "c.example", "rdf", "g", 1e-300, {}, "N"),
+        Entry("http://d.example/x/y", "d.example", "rdf", "g", 0, {"p": "http://d.example/x/é"}),
+        Entry("http://d.example/" + "x" * 300, "d.example", "rdf", "g", 0, {"p": "http://d.e"}),
+        Entry("http://e.example/", "e.example", "rdf", "g", 0, {"p": "http://e.example/" * 30}),
     ]
-    assert await frontier.add(entries) == [True] * 4
+    assert await frontier.add(entries) == [True] * len(entries)
     leases = await frontier.take(10, ["html", "rdf"])
     assert sorted((lease.entry for lease in leases), key=repr) == sorted(entries, key=repr)
     assert await frontier.audit() == []

@@ -517,7 +517,7 @@ end
 -- The member under which a link waits in a host's group, or nil.
 local function waiting_member(wait, bucket, digest)
   local where = call('HGET', bucket, digest)
-  if not where then return nil end
+  if not where or where == '' then return nil end
   if #where ~= SEQ + 8 then corrupt(bucket, 'no place of a link') end
   local key = num((struct.unpack('>d', where, SEQ + 1)))
   return find_member(wait, string.sub(where, 1, SEQ), key)

@@ -1,0 +1,195 @@
+"""``semcrawl frontier``: look at a crawl's frontier, move it, give failed links another try."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from contextlib import AsyncExitStack, ExitStack
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from scrapy.commands import ScrapyCommand
+from scrapy.settings import BaseSettings, Settings
+
+from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier, worker_name
+from semcrawl.frontier.inspection import FrontierInspector, FrontierState
+from semcrawl.frontier.transfer import export_lines, import_lines
+
+
+class Command(ScrapyCommand):
+    """Show a frontier: hosts, groups with value and size, leases, seen, rate."""
+
+    requires_project = False
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Return the command's syntax, without its name."""
+        return "[options] [DIR]"
+
+    def short_desc(self) -> str:
+        """Return the description shown in lists of commands."""
+        return "Show a crawl's frontier, export or import it, requeue failures"
+
+    def long_desc(self) -> str:
+        """Return the description shown in the command's own help."""
+        return (
+            "Show the frontier of the job in DIR (default: the current folder), or with "
+            "-s REDIS_URL=… that of the crawl SEMCRAWL_CRAWL_NAME on a served Redis. A crawl that "
+            "is under way is not disturbed."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add this command's options."""
+        super().add_options(parser)
+        parser.add_argument(
+            "--top", type=int, default=15, metavar="N", help="hosts and groups shown (default: 15)"
+        )
+        parser.add_argument(
+            "--rate",
+            type=float,
+            default=1.0,
+            metavar="SECONDS",
+            help="time to watch a running crawl for its rate (default: 1)",
+        )
+        actions = parser.add_mutually_exclusive_group()
+        actions.add_argument("--export", metavar="FILE", help='write JSON Lines ("-": to stdout)')
+        actions.add_argument(
+            "--import",
+            dest="import_file",
+            metavar="FILE",
+            help='fill an empty frontier from JSON Lines ("-": from stdin)',
+        )
+        actions.add_argument("--requeue", action="store_true", help="put links that failed back in")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Do what is asked; a problem gets one line and exit status 2 (usage) or 1."""
+        try:
+            if len(args) > 1:
+                raise UsageError("give one job folder")
+            if opts.top < 1 or opts.rate < 0:
+                raise UsageError("--top must be at least 1, --rate not negative")
+            folder = Path(args[0]) if args else None
+            with ExitStack() as stack:
+                # before a server is started: a wrong name is the likeliest error
+                out, source = sys.stdout, sys.stdin
+                if opts.export and opts.export != "-":
+                    out = stack.enter_context(Path(opts.export).open("w", encoding="utf-8"))
+                if opts.import_file and opts.import_file != "-":
+                    source = stack.enter_context(Path(opts.import_file).open(encoding="utf-8"))
+                asyncio.run(_run(self.settings or Settings(), folder, opts, out, source))
+        except (SemcrawlError, OSError) as error:
+            text = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) else error
+            print(f"semcrawl frontier: {text}", file=sys.stderr)
+            self.exitcode = 2 if isinstance(error, UsageError) else 1
+
+
+async def _run(
+    settings: BaseSettings,
+    job: Path | None,
+    opts: argparse.Namespace,
+    out: TextIO,
+    source: TextIO,
+) -> None:
+    with ExitStack() as servers:
+        address: str | Path
+        if (url := settings.get("REDIS_URL")) and job is None:
+            address = str(url)
+        else:
+            job = job or Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")
+            folder = job / "frontier"
+            if not (folder / "redis.lock").exists() and not opts.import_file:
+                raise UsageError(f"{job} holds no frontier")
+            address = servers.enter_context(EmbeddedRedis(folder)).socket
+        prefix = settings.get("SEMCRAWL_CRAWL_NAME") or "semcrawl"
+        try:
+            frontier = RedisFrontier(
+                address,
+                prefix=prefix,
+                worker_id=worker_name(),
+                options=FrontierOptions(patience=5.0),
+            )
+        except ValueError as error:
+            raise UsageError(f"SEMCRAWL_CRAWL_NAME: {error}") from None
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(frontier)
+            await _act(frontier, opts, out, source)
+
+
+async def _act(
+    frontier: RedisFrontier, opts: argparse.Namespace, out: TextIO, source: TextIO
+) -> None:
+    if opts.export:
+        async for line in export_lines(frontier):
+            out.write(line)
+    elif opts.import_file:
+        waiting = await import_lines(frontier, source)
+        print(f"{waiting:,} links wait")
+    elif opts.requeue:
+        moved = await frontier.requeue(await FrontierInspector(frontier).queues())
+        print(f"{moved:,} failed links wait again")
+    else:
+        inspector = FrontierInspector(frontier)
+        state = await inspector.state(opts.top)
+        rate = None
+        if state.counts.leased and opts.rate:
+            await asyncio.sleep(opts.rate)
+            rate = (await inspector.done() - state.done) / opts.rate
+        _show(state, rate)
+
+
+def _show(state: FrontierState, rate: float | None) -> None:
+    console = Console()
+    counts = state.counts
+    labels = ", ".join(f"{n:,} {label or '–'}" for label, n in counts.waiting_by_label.items())
+    console.print(f"waiting  {counts.waiting:,}" + (f"  ({labels})" if labels else ""))
+    console.print(f"leased   {counts.leased:,}")
+    console.print(f"seen     {counts.seen:,}")
+    console.print(f"done     {state.done:,}" + ("" if rate is None else f"  ({rate:,.1f} per s)"))
+    for name, number in (
+        ("failed", state.failed),
+        ("expired", state.expired),
+        ("dropped", counts.dropped),
+    ):
+        if number:
+            console.print(f"{name:8} {number:,}")
+    if state.hosts:
+        table = Table("host", "queue", title=f"hosts ({counts.hosts:,})", title_justify="left")
+        for column in ("waiting", "busy", "ready in s"):
+            table.add_column(column, justify="right")
+        for host in state.hosts:
+            ready = f"{host.cooling:.1f}" if host.cooling else "now"
+            table.add_row(
+                Text(host.host), Text(host.queue), f"{host.waiting:,}", str(host.busy), ready
+            )
+        console.print(table)
+    if state.groups:
+        table = Table("group", "queue", title="groups, best first", title_justify="left")
+        for column in ("value", "waiting", "hosts"):
+            table.add_column(column, justify="right")
+        for group in state.groups:
+            table.add_row(
+                Text(group.group),
+                Text(group.queue),
+                f"{group.value:g}",
+                f"{group.waiting:,}",
+                f"{group.hosts:,}",
+            )
+        console.print(table)
+    if state.leases:
+        table = Table("leased", "worker", title="leases", title_justify="left")
+        for column in ("tries", "expires in s"):
+            table.add_column(column, justify="right")
+        for lease in state.leases:
+            table.add_row(
+                Text(lease.link.entry.url),
+                Text(lease.worker or "(retry)"),
+                str(lease.link.tries),
+                f"{lease.expires:.0f}",
+            )
+        console.print(table)

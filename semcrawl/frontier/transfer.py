@@ -1,0 +1,139 @@
+"""A whole frontier as JSON Lines, out and in.
+
+Each line has a ``kind``: ``frontier`` (the first line), ``value`` (of a group), ``pace`` (of a
+host), ``link`` (its ``state``: waiting, leased or failed), ``seen`` (digests of URLs, hexadecimal)
+and ``state`` (a strategy's blob, base64).
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import asdict
+from typing import Any
+
+from semcrawl.errors import UsageError
+from semcrawl.frontier.contract import Entry
+from semcrawl.frontier.inspection import FrontierInspector
+from semcrawl.frontier.keys import FORMAT_VERSION
+from semcrawl.frontier.packing import Waiting
+from semcrawl.frontier.redis_frontier import RedisFrontier
+
+_BATCH = 500
+
+
+async def export_lines(frontier: RedisFrontier) -> AsyncIterator[str]:
+    """Yield the frontier as JSON lines. Leased links are exported too: best when nobody crawls."""
+    inspector = FrontierInspector(frontier)
+    yield _line("frontier", format=FORMAT_VERSION, prefix=frontier.keys.prefix)
+    for group, value in (await inspector.values()).items():
+        yield _line("value", group=group, value=value)
+    for host, (delay, concurrency) in (await inspector.paces()).items():
+        yield _line("pace", host=host, delay=delay, concurrency=concurrency)
+    async for link in inspector.waiting():
+        yield _link_line("waiting", link)
+    async for lease in inspector.leases():
+        yield _link_line("leased", lease.link)
+    async for link in inspector.failed():
+        yield _link_line("failed", link)
+    async for digests in inspector.seen():
+        if digests:
+            yield _line("seen", digests=[digest.hex() for digest in digests])
+    for name, blob in (await inspector.states()).items():
+        yield _line("state", name=name, data=b64encode(blob).decode())
+
+
+async def import_lines(frontier: RedisFrontier, lines: Iterable[str]) -> int:
+    """Fill an empty frontier from JSON lines; return how many links wait now.
+
+    Leased links wait again. Raises ``UsageError`` when the frontier is not empty or a line is
+    wrong (its number is named).
+    """
+    counts = await frontier.counts(await FrontierInspector(frontier).queues(), [])
+    if counts.seen or not counts.finished:
+        raise UsageError(f"the frontier {frontier.keys.prefix!r} is not empty")
+    waiting = 0
+    batch: dict[str, list[Waiting]] = {"waiting": [], "failed": []}
+    number = 0
+    try:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            row = json.loads(line, object_hook=_from_json)
+            if number == 1 and (row["kind"] != "frontier" or row["format"] != FORMAT_VERSION):
+                raise UsageError(f"line 1: not an exported frontier of format {FORMAT_VERSION}")
+            if row["kind"] == "link":
+                state = "failed" if row["state"] == "failed" else "waiting"
+                batch[state].append(_link(row))
+                waiting += state == "waiting"
+                if len(batch[state]) >= _BATCH:
+                    await frontier.restore(batch[state], failed=state == "failed")
+                    batch[state] = []
+            else:
+                # links come before the digests of what was seen, or they would be refused
+                await _flush(frontier, batch)
+                await _import_row(frontier, row)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = f"no {error}" if isinstance(error, KeyError) else str(error)
+        raise UsageError(f"line {number}: {reason}") from error
+    await _flush(frontier, batch)
+    return waiting
+
+
+async def _flush(frontier: RedisFrontier, batch: dict[str, list[Waiting]]) -> None:
+    for state, links in batch.items():
+        if links:
+            await frontier.restore(links, failed=state == "failed")
+            batch[state] = []
+
+
+async def _import_row(frontier: RedisFrontier, row: dict[str, Any]) -> None:
+    match row["kind"]:
+        case "frontier":
+            pass
+        case "value":
+            await frontier.set_values({row["group"]: float(row["value"])})
+        case "pace":
+            await frontier.set_pace(
+                row["host"], delay=float(row["delay"]), concurrency=int(row["concurrency"])
+            )
+        case "seen":
+            await frontier.mark_seen([bytes.fromhex(digest) for digest in row["digests"]])
+        case "state":
+            await frontier.save(row["name"], b64decode(row["data"], validate=True))
+        case other:
+            raise UsageError(f"an unknown kind of line: {other!r}")
+
+
+def _line(kind: str, **fields: object) -> str:
+    return json.dumps({"kind": kind, **fields}, default=_to_json) + "\n"
+
+
+def _link_line(state: str, link: Waiting) -> str:
+    entry = asdict(link.entry)
+    return _line("link", state=state, sequence=link.sequence, tries=link.tries, **entry)
+
+
+def _link(row: dict[str, Any]) -> Waiting:
+    entry = Entry(
+        url=str(row["url"]),
+        host=str(row["host"]),
+        queue=str(row["queue"]),
+        group=str(row["group"]),
+        key=float(row["key"]),
+        payload=dict(row["payload"]),
+        label=str(row["label"]),
+        barren=int(row["barren"]),
+    )
+    return Waiting(entry, int(row["sequence"]), int(row["tries"]))
+
+
+def _to_json(value: object) -> object:
+    if isinstance(value, bytes):
+        return {"$bytes": b64encode(value).decode()}
+    raise TypeError(f"no JSON for {type(value).__name__}")
+
+
+def _from_json(value: dict[str, Any]) -> Any:
+    return b64decode(value["$bytes"]) if value.keys() == {"$bytes"} else value

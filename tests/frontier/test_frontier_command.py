@@ -1,0 +1,158 @@
+"""``semcrawl frontier``: looking, moving, requeueing."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from scrapy.settings import Settings
+
+from semcrawl.commands.frontier import Command
+from semcrawl.errors import UsageError
+from semcrawl.frontier import EmbeddedRedis, Entry, FrontierOptions, RedisFrontier
+from semcrawl.frontier.transfer import export_lines, import_lines
+
+T = TypeVar("T")
+OpenFrontier = Callable[..., Awaitable[RedisFrontier]]
+Q = ["html"]
+
+
+def link(name: str, host: str = "a.example", group: str = "g", key: float = 0.0) -> Entry:
+    payload = {"p": f"http://{host}/parent", "blob": b"\xff"}
+    return Entry(f"http://{host}/{name}", host, "html", group, key, payload, "R")
+
+
+async def in_job(folder: Path, work: Callable[[RedisFrontier], Awaitable[T]]) -> T:
+    with EmbeddedRedis(folder / "frontier") as redis:
+        frontier = RedisFrontier(
+            redis.socket, prefix="semcrawl", worker_id="w", options=FrontierOptions(delay=0)
+        )
+        async with frontier:
+            return await work(frontier)
+
+
+@dataclass
+class Result:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run_command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    """Run the command in this process: a second of start-up less."""
+
+    def run(*args: str) -> Result:
+        command = Command()
+        command.settings = Settings()
+        parser = argparse.ArgumentParser()
+        command.add_options(parser)
+        options, rest = parser.parse_known_args(args)
+        command.process_options(rest, options)
+        capsys.readouterr()
+        command.run(rest, options)
+        return Result(command.exitcode, *capsys.readouterr())
+
+    return run
+
+
+async def fill(frontier: RedisFrontier) -> None:
+    await frontier.add([link(str(n), group="good") for n in range(3)])
+    await frontier.add([link(str(n), host="b.example") for n in range(4)])
+    await frontier.set_values({"good": 1.5})
+    await frontier.fail(await frontier.take(1, Q))
+
+
+def test_a_frontier_is_shown_moved_and_its_failures_requeued(
+    tmp_path: Path, run_command: Callable[..., Result]
+) -> None:
+    asyncio.run(in_job(tmp_path / "job", fill))
+    shown = run_command(str(tmp_path / "job"))
+    assert shown.returncode == 0, shown.stderr
+    words = shown.stdout.split()
+    for word in ("6", "R)", "a.example", "b.example", "good", "1.5", "failed"):
+        assert word in words
+    file = tmp_path / "frontier.jsonl"
+    assert run_command(str(tmp_path / "job"), "--export", str(file)).returncode == 0
+    kinds = {json.loads(line)["kind"] for line in file.read_text().splitlines()}
+    assert kinds == {"frontier", "value", "link", "seen"}
+    imported = run_command(str(tmp_path / "new"), "--import", str(file))
+    assert (imported.stdout, imported.returncode) == ("6 links wait\n", 0)
+    again = run_command(str(tmp_path / "new"), "--import", str(file))
+    assert again.stderr == "semcrawl frontier: the frontier 'semcrawl' is not empty\n"
+    assert again.returncode == 2
+    assert run_command(str(tmp_path / "new"), "--requeue").stdout == "1 failed links wait again\n"
+
+
+def test_a_folder_without_a_frontier(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "semcrawl", "frontier", str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 2
+    assert result.stderr == f"semcrawl frontier: {tmp_path} holds no frontier\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_server_that_is_not_there(run_command: Callable[..., Result]) -> None:
+    result = run_command("-s", "REDIS_URL=redis://127.0.0.1:1")
+    assert result.returncode == 1
+    assert result.stderr.startswith("semcrawl frontier: the frontier's Redis at ")
+    assert result.stderr.count("\n") == 1
+
+
+async def drain(frontier: RedisFrontier) -> list[Entry]:
+    entries = []
+    while leases := await frontier.take(1, Q):
+        entries += [lease.entry for lease in leases]
+        await frontier.done(leases)
+    return entries
+
+
+async def test_an_imported_frontier_goes_on_as_the_exported_one(
+    open_frontier: OpenFrontier, prefix: str
+) -> None:
+    """Same links in the same order, same seen set, paces and states."""
+    old, new = await open_frontier(), await open_frontier(prefix=prefix + "new")
+    await old.add([link(f"{n}", host=f"h{n % 3}", group=f"g{n % 4}", key=n % 2) for n in range(60)])
+    await old.set_values({"g1": 1.0, "g2": 0.5})
+    await old.set_pace("h1", delay=0, concurrency=7)
+    await old.save("strategy", b"\0learned")
+    await old.done(await old.take(3, Q))
+    await old.fail(await old.take(2, Q))
+    leased = await old.take(2, Q)
+    lines = [line async for line in export_lines(old)]
+    assert await import_lines(new, lines) == 55
+    assert await new.audit() == []
+    assert await new.load("strategy") == b"\0learned"
+    assert (await new.counts(Q, [])).seen == 60
+    await old.give_back(leased)
+    assert await drain(new) == await drain(old)
+    assert await new.requeue(Q) == await old.requeue(Q) == 2
+    assert await drain(new) == await drain(old)
+    assert await new.add([link("0", host="h0"), link("new")]) == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (["no json"], "line 1: Expecting value"),
+        (['{"kind": "link"}'], "line 1"),
+        (['{"kind": "frontier", "format": 99}'], "line 1: not an exported frontier"),
+        (['{"kind": "frontier", "format": 1}', '{"kind": "x"}'], "an unknown kind of line: 'x'"),
+        (['{"kind": "frontier", "format": 1}', "[]"], "line 2"),
+        (['{"kind": "frontier", "format": 1}', '{"kind": "seen", "digests": ["x"]}'], "line 2"),
+    ],
+)
+async def test_lines_that_cannot_be_imported_are_named(
+    open_frontier: OpenFrontier, lines: list[str], why: str
+) -> None:
+    frontier = await open_frontier()
+    with pytest.raises(UsageError, match=why):
+        await import_lines(frontier, lines)
