@@ -25,16 +25,13 @@ _SCHEMA_ORG = re.compile(
     r"https?://(?:www\.)?schema\.org/?(?:docs/jsonldcontext\.json(?:ld)?)?/?(?:[#?].*)?\Z", re.I
 )
 _MAX_CHAIN = 16
-_NOTHING: dict[str, Any] = {}
+#: how often a context may be met again inside its own terms
+_MAX_SELF = 3
+_MAX_LOADS = 2_000
 
 
-class MissingContext(Exception):  # noqa: N818 - an answer, not a failure
-    """A context is not at hand; ``url`` says which."""
-
-    def __init__(self, url: str) -> None:
-        """Report the context at ``url``."""
-        super().__init__(url)
-        self.url = url
+class _Unusable(Exception):  # noqa: N818 - an answer, not a failure
+    """A context cannot be written into the document, which then keeps its name."""
 
 
 @cache
@@ -68,13 +65,14 @@ class ContextInliner:
         self._fetched = fetched
         self._left = limit
         self._words: set[str] = set()
-        self._done: dict[bytes, bytes] = {}
+        self._done: dict[bytes, bytes | None] = {}
+        self._loads = 0
 
     def inline(self, data: bytes) -> bytes:
         """Return ``data`` (UTF-8 JSON) with its contexts inlined; lines stay where they were.
 
-        A context that is missing is left out and noted in :attr:`needed`. Raises
-        :class:`LimitReached`.
+        A context that is missing stays a name, which the parser refuses, and is noted in
+        :attr:`needed`. Raises :class:`LimitReached`.
         """
         if not _REMOTE_SIGN.search(data):
             return data
@@ -103,31 +101,25 @@ class ContextInliner:
         return b"".join(pieces)
 
     def _written(self, source: bytes) -> bytes | None:
-        known = self._done.get(source)
-        if known is None:
+        if source not in self._done:
             try:
-                value = json.loads(source)
-                inlined = self._inline(value, self._base, 0, remote=False)
-            except (ValueError, RecursionError):
-                return None
-            known = json.dumps(inlined, ensure_ascii=False).encode("utf-8", "replace")
-            self._done[source] = known
-        return known
+                inlined = self._inline(json.loads(source), self._base, (), remote=False)
+            except (ValueError, RecursionError, _Unusable):
+                self._done[source] = None
+            else:
+                text = json.dumps(inlined, ensure_ascii=False)
+                self._done[source] = text.encode("utf-8", "replace")
+        return self._done[source]
 
-    def _inline(self, value: Any, base: str, chain: int, *, remote: bool) -> Any:
+    def _inline(
+        self, value: Any, base: str, chain: tuple[str, ...], *, remote: bool, scoped: bool = False
+    ) -> Any:
         if isinstance(value, str):
-            try:
-                return self._load(urljoin(base, value), chain + 1)
-            except MissingContext as missing:
-                self.needed.setdefault(missing.url)
-                return _NOTHING
-            except ValueError as error:
-                self.faults.append(f"context {value[:200]}: {error}")
-                return _NOTHING
+            return self._load(urljoin(base, value), chain, scoped)
         if isinstance(value, list):
             flat: list[Any] = []
             for item in value:
-                inlined = self._inline(item, base, chain, remote=remote)
+                inlined = self._inline(item, base, chain, remote=remote, scoped=scoped)
                 flat.extend(inlined if isinstance(inlined, list) else [inlined])
             return flat
         if not isinstance(value, dict):
@@ -135,35 +127,51 @@ class ContextInliner:
         if remote:
             value = self._used(value)
         result = dict(value)
-        imported = result.pop("@import", None)
-        if isinstance(imported, str):
+        if "@import" in result:
+            imported = result.pop("@import")
+            if not isinstance(imported, str):
+                raise self._fault("@import is no string")
             loaded = self._inline(imported, base, chain, remote=True)
-            if isinstance(loaded, dict):
-                result = {**loaded, **result}
+            if not isinstance(loaded, dict) or "@import" in loaded:
+                raise self._fault(f"the context {imported[:200]} cannot be imported")
+            result = {**loaded, **result}
         for term, definition in result.items():
             if isinstance(definition, dict) and "@context" in definition:
-                inner = self._inline(definition["@context"], base, chain, remote=remote)
+                inner = self._inline(
+                    definition["@context"], base, chain, remote=remote, scoped=True
+                )
                 result[term] = {**definition, "@context": inner}
         return result
 
-    def _load(self, url: str, chain: int) -> Any:
-        if chain > _MAX_CHAIN:
-            raise ValueError("contexts name each other without end")
+    def _load(self, url: str, chain: tuple[str, ...], scoped: bool) -> Any:
+        self._loads += 1
+        if self._loads > _MAX_LOADS:
+            raise LimitReached(f"more than {_MAX_LOADS} contexts")
+        if scoped and chain.count(url) >= _MAX_SELF:
+            return {}
+        if len(chain) > _MAX_CHAIN:
+            raise self._fault(f"the context {url} names itself without end")
         content = self._fetched.get(url)
         if content is None:
             content = self._fetched.get(url.partition("#")[0])
+        chain = (*chain, url)
         if content is not None:
             try:
                 document = json.loads(content)
             except (ValueError, RecursionError):
-                raise ValueError("is no JSON") from None
+                raise self._fault(f"the context {url} is no JSON") from None
             if not isinstance(document, dict) or "@context" not in document:
-                raise ValueError("holds no context")
-            return self._inline(document["@context"], url, chain, remote=True)
+                raise self._fault(f"the document {url} holds no context")
+            return self._inline(document["@context"], url, chain, remote=True, scoped=scoped)
         local = _table().get(canonical_url(url))
         if local is None:
-            raise MissingContext(url)
-        return self._inline(local, url, chain, remote=True)
+            self.needed.setdefault(url)
+            raise _Unusable
+        return self._inline(local, url, chain, remote=True, scoped=scoped)
+
+    def _fault(self, message: str) -> _Unusable:
+        self.faults.append(message)
+        return _Unusable()
 
     def _used(self, context: dict[str, Any]) -> dict[str, Any]:
         """Return the terms of a context that the document uses, with what they rest on."""

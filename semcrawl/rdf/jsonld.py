@@ -10,6 +10,7 @@ from io import BytesIO
 import pyoxigraph
 
 from semcrawl.rdf.contexts import ContextInliner
+from semcrawl.rdf.dotsegments import clean_bases, restore_bases
 from semcrawl.rdf.errors import ErrorLog
 from semcrawl.rdf.guards import guard_json
 from semcrawl.rdf.options import ReadOptions
@@ -22,6 +23,8 @@ _TOKEN = re.compile(
     rb"(-?\d[\d.eE+-]*|true|false|null)|(.)",
     re.DOTALL,
 )
+_NO_LOADER = "No LoadDocumentCallback"
+_DIRECTION = re.compile(rb'((?<!\\)"@[A-Za-z0-9-]+?)--(?:ltr|rtl)(?= )')
 _RAW_CONTROL = re.compile(rb"[\x00-\x1f]")
 #: A bad escape: JSON knows \" \\ \/ \b \f \n \r \t \uXXXX only.
 _BAD_ESCAPE = re.compile(rb'\\(\\|["/bfnrt]|u[0-9A-Fa-f]{4})|\\')
@@ -43,31 +46,45 @@ def parse_jsonld(
     Raises :class:`LimitReached`.
     """
     guard_json(data, options.max_depth)
+    data, changed = clean_bases(data)
     inliner = ContextInliner(base, contexts or {}, options.max_context_bytes)
+    sink.flush()
     sink.has_graphs = True
+    sink.names.all_labelled = False
     source = inliner.inline(data)
     out = BytesIO()
-    fault = _serialize(source, base, out, errors, first_line)
+    refused: list[str] = []
+    fault = _serialize(source, base, out, errors, first_line, refused)
     if fault is not None:
         errors.add_syntax(fault, first_line)
         mended = mend(data)
         if mended is not None:
             guard_json(mended, options.max_depth)
             again = BytesIO()
-            if _serialize(inliner.inline(mended), base, again, errors, first_line) is None:
+            source = inliner.inline(mended)
+            if _serialize(source, base, again, errors, first_line, refused) is None:
                 out = again
-    sink.write(out.getbuffer())
-    for url in inliner.needed:
-        errors.add(f"the context {url} is not at hand", first_line)
-    for text in inliner.faults:
-        errors.add(text, first_line)
-    return tuple(inliner.needed)
+    quads = out.getvalue()
+    if b"--" in quads:
+        # without rdfDirection, a base direction is no part of the RDF (JSON-LD API, section 8.6)
+        quads = _DIRECTION.sub(rb"\1", quads)
+    quads = restore_bases(quads, changed)
+    sink.write(quads)
+    if refused:
+        missing = [f"the context {url} is not at hand" for url in inliner.needed]
+        for text in [*missing, *inliner.faults] or refused:
+            errors.add(text, first_line)
+        return tuple(inliner.needed)
+    return ()
 
 
 def _serialize(
-    data: bytes, base: str, out: BytesIO, errors: ErrorLog, first_line: int
+    data: bytes, base: str, out: BytesIO, errors: ErrorLog, first_line: int, refused: list[str]
 ) -> SyntaxError | None:
-    """Write the quads of ``data``; return the error when it is no JSON."""
+    """Write the quads of ``data``; return the error when it is no JSON.
+
+    What was refused because a context is only a name goes to ``refused``.
+    """
     source = pyoxigraph.parse(data, _FORMAT, base_iri=base)
     while True:
         try:
@@ -75,7 +92,10 @@ def _serialize(
         except SyntaxError as error:
             if error.lineno is not None and str(error.msg).startswith("Parser error"):
                 return error
-            errors.add_syntax(error, first_line)
+            if str(error.msg).startswith(_NO_LOADER):
+                refused.append(str(error.msg))
+            else:
+                errors.add_syntax(error, first_line)
             errors.check_time()
             continue
         return None

@@ -218,9 +218,12 @@ def parse_nodes(data: bytes, base: str, sink: BytesIO, errors: ErrorLog) -> None
         except SyntaxError as error:
             found_any = True
             if last - first > 1:
-                middle = (first + last) // 2
+                middle, before = (first + last) // 2, errors.count
                 attempt(first, middle)
                 attempt(middle, last)
+                if errors.count == before:  # two nodes against each other: the same rdf:ID
+                    line = data.count(b"\n", 0, nodes[middle][0]) + 1
+                    errors.add(str(error.msg or error), line)
                 return
             sink.write(out.getvalue())
             where = _place(text, base, len(head), nodes[first][0])
