@@ -8,6 +8,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from semcrawl import __version__
 from semcrawl import settings as defaults
+from semcrawl.exporters.registry import FEED_EXPORTERS, FEED_STORAGES
 
 #: priority of our component settings: above Scrapy's defaults, below a project's own
 _PRIORITY = "addon"
@@ -27,8 +28,16 @@ EXTENSIONS: dict[str, int | None] = {
     "semcrawl.extensions.progress.Progress": 500,
 }
 
+#: extensions that are of use to any spider
+RESULT_EXTENSIONS: dict[str, int | None] = {
+    "scrapy.extensions.feedexport.FeedExporter": None,
+    "semcrawl.exporters.feeds.FeedExporter": 0,
+    "semcrawl.exporters.warc.WarcExtension": 0,
+}
+
 ITEM_PIPELINES: dict[str, int | None] = {
     "semcrawl.pipelines.quads.QuadsFilePipeline": 300,
+    "semcrawl.pipelines.store.StorePipeline": 400,
     "semcrawl.pipelines.metadata.MetadataPipeline": 900,
 }
 
@@ -45,18 +54,45 @@ def install(settings: BaseSettings) -> None:
     for name, components in (
         ("DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES),
         ("EXTENSIONS", EXTENSIONS),
-        ("ITEM_PIPELINES", ITEM_PIPELINES),
     ):
+        _add_components(settings, name, components)
+    _install_targets(settings)
+
+
+def install_results(settings: BaseSettings) -> None:
+    """Switch on what takes items, for spiders that are not ours."""
+    for name in dir(defaults):
+        if name.startswith("SEMCRAWL_"):
+            settings.set(name, getattr(defaults, name), _PRIORITY)
+    _install_targets(settings)
+
+
+def _install_targets(settings: BaseSettings) -> None:
+    targets: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("EXTENSIONS", RESULT_EXTENSIONS),
+        ("ITEM_PIPELINES", ITEM_PIPELINES),
+        ("FEED_EXPORTERS", FEED_EXPORTERS),
+        ("FEED_STORAGES", FEED_STORAGES),
+    )
+    for name, components in targets:
         _add_components(settings, name, components)
 
 
 #: settings of the project that semcrawl itself is
 _PROJECT_ONLY = frozenset(
-    {"BOT_NAME", "SPIDER_MODULES", "NEWSPIDER_MODULE", "COMMANDS_MODULE", "USER_AGENT"}
+    {
+        "BOT_NAME",
+        "SPIDER_MODULES",
+        "NEWSPIDER_MODULE",
+        "COMMANDS_MODULE",
+        "USER_AGENT",
+        "FEED_EXPORTERS",
+        "FEED_STORAGES",
+    }
 )
 
 
-def _add_components(settings: BaseSettings, name: str, components: dict[str, int | None]) -> None:
+def _add_components(settings: BaseSettings, name: str, components: dict[str, Any]) -> None:
     """Add components that the project does not place itself."""
     current = dict(settings.getdict(name))
     placed = {_path(key) for key in current}

@@ -4,6 +4,10 @@ Every setting of ours starts with ``SEMCRAWL_`` and is described by the ``#:`` c
 (meaning, unit); ``docs/settings.md`` is made from these comments.
 """
 
+import os
+
+from semcrawl.exporters.registry import FEED_EXPORTERS as FEED_EXPORTERS
+from semcrawl.exporters.registry import FEED_STORAGES as FEED_STORAGES
 from semcrawl.vocabulary import AMBIGUOUS_MEDIA_TYPES
 
 # --- Scrapy's own settings, with our defaults
@@ -21,6 +25,7 @@ CONCURRENT_ITEMS = 8
 DOWNLOAD_TIMEOUT = 60
 DOWNLOAD_MAXSIZE = 100 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0
+RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # the records tell of it
 # The frontier keeps the pace of every host, for all workers; the downloader adds none of its own.
 DOWNLOAD_DELAY = 0
 CONCURRENT_REQUESTS_PER_DOMAIN = 1000
@@ -74,7 +79,7 @@ SEMCRAWL_URL_DROP_QUERY = False
 
 # --- Politeness
 
-#: Seconds between the starts of two requests to a host, where its robots.txt asks for no more.
+#: Seconds between the starts of two requests to a host whose robots.txt does not say.
 SEMCRAWL_CRAWL_DELAY = 1.0
 #: Requests at a time to a host.
 SEMCRAWL_CONCURRENCY_PER_HOST = 1
@@ -91,6 +96,9 @@ SEMCRAWL_ALLOW_PRIVATE_ADDRESSES = False
 
 # --- Frontier
 
+#: Redis server of the frontier and of the seed lists (`redis://host:6379/0`), by default what the
+#: environment variable of the same name says. Empty = one of our own in the job's folder.
+REDIS_URL = os.environ.get("REDIS_URL", "")
 #: Folder of the job: results, records, frontier. Empty = `JOBDIR`, else the current folder.
 SEMCRAWL_JOBDIR = ""
 #: Name of the crawl: prefix of all its keys in Redis.
@@ -129,6 +137,10 @@ SEMCRAWL_PROGRESS_INTERVAL = 5.0
 
 #: Database of the crawl metadata (SQLAlchemy URL); empty = `crawl.db` in the job's folder.
 SEMCRAWL_METADATA_URL = ""
+#: Whether raw responses are kept as WARC files in the job's folder (needs `semcrawl[warc]`).
+SEMCRAWL_WARC = False
+#: Bytes after which the next WARC file is begun.
+SEMCRAWL_WARC_SIZE = 1 << 30
 
 # --- Triple stores
 

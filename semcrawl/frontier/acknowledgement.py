@@ -12,6 +12,7 @@ from scrapy.http import Response
 
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.scheduler import LEASE
+from semcrawl.pipelines.lost import ItemLost
 
 
 @dataclass(slots=True)
@@ -39,7 +40,7 @@ class Acknowledgement:
         """Make the extension and listen for finished items."""
         extension = cls()
         crawler.signals.connect(extension.item_over, signals.item_scraped)
-        crawler.signals.connect(extension.item_over, signals.item_dropped)
+        crawler.signals.connect(extension.item_dropped, signals.item_dropped)
         crawler.signals.connect(extension.item_lost, signals.item_error)
         return extension
 
@@ -55,8 +56,14 @@ class Acknowledgement:
         self._settle(attempt)
 
     def item_over(self, item: Any, response: Response | None) -> None:
-        """Hear that an item was written, or dropped on purpose."""
+        """Hear that an item was written."""
         self._one_less(response, lost=False)
+
+    def item_dropped(
+        self, item: Any, response: Response | None, exception: BaseException
+    ) -> None:
+        """Hear that an item was dropped: on purpose, or because it could not be written."""
+        self._one_less(response, lost=isinstance(exception, ItemLost))
 
     def item_lost(self, item: Any, response: Response | None) -> None:
         """Hear that a pipeline failed: the link is kept among the failed ones."""

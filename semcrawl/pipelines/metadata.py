@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DropItem
 from scrapy.statscollectors import StatsCollector
 from sqlalchemy import Engine, insert
 from sqlalchemy.exc import SQLAlchemyError
@@ -20,6 +19,7 @@ from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.jobdir import job_folder
+from semcrawl.pipelines.lost import ItemLost
 
 
 class MetadataPipeline:
@@ -52,14 +52,14 @@ class MetadataPipeline:
         self._commits = GroupCommit(self._write)
 
     async def process_item(self, item: Any) -> Any:
-        """Write a record; pass everything on. Raises ``DropItem`` when it cannot be written."""
+        """Write a record; pass everything on. Raises ``ItemLost`` when it cannot be written."""
         if not isinstance(item, FetchRecord) or self._commits is None:
             return item
         try:
             await self._commits.submit(item)
         except StoreError as error:
             self._count("failed")
-            raise DropItem(str(error)) from None
+            raise ItemLost(str(error)) from None
         self._count("rows")
         return item
 

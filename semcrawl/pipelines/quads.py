@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DropItem
 from scrapy.statscollectors import StatsCollector
 
 from semcrawl.errors import StoreError
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.jobdir import job_folder
+from semcrawl.pipelines.lost import ItemLost
 from semcrawl.pipelines.quadsfile import QuadsFile, Written
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class QuadsFilePipeline:
     async def process_item(self, item: Any) -> Any:
         """Write a document; pass everything on.
 
-        Raises ``DropItem`` when it cannot be written.
+        Raises ``ItemLost`` when it cannot be written.
         """
         if self._commits is None or not (
             isinstance(item, RdfDocument) or (isinstance(item, FetchRecord) and item.revisit)
@@ -73,7 +73,7 @@ class QuadsFilePipeline:
             written = await self._commits.submit(item)
         except StoreError as error:
             self._count("failed")
-            raise DropItem(str(error)) from None
+            raise ItemLost(str(error)) from None
         if isinstance(item, RdfDocument) and written in (Written.NEW, Written.REPLACED):
             self._count("documents")
             self._count("statements", item.quads)

@@ -1,0 +1,140 @@
+"""Feed exporters of RDF documents: N-Quads, N-Triples, TriG, Turtle, JSON Lines.
+
+Each takes the :class:`~semcrawl.items.RdfDocument` items of a crawl and leaves other items out,
+except JSON Lines, which Scrapy users expect to hold everything.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import fields
+from io import BytesIO
+from typing import IO, Any, cast
+
+import pyoxigraph
+from scrapy.exporters import BaseItemExporter, JsonLinesItemExporter
+
+from semcrawl.errors import UsageError
+from semcrawl.items import FetchRecord, RdfDocument
+from semcrawl.pipelines.graphs import iri, is_all_in, whole_lines
+
+logger = logging.getLogger(__name__)
+
+
+class NQuadsExporter(BaseItemExporter):
+    """The documents' lines as they are (format ``nq``)."""
+
+    def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
+        """Write to ``file``."""
+        super().__init__(dont_fail=True, **kwargs)
+        self.file = file
+
+    def export_item(self, item: Any) -> None:
+        """Write a document."""
+        if isinstance(item, RdfDocument):
+            self.write(item)
+
+    def write(self, document: RdfDocument) -> None:
+        """Write the document's statements."""
+        for lines in whole_lines(document.chunks()):
+            self.file.write(lines)
+
+
+class NTriplesExporter(NQuadsExporter):
+    """The documents' statements without their graph names (format ``nt``)."""
+
+    def write(self, document: RdfDocument) -> None:
+        """Write the document's statements."""
+        graph = iri(document.url)
+        ending = f" {graph} .\n".encode("utf-8", "replace")
+        for lines in whole_lines(document.chunks()):
+            if is_all_in(lines, graph):
+                self.file.write(lines.replace(ending, b" .\n"))
+            else:
+                triples = (quad.triple for quad in _quads(lines))
+                pyoxigraph.serialize(triples, self.file, pyoxigraph.RdfFormat.N_TRIPLES)
+
+
+class TrigExporter(NQuadsExporter):
+    """One block per graph, statements by subject (format ``trig``)."""
+
+    def write(self, document: RdfDocument) -> None:
+        """Write the document's statements."""
+        for lines in whole_lines(document.chunks()):
+            _serialize(document, _quads(lines), self.file, pyoxigraph.RdfFormat.TRIG)
+
+
+class TurtleExporter(NQuadsExporter):
+    """The statements by subject, without graph names (format ``ttl``)."""
+
+    def write(self, document: RdfDocument) -> None:
+        """Write the document's statements."""
+        for lines in whole_lines(document.chunks()):
+            triples = (quad.triple for quad in _quads(lines))
+            _serialize(document, triples, self.file, pyoxigraph.RdfFormat.TURTLE)
+
+
+class DocumentLinesExporter(JsonLinesItemExporter):
+    """One JSON object per document, its statements in ``nquads`` (format ``jsonl``).
+
+    Records of attempts are left out unless the feed's ``item_export_kwargs`` say
+    ``{"records": True}``; items of other classes are written as Scrapy does.
+    """
+
+    def __init__(self, file: IO[bytes], *, records: bool = False, **kwargs: Any) -> None:
+        """Write to ``file``, with or without :class:`~semcrawl.items.FetchRecord` items."""
+        super().__init__(cast("BytesIO", file), **kwargs)
+        self._records = records
+
+    def export_item(self, item: Any) -> None:
+        """Write an item."""
+        if isinstance(item, RdfDocument):
+            line = json.dumps(document_object(item), ensure_ascii=False)
+            self.file.write(line.encode("utf-8", "replace") + b"\n")
+        elif self._records or not isinstance(item, FetchRecord):
+            super().export_item(item)
+
+
+class CompressedExporter(BaseItemExporter):
+    """Stands for the endings ``gz`` and ``zst``, which name no format.
+
+    ``semcrawl.exporters.feeds.FeedExporter`` puts the format before the ending in its place
+    (``data.nq.gz``: N-Quads); reaching this class means that it is not in use.
+    """
+
+    def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
+        """Raise ``UsageError``."""
+        raise UsageError(
+            "compressed feeds need semcrawl.exporters.feeds.FeedExporter among the EXTENSIONS"
+            " and a name such as data.nq.gz"
+        )
+
+
+def document_object(document: RdfDocument) -> dict[str, Any]:
+    """Return a document as an object that JSON can hold."""
+    found = {
+        each.name: getattr(document, each.name)
+        for each in fields(document)
+        if each.name not in ("nquads", "spool", "errors", "rules", "redirects")
+    }
+    found["rules"] = list(document.rules)
+    found["redirects"] = list(document.redirects)
+    found["errors"] = [
+        {"message": e.message, "line": e.line, "column": e.column} for e in document.errors
+    ]
+    found["nquads"] = b"".join(document.chunks()).decode("utf-8", "replace")
+    return found
+
+
+def _quads(lines: bytes) -> Any:
+    return pyoxigraph.parse(lines, pyoxigraph.RdfFormat.N_QUADS, lenient=True)
+
+
+def _serialize(
+    document: RdfDocument, statements: Any, file: IO[bytes], syntax: pyoxigraph.RdfFormat
+) -> None:
+    try:
+        pyoxigraph.serialize(statements, file, syntax)
+    except (SyntaxError, ValueError) as error:
+        logger.warning("%s cannot be written as %s: %s", document.url, syntax, error)

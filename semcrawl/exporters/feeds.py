@@ -1,0 +1,207 @@
+"""Scrapy's feed exports with endings such as ``.nq.gz``, rotation by size, one file per host.
+
+Feed options beyond Scrapy's own (https://docs.scrapy.org/en/latest/topics/feed-exports.html):
+
+``batch_bytes``
+    start the next file when one has so many bytes; the URI needs ``%(batch_id)d``
+
+Placeholders in URIs beyond Scrapy's own:
+
+``%(host)s``
+    one file per host
+``%(document)s``
+    one file per document
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from hashlib import sha256
+from pathlib import PurePosixPath
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from itemadapter import ItemAdapter
+from scrapy import Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.extensions.feedexport import FeedExporter as ScrapyFeedExporter
+from scrapy.extensions.feedexport import FeedSlot, apply_uri_params
+from scrapy.extensions.postprocessing import PostProcessingManager
+from scrapy.utils.defer import ensure_awaitable
+
+from semcrawl.errors import StoreError, UsageError
+from semcrawl.exporters.compression import PLUGINS
+from semcrawl.exporters.storage import AtomicFileStorage
+
+logger = logging.getLogger(__name__)
+
+#: files of a feed split by host that are open at once
+MAX_OPEN_FILES = 200
+
+_SPLIT = re.compile(r"%\((host|document)\)s")
+_BATCH = re.compile(r"%\((batch_id|batch_time)\)")
+
+
+class FeedExporter(ScrapyFeedExporter):
+    """Takes the place of Scrapy's extension of the same name."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Read ``FEEDS``; raises ``UsageError`` for what cannot work."""
+        super().__init__(crawler)
+        #: open files of split feeds by URI, the one used last at the end
+        self._split: dict[str, FeedSlot] = {}
+        #: URIs of split feeds that were opened before
+        self._opened: set[str] = set()
+        for uri, options in self.feeds.items():
+            _choose_compression(uri, options)
+            if options.get("batch_bytes") and not _BATCH.search(uri):
+                raise UsageError(f"batch_bytes needs %(batch_id)d in the name of the feed {uri}")
+
+    def open_spider(self, spider: Spider) -> None:
+        """Open the feeds, except split ones: these open with the first item of each file."""
+        for template in self.feeds:
+            if not _SPLIT.search(template):
+                self.slots.append(self._next_slot(template, spider))
+
+    def item_scraped(self, item: Any, spider: Spider) -> None:
+        """Write an item to every feed that accepts it."""
+        self.slots = [
+            slot
+            for slot in (self._export(slot, item, spider) for slot in self.slots)
+            if slot is not None
+        ]
+        for template in self.feeds:
+            if _SPLIT.search(template) and self.filters[template].accepts(item):
+                self._export_split(template, item, spider)
+
+    async def close_spider(self, spider: Spider) -> None:
+        """Finish all files."""
+        self.slots += self._split.values()
+        self._split = {}
+        await super().close_spider(spider)
+
+    def _export(self, slot: FeedSlot, item: Any, spider: Spider) -> FeedSlot | None:
+        """Write an item; return the slot for the next one.
+
+        A feed that cannot be written (a full disk) ends with one line in the log and without a
+        file under its final name.
+        """
+        if not slot.filter.accepts(item):
+            return slot
+        options = self.feeds[slot.uri_template]
+        try:
+            slot.start_exporting()
+            if slot.exporter is None or slot.file is None:  # never, says Scrapy
+                return slot
+            slot.exporter.export_item(item)
+            slot.itemcount += 1
+            size = _size(slot.file) if options.get("batch_bytes") else 0
+        except (OSError, StoreError, UsageError) as error:
+            self._give_up(slot, error)
+            return None
+        full = options["batch_item_count"] and slot.itemcount >= options["batch_item_count"]
+        if full or (options.get("batch_bytes") and size >= options["batch_bytes"]):
+            self._schedule_slot_close(slot, spider)
+            return self._next_slot(slot.uri_template, spider, slot)
+        return slot
+
+    async def _close_slot(self, slot: FeedSlot, spider: Spider) -> None:
+        """Finish a file as Scrapy does, but report a full disk in one line."""
+        if not slot.itemcount and not (slot.store_empty and slot.batch_id == 1):
+            return
+        kind = type(slot.storage).__name__
+        try:
+            slot.start_exporting()
+            slot.finish_exporting()
+            await ensure_awaitable(slot.storage.store(self._get_file(slot)))
+        except (OSError, StoreError, UsageError) as error:
+            self._give_up(slot, error)
+        else:
+            logger.info("Stored %s feed (%d items) in: %s", slot.format, slot.itemcount, slot.uri)
+            if self.crawler.stats is not None:
+                self.crawler.stats.inc_value(f"feedexport/success_count/{kind}")
+        await self.crawler.signals.send_catch_log_async(signals.feed_slot_closed, slot=slot)
+
+    def _give_up(self, slot: FeedSlot, error: Exception) -> None:
+        """Say why a feed ends, and leave nothing half of it."""
+        reason = getattr(error, "strerror", None) or str(error)
+        logger.error("The feed %s is given up: %s", slot.uri, reason)
+        if self.crawler.stats is not None:
+            kind = type(slot.storage).__name__
+            self.crawler.stats.inc_value(f"feedexport/failed_count/{kind}")
+        if isinstance(slot.storage, AtomicFileStorage):
+            slot.storage.discard()
+
+    def _next_slot(
+        self, template: str, spider: Spider, last: FeedSlot | None = None, **more: str
+    ) -> FeedSlot:
+        options = self.feeds[template]
+        params = {**self._get_uri_params(spider, options["uri_params"], last), **more}
+        uri = apply_uri_params(template, params)
+        if more and uri in self._opened:
+            options = {**options, "overwrite": False}
+        return self._start_new_batch(
+            batch_id=1 if last is None else last.batch_id + 1,
+            uri=uri,
+            feed_options=options,
+            spider=spider,
+            uri_template=template,
+        )
+
+    def _export_split(self, template: str, item: Any, spider: Spider) -> None:
+        """Write an item to the file of its host or document."""
+        url = ItemAdapter(item).get("url") if ItemAdapter.is_item(item) else None
+        if not url:
+            return
+        slot = self._next_slot(template, spider, host=host_name(url), document=document_name(url))
+        slot = self._split.pop(slot.uri, slot)
+        self._opened.add(slot.uri)
+        kept = self._export(slot, item, spider)
+        if kept is None:
+            return
+        if "%(document)s" in template:
+            self._schedule_slot_close(kept, spider)
+            return
+        self._split[kept.uri] = kept
+        if len(self._split) > MAX_OPEN_FILES:
+            oldest = self._split.pop(next(iter(self._split)))
+            self._schedule_slot_close(oldest, spider)
+
+
+def _size(file: IO[bytes]) -> int:
+    """Return the bytes written so far, compressed ones as far as they are out."""
+    if isinstance(file, PostProcessingManager):
+        file = file.file
+    return file.tell()
+
+
+def host_name(url: str) -> str:
+    """Return the URL's host and port as a file name."""
+    return _safe(urlsplit(url).netloc.rpartition("@")[2].lower()) or "unknown"
+
+
+def document_name(url: str) -> str:
+    """Return a file name for a document: readable, and different for different URLs."""
+    parts = urlsplit(url)
+    readable = _safe(f"{parts.netloc}{parts.path}".strip("/"))[:100]
+    return f"{readable}-{sha256(url.encode('utf-8', 'replace')).hexdigest()[:16]}"
+
+
+def _safe(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "_", text).lstrip(".")
+
+
+def _choose_compression(uri: str, options: dict[str, Any]) -> None:
+    """Put the format before ``.gz`` or ``.zst`` in the place of that ending."""
+    compression = options["format"]
+    if compression not in PLUGINS:
+        return
+    path = PurePosixPath(urlsplit(uri).path or uri)
+    inner = path.with_suffix("").suffix.lstrip(".")
+    if not inner or path.suffix != f".{compression}":
+        raise UsageError(f"the feed {uri} needs a format before .{compression}, as in .nq.gz")
+    options["format"] = inner
+    options["postprocessing"] = [PLUGINS[compression], *options.get("postprocessing", [])]
+    options.setdefault("gzip_compresslevel", 6)
+    options.setdefault("gzip_filename", "")

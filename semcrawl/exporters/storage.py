@@ -1,0 +1,103 @@
+"""Feed files that are whole under their final name."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from scrapy import Spider
+from w3lib.url import file_uri_to_path
+
+from semcrawl.errors import StoreError
+
+
+class AtomicFileStorage:
+    """Writes beside the final name and takes it when the feed is finished.
+
+    Without ``overwrite`` (Scrapy's ``-o``) the new part is put behind what is there. With it, what
+    was there at the start is replaced; what another crawler of the same run has finished in the
+    meantime is kept.
+    """
+
+    def __init__(self, uri: str, *, feed_options: dict[str, Any] | None = None) -> None:
+        """Remember the path."""
+        self.path = Path(file_uri_to_path(uri) if urlsplit(uri).scheme == "file" else uri)
+        self._overwrite = bool((feed_options or {}).get("overwrite", False))
+        self._before: tuple[int, int] | None = None
+        self._part = self.path.with_suffix(".part")
+        self._file: IO[bytes] | None = None
+
+    def open(self, spider: Spider) -> IO[bytes]:
+        """Open the part file; raises ``StoreError`` when that fails."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._before = _signature(self.path)
+            handle, part = tempfile.mkstemp(
+                prefix=f".{self.path.name[:100]}.", suffix=".part", dir=self.path.parent
+            )
+            os.fchmod(handle, 0o666 & ~_umask())
+        except OSError as error:
+            raise StoreError(f"cannot write {self.path}: {error.strerror}") from None
+        self._part = Path(part)
+        self._file = os.fdopen(handle, "wb")
+        return self._file
+
+    def store(self, file: IO[bytes]) -> None:
+        """Give the part its final name."""
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()
+        with _directory_lock(self.path.parent):
+            now = _signature(self.path)
+            if now is not None and not (self._overwrite and now == self._before):
+                self._put_behind()
+            self._part.replace(self.path)
+
+    def discard(self) -> None:
+        """Throw the part away, after an error."""
+        self._part.unlink(missing_ok=True)
+        with suppress(OSError):
+            if self._file is not None:
+                self._file.close()
+
+    def _put_behind(self) -> None:
+        """Make the part hold what is there under the final name, then itself."""
+        whole = self._part.with_suffix(".whole")
+        shutil.copyfile(self.path, whole)
+        with whole.open("ab") as target, self._part.open("rb") as source:
+            shutil.copyfileobj(source, target, 1 << 20)
+            target.flush()
+            os.fsync(target.fileno())
+        shutil.copymode(self.path, whole)
+        whole.replace(self._part)
+
+
+def _signature(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+@contextmanager
+def _directory_lock(folder: Path) -> Iterator[None]:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

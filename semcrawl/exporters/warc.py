@@ -1,0 +1,149 @@
+"""Raw responses into WARC files (ISO 28500), as an extension that is off by default."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from http.client import responses
+from io import BytesIO
+from typing import IO, Any, Self
+from urllib.parse import urlsplit
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+
+from semcrawl.errors import StoreError, UsageError
+from semcrawl.pipelines.jobdir import job_folder
+
+logger = logging.getLogger(__name__)
+
+#: headers that spoke of the transfer and are not true of the stored body
+_TRANSFER_HEADERS = (b"transfer-encoding", b"content-length")
+
+
+class WarcExtension:
+    """Writes every response as it came, with its request, to ``*.warc.gz`` in the job folder.
+
+    On with ``SEMCRAWL_WARC = True``. A file is called ``….warc.gz.open`` until it is whole; each
+    record is compressed by itself, so that a crash costs at most the last one. Stats:
+    ``semcrawl/warc/records``, ``semcrawl/warc/failed``.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Read the settings; raises ``NotConfigured`` when the extension is off."""
+        if not crawler.settings.getbool("SEMCRAWL_WARC"):
+            raise NotConfigured
+        try:
+            from warcio.warcwriter import WARCWriter
+        except ModuleNotFoundError:
+            raise UsageError("SEMCRAWL_WARC needs: pip install semcrawl[warc]") from None
+        self._writer_class: Any = WARCWriter
+        self._folder = job_folder(crawler.settings)
+        self._max_size = crawler.settings.getint("SEMCRAWL_WARC_SIZE", 1 << 30)
+        self._stats = crawler.stats
+        self._file: IO[bytes] | None = None
+        self._path = self._folder
+        self._writer: Any = None
+        self._number = 0
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Connect to the crawler's signals."""
+        extension = cls(crawler)
+        crawler.signals.connect(extension.write, signals.response_downloaded)
+        crawler.signals.connect(extension.close, signals.spider_closed)
+        return extension
+
+    def write(self, response: Response, request: Request) -> None:
+        """Write a request and its response."""
+        if urlsplit(response.url).scheme not in ("http", "https"):
+            return
+        try:
+            self._write(response, request)
+        except (OSError, StoreError) as error:
+            logger.error("%s cannot be kept in %s: %s", response.url, self._path, error)
+            self._count("failed")
+        else:
+            self._count("records")
+
+    def close(self) -> None:
+        """Give the file its final name."""
+        if self._file is None:
+            return
+        self._file.close()
+        self._file = None
+        self._path.replace(self._path.with_suffix(""))
+
+    def _write(self, response: Response, request: Request) -> None:
+        if self._file is None:
+            self._open()
+        writer = self._writer
+        answer = writer.create_warc_record(
+            response.url,
+            "response",
+            payload=BytesIO(response.body),
+            length=len(response.body),
+            http_headers=_answer_headers(response),
+            warc_headers_dict={"WARC-IP-Address": str(response.ip_address)}
+            if response.ip_address
+            else {},
+        )
+        question = writer.create_warc_record(
+            request.url,
+            "request",
+            payload=BytesIO(request.body),
+            length=len(request.body),
+            http_headers=_question_headers(request),
+        )
+        writer.write_request_response_pair(question, answer)
+        if self._file is not None:
+            self._file.flush()
+            if self._file.tell() >= self._max_size:
+                self.close()
+
+    def _open(self) -> None:
+        stamp = time.strftime("%Y%m%d%H%M%S", time.gmtime())
+        self._number += 1
+        name = f"semcrawl-{stamp}-{os.getpid()}-{id(self):x}-{self._number:05d}.warc.gz"
+        self._path = self._folder / f"{name}.open"
+        self._file = self._path.open("wb")
+        self._writer = self._writer_class(self._file, gzip=True)
+        info = self._writer.create_warcinfo_record(name, {"software": "semcrawl", "format": "WARC"})
+        self._writer.write_record(info)
+
+    def _count(self, name: str) -> None:
+        if self._stats is not None:
+            self._stats.inc_value(f"semcrawl/warc/{name}")
+
+
+def _answer_headers(response: Response) -> Any:
+    from warcio.statusandheaders import StatusAndHeaders
+
+    reason = responses.get(response.status, "")
+    headers = [
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, values in response.headers.items()
+        if name.lower() not in _TRANSFER_HEADERS
+        for value in values
+    ]
+    headers.append(("Content-Length", str(len(response.body))))
+    protocol = "HTTP/1.1"
+    return StatusAndHeaders(f"{response.status} {reason}".strip(), headers, protocol=protocol)
+
+
+def _question_headers(request: Request) -> Any:
+    from warcio.statusandheaders import StatusAndHeaders
+
+    parts = urlsplit(request.url)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    headers = [("Host", parts.netloc.rpartition("@")[2])]
+    headers += [
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, values in request.headers.items()
+        if name.lower() not in (b"host", b"authorization", b"cookie", b"proxy-authorization")
+        for value in values
+    ]
+    return StatusAndHeaders(f"{request.method} {target} HTTP/1.1", headers, is_http_request=True)

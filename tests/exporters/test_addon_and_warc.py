@@ -1,0 +1,157 @@
+"""semcrawl's parts in somebody else's project, and raw responses kept."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+from semcrawl.addon import Addon
+from semcrawl.components import ITEM_PIPELINES, RESULT_EXTENSIONS
+from semcrawl.exporters.registry import FEED_EXPORTERS, FEED_STORAGES
+
+SPIDER = """
+    import scrapy
+    from semcrawl.items import RdfDocument
+    class Own(scrapy.Spider):
+        name = "own"
+        async def start(self):
+            yield scrapy.Request(self.url)
+        def parse(self, response):
+            yield RdfDocument(url=response.url, nquads=response.body, quads=1)
+    """
+
+
+@pytest.fixture
+def project(tmp_path) -> Path:
+    """Somebody's project with one spider and one line for semcrawl."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = theirs.settings\n")
+    (tmp_path / "theirs" / "__init__.py").touch()
+    (tmp_path / "theirs" / "spiders.py").write_text(textwrap.dedent(SPIDER))
+    (tmp_path / "theirs" / "settings.py").write_text(
+        'SPIDER_MODULES = ["theirs.spiders"]\nADDONS = {"semcrawl.addon.Addon": 500}\n'
+    )
+    return tmp_path
+
+
+@pytest.fixture
+def web(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("web")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    url = f"{url_of(server)}/a.nq"
+    (folder / "a.nq").write_text(f'<{url}#s> <{url}#p> "1" <{url}> .\n')
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield url_of(server)
+    server.shutdown()
+    server.server_close()
+
+
+def url_of(server: ThreadingHTTPServer) -> str:
+    return f"http://127.0.0.1:{server.server_port}"
+
+
+def scrapy(folder: Path, *args: str) -> subprocess.CompletedProcess:
+    environment = {k: v for k, v in os.environ.items() if k != "SCRAPY_SETTINGS_MODULE"}
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", *args],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        timeout=60,
+        env=environment,
+    )
+
+
+def test_one_line_brings_pipelines_and_formats_to_their_spiders(project, web):
+    done = scrapy(
+        project, "crawl", "own", "-a", f"url={web}/a.nq", "-s", "SEMCRAWL_JOBDIR=job",
+        "-s", 'FEEDS={"out/data.ttl.gz": {"format": "gz"}}',
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (project / "job" / "quads.nq").read_text().count(f"<{web}/a.nq> .") == 1
+    assert (project / "out" / "data.ttl.gz").stat().st_size > 0
+
+
+@pytest.mark.slow
+def test_one_line_brings_our_spiders(project, web):
+    """The server's own listing is the page that leads to the document."""
+    done = scrapy(
+        project, "crawl", "html", "-a", f"seeds={web}/", "-a", "follow_rdf=1",
+        "-s", "SEMCRAWL_JOBDIR=job", "-s", "SEMCRAWL_CRAWL_DELAY=0",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (project / "job" / "quads.nq").read_text().count(f"<{web}/a.nq> .") == 1
+
+
+def test_responses_are_kept_as_warc(project, web):
+    pytest.importorskip("warcio")
+    from warcio.archiveiterator import ArchiveIterator
+
+    done = scrapy(
+        project, "crawl", "own", "-a", f"url={web}/a.nq", "-s", "SEMCRAWL_JOBDIR=job",
+        "-s", "SEMCRAWL_WARC=1",
+    )  # fmt: skip
+    assert "'semcrawl/warc/records': 1" in done.stderr
+    (path,) = (project / "job").glob("*.warc.gz")
+    with path.open("rb") as file:
+        records = [
+            (
+                record.rec_type,
+                record.rec_headers.get_header("WARC-Target-URI"),
+                record.content_stream().read(),
+            )
+            for record in ArchiveIterator(file)
+        ]
+    kinds = [kind for kind, _, _ in records]
+    assert kinds == ["warcinfo", "response", "request"]
+    assert records[1][1] == f"{web}/a.nq"
+    assert records[1][2].startswith(f"<{web}/a.nq#s>".encode())
+    assert not list((project / "job").glob("*.open"))
+
+
+def test_the_addon_changes_nothing_but_what_it_says():
+    """Their scheduler, middlewares and politeness stay as they are."""
+    before, after = Settings(), Settings()
+    Addon.update_pre_crawler_settings(after)
+    Addon().update_settings(after)
+    changed = {
+        name
+        for name in after
+        if not name.startswith("SEMCRAWL_") and dict_of(before, name) != dict_of(after, name)
+    }
+    assert changed == {
+        "SPIDER_MODULES",
+        "EXTENSIONS",
+        "ITEM_PIPELINES",
+        "FEED_EXPORTERS",
+        "FEED_STORAGES",
+    }
+    assert after.getdict("ITEM_PIPELINES") == ITEM_PIPELINES
+    assert after.getdict("EXTENSIONS") == RESULT_EXTENSIONS
+    assert after.getdict("FEED_EXPORTERS") == FEED_EXPORTERS
+    assert after.getdict("FEED_STORAGES") == FEED_STORAGES
+
+
+def test_the_projects_own_choice_wins():
+    ours = next(iter(ITEM_PIPELINES))
+    settings = Settings({"ITEM_PIPELINES": {ours: None}, "SEMCRAWL_WARC": True})
+    Addon().update_settings(settings)
+    assert settings.getdict("ITEM_PIPELINES")[ours] is None
+    assert settings.getbool("SEMCRAWL_WARC")
+
+
+def dict_of(settings: Settings, name: str):
+    value = settings.get(name)
+    return dict(value) if hasattr(value, "items") else value

@@ -1,0 +1,197 @@
+"""Feeds as Scrapy users know them, with RDF formats, endings, rotation and splitting."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyoxigraph
+import pytest
+
+CRAWL = """
+import json, sys
+import scrapy
+from scrapy.crawler import CrawlerProcess
+from semcrawl.components import install_results
+from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
+
+class Own(scrapy.Spider):
+    name = "own"
+    @classmethod
+    def update_settings(cls, settings):
+        super().update_settings(settings)
+        install_results(settings)
+    async def start(self):
+        yield scrapy.Request("data:,")
+    def parse(self, response):
+        for host in ("one.example", "two.example"):
+            for i in range(30):
+                url = f"http://{host}/{i}"
+                lines = "".join(
+                    f'<{url}> <http://example.org/p> "{i} {j}" <{url}> .' + chr(10)
+                    for j in range(20)
+                ) + f"_:b{i}{host[0]} <http://example.org/p> _:b{i}{host[0]} <{url}> ." + chr(10)
+                yield RdfDocument(url=url, nquads=lines.encode(), quads=21, rules=("ex1",))
+                yield FetchRecord(url=url, outcome=FetchOutcome.FETCHED_RDF, quads=21)
+        yield {"other": "item"}
+
+process = CrawlerProcess({**json.loads(sys.argv[1]), "LOG_LEVEL": "INFO"})
+for _ in range(int(sys.argv[2])):
+    process.crawl(Own)
+process.start()
+"""
+
+
+def crawl(folder: Path, feeds: dict, times: int = 1, preexec=None, **settings) -> str:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            CRAWL,
+            json.dumps({"FEEDS": feeds, "SEMCRAWL_JOBDIR": str(folder / "job"), **settings}),
+            str(times),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=folder,
+        preexec_fn=preexec,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.stderr
+
+
+def quads(data: bytes, syntax: pyoxigraph.RdfFormat) -> set:
+    return set(pyoxigraph.parse(data, syntax))
+
+
+def test_every_format_holds_every_statement(tmp_path):
+    names = ["a.nq", "a.nt", "a.trig", "a.ttl", "a.jsonl", "a.nq.gz", "a.ttl.zst"]
+    feeds = {name: {"format": name.rsplit(".")[-1]} for name in names}
+    log = crawl(tmp_path, feeds)
+    assert "WARNING" not in log
+    read = {name: (tmp_path / name).read_bytes() for name in names}
+    truth = quads((tmp_path / "job" / "quads.nq").read_bytes(), pyoxigraph.RdfFormat.N_QUADS)
+    triples = {pyoxigraph.Quad(*quad.triple) for quad in truth}
+    assert len(truth) == 60 * 21
+    assert quads(read["a.nq"], pyoxigraph.RdfFormat.N_QUADS) == truth
+    assert quads(read["a.trig"], pyoxigraph.RdfFormat.TRIG) == truth
+    assert quads(read["a.nt"], pyoxigraph.RdfFormat.N_TRIPLES) == triples
+    assert quads(read["a.ttl"], pyoxigraph.RdfFormat.TURTLE) == triples
+    assert gzip.decompress(read["a.nq.gz"]) == read["a.nq"]
+    zstandard = pytest.importorskip("zstandard")
+    assert zstandard.decompress(read["a.ttl.zst"], 1 << 24) == read["a.ttl"]
+    lines = [json.loads(line) for line in read["a.jsonl"].splitlines()]
+    assert len(lines) == 61
+    assert {"other": "item"} in lines
+    assert all(line["rules"] == ["ex1"] for line in lines if "url" in line)
+    assert "".join(line.get("nquads", "") for line in lines).encode() == read["a.nq"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([*names, "job"])
+
+
+def test_two_crawlers_of_a_run_write_one_feed(tmp_path):
+    """Also with overwriting: what was there before goes, what the sibling wrote stays."""
+    for name in ("new.nq", "old.nq", "more.nq"):
+        (tmp_path / name).write_text("" if name == "new.nq" else "# before\n")
+    (tmp_path / "new.nq").unlink()
+    feeds = {
+        "new.nq": {"format": "nq"},
+        "old.nq": {"format": "nq", "overwrite": True},
+        "more.nq": {"format": "nq"},
+    }
+    crawl(tmp_path, feeds, times=2)
+    assert len((tmp_path / "new.nq").read_text().splitlines()) == 2 * 60 * 21
+    assert len((tmp_path / "old.nq").read_text().splitlines()) == 2 * 60 * 21
+    more = (tmp_path / "more.nq").read_text().splitlines()
+    assert more[0] == "# before"
+    assert len(more) == 2 * 60 * 21 + 1
+
+
+def test_feeds_rotate_and_split(tmp_path):
+    feeds = {
+        "size/%(batch_id)03d.nq": {"format": "nq", "batch_bytes": 20_000},
+        "count/%(batch_id)d.nq.gz": {"format": "gz", "batch_item_count": 50},
+        "host/%(host)s.nq.gz": {"format": "gz"},
+        "document/%(document)s.ttl": {"format": "ttl"},
+    }
+    crawl(tmp_path, feeds)
+    whole = sorted((tmp_path / "job" / "quads.nq").read_bytes().splitlines())
+    parts = sorted((tmp_path / "size").iterdir())
+    assert len(parts) > 2
+    assert parts[0].name == "001.nq"
+    lines = [line for p in parts for line in p.read_bytes().splitlines()]
+    assert sorted(lines) == whole
+    counted = [gzip.decompress(p.read_bytes()) for p in (tmp_path / "count").iterdir()]
+    assert len(counted) == 3
+    assert sorted(b"".join(counted).splitlines()) == whole
+    hosts = {p.name: gzip.decompress(p.read_bytes()) for p in (tmp_path / "host").iterdir()}
+    assert set(hosts) == {"one.example.nq.gz", "two.example.nq.gz"}
+    assert all(f"http://{name[:11]}/".encode() in data for name, data in hosts.items())
+    assert sorted(b"".join(hosts.values()).splitlines()) == whole
+    documents = list((tmp_path / "document").iterdir())
+    assert len(documents) == 60
+    assert all(p.name.startswith(("one.example_", "two.example_")) for p in documents)
+    assert all(len(quads(p.read_bytes(), pyoxigraph.RdfFormat.TURTLE)) == 21 for p in documents)
+
+
+def limit_file_size() -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+
+
+def test_a_full_disk_ends_a_feed_with_one_line_and_no_file(tmp_path):
+    log = crawl(
+        tmp_path,
+        {"a.nq": {"format": "nq", "batch_item_count": 0}, "b.nt.gz": {"format": "gz"}},
+        times=2,
+        preexec=limit_file_size,
+        ITEM_PIPELINES={
+            "semcrawl.pipelines.quads.QuadsFilePipeline": None,
+            "semcrawl.pipelines.metadata.MetadataPipeline": None,
+        },
+    )
+    errors = [line.split("ERROR: ")[1] for line in log.splitlines() if "] ERROR: " in line]
+    assert set(errors) == {"The feed a.nq is given up: File too large"}
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["b.nt.gz"]
+
+
+@pytest.mark.parametrize(
+    ("feeds", "message"),
+    [
+        ({"a.gz": {"format": "gz"}}, "needs a format before .gz"),
+        ({"a.nq": {"format": "nq", "batch_bytes": 5}}, "batch_bytes needs %(batch_id)d"),
+    ],
+)
+def test_wrong_feeds_are_told_of(tmp_path, feeds, message):
+    code = CRAWL
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps({"FEEDS": feeds}), "1"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+    )
+    assert message in done.stderr
+
+
+def test_the_command_line_knows_the_formats(tmp_path):
+    """``-o data.nq.gz`` needs no more than the name."""
+    spider = tmp_path / "spider.py"
+    spider.write_text(CRAWL.split("process =")[0])
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "runspider", str(spider), "-o", "data.nq.gz"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+        env={**os.environ, "SCRAPY_SETTINGS_MODULE": "semcrawl.settings"},
+    )
+    assert done.returncode == 0, done.stderr
+    data = gzip.decompress((tmp_path / "data.nq.gz").read_bytes())
+    assert len(data.splitlines()) == 60 * 21
