@@ -8,7 +8,7 @@ import sys
 from scrapy.cmdline import execute
 from scrapy.utils.conf import closest_scrapy_cfg
 
-from semcrawl.errors import SemcrawlError
+from semcrawl.errors import SemcrawlError, UsageError
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -16,11 +16,12 @@ def main(argv: list[str] | None = None) -> None:
     if not closest_scrapy_cfg():
         os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "semcrawl.settings")
     arguments = list(sys.argv if argv is None else argv)
-    arguments[0] = "semcrawl"
+    sys.argv[:1] = arguments[:1] = ["semcrawl"]  # what usage messages show
     try:
         execute(arguments)
     except SemcrawlError as error:
-        sys.exit(f"semcrawl: {error}")
+        print(f"semcrawl: {error}", file=sys.stderr)
+        sys.exit(2 if isinstance(error, UsageError) else 1)
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -16,6 +16,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError as ScrapyUsageError
 from scrapy.settings import BaseSettings
 
+from semcrawl.checks import check_settings
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier.opening import SessionSource
 from semcrawl.metadata.database import connect, crawl_db_url
@@ -92,8 +93,14 @@ class Command(ScrapyCommand):
         ):
             if option is not None:
                 settings.set(name, option, "cmdline")
+        folder = Path(opts.out)
         try:
-            self._prepare(Path(opts.out))
+            check_settings(settings)
+            self._seeds = [url for arg in args for url in read_seeds(arg)]
+            if not self._seeds and not (folder / "frontier").is_dir():
+                raise UsageError("give a URL to start from (or @FILE with one per line)")
+            Scope.parse(settings.get("SEMCRAWL_SCOPE", "site"))
+            self._prepare(folder)
         except UsageError as error:
             self._complain(str(error))
             raise SystemExit(2) from None
@@ -108,10 +115,6 @@ class Command(ScrapyCommand):
         """Check everything, crawl, sum up."""
         folder = Path(opts.out)
         try:
-            seeds = [url for arg in args for url in read_seeds(arg)]
-            if not seeds and not (folder / "frontier").is_dir():
-                raise UsageError("give a URL to start from (or @FILE with one per line)")
-            Scope.parse(self._settings.get("SEMCRAWL_SCOPE", "site"))
             source = SessionSource(self._settings)
             self._settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
             session = source.session()
@@ -122,7 +125,7 @@ class Command(ScrapyCommand):
             return
         before = self._requests_before(folder)
         try:
-            self._crawl(seeds)
+            self._crawl(self._seeds)
         finally:
             source.close()
         summary = self._sum_up(folder, self._bytes_saved())

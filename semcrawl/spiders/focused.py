@@ -305,11 +305,7 @@ class FocusedSpider(Spider):
         """Give a link back for another try, if it may have one."""
         request = Request(attempt.url, meta={"retry_times": attempt.memo.retries})
         again = get_retry_request(
-            request,
-            spider=self,
-            reason=reason,
-            max_retry_times=self._retries,
-            give_up_log_level="DEBUG",  # the records tell
+            request, spider=self, reason=reason, max_retry_times=self._retries
         )
         if again is None:
             return False

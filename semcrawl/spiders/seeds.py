@@ -33,7 +33,7 @@ def read_seeds(text: str, options: Normalisation = DEFAULT_NORMALISATION) -> lis
         if not raw:
             raise UsageError(f"the seed file {path} holds no URL")
     else:
-        raw = [part for part in _SEPARATOR.split(text.strip()) if part]
+        raw = [part for part in _SEPARATOR.split(text.strip()) if part] or [text]
     return list(dict.fromkeys(seed_url(url, options) for url in raw))
 
 

@@ -1,0 +1,44 @@
+"""Checks of settings before anything is started."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+from scrapy.settings import BaseSettings, default_settings
+
+from semcrawl import settings as own_settings
+from semcrawl.errors import UsageError
+
+_BOOLEANS = frozenset({"1", "0", "true", "false", "True", "False"})
+
+
+def check_settings(settings: BaseSettings) -> None:
+    """Raise ``UsageError`` for a setting whose value cannot be what its default is.
+
+    Switches and numbers are checked, Scrapy's and ours, and ``SEMCRAWL_`` names for misspellings.
+    """
+    own = {name: getattr(own_settings, name) for name in dir(own_settings) if name.isupper()}
+    known = {name: getattr(default_settings, name) for name in dir(default_settings)} | own
+    for name, value in settings.items():
+        if name in known:
+            _check(name, value, known[name])
+        elif str(name).startswith("SEMCRAWL_") and isinstance(value, str):
+            close = get_close_matches(str(name), own, n=1, cutoff=0.85)
+            if close:
+                raise UsageError(f"there is no setting {name}; did you mean {close[0]}?")
+
+
+def _check(name: str, value: Any, default: Any) -> None:
+    if isinstance(default, bool):
+        if not isinstance(value, bool | int | None) and str(value) not in _BOOLEANS:
+            raise UsageError(f"{name} must be 0 or 1, not {value!r}")
+    elif isinstance(default, int | float) and isinstance(value, str):
+        whole = isinstance(default, int) and name.startswith("SEMCRAWL_")
+        try:
+            number = int(value) if whole else float(value)
+        except ValueError:
+            kind = "a whole number" if whole else "a number"
+            raise UsageError(f"{name} must be {kind}, not {value!r}") from None
+        if number < 0 <= default:
+            raise UsageError(f"{name} must not be negative, as {value} is")

@@ -1,0 +1,172 @@
+"""Runs ``semcrawl`` as users do, as a process of its own, and reads what it left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+TIMEOUT = 120  # seconds until a run counts as hanging
+
+#: outcomes of links that nothing was sent for
+UNSENT = {"robots-denied", "address-refused"}
+
+
+@dataclass
+class Run:
+    """A run that is over (or was killed): exit status, output, and the folder of its results."""
+
+    status: int
+    out: str
+    err: str
+    folder: Path
+    peak_bytes: int = 0
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        return json.loads((self.folder / "summary.json").read_text())
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        with sqlite3.connect(self.folder / "crawl.db") as database:
+            database.row_factory = sqlite3.Row
+            return [dict(row) for row in database.execute("SELECT * FROM fetch")]
+
+    @property
+    def quads(self) -> list[str]:
+        """The lines of quads.nq; fails when one is torn."""
+        text = (self.folder / "quads.nq").read_text(encoding="utf-8")
+        lines = text.splitlines(keepends=True)
+        assert all(line.endswith(" .\n") for line in lines), "a torn line"
+        return lines
+
+    def outcomes(self) -> dict[str, list[str]]:
+        """Outcomes by URL, in the order of the records."""
+        result: dict[str, list[str]] = {}
+        for record in self.records:
+            result.setdefault(record["url"], []).append(record["outcome"])
+        return result
+
+    def documents(self) -> Counter[str]:
+        """Final URLs of the documents that were read, with their numbers of quads."""
+        return Counter(
+            {
+                record["final_url"] or record["url"]: record["quads"]
+                for record in self.records
+                if record["outcome"] == "fetched-rdf"
+            }
+        )
+
+    def sent(self) -> Counter[str]:
+        """What was asked for, by the records."""
+        return Counter(
+            address(record["url"]) for record in self.records if record["outcome"] not in UNSENT
+        )
+
+    def says_in_one_line(self, *words: str) -> None:
+        """Assert that it failed as usage errors do: status 2, and one line that holds ``words``.
+
+        What the option parser finds comes after the three lines that show the usage.
+        """
+        lines = self.err.strip().splitlines()
+        assert self.status == 2, self.err
+        assert len(lines) == 1 or (lines[0] == "Usage" and len(lines) == 4), self.err
+        assert lines[-1].startswith("semcrawl: "), self.err
+        for word in words:
+            assert word in lines[-1]
+
+    def is_calm(self) -> None:
+        """Assert that no traceback was shown."""
+        assert "Traceback" not in self.err + self.out, self.err
+
+
+def address(url: str) -> str:
+    """The URL without its scheme, as both records and logs can tell it."""
+    parts = urlsplit(url)
+    return parts.netloc + (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def logged(log: Path) -> list[dict[str, Any]]:
+    """The server's log."""
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def asked(log: Path) -> Counter[str]:
+    """What was asked for, by the server's log."""
+    return Counter(line["host"] + line["path"] for line in logged(log))
+
+
+@dataclass
+class Started:
+    """A run under way."""
+
+    process: subprocess.Popen[str]
+    folder: Path
+    signals: list[int] = field(default_factory=list)
+
+    def interrupt(self) -> None:
+        """Do as Ctrl-C in a terminal does."""
+        self.process.send_signal(signal.SIGINT)
+
+    def kill(self) -> None:
+        self.process.kill()
+
+    def wait(self) -> Run:
+        try:
+            out, err = self.process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            out, err = self.process.communicate()
+            raise AssertionError(f"hangs:\n{out}\n{err}") from None
+        return Run(self.process.returncode, out, err, self.folder)
+
+
+def environment(proxy: str | None = None, **more: str) -> dict[str, str]:
+    """This process's environment with one proxy only, and no Redis server but a given one."""
+    away = {"http_proxy", "https_proxy", "all_proxy", "no_proxy", "redis_url"}
+    result = {name: value for name, value in os.environ.items() if name.lower() not in away}
+    if proxy:
+        result["http_proxy"] = proxy
+    return {**result, **more}
+
+
+def start(
+    command: str, *arguments: str, folder: Path, proxy: str | None = None, **variables: str
+) -> Started:
+    """Start ``semcrawl COMMAND ARGUMENTS`` in a folder above ``folder``."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "semcrawl", command, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=next(place for place in folder.parents if place.is_dir()),
+        env=environment(proxy, **variables),
+    )
+    return Started(process, folder)
+
+
+def start_harvest(
+    *arguments: str, folder: Path, proxy: str | None = None, **variables: str
+) -> Started:
+    return start(
+        "harvest", *arguments, "--out", str(folder), folder=folder, proxy=proxy, **variables
+    )
+
+
+def harvest(*arguments: str, folder: Path, proxy: str | None = None, **variables: str) -> Run:
+    """Run ``semcrawl harvest ARGUMENTS --out FOLDER`` to its end."""
+    return start_harvest(*arguments, folder=folder, proxy=proxy, **variables).wait()
+
+
+def duplicates(lines: Iterable[str]) -> list[str]:
+    """The lines that occur more than once."""
+    return [line for line, count in Counter(lines).items() if count > 1]

@@ -1,0 +1,155 @@
+"""A harvest of the demonstration web brings home all its RDF, once, and records every request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harvest.runs import Run, asked, duplicates, harvest, start_harvest
+from semcrawl.demo import DemoWeb, serve
+
+WEB = DemoWeb()
+MANIFEST = WEB.manifest()
+#: how many requests are answered before a running harvest is disturbed
+SOME = 60
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
+    """One undisturbed harvest, and the server's log of it."""
+    place = tmp_path_factory.mktemp("whole")
+    with serve(WEB, log=place / "requests.jsonl") as server:
+        run = harvest(WEB.start, "--fast", folder=place / "out", proxy=server.proxy_url)
+    return run, place / "requests.jsonl"
+
+
+def test_it_ends_well(whole: tuple[Run, Path]) -> None:
+    run, _ = whole
+    run.is_calm()
+    assert run.status == 0
+
+
+def test_every_document_is_had_once_and_whole(whole: tuple[Run, Path]) -> None:
+    run, log = whole
+    assert run.documents() == MANIFEST.documents
+    lines = run.quads
+    assert not duplicates(lines)
+    requests = asked(log)
+    assert {
+        url: requests[url.removeprefix("http://")] for url in MANIFEST.documents
+    } == dict.fromkeys(MANIFEST.documents, 1)
+
+
+def test_the_quads_are_those_of_the_documents(whole: tuple[Run, Path]) -> None:
+    run, _ = whole
+    of_pages = [line for line in run.quads if line.split()[-2].strip("<>") in MANIFEST.embedded]
+    assert len(run.quads) - len(of_pages) == MANIFEST.quads
+    assert len(of_pages) in (0, sum(MANIFEST.embedded.values()))
+
+
+def test_the_records_are_the_requests_of_the_server(whole: tuple[Run, Path]) -> None:
+    run, log = whole
+    assert run.sent() == asked(log)
+
+
+def test_robots_are_obeyed(whole: tuple[Run, Path]) -> None:
+    run, log = whole
+    requests = asked(log)
+    assert not [url for url in MANIFEST.disallowed if requests[url.removeprefix("http://")]]
+    denied = {url for url, outcomes in run.outcomes().items() if outcomes == ["robots-denied"]}
+    assert "http://www.demo.example/private/" in denied
+
+
+def test_what_failed_is_recorded_as_failed(whole: tuple[Run, Path]) -> None:
+    run, _ = whole
+    outcomes = run.outcomes()
+    assert {url for url in MANIFEST.dead if set(outcomes[url]) == {"http-error"}} == set(
+        MANIFEST.dead
+    )
+
+
+def test_the_summary_tells_what_the_records_tell(whole: tuple[Run, Path]) -> None:
+    run, log = whole
+    summary = run.summary
+    robots = sum(count for url, count in asked(log).items() if url.endswith("/robots.txt"))
+    assert summary["requests"] == asked(log).total() - robots
+    assert summary["robots_requests"] == robots
+    assert summary["rdf_documents"] == len(MANIFEST.documents)
+    assert summary["quads"] == len(run.quads)
+    assert sum(summary["outcomes"].values()) == len(run.records)
+
+
+def test_running_it_again_asks_for_nothing_more(whole: tuple[Run, Path], tmp_path: Path) -> None:
+    first, _ = whole
+    quads = first.quads
+    log = tmp_path / "requests.jsonl"
+    with serve(WEB, log=log) as server:
+        again = harvest(WEB.start, "--fast", folder=first.folder, proxy=server.proxy_url)
+    assert again.status == 0
+    assert not {url for url in asked(log) if not url.endswith("/robots.txt")}
+    assert again.quads == quads
+
+
+def disturbed(place: Path, disturb: str) -> tuple[Run, Run, Path]:
+    """Harvest, disturb it after some requests, and harvest again to the end."""
+    log = place / "requests.jsonl"
+    with serve(WEB, log=log) as server:
+        run = start_harvest(WEB.start, "--fast", folder=place / "out", proxy=server.proxy_url)
+        assert server.wait_until_answered(SOME, timeout=60)
+        if disturb == "kill":
+            run.kill()
+        else:
+            run.interrupt()
+            if disturb == "twice":
+                run.interrupt()
+        stopped = run.wait()
+        again = harvest(WEB.start, "--fast", folder=place / "out", proxy=server.proxy_url)
+    return stopped, again, log
+
+
+def same_as(whole: Run, again: Run) -> None:
+    """Assert that the disturbed harvest ended with the documents of the undisturbed one."""
+    assert again.status == 0
+    assert again.documents() == whole.documents()
+    assert sorted(set(again.quads)) == sorted(whole.quads)
+    assert not duplicates(again.quads)
+
+
+@pytest.mark.slow
+def test_ctrl_c_once_finishes_what_is_in_flight(whole: tuple[Run, Path], tmp_path: Path) -> None:
+    stopped, again, log = disturbed(tmp_path, "once")
+    stopped.is_calm()
+    assert stopped.summary["requests"] >= SOME
+    same_as(whole[0], again)
+    assert again.sent() == asked(log)
+
+
+@pytest.mark.slow
+def test_ctrl_c_twice_loses_nothing(whole: tuple[Run, Path], tmp_path: Path) -> None:
+    stopped, again, _ = disturbed(tmp_path, "twice")
+    stopped.is_calm()
+    same_as(whole[0], again)
+
+
+@pytest.mark.slow
+def test_kill_9_in_the_middle_loses_nothing(whole: tuple[Run, Path], tmp_path: Path) -> None:
+    _, again, log = disturbed(tmp_path, "kill")
+    same_as(whole[0], again)
+    # at most what was in flight is asked for again
+    assert asked(log).total() <= asked(whole[1]).total() + 40
+
+
+@pytest.mark.slow
+def test_the_budget_is_kept_and_continued(tmp_path: Path) -> None:
+    log = tmp_path / "requests.jsonl"
+    with serve(WEB, log=log) as server:
+        first = harvest(
+            WEB.start, "--fast", "--pages", "50", folder=tmp_path / "out", proxy=server.proxy_url
+        )
+        assert first.status == 0
+        assert first.summary["requests"] == asked(log).total() <= 50
+        rest = harvest(
+            WEB.start, "--fast", "--pages", "5000", folder=tmp_path / "out", proxy=server.proxy_url
+        )
+    assert rest.documents() == MANIFEST.documents

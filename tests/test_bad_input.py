@@ -1,0 +1,123 @@
+"""Wrong input is told in one clear line, with exit status 2, and nothing is left half-made."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+from harvest.runs import harvest, start
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+#: kinds of input that are told apart by the same code as a sample that runs always
+slow = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "gopher://demo.example/",
+        *(
+            pytest.param(url, marks=slow)
+            for url in ("www.demo.example/", "http://", "", "file:///etc/passwd", "http://[")
+        ),
+    ],
+)
+def test_an_address_that_no_crawler_can_ask_for(url: str, folder: Path) -> None:
+    run = harvest(url, folder=folder)
+    run.says_in_one_line(repr(url))
+    assert not folder.exists()
+
+
+@slow
+def test_no_address_at_all(folder: Path) -> None:
+    harvest(folder=folder).says_in_one_line("URL")
+
+
+def test_a_wrong_setting_is_named(folder: Path) -> None:
+    run = harvest("http://x.example/", "-s", "SEMCRAWL_MAX_LINKS_PER_PAGE=many", folder=folder)
+    run.says_in_one_line("SEMCRAWL_MAX_LINKS_PER_PAGE", "many")
+
+
+@slow
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--relevance", "wishful"), ("wishful", "rules-parents")),
+        (("--pages", "-3"), ("--pages", "at least 1")),
+        (("--pages", "many"), ("many",)),
+        (("--scope", ""), ("scope",)),
+    ],
+)
+def test_a_wrong_option_is_named(
+    arguments: tuple[str, ...], words: tuple[str, ...], folder: Path
+) -> None:
+    harvest("http://x.example/", *arguments, folder=folder).says_in_one_line(*words)
+
+
+@slow
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    run = harvest("http://x.example/", folder=tmp_path / "file" / "out")
+    run.says_in_one_line(str(tmp_path / "file"))
+
+
+def test_a_folder_that_is_a_file(folder: Path) -> None:
+    folder.write_text("in the way")
+    harvest("http://x.example/", folder=folder).says_in_one_line(str(folder))
+    assert folder.read_text() == "in the way"
+
+
+def closed_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_a_redis_server_that_is_not_there(folder: Path) -> None:
+    url = f"redis://127.0.0.1:{closed_port()}/0"
+    run = harvest("http://x.example/", folder=folder, REDIS_URL=url)
+    run.is_calm()
+    assert run.status != 0
+    assert url in run.err
+    assert len(run.err.strip().splitlines()) == 1
+
+
+@slow
+def test_an_address_of_redis_that_is_none(folder: Path) -> None:
+    run = harvest("http://x.example/", folder=folder, REDIS_URL="http://elsewhere/")
+    run.says_in_one_line("http://elsewhere/")
+
+
+@slow
+@pytest.mark.parametrize("spider", ["html", "rdf"])
+def test_an_empty_file_of_seeds(spider: str, folder: Path) -> None:
+    folder.mkdir()
+    seeds = folder / "seeds.txt"
+    seeds.write_text("\n# nothing but a comment\n\n")
+    run = start("crawl", spider, "-a", f"seeds=@{seeds}", folder=folder).wait()
+    run.says_in_one_line(str(seeds))
+
+
+@slow
+@pytest.mark.parametrize("spider", ["html", "rdf"])
+def test_a_file_of_seeds_that_is_not_there(spider: str, folder: Path) -> None:
+    folder.mkdir()
+    seeds = folder / "missing.txt"
+    run = start("crawl", spider, "-a", f"seeds=@{seeds}", folder=folder).wait()
+    run.says_in_one_line(str(seeds))
+
+
+@slow
+def test_a_line_of_a_seed_file_that_is_no_address(folder: Path) -> None:
+    folder.mkdir()
+    seeds = folder / "seeds.txt"
+    seeds.write_text("http://x.example/\nnot an address\n")
+    run = start("crawl", "html", "-a", f"seeds=@{seeds}", folder=folder).wait()
+    run.says_in_one_line("not an address")
