@@ -40,7 +40,7 @@ class ReadOptions:
     #: bytes of N-Quads after which a document is cut
     max_nquads_bytes: int = 64 * 2**30
     #: seconds after which a document is cut
-    max_seconds: float = 3600.0
+    max_seconds: float = 900.0
     #: bytes up to which a document is read as a whole; bigger ones are streamed
     max_in_memory: int = 64 * 2**20
     #: bytes that a compressed document or an archive may unpack to

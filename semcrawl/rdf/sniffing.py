@@ -63,7 +63,7 @@ _STATEMENT = re.compile(
     re.DOTALL,
 )  # fmt: skip
 _STATEMENT_LINE = re.compile(
-    rb"^\s*(?:" + _IRI + rb"|" + _BLANK + rb"|" + _NAME + rb")\s+(?:" + _IRI + rb"|a|" + _NAME
+    rb"^[ \t]*+(?:" + _IRI + rb"|" + _BLANK + rb"|" + _NAME + rb")\s+(?:" + _IRI + rb"|a|" + _NAME
     + rb")\s+" + _OBJECT,
     re.MULTILINE,
 )  # fmt: skip
@@ -73,7 +73,7 @@ _DIRECTIVE = re.compile(
 )
 _N3_DIRECTIVE = re.compile(rb"@(?:forAll|forSome|keywords)\b")
 _SPARQL = re.compile(
-    rb"^\s*(?:select|ask|construct|describe|insert|delete|load|with|clear|drop|create)\b",
+    rb"^[ \t]*+(?:select|ask|construct|describe|insert|delete|load|with|clear|drop|create)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _OPAQUE = re.compile(
@@ -90,10 +90,10 @@ _N3_SIGNS = re.compile(
     re.MULTILINE,
 )
 _TRIG_SIGNS = re.compile(
-    rb"(?:^|[.}\s])(?:(?i:graph)\s+)?(?:<>|[\w.-]*:[\w.%-]*|_:\w+|\[\s*\])\s*\{|\A\s*\{|\.\s*\{"
+    rb"(?:^|[.}\s])(?:(?i:graph)\s+)?(?:<>|[\w.-]{0,80}:[\w.%-]{0,80}|_:\w+|\[\s*\])\s*\{|\A\s*\{|\.\s*\{"
 )
 _LINE_FORMATS = (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS)
-_DIRECTIVE_LINE = re.compile(rb"^\s*(?:@prefix|@base|(?i:prefix|base)\s)", re.MULTILINE)
+_DIRECTIVE_LINE = re.compile(rb"^[ \t]*+(?:@prefix|@base|(?i:prefix|base)\s)", re.MULTILINE)
 _LINE_TERM = rb"(?:<[A-Za-z][^<>\"{}|^`\\\x00-\x20]*+>|_:\S++)"
 _LINE = re.compile(
     rb"[ \t]*+" + _LINE_TERM + rb"[ \t]*+<[A-Za-z][^<>\s]*+>[ \t]*+(?:" + _LINE_TERM
@@ -216,6 +216,10 @@ def _sniff_turtle(text: bytes, claim: RdfFormat | None) -> Finding | None:
     if directive and _SPARQL.search(bare) and not _STATEMENT_LINE.search(start):
         return Finding(Kind.OTHER, None, 0.8, "SPARQL")
     graph = re.match(rb"(?i:graph\s+)?(?:" + _SUBJECT + rb")?\s*\{", start)
+    if graph and not re.match(
+        _SPACE + rb"(?:\}|\?\w|" + _STATEMENT.pattern + rb")", start[graph.end() :], re.DOTALL
+    ):
+        graph = None
     if directive or graph or _STATEMENT.match(start):
         confidence, evidence = 0.9, "directive" if directive else "statement"
     elif (claim or _STATEMENT_LINE.search(start[:256])) and (
