@@ -57,8 +57,8 @@ SURE = 3.5
 #: … of one that is never fetched, or whose document was had
 NEVER = -6.0
 #: taken off for a link outside the seed's folder; for a sure one, this share of it
-_OUTSIDE = {"near": 0.7, "out": 2.5}
-_OUTSIDE_SHARE = 0.6
+_OUTSIDE = {"near": 0.7, "out": 4.0}
+_OUTSIDE_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,8 @@ class LinkSigns:
             data = packed or extension in {"xml", "json"}
             words = _word_evidence(link, targets.words, targets.media_types, segments, query)
             hub = _hub_likeness(segments, trailing=trailing, query=bool(query))
-            prior = BASE + words + hub + 0.3 * data - outside - 2.5 * unlikely
+            kind_logit = 0.3 if data else -2.5 if unlikely else -1.0 if ambiguous else 0.0
+            prior = BASE + words + hub + kind_logit - outside
             target_prior = -1.0 if ambiguous and not unlikely else -3.0
         return cls(sure, useless, ambiguous, unlikely, prior, target_prior)
 
