@@ -38,6 +38,8 @@ class Learned:
     """Online index model with exploration and backups; one group per host."""
 
     name = "learned"
+    #: it changes keys of waiting links, so that the crawler has to know where they wait
+    rekeys = True
 
     def __init__(self, options: LearnedOptions | None = None) -> None:
         self.options = options or LearnedOptions()
