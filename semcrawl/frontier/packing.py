@@ -58,7 +58,8 @@ def _shorten(value: Any, url: str) -> Any:
     """Leave out what a text (most often the parent's URL) has in common with the link's URL."""
     if not isinstance(value, str):
         return value
-    common = len(os.path.commonprefix((value[:255], url)))
+    # characters are compared, as it says of itself in warning; here they are meant
+    common = len(os.path.commonprefix((value[:255], url)))  # noqa: RUF071
     if common < _WORTH_SHORTENING:
         return value
     rest = value[common:].encode("utf-8", "surrogatepass")

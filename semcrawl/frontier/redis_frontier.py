@@ -66,7 +66,7 @@ class RedisFrontier(Frontier):
     async def open(self) -> None:
         """Connect, check the keys' version stamp, take back this worker's former leases.
 
-        Raises ``FrontierUnavailable`` at once when the server is away, and ``FrontierCorrupt``
+        Raises ``FrontierUnavailable`` after two seconds when the server is away, and ``FrontierCorrupt``
         when the keys were written in another format.
         """
         await self._server.check()

@@ -41,6 +41,8 @@ _REFUSED = re.compile(
     r"|NOPERM|NOAUTH|WRONGPASS)\b"
 )
 _MINIMUM_VERSION = (6, 2)
+#: seconds that a server which is not there gets when a worker opens the frontier
+_OPENING_PATIENCE = 2.0
 
 
 def connect(server: str | Path, *, timeout: float) -> Redis:
@@ -120,11 +122,21 @@ class Server:
         self._slots_made = 0
 
     async def check(self) -> None:
-        """Connect, and raise ``FrontierUnavailable`` unless a new enough server answers."""
-        try:
-            info = await self.redis.info("server")
-        except (RedisError, OSError) as error:
-            raise self._unavailable(error) from error
+        """Connect, and raise ``FrontierUnavailable`` unless a new enough server answers.
+
+        A server that just starts again gets some seconds, but no longer than ``patience``.
+        """
+        deadline = time.monotonic() + min(self._patience, _OPENING_PATIENCE)
+        while True:
+            try:
+                info = await self.redis.info("server")
+                break
+            except (AuthenticationError, AuthorizationError, ResponseError) as error:
+                raise self._unavailable(error) from error
+            except (RedisError, OSError) as error:
+                if time.monotonic() >= deadline:
+                    raise self._unavailable(error) from error
+                await asyncio.sleep(0.05)
         version = str(info.get("redis_version", "0"))
         numbers = tuple(int(n) for n in re.findall(r"\d+", version)[:2])
         if numbers < _MINIMUM_VERSION:
