@@ -137,6 +137,8 @@ SEMCRAWL_PROGRESS_INTERVAL = 5.0
 
 #: Database of the crawl metadata (SQLAlchemy URL); empty = `crawl.db` in the job's folder.
 SEMCRAWL_METADATA_URL = ""
+#: Seconds that a metadata database which went away is waited for.
+SEMCRAWL_METADATA_PATIENCE = 60.0
 #: Whether raw responses are kept as WARC files in the job's folder (needs `semcrawl[warc]`).
 SEMCRAWL_WARC = False
 #: Bytes after which the next WARC file is begun.
@@ -177,3 +179,8 @@ SEMCRAWL_REVISIT_POLICY = "proportional"
 
 #: Mean seconds between two visits of a document; 0 = all are due, only the order counts.
 SEMCRAWL_REVISIT_INTERVAL = 0.0
+
+# --- Chance
+
+#: Seed of the strategies that leave something to chance (`random`, ties of `learned`).
+SEMCRAWL_RANDOM_SEED = 0

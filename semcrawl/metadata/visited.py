@@ -43,9 +43,7 @@ def visited_documents(engine: Engine) -> Iterator[Visited]:
                 func.count().label("visits"),
                 func.min(Fetch.id).label("first"),
                 func.max(case((is_read, Fetch.id))).label("last_read"),
-                func.count(
-                    distinct(case((and_(is_read, Fetch.content_hash != ""), Fetch.content_hash)))
-                ).label("contents"),
+                func.count(distinct(content)).label("contents"),
                 func.min(Fetch.started_at).label("first_seen_at"),
                 func.max(Fetch.started_at).label("last_seen_at"),
             )

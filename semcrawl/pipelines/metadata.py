@@ -2,49 +2,73 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
+import time
 from collections.abc import Sequence
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 from sqlalchemy import Engine, insert
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
 from semcrawl.errors import StoreError
-from semcrawl.items import FetchRecord
+from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import connect, crawl_db_url, one_line
+from semcrawl.metadata.history import note_document, note_record
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.jobdir import job_folder
 from semcrawl.pipelines.lost import ItemLost
 
+logger = logging.getLogger(__name__)
+
 
 class MetadataPipeline:
     """Writes every :class:`~semcrawl.items.FetchRecord` to the table ``fetch``.
 
-    ``process_item`` returns when the row is committed. Stats: ``semcrawl/metadata/rows``,
-    ``/commits``, ``/failed``.
+    ``process_item`` returns when the row is committed. A database elsewhere than in the job
+    folder gets the table ``document`` too, which the job folder has from
+    ``QuadsFilePipeline``. A database that goes away is waited for; after
+    ``SEMCRAWL_METADATA_PATIENCE`` seconds the record counts as lost. Stats:
+    ``semcrawl/metadata/rows``, ``/failed``.
     """
 
-    def __init__(self, url: str, spider: str = "", stats: StatsCollector | None = None) -> None:
-        """Write to the database at ``url`` (SQLAlchemy's form)."""
+    def __init__(
+        self,
+        url: str,
+        spider: str = "",
+        stats: StatsCollector | None = None,
+        *,
+        documents: bool = False,
+        patience: float = 60.0,
+    ) -> None:
+        """Write to the database at ``url`` (SQLAlchemy's form), with or without documents."""
         self._url = url
+        self._documents = documents
+        self._patience = patience
         self._spider = spider
         self._worker = os.environ.get("SCRAPY_JOB") or f"{socket.gethostname()}:{os.getpid()}"
         self._stats = stats
         self._engine: Engine | None = None
-        self._commits: GroupCommit[FetchRecord, None] | None = None
+        self._commits: GroupCommit[FetchRecord | RdfDocument, None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the pipeline from the crawler's settings."""
-        url = crawler.settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(
-            job_folder(crawler.settings)
+        settings = crawler.settings
+        own = crawl_db_url(job_folder(settings))
+        url = settings.get("SEMCRAWL_METADATA_URL") or own
+        return cls(
+            url,
+            getattr(crawler.spider, "name", ""),
+            crawler.stats,
+            documents=url != own,
+            patience=settings.getfloat("SEMCRAWL_METADATA_PATIENCE", 60.0),
         )
-        return cls(url, getattr(crawler.spider, "name", ""), crawler.stats)
 
     def open_spider(self) -> None:
         """Connect, and make the tables where they are missing."""
@@ -53,14 +77,18 @@ class MetadataPipeline:
 
     async def process_item(self, item: Any) -> Any:
         """Write a record; pass everything on. Raises ``ItemLost`` when it cannot be written."""
-        if not isinstance(item, FetchRecord) or self._commits is None:
+        is_ours = isinstance(item, FetchRecord) or (
+            self._documents and isinstance(item, RdfDocument)
+        )
+        if not is_ours or self._commits is None:
             return item
         try:
             await self._commits.submit(item)
         except StoreError as error:
             self._count("failed")
             raise ItemLost(str(error)) from None
-        self._count("rows")
+        if isinstance(item, FetchRecord):
+            self._count("rows")
         return item
 
     async def close_spider(self) -> None:
@@ -70,22 +98,49 @@ class MetadataPipeline:
         if self._engine is not None:
             self._engine.dispose()
 
-    def _write(self, records: Sequence[FetchRecord]) -> Sequence[None]:
+    def _write(self, items: Sequence[FetchRecord | RdfDocument]) -> Sequence[None]:
+        """Write a batch in one transaction, trying again while the database is away."""
+        deadline = time.monotonic() + self._patience
+        pause = 0.5
+        while True:
+            try:
+                self._try_to_write(items)
+            except SQLAlchemyError as error:
+                is_passing = isinstance(error, OperationalError | InterfaceError)
+                if not is_passing or time.monotonic() + pause > deadline:
+                    message = f"cannot write the crawl metadata: {one_line(error)}"
+                    raise StoreError(message) from None
+                logger.warning(
+                    "The metadata database fails (%s); trying again in %g s", one_line(error), pause
+                )
+                time.sleep(pause)
+                pause *= 2
+            else:
+                return [None] * len(items)
+
+    def _try_to_write(self, items: Sequence[FetchRecord | RdfDocument]) -> None:
         if self._engine is None:
             raise StoreError("the metadata database is closed")
         rows = []
-        for record in records:
-            row = fetch_row(record)
-            row["spider"] = row["spider"] or self._spider
-            row["worker"] = row["worker"] or self._worker
-            rows.append(row)
-        try:
-            with self._engine.begin() as connection:
+        with self._engine.begin() as connection:
+            for item in items:
+                if isinstance(item, RdfDocument):
+                    note_document(connection, item, _no_place)
+                    continue
+                row = fetch_row(item)
+                row["spider"] = row["spider"] or self._spider
+                row["worker"] = row["worker"] or self._worker
+                rows.append(row)
+                if self._documents:
+                    note_record(connection, item, lambda: 0)
+            if rows:
                 connection.execute(insert(Fetch), rows)
-        except SQLAlchemyError as error:
-            raise StoreError(f"cannot write the crawl metadata: {one_line(error)}") from None
-        return [None] * len(rows)
 
     def _count(self, name: str) -> None:
         if self._stats is not None:
             self._stats.inc_value(f"semcrawl/metadata/{name}")
+
+
+def _no_place() -> dict[str, int]:
+    """Return the place of a document whose lines are not in this database's job folder."""
+    return {"offset": 0, "length": 0, "revision": 0}

@@ -12,10 +12,11 @@ from scrapy.statscollectors import StatsCollector
 
 from semcrawl.errors import StoreError
 from semcrawl.items import FetchRecord, RdfDocument
+from semcrawl.metadata.history import Written
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.jobdir import job_folder
 from semcrawl.pipelines.lost import ItemLost
-from semcrawl.pipelines.quadsfile import QuadsFile, Written
+from semcrawl.pipelines.quadsfile import QuadsFile
 
 logger = logging.getLogger(__name__)
 

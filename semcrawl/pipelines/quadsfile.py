@@ -16,18 +16,17 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from sqlalchemy import Connection, desc, func, insert, select, update
+from sqlalchemy import Connection, desc, func, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.errors import StoreError
-from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
+from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import connect, crawl_db_url, one_line
+from semcrawl.metadata.history import Written, note_document, note_record
 from semcrawl.metadata.models import Contribution, Document, url_key
-from semcrawl.metadata.rows import document_row
 from semcrawl.pipelines.compaction import compact, finish_compaction
 from semcrawl.pipelines.graphs import iri, is_all_in, other_graphs, whole_lines
 
@@ -37,17 +36,6 @@ QUADS_FILE = "quads.nq"
 LOCK_FILE = f".{QUADS_FILE}.lock"
 
 T = TypeVar("T")
-
-
-class Written(StrEnum):
-    """What became of an item handed to :meth:`QuadsFile.append`."""
-
-    NEW = "new"  #: a document, written
-    DUPLICATE = "duplicate"  #: its final URL was there already
-    REPLACED = "replaced"  #: a re-visit found other content; the new lines count
-    UNCHANGED = "unchanged"  #: a re-visit found the same content, or a 304
-    GONE = "gone"  #: a re-visit found nothing there any more
-    NOTHING = "nothing"  #: a record that says nothing of a document
 
 
 class QuadsFile:
@@ -79,7 +67,7 @@ class QuadsFile:
             lambda connection: [
                 self._append(connection, item)
                 if isinstance(item, RdfDocument)
-                else self._note(connection, item)
+                else note_record(connection, item, self._take_revision)
                 for item in items
             ]
         )
@@ -109,67 +97,21 @@ class QuadsFile:
             raise StoreError(f"cannot write {database}: {one_line(error)}") from None
 
     def _append(self, connection: Connection, document: RdfDocument) -> Written:
-        key = url_key(document.url)
-        known = connection.execute(
-            select(
-                Document.content_hash, Document.gone_at, Document.last_seen_at, Document.visits
-            ).where(Document.url_key == key)
-        ).first()
-        row = document_row(document)
-        if known is not None:
-            if not document.revisit:
-                return Written.DUPLICATE
-            visit = {
-                "visits": known.visits + (document.fetched_at > known.last_seen_at),
-                "last_seen_at": document.fetched_at,
-                "etag": row["etag"],
-                "last_modified": row["last_modified"],
-            }
-            if known.gone_at is None and known.content_hash == document.content_hash != "":
-                _update(connection, key, visit)
-                return Written.UNCHANGED
-        offset = self._end
-        graphs = self._write_lines(document)
-        place = {
-            "offset": offset,
-            "length": self._end - offset,
-            "revision": self._take_revision(),
-        }
-        if known is None:
-            connection.execute(insert(Document).values(**row, **place, visits=1, changes=0))
-        else:
-            row.pop("first_seen_at")
-            _update(
-                connection,
-                key,
-                {**row, **place, **visit, "changes": Document.changes + 1, "gone_at": None},
-            )
-        _note_graphs(connection, key, graphs)
-        return Written.NEW if known is None else Written.REPLACED
+        graphs: set[str] = set()
 
-    def _note(self, connection: Connection, record: FetchRecord) -> Written:
-        """Take in what a record says of a document that had been had before."""
-        if not record.revisit:
-            return Written.NOTHING
-        key = url_key(record.url)
-        known = connection.execute(
-            select(Document.last_seen_at).where(Document.url_key == key, Document.gone_at.is_(None))
-        ).first()
-        if known is None or record.started_at <= known.last_seen_at:
-            return Written.NOTHING
-        seen = {"visits": Document.visits + 1, "last_seen_at": record.started_at}
-        if record.outcome is FetchOutcome.NOT_MODIFIED:
-            _update(connection, key, seen)
-            return Written.UNCHANGED
-        if not _says_gone(record):
-            return Written.NOTHING
-        gone = {
-            "gone_at": record.started_at,
-            "changes": Document.changes + 1,
-            "revision": self._take_revision(),
-        }
-        _update(connection, key, {**seen, **gone})
-        return Written.GONE
+        def place() -> dict[str, int]:
+            offset = self._end
+            graphs.update(self._write_lines(document))
+            return {
+                "offset": offset,
+                "length": self._end - offset,
+                "revision": self._take_revision(),
+            }
+
+        written = note_document(connection, document, place)
+        if graphs:
+            _note_graphs(connection, url_key(document.url), graphs)
+        return written
 
     def _take_revision(self) -> int:
         revision = self._next_revision
@@ -230,14 +172,8 @@ class QuadsFile:
             fcntl.flock(self._lock, fcntl.LOCK_UN)
 
 
-def _update(connection: Connection, key: str, values: dict[str, Any]) -> None:
-    connection.execute(update(Document).where(Document.url_key == key).values(**values))
-
-
 def _note_graphs(connection: Connection, key: str, graphs: set[str]) -> None:
     """Remember the graphs; those of older versions stay, so that stores look at them again."""
-    if not graphs:
-        return
     known = set(
         connection.execute(
             select(Contribution.graph).where(Contribution.document_key == key)
@@ -249,16 +185,3 @@ def _note_graphs(connection: Connection, key: str, graphs: set[str]) -> None:
     ]
     if rows:
         connection.execute(insert(Contribution), rows)
-
-
-def _says_gone(record: FetchRecord) -> bool:
-    """Say whether the record of a re-visit means that the document is no longer there.
-
-    Not after what may pass: network errors, timeouts, other HTTP errors, robots.txt.
-    """
-    if record.outcome is FetchOutcome.HTTP_ERROR:
-        return record.status in (404, 410)
-    if record.outcome is FetchOutcome.REDIRECTED:
-        return record.status in (301, 308)
-    no_rdf = (FetchOutcome.FETCHED_HTML, FetchOutcome.FETCHED_OTHER, FetchOutcome.FILTERED_TYPE)
-    return record.outcome in no_rdf and record.quads == 0

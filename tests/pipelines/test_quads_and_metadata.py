@@ -15,9 +15,10 @@ from scrapy.exceptions import DropItem
 from semcrawl.errors import StoreError
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.database import crawl_db_url
+from semcrawl.metadata.history import Written
 from semcrawl.pipelines.metadata import MetadataPipeline
 from semcrawl.pipelines.quads import QuadsFilePipeline
-from semcrawl.pipelines.quadsfile import QuadsFile, Written
+from semcrawl.pipelines.quadsfile import QuadsFile
 
 from .documents import document, rows
 

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.metadata.history import Written
 from semcrawl.pipelines import quadsfile
 from semcrawl.pipelines.quads import QuadsFilePipeline
-from semcrawl.pipelines.quadsfile import QuadsFile, Written
+from semcrawl.pipelines.quadsfile import QuadsFile
 
 from .documents import document, rows, url_of
 

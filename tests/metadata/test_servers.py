@@ -1,0 +1,127 @@
+"""Crawl metadata on PostgreSQL and MariaDB as on SQLite."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import create_engine, select, text
+
+from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
+from semcrawl.metadata import schema
+from semcrawl.metadata.database import connect
+from semcrawl.metadata.models import Base, Fetch
+from semcrawl.metadata.visited import visited_documents
+from semcrawl.pipelines.metadata import MetadataPipeline
+
+from .servers import MariaDB, PostgreSQL
+
+pytestmark = [pytest.mark.server, pytest.mark.slow]
+LONG = "http://example.org/" + "é😀" * 2000
+
+
+@pytest.fixture(scope="module", params=[PostgreSQL, MariaDB])
+def server(request):
+    kind = request.param
+    if not (kind.binaries if kind is PostgreSQL else kind.binary):
+        pytest.skip(f"needs {kind.__name__}")
+    server = kind()
+    server.start()
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def url(server):
+    """A database of its own."""
+    engine = create_engine(server.url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text("DROP DATABASE IF EXISTS crawl"))
+        utf8 = " CHARACTER SET utf8mb4" if isinstance(server, MariaDB) else ""
+        connection.execute(text(f"CREATE DATABASE crawl{utf8}"))
+    engine.dispose()
+    head, _, tail = server.url.rpartition("/")
+    return f"{head}/crawl{'?charset=utf8mb4' if 'charset' in tail else ''}"
+
+
+def record(**more) -> FetchRecord:
+    return FetchRecord(LONG, FetchOutcome.FETCHED_RDF, started_at=1234567890.123456, **more)
+
+
+def fetched(url: str) -> list:
+    engine = connect(url)
+    with engine.connect() as connection:
+        rows = connection.execute(select(Fetch.url, Fetch.started_at, Fetch.errors))
+        found = [tuple(row) for row in rows]
+    engine.dispose()
+    return found
+
+
+async def test_records_and_documents_arrive(url):
+    pipeline = MetadataPipeline(url, documents=True)
+    pipeline.open_spider()
+    await asyncio.gather(
+        *(pipeline.process_item(record(errors="a\0b")) for _ in range(450)),
+        *(
+            pipeline.process_item(RdfDocument(f"{LONG}{i}", quads=i, fetched_at=1.0))
+            for i in range(30)
+        ),
+    )
+    gone = FetchRecord(
+        f"{LONG}7", FetchOutcome.HTTP_ERROR, status=410, started_at=2.0, revisit=True
+    )
+    await pipeline.process_item(gone)
+    await pipeline.close_spider()
+    rows = fetched(url)
+    assert len(rows) == 451
+    assert rows[0] == (LONG, 1234567890.123456, "a\ufffdb")
+    engine = connect(url)
+    known = {document.url: document for document in visited_documents(engine)}
+    engine.dispose()
+    assert len(known) == 29
+    assert known[f"{LONG}29"].richness == 29
+
+
+async def test_a_server_that_is_killed_and_comes_back_gets_every_row(server, url):
+    pipeline = MetadataPipeline(url, patience=60)
+    pipeline.open_spider()
+    await pipeline.process_item(record())
+    server.kill()
+    starter = threading.Timer(1.0, server.start)
+    starter.start()
+    await asyncio.gather(*(pipeline.process_item(record()) for _ in range(50)))
+    await pipeline.close_spider()
+    starter.join()
+    assert len(fetched(url)) == 51
+
+
+def test_migrations_lead_to_the_models(url):
+    engine = create_engine(url)
+    schema.migrate(engine, "0001")
+    engine.dispose()
+    engine = connect(url)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection)
+        assert compare_metadata(context, Base.metadata) == []
+    engine.dispose()
+
+
+def test_several_workers_may_come_first(url):
+    """They make the tables one at a time."""
+    errors = []
+
+    def come() -> None:
+        try:
+            connect(url).dispose()
+        except Exception as error:
+            errors.append(error)
+
+    workers = [threading.Thread(target=come) for _ in range(6)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert errors == []
