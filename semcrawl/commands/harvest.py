@@ -70,6 +70,11 @@ class Command(ScrapyCommand):
             "--scope", metavar="SCOPE", help="site, parent, any, or hosts with commas between"
         )
         group.add_argument(
+            "--record",
+            action="store_true",
+            help="keep the responses as WARC, so that `semcrawl evaluate DIR` can replay the crawl",
+        )
+        group.add_argument(
             "--fast", action="store_true", help="no delays, 8 requests at a time: own servers only"
         )
 
@@ -90,6 +95,7 @@ class Command(ScrapyCommand):
             (opts.pages, "SEMCRAWL_PAGES"),
             (opts.relevance, "SEMCRAWL_RELEVANCE"),
             (opts.scope, "SEMCRAWL_SCOPE"),
+            (opts.record or None, "SEMCRAWL_WARC"),
         ):
             if option is not None:
                 settings.set(name, option, "cmdline")

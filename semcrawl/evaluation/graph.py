@@ -10,6 +10,7 @@ from hashlib import sha256
 from semcrawl import rdf
 from semcrawl.evaluation.world import Answer, World
 from semcrawl.links import ExtractionOptions, Link, extract_links
+from semcrawl.scope import Scope
 from semcrawl.urls import netloc_of, resolve
 from semcrawl.vocabulary import Kind
 
@@ -43,9 +44,10 @@ class LinkGraph:
     #: at most so many links of a page are looked at
     max_links: int = 500
     _nodes: dict[str, Node] = field(default_factory=dict, repr=False)
+    _inside: dict[str, bool] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        self._hosts = frozenset(self.world.hosts)
+        self._scope = Scope.parse(",".join(sorted(self.world.hosts)) or "localhost")
 
     def look(self, url: str) -> Node:
         """Answer and links of a URL."""
@@ -56,7 +58,11 @@ class LinkGraph:
 
     def inside(self, url: str) -> bool:
         """Whether the URL is in the crawl's scope."""
-        return netloc_of(url) in self._hosts
+        host = netloc_of(url)
+        known = self._inside.get(host)
+        if known is None:
+            known = self._inside[host] = self._scope.inside(url)
+        return known
 
     def _read(self, url: str) -> Node:
         answer = self.world.fetch(url)

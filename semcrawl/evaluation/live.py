@@ -36,7 +36,7 @@ LIVE_SETTINGS: Mapping[str, Any] = {
 }
 
 #: Seconds after which a live run is given up, for every request that it may make.
-_SECONDS_PER_REQUEST = 2.0
+_SECONDS_PER_REQUEST = 0.5
 
 
 def live(plan: Plan, tell: Callable[[Progress], None]) -> Crawl:
@@ -68,7 +68,7 @@ def crawl_live(
     ``settings`` come on top of :data:`LIVE_SETTINGS`. Raises ``SemcrawlError`` when the crawler
     fails, with the last line that it said.
     """
-    chosen = {**LIVE_SETTINGS, "SEMCRAWL_SEED": seed, **(settings or {})}
+    chosen = {**LIVE_SETTINGS, "SEMCRAWL_RANDOM_SEED": seed, **(settings or {})}
     with (
         tempfile.TemporaryDirectory(prefix="semcrawl-live-") as folder,
         WorldServer(graph.world) as server,

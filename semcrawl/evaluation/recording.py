@@ -1,103 +1,44 @@
-"""A crawl kept as WARC, and the world that it was, to be crawled again without the network.
+"""A recorded crawl as a world: its pages answer as they did, without the network.
 
-Needs ``warcio`` (``pip install semcrawl[warc]``).
+Reads what ``semcrawl harvest --record`` keeps: WARC files in the job's folder. Needs ``warcio``
+(``pip install semcrawl[warc]``).
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-import json
-from collections.abc import Iterable, Sequence
+import importlib
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self
 
-from semcrawl.errors import StoreError, UsageError
+from semcrawl.errors import UsageError
 from semcrawl.evaluation.world import REDIRECTS, Answer
 from semcrawl.rdf import detect
-from semcrawl.urls import netloc_of, normalise, resolve
-
-#: name of the file in a crawl's folder
-RECORDING = "crawl.warc.gz"
+from semcrawl.urls import netloc_of, normalise, path_of, resolve
 
 _HEAD = 16_384  # bytes looked at to tell what a body is
-_FRAMING = frozenset({"transfer-encoding", "content-encoding", "content-length", "connection"})
+#: ``.open``: a file that a crawl was still writing when it ended
+_ENDINGS = (".warc", ".warc.gz", ".warc.gz.open")
 
 
-def find_recording(path: Path) -> Path | None:
-    """The WARC file that a path names, or that lies in the folder it names."""
-    if path.is_dir():
-        path = path / RECORDING
-    return path if path.is_file() and path.name.endswith((".warc", ".warc.gz")) else None
-
-
-class RecordingWriter:
-    """Appends responses to a WARC file, each flushed at once: a crash leaves whole records.
-
-    Raises ``StoreError`` when the file cannot be written, ``UsageError`` without warcio.
-    """
-
-    def __init__(self, path: Path, seeds: Sequence[str] = ()) -> None:
-        warcwriter = _warcio("warcwriter")
-        try:
-            if path.exists():
-                _mend(path)
-            self._file: BinaryIO = path.open("ab")
-        except OSError as error:
-            raise StoreError(f"cannot record to {path}: {error.strerror or error}") from None
-        self._path = path
-        self._writer = warcwriter.WARCWriter(self._file, gzip=True)
-        info = {"software": "semcrawl", "format": "WARC File Format 1.0"}
-        if seeds:
-            info["semcrawl-seeds"] = json.dumps(list(seeds))
-        self._put(self._writer.create_warcinfo_record(path.name, info))
-
-    def write(
-        self, request_url: str, status: int, headers: Iterable[tuple[str, str]], body: bytes
-    ) -> None:
-        """Keep one response. ``body`` is decoded: headers about its encoding are left out."""
-        statusandheaders = _warcio("statusandheaders")
-        kept = [(n, _one_line(v)) for n, v in headers if n.lower() not in _FRAMING]
-        kept.append(("Content-Length", str(len(body))))
-        http = statusandheaders.StatusAndHeaders(f"{status} -", kept, protocol="HTTP/1.1")
-        self._put(
-            self._writer.create_warc_record(
-                request_url, "response", payload=BytesIO(body), http_headers=http
-            )
-        )
-
-    def _put(self, record: Any) -> None:
-        try:
-            self._writer.write_record(record)
-            self._file.flush()
-        except OSError as error:
-            raise StoreError(f"cannot record to {self._path}: {error.strerror or error}") from None
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-    def __enter__(self) -> Self:
-        """Return the writer."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the file."""
-        self.close()
+def find_recording(path: Path) -> list[Path]:
+    """The WARC file that a path names, or those in the folder that it names; perhaps none."""
+    if path.is_file():
+        return [path] if path.name.endswith(_ENDINGS) else []
+    if not path.is_dir():
+        return []
+    return sorted(file for file in path.iterdir() if file.name.endswith(_ENDINGS))
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a response is in the file."""
+    """Where a response is."""
 
+    file: Path
     offset: int
     answer: Answer
 
@@ -105,15 +46,12 @@ class _Place:
 class RecordedWorld:
     """The pages of a recorded crawl; what it did not fetch answers 404.
 
-    Of several responses to one URL the last with a body counts. Bodies are read from the file when
-    they are asked for.
+    Of several responses to one URL the last with status 200 counts. Bodies are read from the files
+    when they are asked for.
     """
 
-    def __init__(
-        self, name: str, path: Path, places: dict[str, _Place], starts: tuple[str, ...]
-    ) -> None:
+    def __init__(self, name: str, places: dict[str, _Place], starts: tuple[str, ...]) -> None:
         self.name = name
-        self._path = path
         self._places = places
         self._starts = starts
         self._hosts = frozenset(
@@ -121,36 +59,29 @@ class RecordedWorld:
         )
 
     @classmethod
-    def load(cls, path: Path) -> Self:
-        """Read the index of a WARC file; a record cut off at the end is left out.
+    def load(cls, paths: Sequence[Path]) -> Self:
+        """Read the index of WARC files; a record cut off at the end of one is left out.
 
-        Raises ``UsageError`` for a file that is no WARC file or holds no response.
+        The crawl's seeds are taken from the records beside them, else the first URL counts as the
+        only one. Raises ``UsageError`` for files that cannot be read or hold no response.
         """
         places: dict[str, _Place] = {}
-        starts: dict[str, None] = {}
         first = ""
-        try:
-            with path.open("rb") as file:
-                for record, offset in _records(file):
-                    if record.rec_type == "warcinfo":
-                        starts.update(dict.fromkeys(_seeds(record)))
-                    url = normalise(record.rec_headers.get_header("WARC-Target-URI") or "")
-                    if record.rec_type != "response" or url is None or not record.http_headers:
-                        continue
-                    first = first or url
-                    known = places.get(url)
-                    answer = _answer(record, url)
-                    if record.raw_stream.limit > 0:  # cut off
-                        break
-                    if known is None or answer.status == 200 or known.answer.status != 200:
-                        places[url] = _Place(offset, answer)
-        except OSError as error:
-            raise UsageError(f"{path}: {error.strerror or error}") from None
-        if not places:
-            raise UsageError(f"{path} holds no recorded response")
-        found = tuple(url for seed in starts if (url := normalise(seed)) is not None)
-        name = path.parent.resolve().name if path.name == RECORDING else path.name.split(".")[0]
-        return cls(name, path, places, found or (first,))
+        for path in paths:
+            try:
+                with path.open("rb") as file:
+                    for url, offset, answer in _responses(file):
+                        if not first and path_of(url) != "/robots.txt":
+                            first = url
+                        known = places.get(url)
+                        if known is None or answer.status == 200 or known.answer.status != 200:
+                            places[url] = _Place(path, offset, answer)
+            except OSError as error:
+                raise UsageError(f"{path}: {error.strerror or error}") from None
+        if not first:
+            raise UsageError(f"no response is recorded in {', '.join(map(str, paths))}")
+        folder = paths[0].resolve().parent
+        return cls(folder.name, places, _seeds(folder, places) or (first,))
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -159,16 +90,15 @@ class RecordedWorld:
 
     @property
     def starts(self) -> tuple[str, ...]:
-        """The crawl's seeds; its first URL if they were not kept."""
+        """The crawl's seeds."""
         return self._starts
 
     def robots(self, host: str) -> str:
         """Return the robots.txt that was recorded."""
         for scheme in ("http", "https"):
             url = f"{scheme}://{host}/robots.txt"
-            place = self._places.get(url)
-            if place is not None and place.answer.status == 200:
-                return self.body(url).decode("utf-8", "replace")
+            if self.fetch(url).status == 200:
+                return self._read(url).decode("utf-8", "replace")
         return ""
 
     def fetch(self, url: str) -> Answer:
@@ -177,11 +107,12 @@ class RecordedWorld:
         return place.answer if place is not None else Answer(404, "text/html")
 
     def body(self, url: str) -> bytes:
-        """Read the body out of the file."""
-        place = self._places.get(url)
-        if place is None or place.answer.kind is None:
-            return b""
-        with self._path.open("rb") as file:
+        """Read the body out of its file."""
+        return self._read(url) if self.fetch(url).kind is not None else b""
+
+    def _read(self, url: str) -> bytes:
+        place = self._places[url]
+        with place.file.open("rb") as file:
             file.seek(place.offset)
             for record, _ in _records(file):
                 data: bytes = record.content_stream().read()
@@ -189,7 +120,19 @@ class RecordedWorld:
         return b""
 
 
-def _records(file: BinaryIO) -> Iterable[tuple[Any, int]]:
+def _responses(file: BinaryIO) -> Iterator[tuple[str, int, Answer]]:
+    """Yield URL, offset and answer of every whole response."""
+    for record, offset in _records(file):
+        url = normalise(record.rec_headers.get_header("WARC-Target-URI") or "")
+        if record.rec_type != "response" or url is None or not record.http_headers:
+            continue
+        answer = _answer(record, url)
+        if record.raw_stream.limit > 0:  # cut off
+            return
+        yield url, offset, answer
+
+
+def _records(file: BinaryIO) -> Iterator[tuple[Any, int]]:
     """Yield records with their offsets, up to the first that is broken."""
     archiveiterator, exceptions = _warcio("archiveiterator"), _warcio("exceptions")
     iterator = archiveiterator.ArchiveIterator(file)
@@ -219,55 +162,44 @@ def _answer(record: Any, url: str) -> Answer:
     while piece:
         digest.update(piece)
         piece = stream.read(1 << 16)
-    links = tuple((n, v) for n, v in http.headers if n.lower() == "link")
     return Answer(
         status,
         content_type,
         detect(head, content_type, url).kind,
         # the same bytes under another URL are the same document
         document=digest.hexdigest() if head else url,
-        headers=links,
+        headers=tuple((n, v) for n, v in http.headers if n.lower() == "link"),
     )
 
 
-def _seeds(record: Any) -> list[str]:
-    """Seeds kept in a warcinfo record."""
-    for line in record.content_stream().read().decode("utf-8", "replace").splitlines():
-        name, _, value = line.partition(":")
-        if name.strip() == "semcrawl-seeds":
-            try:
-                return [str(seed) for seed in json.loads(value)]
-            except ValueError:
-                return []
-    return []
-
-
-def _mend(path: Path) -> None:
-    """Cut off a record that a crash left half-written, so that more can be appended."""
-    whole = 0
-    with path.open("rb") as file:
-        iterator = _warcio("archiveiterator").ArchiveIterator(file)
+def _seeds(folder: Path, places: Mapping[str, object]) -> tuple[str, ...]:
+    """Seeds of the crawl that left its records in a folder; none when they cannot be read."""
+    records = folder / "crawl.db"
+    if not records.is_file():
+        return ()
+    try:
+        connection = sqlite3.connect(f"file:{records}?mode=ro", uri=True)
         try:
-            for record in iterator:
-                iterator.read_to_end(record)
-                if record.raw_stream.limit > 0:
-                    break
-                whole = iterator.offset
-        except Exception:  # noqa: S110 - what comes after the last whole record is lost anyway
-            pass
-    if whole < path.stat().st_size:
-        with path.open("r+b") as file:
-            file.truncate(whole)
-
-
-def _one_line(value: str) -> str:
-    return " ".join(value.split())
+            rows = connection.execute(
+                "SELECT url, final_url, outcome FROM fetch WHERE depth = 0 AND parent_url IS NULL"
+                " ORDER BY started_at"
+            ).fetchall()
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        return ()
+    led_to = {final for url, final, outcome in rows if outcome == "redirected"}
+    return tuple(
+        dict.fromkeys(
+            url
+            for url, _, outcome in rows
+            if url in places and url not in led_to and outcome != "fetched-robots"
+        )
+    )
 
 
 def _warcio(module: str) -> Any:
     """Import a module of warcio, which is optional."""
-    import importlib
-
     try:
         return importlib.import_module(f"warcio.{module}")
     except ImportError:

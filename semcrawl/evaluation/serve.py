@@ -1,7 +1,7 @@
 """A world served over loopback HTTP, as a proxy for its hosts, with a log of what was asked.
 
-A crawler is given ``http_proxy``; nothing leaves the machine, as hosts outside of the world answer
-502. Runs in a thread of its own, so that a crawl in the same process or another can use it.
+A crawler is given ``http_proxy``; nothing leaves the machine, as what is not in the world answers
+404. Runs in a thread of its own, so that a crawl in the same process or another can use it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ class WorldServer:
         self.world = world
         self.log: list[Asked] = []
         self.address = ""
-        self._hosts = frozenset(world.hosts)
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -109,7 +108,7 @@ class WorldServer:
         url = normalise(target)
         headers: list[tuple[str, str]] = []
         status, body, robots = 502, b"", False
-        if method in ("GET", "HEAD") and url is not None and netloc_of(url) in self._hosts:
+        if method in ("GET", "HEAD") and url is not None:
             robots = urlsplit(url).path == "/robots.txt"
             text = self.world.robots(netloc_of(url)) if robots else ""
             if text:

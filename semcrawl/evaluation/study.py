@@ -71,7 +71,7 @@ class Plan:
         settings = dict(self.settings)
         if thesis:
             settings |= {k: v for k, v in THESIS_SETTINGS.items() if k not in self.chosen}
-        return settings | {"SEMCRAWL_SEED": seed}
+        return settings | {"SEMCRAWL_RANDOM_SEED": seed}
 
 
 @dataclass(frozen=True)

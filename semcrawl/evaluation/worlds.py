@@ -40,7 +40,7 @@ def load_worlds(name: str, seed: int = 0) -> WorldSet:
     if path.suffix == ".json":
         return WorldSet(path.stem, load_sites(path))
     recording = find_recording(path)
-    if recording is not None:
+    if recording:
         return WorldSet(name, [RecordedWorld.load(recording)])
     if path.is_dir():
         return WorldSet(name, [_folder(path, f"http://localhost/{path.resolve().name}/")])

@@ -27,13 +27,15 @@ class Random(Strategy):
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Read ``SEMCRAWL_SEED`` beside the settings of :class:`RuleOptions`."""
-        value = settings.get("SEMCRAWL_SEED") or 0
+        """Read ``SEMCRAWL_RANDOM_SEED`` beside the settings of :class:`RuleOptions`."""
+        value = settings.get("SEMCRAWL_RANDOM_SEED") or 0
         try:
             seed = int(value)
             return cls(RuleOptions.from_settings(settings), seed)
         except (TypeError, ValueError, OverflowError):
-            raise UsageError(f"SEMCRAWL_SEED must be a 64-bit integer, not {value!r}") from None
+            raise UsageError(
+                f"SEMCRAWL_RANDOM_SEED must be a 64-bit integer, not {value!r}"
+            ) from None
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
         """Put all into one group, with a key between 0 and 1."""
