@@ -32,6 +32,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         self._obey = settings.getbool("SEMCRAWL_OBEY_CRAWL_DELAY")
         self._agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
         self._delays: dict[str, float] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
         crawler.signals.connect(self._robots_parsed, signals.robots_parsed)
 
     async def process_request(self, request: Request, spider: Any = None) -> None:
@@ -41,6 +42,16 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         await super().process_request(request)
         if first and (delay := self._delays.get(netloc, self._delay)) > 0:
             await asyncio.sleep(delay)
+
+    async def robot_parser(self, request: Request) -> RobotParser | None:
+        """Return the rules of the request's host, fetched once.
+
+        Scrapy 2.19 lets requests that come meanwhile wait on one Deferred, whose result only the
+        first of them gets; the others would be let through. So they wait here.
+        """
+        netloc = request.url.split("/", 3)[2]
+        async with self._locks.setdefault(netloc, asyncio.Lock()):
+            return await super().robot_parser(request)
 
     async def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         rules = getattr(robotparser, "rp", None)

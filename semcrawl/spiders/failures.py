@@ -28,9 +28,10 @@ def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
     message = f"{type(error).__name__}: {text}" if text else type(error).__name__
     if isinstance(error, AddressRefused):
         return FetchOutcome.ADDRESS_REFUSED, text
-    if isinstance(error, IgnoreRequest):
+    if isinstance(error, IgnoreRequest) and error.__cause__ is None:
         return FetchOutcome.ROBOTS_DENIED, text
-    if isinstance(error, DownloadCancelledError):
+    # HttpCompressionMiddleware ignores what unpacks to more than DOWNLOAD_MAXSIZE, and says why
+    if isinstance(error, DownloadCancelledError | IgnoreRequest):
         return FetchOutcome.TOO_LARGE, text
     if isinstance(error, (DownloadTimeoutError, TwistedTimeoutError, TCPTimedOutError)):
         return FetchOutcome.TIMEOUT, message
