@@ -16,7 +16,8 @@ class Keys:
 
     ========== ====== ======================================================================
     meta       hash   format, created; seq, takes (numbers given out); seen, buckets (table
-                      of the seen set); done, expired, dropped (totals for displays)
+                      of the seen set), bloom (its size), bloomed, passing (digests in it; in
+                      both); done, expired, dropped (totals for displays)
     queues     set    queues that ever held links
     values     hash   group → value
     pace       hash   host → ``delay concurrency``, delay in µs, where not the default
@@ -56,7 +57,9 @@ class Keys:
     place:Q:GRP      hash   host → turn and place in spread:, or empty when parked
     parked:HOST      set    ``Q:GRP`` left until the host may be asked again
     busy:HOST        hash   lease id → 0 (start not told yet) or 1, of downloads under way
-    seen:N           hash   digest (10 bytes) → sequence number and key; bucket N
+    seen:N           hash   digest (10 bytes) → sequence number and key of the link (and a byte
+                            if the Bloom filter has it too), or nothing; bucket N
+    bloom:N          string 2²⁰ bits of the Bloom filter (with exact_limit)
     pending:LIST     zset   seeds taken from LIST and not yet done, by time to come back
     ================ ====== ================================================================
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,6 +33,13 @@ class FrontierOptions:
     #: BioCrawler's dynamic depth (sources.md T.8): links with this many documents without a
     #: target in a row above them are not put in (0 = all are); see :attr:`Entry.barren`
     dynamic_depth: int = 0
+    #: URLs that the seen set keeps exactly (0 = all); those that come later are kept in a Bloom
+    #: filter, which takes a tenth of the memory and now and then takes a new URL for a seen one
+    exact_limit: int = 0
+    #: URLs for which the Bloom filter is laid out; fixed when a crawl begins
+    seen_capacity: int = 1_000_000_000
+    #: share of new URLs that a full Bloom filter takes for seen ones; fixed when a crawl begins
+    seen_error: float = 1e-6
     #: most waiting links (0 = no limit); beyond it the last links of the worst group are dropped
     max_waiting: int = 0
     #: most failed links kept aside for ``requeue``
@@ -53,7 +61,14 @@ class FrontierOptions:
             "penalty_after": self.penalty_after,
             "penalty_time": round(self.penalty_time * 1e6),
             "max_waiting": self.max_waiting,
+            "exact_limit": self.exact_limit,
         }
+
+    def bloom_size(self) -> str:
+        """Strings of 2²⁰ bits, and hash functions: n·log₂(1/error)/ln 2 bits, log₂(1/error)."""
+        hashes = math.log2(1 / self.seen_error)
+        bits = self.seen_capacity * hashes / math.log(2)
+        return f"{math.ceil(bits / (1 << 20))} {math.ceil(hashes)}"
 
     def __post_init__(self) -> None:
         """Check."""
@@ -65,6 +80,8 @@ class FrontierOptions:
             raise UsageError(f"concurrency per host must be at least 1, not {self.concurrency}")
         if self.fairness not in ("off", "equal", "yield"):
             raise UsageError(f"fairness must be off, equal or yield, not {self.fairness!r}")
-        for name in ("penalty_after", "dynamic_depth", "max_waiting", "max_failed"):
+        if self.seen_capacity < 1 or not 0 < self.seen_error < 1:
+            raise UsageError("seen capacity must be at least 1, seen error between 0 and 1")
+        for name in ("penalty_after", "dynamic_depth", "max_waiting", "max_failed", "exact_limit"):
             if getattr(self, name) < 0:
                 raise UsageError(f"{name.replace('_', ' ')} must not be negative")

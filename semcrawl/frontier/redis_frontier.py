@@ -66,11 +66,13 @@ class RedisFrontier(Frontier):
     async def open(self) -> None:
         """Connect, check the keys' version stamp, take back this worker's former leases.
 
-        Raises ``FrontierUnavailable`` after two seconds when the server is away, and ``FrontierCorrupt``
-        when the keys were written in another format.
+        Raises ``FrontierUnavailable`` when the server is away for more than two seconds, and
+        ``FrontierCorrupt`` when the keys were written in another format.
         """
         await self._server.check()
-        found = text(await self._server.run("open", [str(FORMAT_VERSION)]))
+        found = text(
+            await self._server.run("open", [str(FORMAT_VERSION), self.options.bloom_size()])
+        )
         if found != str(FORMAT_VERSION):
             raise FrontierCorrupt(
                 f"the frontier's key {self.keys.meta!r} has format {found}; this version of"
@@ -145,8 +147,11 @@ class RedisFrontier(Frontier):
         """Acknowledge finished links; one whose lease ran out is not fetched again."""
         if not leases:
             return
+        args: list[Any] = [[lease.id for lease in leases]]
+        if self.options.exact_limit:
+            args.append([digest(lease.entry.url) for lease in leases])
         links = []
-        for position in await self._server.run("done", [[lease.id for lease in leases]]):
+        for position in await self._server.run("done", args):
             entry = leases[position].entry
             links.append([entry.queue, entry.host, entry.group, digest(entry.url)])
         if links:

@@ -133,6 +133,8 @@ class Server:
                 break
             except (AuthenticationError, AuthorizationError, ResponseError) as error:
                 raise self._unavailable(error) from error
+            except BusyLoadingError:
+                await asyncio.sleep(0.1)
             except (RedisError, OSError) as error:
                 if time.monotonic() >= deadline:
                     raise self._unavailable(error) from error

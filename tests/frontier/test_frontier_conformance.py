@@ -647,3 +647,33 @@ async def test_two_crawls_never_touch_each_other(open_frontier: OpenFrontier, pr
     assert all(
         key.startswith((b"{%s}:" % prefix.encode(), b"{%sb}:" % prefix.encode())) for key in keys
     )
+
+
+async def test_a_large_seen_set_goes_on_in_a_bloom_filter(open_frontier: OpenFrontier) -> None:
+    """All that is seen stays seen; waiting links can be rekeyed, done ones leave the table."""
+    frontier = await open_frontier(exact_limit=100, seen_capacity=5000, seen_error=1e-4)
+    entries = [link(f"{n:04}") for n in range(3000)]
+    new = [flag for n in range(0, 3000, 100) for flag in await frontier.add(entries[n : n + 100])]
+    assert sum(new) >= 2998
+    assert not any(await frontier.add(entries))
+    await frontier.rekey([(entries[2000], -2.0), (entries[50], -1.0)])
+    leases = await frontier.take(2500, Q)
+    assert names(leases[:3]) == ["2000", "0050", "0000"]
+    await frontier.give_back(leases[:1])
+    await frontier.done(leases[1:])
+    counts = await frontier.counts(Q, [])
+    assert counts.seen == sum(new)
+    assert not any(await frontier.add(entries))
+    assert await frontier.audit() == []
+    redis = frontier.client
+    table = [await redis.hlen(key) async for key in redis.scan_iter(frontier.keys["seen:*"])]
+    assert sum(table) <= 100 + counts.waiting
+
+
+async def test_a_bloom_filters_size_is_fixed_when_the_crawl_begins(
+    open_frontier: OpenFrontier,
+) -> None:
+    first = await open_frontier("w1", exact_limit=1, seen_capacity=1000)
+    await first.add([link(str(n)) for n in range(50)])
+    other = await open_frontier("w2", exact_limit=1, seen_capacity=10**9, seen_error=0.5)
+    assert not any(await other.add([link(str(n)) for n in range(50)]))

@@ -25,6 +25,8 @@ for i, key in ipairs(ARGS[2]) do
   else seeds = seeds + call('LLEN', key) end
   seeds = seeds + call('ZCARD', ROOT .. 'pending:' .. key)
 end
-local seen = tonumber(call('HGET', META, 'seen') or 0)
+-- digests in the table and in the Bloom filter, less those that are in both
+local s = call('HMGET', META, 'seen', 'bloomed', 'passing')
+local seen = tonumber(s[1] or 0) + tonumber(s[2] or 0) - tonumber(s[3] or 0)
 local dropped = tonumber(call('HGET', META, 'dropped') or 0)
 return {waiting, leased, seeds, seen, hosts, dropped, labels}

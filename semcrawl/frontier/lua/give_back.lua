@@ -9,7 +9,7 @@ for _, link in ipairs(ARGS[1]) do
     local seq = string.sub(record.member, 1, SEQ)
     local member = make_member(seq, member_tries(record.member) + 1, label, blob)
     if call('SADD', ROOT .. 'queues', queue) == 1 then queues_known = nil end
-    call('HSET', seen_key(digest), digest, seq .. struct.pack('>d', key))
+    seen_at(seen_key(digest), digest, seq .. struct.pack('>d', key))
     count(queue, label, 1)
     if ARGS[2] > 0 then
       local again = queue .. ':' .. call('HINCRBY', META, 'takes', 1)

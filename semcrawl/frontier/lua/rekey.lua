@@ -10,7 +10,7 @@ for _, link in ipairs(ARGS[1]) do
   local member = waiting_member(wait, bucket, digest)
   if member then
     call('ZADD', wait, num(key), member)
-    call('HSET', bucket, digest, string.sub(member, 1, SEQ) .. struct.pack('>d', key))
+    seen_at(bucket, digest, string.sub(member, 1, SEQ) .. struct.pack('>d', key))
     changed[wait] = {queue, host, group}
     moved = moved + 1
   end
