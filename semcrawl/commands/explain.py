@@ -1,0 +1,200 @@
+"""``semcrawl explain``: what a strategy makes of the links of one page."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from scrapy import Request, Spider
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError as ScrapyUsageError
+from scrapy.http import Response
+
+from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.evaluation.explanation import RankedLink, rank_page, reason
+from semcrawl.links import ExtractionOptions, Link, Page, extract_links
+from semcrawl.rdf import detect
+from semcrawl.relevance import STRATEGIES, Relevance, load_strategy
+from semcrawl.urls import normalise
+from semcrawl.vocabulary import Kind
+
+#: links whose reasons are given
+_REASONED = 10
+
+
+class _PageSpider(Spider):
+    """Fetches one page."""
+
+    name = "explain"
+
+    def __init__(self, url: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.url = url
+        self.response: Response | None = None
+        self.problem = ""
+
+    async def start(self) -> Any:
+        """Ask for the page."""
+        yield Request(
+            self.url, callback=self.parse, errback=self.fail, meta={"handle_httpstatus_all": True}
+        )
+
+    def parse(self, response: Response, **kwargs: Any) -> None:
+        """Keep the page."""
+        self.response = response
+
+    def fail(self, failure: Any) -> None:
+        """Keep what went wrong."""
+        self.problem = f"{failure.type.__name__}: {failure.getErrorMessage()}".splitlines()[0]
+
+
+class Command(ScrapyCommand):
+    """Lists the links of a page with rules, label, group and value."""
+
+    requires_project = False
+    default_settings = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Say what the arguments are."""
+        return "[options] URL|FILE"
+
+    def short_desc(self) -> str:
+        """Say what the command does."""
+        return "Show how a strategy ranks the links of one page, and why"
+
+    def long_desc(self) -> str:
+        """Say it at length."""
+        return (
+            "Fetch one page (or read a file) and list its links in the order in which they would "
+            "be fetched: label, group and its value, and the rules that hold. A strategy that "
+            "learns is shown as it is before it has learned anything, or as --state FILE says."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's options to Scrapy's."""
+        super().add_options(parser)
+        group = parser.add_argument_group("Explain")
+        group.add_argument(
+            "--relevance", metavar="NAME", help=f"strategy: {', '.join(STRATEGIES)}, or a class"
+        )
+        group.add_argument(
+            "--base", metavar="URL", help="URL that a FILE is read as (default: its file name)"
+        )
+        group.add_argument("--state", metavar="FILE", help="learned state to start from")
+        group.add_argument(
+            "--all", action="store_true", help="give the reasons of every link, not of ten"
+        )
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse what cannot be meant."""
+        super().process_options(args, opts)
+        if len(args) != 1 or args[0].startswith("-"):
+            raise ScrapyUsageError("give one URL or file", print_help=False)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Get the page, rank its links, print them."""
+        try:
+            strategy = self._strategy(opts)
+            url, body, content_type, headers = self._page(args[0], opts)
+            kind = detect(body, content_type or None, url).kind
+            if kind is not Kind.HTML:
+                raise UsageError(f"{url} is no HTML page (it is {kind}): no links to explain")
+            limit = self.settings.getint("SEMCRAWL_MAX_LINKS_PER_PAGE") if self.settings else 10_000
+            links = extract_links(body, url, content_type, ExtractionOptions(limit), headers)
+            self._show(strategy, Page(url), links, None if opts.all else _REASONED)
+        except SemcrawlError as error:
+            print(f"semcrawl: {error}", file=sys.stderr)
+            self.exitcode = 2 if isinstance(error, UsageError) else 1
+
+    def _strategy(self, opts: argparse.Namespace) -> Relevance:
+        settings = self.settings
+        if settings is None:
+            raise UsageError("the command was started without settings")
+        name = opts.relevance or settings.get("SEMCRAWL_RELEVANCE")
+        strategy = load_strategy(name, settings)
+        if opts.state:
+            try:
+                strategy.load_state(Path(opts.state).read_bytes())
+            except OSError as error:
+                raise UsageError(f"cannot read {opts.state}: {error.strerror}") from None
+        return strategy
+
+    def _page(
+        self, source: str, opts: argparse.Namespace
+    ) -> tuple[str, bytes, str | None, list[str]]:
+        """URL, body, content type and ``Link:`` headers of the page."""
+        if "://" in source:
+            return self._fetch(source)
+        path = Path(source)
+        base = normalise(opts.base or f"http://localhost/{path.name}")
+        if base is None:
+            raise UsageError(f"not an http or https URL: {opts.base!r}")
+        try:
+            return base, path.read_bytes(), None, []
+        except OSError as error:
+            raise UsageError(f"cannot read {source}: {error.strerror}") from None
+
+    def _fetch(self, source: str) -> tuple[str, bytes, str | None, list[str]]:
+        url = normalise(source)
+        process = self.crawler_process
+        if url is None or process is None:
+            raise UsageError(f"not an http or https URL: {source!r}")
+        crawler = process.create_crawler(_PageSpider)
+        process.crawl(crawler, url=url)
+        process.start()
+        spider = crawler.spider
+        if not isinstance(spider, _PageSpider):
+            raise SemcrawlError("the crawler did not start")
+        if spider.response is None:
+            raise SemcrawlError(f"{url} cannot be fetched: {spider.problem or 'no answer'}")
+        response = spider.response
+        if response.status != 200:
+            raise SemcrawlError(f"{response.url} answers status {response.status}")
+        content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+        headers = [value.decode("latin-1") for value in response.headers.getlist(b"Link")]
+        return normalise(response.url) or url, response.body, content_type, headers
+
+    def _show(
+        self, strategy: Relevance, page: Page, links: list[Link], reasoned: int | None
+    ) -> None:
+        """Print the links and the reasons of the first."""
+        ranked = rank_page(strategy, page, links)
+        console = Console()
+        table = Table(
+            title=escape(f"{strategy.name} on {page.url}: {len(links)} links"),
+            title_justify="left",
+            header_style="bold",
+        )
+        for name in ("turn", "label", "group", "value", "key", "rules"):
+            table.add_column(name, justify="right" if name in ("turn", "value", "key") else "left")
+        table.add_column("link", overflow="fold")
+        for one in ranked:
+            table.add_row(*map(escape, _cells(one)))
+        console.print(table)
+        first = [one for one in ranked if one.turn is not None][:reasoned]
+        if first:
+            console.print(f"Why the first {len(first)} come first:", style="bold")
+        for one in first:
+            why = reason(one, strategy, page)
+            console.print(
+                escape(f"{one.turn:3d}. {one.ranked.link.url}\n     {why}"), soft_wrap=True
+            )
+
+
+def _cells(one: RankedLink) -> list[str]:
+    ranked = one.ranked
+    anchor = ranked.link.anchor
+    return [
+        str(one.turn or "–"),
+        str(ranked.label),
+        ranked.group if ranked.group is not None else "dropped",
+        "–" if one.value is None else f"{one.value:.4g}",
+        "" if one.value is None else f"{ranked.key:.4g}",
+        " ".join(ranked.rules),
+        f"{ranked.link.url}{f' “{anchor[:60]}”' if anchor else ''}",
+    ]
