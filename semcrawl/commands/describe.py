@@ -1,0 +1,109 @@
+"""``semcrawl describe``: a crawl as a dataset, in RDF or as tables."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import BinaryIO
+
+import pyoxigraph
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError as ScrapyUsageError
+from sqlalchemy import Engine
+
+from semcrawl.errors import SemcrawlError
+from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
+from semcrawl.metadata.description import PREFIXES, DescriptionOptions, describe
+from semcrawl.metadata.parquet import write_parquet
+
+FORMATS = {
+    "ttl": pyoxigraph.RdfFormat.TURTLE,
+    "nt": pyoxigraph.RdfFormat.N_TRIPLES,
+    "rdf": pyoxigraph.RdfFormat.RDF_XML,
+    "jsonld": pyoxigraph.RdfFormat.JSON_LD,
+}
+
+
+class Command(ScrapyCommand):
+    """Tells what was crawled, from where, when and with which outcome."""
+
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Return the arguments."""
+        return "<job folder> [-o FILE] [--format NAME] [--metadata parquet]"
+
+    def short_desc(self) -> str:
+        """Return the line of the overview."""
+        return "Describe a harvest as a dataset (PROV-O, VoID, DCAT)"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options."""
+        super().add_options(parser)
+        parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
+        parser.add_argument(
+            "--format", choices=sorted(FORMATS), help="default: the file's ending, else ttl"
+        )
+        parser.add_argument("--base", default="", metavar="IRI", help="IRI of the dataset")
+        parser.add_argument(
+            "--download-url", default="", metavar="URL", help="where quads.nq can be had"
+        )
+        parser.add_argument(
+            "--documents-only", action="store_true", help="leave out attempts without a document"
+        )
+        parser.add_argument(
+            "--metadata",
+            choices=["parquet"],
+            help="write fetch.parquet and document.parquet into the job folder instead",
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Describe."""
+        if len(args) != 1:
+            raise ScrapyUsageError("give one job folder")
+        folder = Path(args[0])
+        settings = self.settings
+        url = settings.get("SEMCRAWL_METADATA_URL") if settings is not None else ""
+        if not url and not (folder / CRAWL_DB).is_file():
+            raise ScrapyUsageError(f"{folder} holds no {CRAWL_DB}", print_help=False)
+        try:
+            engine = connect(url or crawl_db_url(folder))
+            if opts.metadata:
+                for path in write_parquet(engine, folder):
+                    print(path)
+            else:
+                _write(engine, opts)
+            engine.dispose()
+        except (SemcrawlError, OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            print(f"semcrawl describe: {reason}", file=sys.stderr)
+            self.exitcode = 1
+
+
+def _write(engine: Engine, opts: argparse.Namespace) -> None:
+    ending = Path(opts.output or "").suffix.lstrip(".")
+    syntax = FORMATS[opts.format or (ending if ending in FORMATS else "ttl")]
+    if opts.base:
+        pyoxigraph.NamedNode(opts.base)  # raises ValueError
+    options = DescriptionOptions(opts.base, opts.download_url, not opts.documents_only)
+    triples = describe(engine, options)
+    prefixes = None if syntax == pyoxigraph.RdfFormat.N_TRIPLES else PREFIXES
+    if not opts.output:
+        _serialize(triples, sys.stdout.buffer, syntax, prefixes)
+        return
+    path = Path(opts.output)
+    part = path.with_name(f".{path.name}.part")
+    with part.open("wb") as file:
+        _serialize(triples, file, syntax, prefixes)
+    part.replace(path)
+
+
+def _serialize(
+    triples: object,
+    file: BinaryIO,
+    syntax: pyoxigraph.RdfFormat,
+    prefixes: dict[str, str] | None,
+) -> None:
+    pyoxigraph.serialize(triples, file, syntax, prefixes=prefixes)  # type: ignore[arg-type]

@@ -1,0 +1,214 @@
+"""A crawl described as a dataset: PROV-O, VoID and DCAT.
+
+Each attempt is a ``prov:Activity``, each document a ``void:Dataset`` that one of them generated,
+all documents together a ``dcat:Dataset`` that the crawl generated. What these vocabularies have no
+words for stands in :data:`NAMESPACE`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import NAMESPACE_URL, uuid5
+
+from pyoxigraph import Literal, NamedNode, Triple
+from sqlalchemy import Connection, Engine, func, select
+from w3lib.url import safe_url_string
+
+from semcrawl import __version__
+from semcrawl.metadata.models import Document, Fetch
+
+#: our own terms: ``outcome``, ``harvestRate``, ``label``, ``rule``, ``depth``, ``errors``
+NAMESPACE = "https://github.com/semcrawl/semcrawl/ns#"
+
+PREFIXES = {
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "dcterms": "http://purl.org/dc/terms/",
+    "formats": "http://www.w3.org/ns/formats/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "http": "http://www.w3.org/2011/http#",
+    "prov": "http://www.w3.org/ns/prov#",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "semcrawl": NAMESPACE,
+    "void": "http://rdfs.org/ns/void#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+}
+
+#: names of the W3C's list of formats (https://www.w3.org/ns/formats/) by our format
+_FORMATS = {
+    "rdfxml": "RDF_XML",
+    "turtle": "Turtle",
+    "n3": "N3",
+    "ntriples": "N-Triples",
+    "trig": "TriG",
+    "nquads": "N-Quads",
+    "jsonld": "JSON-LD",
+    "embedded": "RDFa",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptionOptions:
+    """What a user may choose."""
+
+    #: IRI of the dataset; empty: a ``urn:uuid:`` made of the crawl's first attempt
+    base: str = ""
+    #: URL under which ``quads.nq`` can be had; empty: not said
+    download_url: str = ""
+    #: whether every attempt is described, or only those that gave a document
+    attempts: bool = True
+
+
+def describe(engine: Engine, options: DescriptionOptions) -> Iterator[Triple]:
+    """Yield the description; nothing when the database holds no attempt."""
+    with engine.execution_options(read_only=True).connect() as connection:
+        first = connection.execute(
+            select(Fetch.url, Fetch.started_at).order_by(Fetch.id).limit(1)
+        ).first()
+        if first is None:
+            return
+        name = uuid5(NAMESPACE_URL, f"{first.started_at!r} {first.url}")
+        base = options.base or f"urn:uuid:{name}"
+        yield from _dataset(connection, base, options)
+        yield from _attempts(connection, base, options.attempts)
+        yield from _documents(connection, base)
+
+
+def _dataset(connection: Connection, base: str, options: DescriptionOptions) -> Iterator[Triple]:
+    dataset, crawl, agent = _node(base), _node(f"{base}#crawl"), _node(f"{base}#semcrawl")
+    start, end = connection.execute(
+        select(func.min(Fetch.started_at), func.max(Fetch.started_at + Fetch.elapsed))
+    ).one()
+    documents, quads, size = connection.execute(
+        select(
+            func.count(),
+            func.coalesce(func.sum(Document.quads), 0),
+            func.coalesce(func.sum(Document.length), 0),
+        ).where(Document.gone_at.is_(None))
+    ).one()
+    for kind in ("dcat:Dataset", "void:Dataset", "prov:Entity"):
+        yield _is_a(dataset, kind)
+    yield Triple(dataset, _term("dcterms:title"), Literal("RDF found by semcrawl", language="en"))
+    yield Triple(dataset, _term("dcterms:issued"), _time(end))
+    yield Triple(dataset, _term("void:documents"), Literal(int(documents)))
+    yield Triple(dataset, _term("void:triples"), Literal(int(quads)))
+    yield Triple(dataset, _term("prov:wasGeneratedBy"), crawl)
+    distribution = _node(f"{base}#quads")
+    yield Triple(dataset, _term("dcat:distribution"), distribution)
+    yield _is_a(distribution, "dcat:Distribution")
+    yield Triple(distribution, _term("dcterms:format"), _term("formats:N-Quads"))
+    yield Triple(distribution, _term("dcat:mediaType"), _media_type("application/n-quads"))
+    yield Triple(distribution, _term("dcat:byteSize"), Literal(int(size)))
+    if options.download_url:
+        url = _node(options.download_url)
+        yield Triple(distribution, _term("dcat:downloadURL"), url)
+        yield Triple(dataset, _term("void:dataDump"), url)
+    yield _is_a(crawl, "prov:Activity")
+    yield Triple(crawl, _term("prov:startedAtTime"), _time(start))
+    yield Triple(crawl, _term("prov:endedAtTime"), _time(end))
+    yield Triple(crawl, _term("prov:wasAssociatedWith"), agent)
+    for seed in connection.execute(
+        select(Fetch.url).where(Fetch.depth == 0, Fetch.parent_url.is_(None)).distinct()
+    ).scalars():
+        yield Triple(crawl, _term("prov:used"), _node(seed))
+    yield _is_a(agent, "prov:SoftwareAgent")
+    yield Triple(agent, _term("foaf:name"), Literal("semcrawl"))
+    yield Triple(agent, _term("dcterms:hasVersion"), Literal(__version__))
+
+
+def _attempts(connection: Connection, base: str, every: bool) -> Iterator[Triple]:
+    rows = connection.execution_options(yield_per=1000).execute(
+        select(Fetch).order_by(Fetch.id)
+        if every
+        else select(Fetch).where(Fetch.quads > 0).order_by(Fetch.id)
+    )
+    crawl = _node(f"{base}#crawl")
+    for row in rows:
+        attempt = _node(f"{base}#fetch-{row.id}")
+        yield _is_a(attempt, "prov:Activity")
+        yield Triple(attempt, _term("dcterms:isPartOf"), crawl)
+        yield Triple(attempt, _term("prov:used"), _node(row.url))
+        yield Triple(attempt, _term("prov:startedAtTime"), _time(row.started_at))
+        yield Triple(attempt, _term("prov:endedAtTime"), _time(row.started_at + row.elapsed))
+        yield Triple(attempt, _own("outcome"), _own(row.outcome))
+        yield Triple(attempt, _own("depth"), Literal(row.depth))
+        if row.status is not None:
+            yield Triple(attempt, _term("http:statusCodeValue"), Literal(row.status))
+        if row.final_url and row.final_url != row.url:
+            yield Triple(attempt, _own("finalUrl"), _node(row.final_url))
+        if row.parent_url:
+            yield Triple(attempt, _own("foundOn"), _node(row.parent_url))
+        if row.label:
+            yield Triple(attempt, _own("label"), Literal(row.label))
+        for rule in row.rules.split():
+            yield Triple(attempt, _own("rule"), Literal(rule))
+        if row.errors:
+            yield Triple(attempt, _own("errors"), Literal(row.errors))
+
+
+def _documents(connection: Connection, base: str) -> Iterator[Triple]:
+    dataset = _node(base)
+    generated_by = (
+        select(func.max(Fetch.id))
+        .where(Fetch.final_url == Document.url, Fetch.quads == Document.quads)
+        .correlate(Document)
+        .scalar_subquery()
+    )
+    rows = connection.execution_options(yield_per=1000).execute(
+        select(Document, generated_by.label("fetch")).order_by(Document.id)
+    )
+    for found in rows:
+        document = _node(f"{base}#document-{found.id}")
+        for kind in ("void:Dataset", "prov:Entity"):
+            yield _is_a(document, kind)
+        if found.gone_at is None:
+            yield Triple(dataset, _term("void:subset"), document)
+        else:
+            yield Triple(document, _term("prov:invalidatedAtTime"), _time(found.gone_at))
+        yield Triple(document, _term("void:dataDump"), _node(found.url))
+        yield Triple(document, _term("prov:hadPrimarySource"), _node(found.url))
+        yield Triple(document, _term("void:triples"), Literal(found.quads))
+        yield Triple(document, _term("prov:generatedAtTime"), _time(found.fetched_at))
+        if found.format in _FORMATS:
+            yield Triple(
+                document, _term("void:feature"), _term(f"formats:{_FORMATS[found.format]}")
+            )
+        if found.fetch is not None:
+            yield Triple(
+                document, _term("prov:wasGeneratedBy"), _node(f"{base}#fetch-{found.fetch}")
+            )
+        if found.parent_url:
+            yield Triple(document, _own("foundOn"), _node(found.parent_url))
+        if found.error_count:
+            yield Triple(document, _own("errorCount"), Literal(found.error_count))
+
+
+def _term(name: str) -> NamedNode:
+    prefix, _, local = name.partition(":")
+    return NamedNode(PREFIXES[prefix] + local)
+
+
+def _own(local: str) -> NamedNode:
+    return NamedNode(NAMESPACE + local)
+
+
+def _is_a(node: NamedNode, kind: str) -> Triple:
+    return Triple(node, _term("rdf:type"), _term(kind))
+
+
+def _media_type(name: str) -> NamedNode:
+    return NamedNode(f"https://www.iana.org/assignments/media-types/{name}")
+
+
+def _node(iri: str) -> NamedNode:
+    """Return the IRI; what no IRI may hold is percent-encoded."""
+    try:
+        return NamedNode(iri)
+    except ValueError:
+        return NamedNode(safe_url_string(iri).replace("|", "%7C").replace("^", "%5E"))
+
+
+def _time(seconds: float) -> Literal:
+    moment = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+    return Literal(moment.replace("+00:00", "Z"), datatype=_term("xsd:dateTime"))

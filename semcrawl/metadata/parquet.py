@@ -1,0 +1,68 @@
+"""The metadata tables as Parquet files, for analysis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import BigInteger, Double, Engine, Integer, select
+
+from semcrawl.errors import StoreError, UsageError
+from semcrawl.metadata.models import Document, Fetch
+
+#: rows read and written at once
+BATCH = 10_000
+
+
+def write_parquet(engine: Engine, folder: Path) -> list[Path]:
+    """Write ``fetch.parquet`` and ``document.parquet``, each whole or not at all; return them.
+
+    Raises ``UsageError`` without pyarrow and ``StoreError`` when the folder cannot be written.
+    """
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ModuleNotFoundError:
+        raise UsageError("Parquet needs: pip install semcrawl[parquet]") from None
+    written = []
+    for model in (Fetch, Document):
+        path = folder / f"{model.__tablename__}.parquet"
+        try:
+            _write(engine, model.__table__, path)
+        except OSError as error:
+            raise StoreError(f"cannot write {path}: {error.strerror or error}") from None
+        written.append(path)
+    return written
+
+
+def _write(engine: Engine, table: Any, path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema(
+        [pa.field(column.name, _type_of(column.type), column.nullable) for column in table.columns]
+    )
+    part = path.with_name(f".{path.name}.part")
+    with (
+        engine.execution_options(read_only=True).connect() as connection,
+        pq.ParquetWriter(part, schema, compression="zstd") as writer,
+    ):
+        rows = connection.execution_options(yield_per=BATCH).execute(
+            select(table).order_by(table.c.id)
+        )
+        for batch in rows.partitions():
+            writer.write_table(
+                pa.Table.from_pylist([dict(row._mapping) for row in batch], schema=schema)
+            )
+    part.replace(path)
+
+
+def _type_of(kind: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(kind, BigInteger):
+        return pa.int64()
+    if isinstance(kind, Integer):
+        return pa.int32()
+    if isinstance(kind, Double):
+        return pa.float64()
+    return pa.string()

@@ -1,0 +1,156 @@
+"""A crawl is itself a dataset: PROV-O, VoID, DCAT, and tables for analysis."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from argparse import ArgumentParser
+from dataclasses import dataclass
+
+import pyoxigraph
+import pytest
+from scrapy.settings import Settings
+from sqlalchemy import insert
+
+from semcrawl.commands.describe import Command
+from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
+from semcrawl.metadata.database import connect, crawl_db_url
+from semcrawl.metadata.models import Fetch
+from semcrawl.metadata.rows import fetch_row
+from semcrawl.pipelines.quadsfile import QuadsFile
+
+SEED, DATA, GONE = "http://example.org/", "http://example.org/a b|c", "http://example.org/gone"
+PREFIXES = """
+PREFIX dcat: <http://www.w3.org/ns/dcat#>
+PREFIX prov: <http://www.w3.org/ns/prov#>
+PREFIX void: <http://rdfs.org/ns/void#>
+PREFIX semcrawl: <https://github.com/semcrawl/semcrawl/ns#>
+"""
+
+
+@pytest.fixture
+def job(tmp_path):
+    file = QuadsFile(tmp_path)
+    line = '<http://x/s> <http://x/p> "1" <{}> .\n'
+    file.append(
+        [
+            RdfDocument(
+                DATA, quads=1, format="turtle", nquads=line.format(DATA).encode(), fetched_at=5.5
+            ),
+            RdfDocument(GONE, quads=1, nquads=line.format(GONE).encode(), fetched_at=6.0),
+            FetchRecord(GONE, FetchOutcome.HTTP_ERROR, status=410, started_at=9.0, revisit=True),
+        ]
+    )
+    file.close()
+    engine = connect(crawl_db_url(tmp_path))
+    records = [
+        FetchRecord(SEED, FetchOutcome.FETCHED_HTML, SEED, status=200, started_at=4.0),
+        FetchRecord(
+            DATA, FetchOutcome.FETCHED_RDF, DATA, SEED, 1, "R", ("ex1", "an2"),
+            status=200, quads=1, started_at=5.0, elapsed=0.5,
+        ),
+        FetchRecord("http://example.org/x", FetchOutcome.TIMEOUT, depth=1, parent_url=SEED),
+    ]  # fmt: skip
+    with engine.begin() as connection:
+        connection.execute(insert(Fetch), [fetch_row(record) for record in records])
+    engine.dispose()
+    return tmp_path
+
+
+@dataclass
+class Done:
+    code: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def semcrawl(capfdbinary):
+    """The command in this process: starting one takes longer than the work."""
+
+    def run(*args: object) -> Done:
+        command = Command()
+        command.settings = Settings()
+        parser = ArgumentParser(conflict_handler="resolve")
+        command.add_options(parser)
+        opts, rest = parser.parse_known_args([str(arg) for arg in args])
+        command.run(rest, opts)
+        sys.stdout.flush()
+        out, err = capfdbinary.readouterr()
+        return Done(command.exitcode, out.decode(), err.decode())
+
+    return run
+
+
+def one(store: pyoxigraph.Store, pattern: str) -> list[list]:
+    return [[t.value for t in row] for row in store.query(PREFIXES + pattern)]
+
+
+def test_the_description_tells_what_came_from_where_and_when(job, semcrawl):
+    done = semcrawl(job, "--base", "http://me.example/crawl")
+    assert done.code == 0, done.stderr
+    store = pyoxigraph.Store()
+    store.load(done.stdout.encode(), pyoxigraph.RdfFormat.TURTLE)
+    assert one(
+        store,
+        "SELECT ?d ?n ?t { ?d a dcat:Dataset, void:Dataset ; void:documents ?n ; void:triples ?t }",
+    ) == [["http://me.example/crawl", "1", "1"]]
+    assert one(
+        store,
+        "SELECT ?url ?outcome ?start { ?c void:subset ?d . ?d void:dataDump ?url ;"
+        " prov:wasGeneratedBy ?f . ?f prov:startedAtTime ?start ; semcrawl:outcome ?outcome }",
+    ) == [
+        [
+            "http://example.org/a%20b%7Cc",
+            "https://github.com/semcrawl/semcrawl/ns#fetched-rdf",
+            "1970-01-01T00:00:05Z",
+        ]
+    ]
+    assert one(
+        store, "SELECT ?u ?at { ?d prov:invalidatedAtTime ?at ; prov:hadPrimarySource ?u }"
+    ) == [[GONE, "1970-01-01T00:00:09Z"]]
+    assert len(one(store, "SELECT ?f { ?f semcrawl:outcome ?o }")) == 3
+    assert one(store, "SELECT ?seed { ?c prov:used ?seed ; prov:wasAssociatedWith ?a }") == [[SEED]]
+
+
+def test_the_description_goes_to_a_file_in_its_format_and_is_the_same_each_time(
+    job, tmp_path, semcrawl
+):
+    for _ in range(2):
+        done = semcrawl(job, "-o", tmp_path / "d.nt", "--documents-only")
+        assert done.code == 0, done.stderr
+    triples = list(pyoxigraph.parse(path=str(tmp_path / "d.nt")))
+    assert len(triples) > 20
+    assert sum("outcome" in t.predicate.value for t in triples) == 1
+
+
+def test_tables_for_analysis(job, semcrawl):
+    pq = pytest.importorskip("pyarrow.parquet")
+    done = semcrawl(job, "--metadata", "parquet")
+    assert done.code == 0, done.stderr
+    fetch = pq.read_table(job / "fetch.parquet")
+    assert fetch.num_rows == 3
+    assert fetch.column("outcome").to_pylist() == ["fetched-html", "fetched-rdf", "timeout"]
+    assert fetch.column("status").to_pylist() == [200, 200, None]
+    assert pq.read_table(job / "document.parquet").column("url").to_pylist() == [DATA, GONE]
+
+
+def test_a_wrong_folder_is_one_clear_line(tmp_path):
+    """Through the whole command line."""
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "describe", tmp_path],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "SCRAPY_SETTINGS_MODULE": "semcrawl.settings"},
+    )
+    assert done.returncode == 2
+    assert f"{tmp_path} holds no crawl.db" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_wrong_iri_is_one_clear_line(job, semcrawl):
+    done = semcrawl(job, "--base", "no iri")
+    assert done.code == 1
+    assert len(done.stderr.splitlines()) == 1
