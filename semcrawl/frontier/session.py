@@ -17,8 +17,10 @@ from semcrawl.errors import FrontierError
 from semcrawl.frontier.contract import Entry, Lease
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
+from semcrawl.frontier.shares import QueueShares
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Ranked, Relevance
+from semcrawl.relevance.contract import Restrained
 from semcrawl.relevance.wire import decode_event, encode_event
 from semcrawl.tally import Tally
 from semcrawl.urls import netloc_of, pay_level_domain
@@ -102,6 +104,7 @@ class CrawlSession:
         self._opened = False
         self._heard_at = 0.0
         self._attached = 0
+        self._shares = QueueShares()
 
     # -- life
     async def open(self) -> None:
@@ -158,6 +161,12 @@ class CrawlSession:
             await self._flush()
             await self._save()
             await self.frontier.close()
+        self.finished.set()
+
+    def fail(self, reason: str) -> None:
+        """End the crawl: it cannot go on."""
+        self.failure = self.failure or reason
+        self._draining = True
         self.finished.set()
 
     def drain(self) -> None:
@@ -246,8 +255,9 @@ class CrawlSession:
         )
         return (await self.frontier.add([entry]))[0]
 
-    async def learn(self, outcome: Outcome) -> None:
+    async def learn(self, outcome: Outcome, queue: str) -> None:
         """Tell the strategy, here and in the other workers, what a fetch turned out to be."""
+        self._shares.note(queue, target=outcome.target)
         self.strategy.learn(outcome)
         self._places.pop(outcome.url, None)
         await self.frontier.publish(encode_event(outcome))
@@ -301,10 +311,12 @@ class CrawlSession:
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(self._wake.wait(), pause)
         except FrontierError as error:
-            self.failure = str(error)
             logger.error("%s", error)
-            self._draining = True
-            self.finished.set()
+            self.fail(str(error))
+        except Exception as error:
+            # whatever it is, the crawl must end with a word instead of standing still
+            logger.exception("the crawl cannot go on")
+            self.fail(f"{type(error).__name__}: {error}")
 
     async def _turn(self) -> float:
         """Do what can be done now; return after how many seconds to look again."""
@@ -313,19 +325,26 @@ class CrawlSession:
             await self._hear_sometimes()
         planted = await self._take_seeds()
         room = self._room()
-        if room > 0:
-            leases = await self.frontier.take(room, list(self._ports))
-            for lease in leases:
-                self._hand_out(lease)
-            if leases:
-                self._last_work = time.monotonic()
-                return self.options.seed_interval
+        if room > 0 and await self._take(room):
+            self._last_work = time.monotonic()
+            return self.options.seed_interval
         if self._in_flight or self._held or planted:
             return await self._until_ready() if room > 0 else self.options.seed_interval
         if await self._is_over():
             self.finished.set()
             return 0.0
         return await self._until_ready()
+
+    async def _take(self, room: int) -> int:
+        """Take up to so many links, from the queue that pays best first; return how many."""
+        left = room
+        for queue in self._shares.order(self._ports):
+            if left > 0:
+                leases = await self.frontier.take(left, [queue])
+                left -= len(leases)
+                for lease in leases:
+                    self._hand_out(lease)
+        return room - left
 
     async def _until_ready(self) -> float:
         ready = await self.frontier.next_ready(list(self._ports))
@@ -341,6 +360,8 @@ class CrawlSession:
         if self.options.budget is not None:
             unsent = sum(1 for name in self._in_flight if name not in self._sent)
             room = min(room, self.options.budget - self.requests - unsent)
+        if isinstance(self.strategy, Restrained):
+            room = min(room, self.strategy.room(len(self._in_flight)))
         return room
 
     def _hand_out(self, lease: Lease) -> None:
@@ -381,7 +402,7 @@ class CrawlSession:
     async def _take_seeds(self) -> int:
         """Give each spider the raw seeds from its list."""
         found = 0
-        for port in self._ports.values():
+        for port in list(self._ports.values()):
             raw = await self.frontier.take_seeds(port.seed_key, 1000)
             if raw:
                 found += len(raw)

@@ -32,11 +32,11 @@ class DocumentSpider(FocusedSpider):
         except (ValueError, RecursionError, MemoryError) as error:
             record = attempt.record(FetchOutcome.PARSE_ERROR, response)
             record.errors = f"{type(error).__name__}: {error}".splitlines()[0][:300]
-            await self.session.learn(attempt.outcome(None, response))
+            await self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
         record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
         record.real_type = str(Kind.OTHER)
-        await self.session.learn(attempt.outcome(Kind.OTHER, response))
+        await self.session.learn(attempt.outcome(Kind.OTHER, response), self.queue)
         return [record]
 
     async def read_html(self, attempt: Attempt, response: Response) -> list[Any]:
@@ -63,7 +63,7 @@ class DocumentSpider(FocusedSpider):
         else:
             await self.hand_over(page, links)
         outcome = attempt.outcome(Kind.RDF, response, target=whole, duplicate=duplicate)
-        await self.session.learn(replace(outcome, new_links=new))
+        await self.session.learn(replace(outcome, new_links=new), self.queue)
         if not whole:
             return [record]
         return [self._document(attempt, response, reading), record]

@@ -134,7 +134,12 @@ class FocusedSpider(Spider):
             await self._plant_own()
         except UsageError as error:
             self.logger.error("%s", error)
+            self.session.fail(str(error))
             raise CloseSpider("usage") from None
+        except Exception as error:
+            self.logger.exception("the seeds cannot be planted")
+            self.session.fail(f"{type(error).__name__}: {error}")
+            raise CloseSpider("error") from None
         self.session.planted(self.queue)
         waiter = asyncio.create_task(self._await_end())
         try:
@@ -271,7 +276,7 @@ class FocusedSpider(Spider):
         if status in _REDIRECTS and header(response, b"Location"):
             return await self._redirected(attempt, response)
         if status == 304:
-            await self.session.learn(attempt.outcome(None, response, duplicate=True))
+            await self.session.learn(attempt.outcome(None, response, duplicate=True), self.queue)
             return [attempt.record(FetchOutcome.NOT_MODIFIED, response)]
         if not 200 <= status < 300:
             record = attempt.record(FetchOutcome.HTTP_ERROR, response)
@@ -279,10 +284,10 @@ class FocusedSpider(Spider):
             if status in self._retry_codes and await self._retried(attempt, f"status {status}"):
                 return [record]
             attempt.failed = status in self._retry_codes
-            await self.session.learn(attempt.outcome(None, response))
+            await self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
         if attempt.meta.get(FILTERED):
-            await self.session.learn(attempt.outcome(None, response))
+            await self.session.learn(attempt.outcome(None, response), self.queue)
             return [attempt.record(FetchOutcome.FILTERED_TYPE, response)]
         return await self.read_body(attempt, response)
 
@@ -298,7 +303,7 @@ class FocusedSpider(Spider):
         if passing and await self._retried(attempt, message):
             return [record]
         attempt.failed = passing
-        await self.session.learn(attempt.outcome(None))
+        await self.session.learn(attempt.outcome(None), self.queue)
         return [record]
 
     async def _retried(self, attempt: Attempt, reason: str) -> bool:
@@ -333,7 +338,7 @@ class FocusedSpider(Spider):
             )
             if await self.session.follow_redirect(attempt.lease, target, memo):
                 return [record]
-        await self.session.learn(attempt.outcome(None, response, duplicate=not problem))
+        await self.session.learn(attempt.outcome(None, response, duplicate=not problem), self.queue)
         return [record]
 
     # -- links

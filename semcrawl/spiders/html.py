@@ -32,6 +32,6 @@ class HtmlSpider(DocumentSpider):
         page = Page(attempt.url, attempt.memo.depth)
         links = self.page_links(response, attempt.url)
         new = await self.discover(page, links, attempt.lease.entry.barren + 1)
-        outcome = attempt.outcome(Kind.HTML, response, duplicate=duplicate and not new)
-        await self.session.learn(replace(outcome, new_links=new))
+        outcome = attempt.outcome(Kind.HTML, response, duplicate=duplicate)
+        await self.session.learn(replace(outcome, new_links=new), self.queue)
         return [record]

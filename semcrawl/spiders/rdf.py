@@ -31,7 +31,9 @@ class RdfSpider(DocumentSpider):
         links = self.page_links(response, attempt.url)
         page = Page(attempt.url, attempt.memo.depth)
         await self.hand_over(page, links, attempt.lease.entry.barren + 1)
-        await self.session.learn(attempt.outcome(Kind.HTML, response, duplicate=duplicate))
+        await self.session.learn(
+            attempt.outcome(Kind.HTML, response, duplicate=duplicate), self.queue
+        )
         return [record]
 
     def follows_rdf(self) -> bool:

@@ -85,6 +85,8 @@ class Learned:
         )
         for url in new:
             self._described.pop(url, None)
+        if outcome.duplicate:
+            memory.doubt(children)
         if outcome.kind is None and not outcome.duplicate:
             memory.failed(number)
         elsewhere = known.get(outcome.final_url, number)
@@ -102,12 +104,12 @@ class Learned:
                 self._memory.taken(number)
 
     def values(self) -> Mapping[str, float]:
-        """Best index plus bonus of each host where it changed; 0 where nothing waits."""
-        changed = self._memory.order.values()
-        if not changed:
-            return {}
-        names = self._memory.hosts.names
-        return {names[host]: value for host, value in changed.items()}
+        """Nothing: all hosts' groups are worth the same, so that the best key goes first.
+
+        A value per host would be that of its best link, and stale as soon as that link is taken:
+        several links taken at once would all come from one host.
+        """
+        return {}
 
     def rekeyed(self) -> Mapping[str, float]:
         """New keys of the links in front whose index moved."""
