@@ -5,7 +5,10 @@ from __future__ import annotations
 import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.resources import as_file, files
+from importlib.abc import Traversable
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from sqlalchemy import Column, Connection, Engine, MetaData, String, Table, inspect, select, text
 
@@ -51,11 +54,22 @@ def migrate(engine: Engine, revision: str) -> None:
     from alembic import command
     from alembic.config import Config
 
-    with as_file(files("semcrawl.metadata") / "migrations") as folder, engine.begin() as connection:
+    with TemporaryDirectory(prefix="semcrawl-") as folder, engine.begin() as connection:
+        # copied, as the package may be in an egg, and Alembic wants files
+        _copy(files("semcrawl.metadata") / "migrations", Path(folder))
         config = Config()
-        config.set_main_option("script_location", str(folder).replace("%", "%%"))
+        config.set_main_option("script_location", folder.replace("%", "%%"))
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
+
+
+def _copy(source: Traversable, target: Path) -> None:
+    target.mkdir(exist_ok=True)
+    for each in source.iterdir():
+        if each.is_dir():
+            _copy(each, target / each.name)
+        elif each.name.endswith((".py", ".mako")):
+            (target / each.name).write_bytes(each.read_bytes())
 
 
 def _version(connection: Connection) -> str | None:

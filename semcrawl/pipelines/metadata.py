@@ -43,6 +43,7 @@ class MetadataPipeline:
         spider: str = "",
         stats: StatsCollector | None = None,
         *,
+        worker: str = "",
         documents: bool = False,
         patience: float = 60.0,
     ) -> None:
@@ -51,7 +52,7 @@ class MetadataPipeline:
         self._documents = documents
         self._patience = patience
         self._spider = spider
-        self._worker = os.environ.get("SCRAPY_JOB") or f"{socket.gethostname()}:{os.getpid()}"
+        self._worker = worker or f"{socket.gethostname()}:{os.getpid()}"
         self._stats = stats
         self._engine: Engine | None = None
         self._commits: GroupCommit[FetchRecord | RdfDocument, None] | None = None
@@ -66,6 +67,8 @@ class MetadataPipeline:
             url,
             getattr(crawler.spider, "name", ""),
             crawler.stats,
+            # scrapyd gives every job a name and passes it as an argument of the spider
+            worker=getattr(crawler.spider, "_job", ""),
             documents=url != own,
             patience=settings.getfloat("SEMCRAWL_METADATA_PATIENCE", 60.0),
         )
