@@ -3,9 +3,9 @@
     python benchmarks/frontier_size.py [--sizes 10000 100000 1000000] [--hosts 1000] [--redis URL]
 
 Fills one frontier page by page (30 links each) and stops at each size to take and to add some
-more. "server" is the time that the scripts took by the server's own count: what bounds all
-workers together. Ratios compare with the first size. Without --redis a server of its own is
-started in a temporary folder.
+more (medians of ten rounds). "server" is the time that the scripts took by the server's own
+count: what bounds all workers together. Ratios compare with the first size. Without --redis a
+server of its own is started in a temporary folder.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from statistics import median
 
 from redis.asyncio import Redis
 from rich.console import Console
@@ -86,20 +87,22 @@ async def measure(address: str, sizes: list[int], hosts: int) -> Table:
             entries = next(source)
             length += sum(len(e.url) for e in entries)
             count += sum(await frontier.add(entries))
-        began, busy, done = time.perf_counter(), await server_time(redis), 0
+        adds = []
         while count < size:
-            entries = next(source)
-            length += sum(len(e.url) for e in entries)
-            done += sum(await frontier.add(entries))
-            count += LINKS
-        add_rate = done / (time.perf_counter() - began)
-        add_cost = (await server_time(redis) - busy) / done * 1e6
+            began, before, done = time.perf_counter(), await server_time(redis), 0
+            while done < ADDS // ROUNDS:
+                entries = next(source)
+                length += sum(len(e.url) for e in entries)
+                done += sum(await frontier.add(entries))
+            count += done
+            spent = time.perf_counter() - began
+            adds.append((spent / done, (await server_time(redis) - before) / done))
         used = (await redis.info("memory"))["used_memory"] - empty
         rss = (await redis.info("memory"))["used_memory_rss"]
         seen = await seen_bytes(redis, frontier)
         groups = await redis.zcard(frontier.keys["order:html"])
         alive = (await frontier.counts(QUEUES, [])).hosts
-        spent, busy, done = 0.0, 0.0, 0
+        takes = []
         for _ in range(ROUNDS):
             # links are put in between, so that at every size the same kinds of link are taken
             while count < size:
@@ -113,11 +116,11 @@ async def measure(address: str, sizes: list[int], hosts: int) -> Table:
                 await frontier.done(leases)
                 length -= sum(len(lease.entry.url) for lease in leases)
                 taken += len(leases)
-            spent += time.perf_counter() - began
-            busy += await server_time(redis) - before
+            spent = time.perf_counter() - began
+            takes.append((spent / taken, (await server_time(redis) - before) / taken))
             count -= taken
-            done += taken
-        take_rate, take_cost = done / spent, busy / done * 1e6
+        add_rate, take_rate = (1 / median(w for w, _ in times) for times in (adds, takes))
+        add_cost, take_cost = (median(s for _, s in times) * 1e6 for times in (adds, takes))
         first = first or (add_cost, take_cost)
         table.add_row(
             f"{size:,}", f"{alive:,}", f"{groups:,}",

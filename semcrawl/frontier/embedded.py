@@ -67,7 +67,8 @@ class EmbeddedRedis:
     Every write reaches the append-only file before it is answered, so that a killed server loses
     nothing; the operating system writes it to disk in its own time (``fsync="no"``), or each
     second (``everysec``), or before every answer (``always``: slow, survives a power cut).
-    ``timeout`` is how many seconds the server may take to come up or to end.
+    ``timeout`` is how many seconds the server may take to come up (reading its data does not
+    count) or to end.
     """
 
     def __init__(self, folder: Path | str, *, fsync: str = "no", timeout: float = 60.0) -> None:
@@ -146,7 +147,7 @@ class EmbeddedRedis:
                     if _answers(self.socket):
                         lock.close()
                         return
-                if time.monotonic() > deadline:
+                if time.monotonic() > deadline and not _loads(self.socket):
                     raise FrontierUnavailable(
                         f"{self.folder} is in use by a Redis server that does not answer"
                     )
@@ -222,7 +223,8 @@ class _Keeper(threading.Thread):
         while not _answers(self._socket):
             if self._error is not None:
                 raise self._error
-            if self.given_up or time.monotonic() > deadline:
+            late = time.monotonic() > deadline and not _loads(self._socket)
+            if self.given_up or late:
                 self.stop(1.0)
                 raise FrontierUnavailable(
                     f"the Redis server in {self._log.parent} does not start:"
@@ -269,16 +271,26 @@ class _Keeper(threading.Thread):
             return self._process
 
 
-def _answers(path: Path) -> bool:
-    """Whether a server on the socket is ready: it has read its data and answers."""
+def _ping(path: Path) -> bytes:
+    """What the server on the socket says to a PING; empty when there is none."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         client.settimeout(1.0)
         try:
             client.connect(str(path))
             client.sendall(b"PING\r\n")
-            return client.recv(64).startswith(b"+PONG")
+            return client.recv(64)
         except OSError:
-            return False
+            return b""
+
+
+def _answers(path: Path) -> bool:
+    """Whether the server on the socket is ready."""
+    return _ping(path).startswith(b"+PONG")
+
+
+def _loads(path: Path) -> bool:
+    """Whether the server on the socket is still reading its data, however long that takes."""
+    return _ping(path).startswith(b"-LOADING")
 
 
 def _socket_path(folder: Path) -> Path:

