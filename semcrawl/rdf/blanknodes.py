@@ -29,27 +29,29 @@ class BlankNodeNames:
         self.all_labelled = False
         digest = blake2b(url.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest().encode()
         if skolem_base:
-            start, self._end = f"<{skolem_base.rstrip('/')}/".encode(), b">"
+            start, self.end = f"<{skolem_base.rstrip('/')}/".encode(), b">"
         else:
-            start, self._end = b"_:", b""
-        self._labelled = start + b"b" + digest + b"x"
+            start, self.end = b"_:", b""
+        #: what a label of the document is put behind, and before :attr:`end`
+        self.labelled = start + b"b" + digest + b"x"
         self._ranked = start + b"b" + digest + b"n"
         self._window = window
         self._count = 0
-        self._new: dict[bytes, bytes] = {}
+        #: names given lately
+        self.known: dict[bytes, bytes] = {}
         self._old: dict[bytes, bytes] = {}
 
     def name(self, label: bytes) -> bytes:
         """Return the N-Quads term for the blank node that the parser calls ``label``."""
         if self.all_labelled or not _MADE_UP.match(label):
-            return self._labelled + label + self._end
-        known = self._new.get(label)
+            return self.labelled + label + self.end
+        known = self.known.get(label) or self._old.get(label)
         if known is None:
-            known = self._old.get(label)
-            if known is None:
-                known = b"%s%d%s" % (self._ranked, self._count, self._end)
-                self._count += 1
-            if len(self._new) >= self._window:
-                self._old, self._new = self._new, {}
-            self._new[label] = known
+            known = b"%s%d%s" % (self._ranked, self._count, self.end)
+            self._count += 1
+        if len(self.known) >= self._window:
+            # keep what is referred to by others: the dictionary itself stays the same
+            self._old = dict(self.known)
+            self.known.clear()
+        self.known[label] = known
         return known

@@ -41,6 +41,8 @@ def charset_of(content_type: str | None) -> str:
 
 def is_utf8(data: bytes) -> bool:
     """Whether ``data`` is UTF-8; a character cut at the end is forgiven."""
+    if data.isascii():
+        return True
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:

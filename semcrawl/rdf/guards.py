@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import numpy.typing as npt
 
 from semcrawl.rdf.errors import LimitReached
 
 _CHUNK = 1 << 22
+_OPENING = re.compile(rb"<<")
 _NESTING = re.compile(
     rb'"""(?:[^"\\]|\\.|"(?!""))*+(?:"""|\Z)|'
     rb"'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)|"
@@ -27,25 +29,29 @@ def guard_json(data: bytes, limit: int) -> None:
     """Raise :class:`LimitReached` when objects and arrays are nested deeper than ``limit``."""
     if data.count(b"{") + data.count(b"[") <= limit:
         return
-    plain = data.replace(b"\\\\", b"..").replace(b'\\"', b"..")
+    if b"\\" in data:
+        data = data.replace(b"\\\\", b"..").replace(b'\\"', b"..")
     depth = 0
-    in_string = 0
-    for start in range(0, len(plain), _CHUNK):
-        piece = np.frombuffer(plain, np.uint8, min(_CHUNK, len(plain) - start), start)
-        quotes = piece == 34
-        inside = np.logical_xor.accumulate(quotes)
-        if in_string:
-            inside = ~inside
-        in_string = int(inside[-1])
+    in_string = False
+    for start in range(0, len(data), _CHUNK):
+        piece = np.frombuffer(data, np.uint8, min(_CHUNK, len(data) - start), start)
         folded = piece | 32  # [ and { alike, ] and } alike
-        steps = (folded == 123).astype(np.int32) - (folded == 125)
-        steps[inside] = 0
-        steps = steps[steps != 0]
-        if len(steps):
-            depths = steps.cumsum()
-            if depth + int(depths.max()) > limit:
-                raise LimitReached(f"nested deeper than {limit} levels")
-            depth += int(depths[-1])
+        signs = folded[np.flatnonzero((piece == 34) | (folded == 123) | (folded == 125))]
+        quotes = signs == 34
+        inside = np.logical_xor.accumulate(quotes) != in_string
+        if len(inside):
+            in_string = bool(inside[-1])
+        steps = np.where(signs == 123, 1, -1)[~inside & ~quotes]
+        depth = _descend(depth, steps, limit)
+
+
+def _descend(depth: int, steps: npt.NDArray[np.int_], limit: int) -> int:
+    if not len(steps):
+        return depth
+    depths = steps.cumsum()
+    if depth + int(depths.max()) > limit:
+        raise LimitReached(f"nested deeper than {limit} levels")
+    return depth + int(depths[-1])
 
 
 def guard_xml(data: bytes, limit: int) -> None:
@@ -56,26 +62,28 @@ def guard_xml(data: bytes, limit: int) -> None:
     if data.count(b"</") <= limit and data.count(b"<") <= 2 * limit:
         return
     depth = 0
-    for start in range(0, len(data) - 1, _CHUNK):
-        piece = np.frombuffer(data, np.uint8, min(_CHUNK + 1, len(data) - start), start)
-        here, following = piece[:-1], piece[1:]
-        opens = here == 60
-        steps = np.zeros(len(here), np.int32)
-        steps[opens] = 1
-        steps[opens & (following == 47)] = -1
-        steps[opens & ((following == 33) | (following == 63))] = 0
-        steps[(here == 47) & (following == 62)] -= 1
-        steps = steps[steps != 0]
-        if len(steps):
-            depths = steps.cumsum()
-            if depth + int(depths.max()) > limit:
-                raise LimitReached(f"nested deeper than {limit} levels")
-            depth += int(depths[-1])
+    start = 0
+    while start < len(data) - 1:
+        end = len(data)
+        if end - start > _CHUNK:  # up to a tag's end
+            end = data.rfind(b">", start, start + _CHUNK) + 1 or start + _CHUNK
+        piece = np.frombuffer(data, np.uint8, end - start, start)
+        opens = np.flatnonzero(piece[:-1] == 60)
+        closes = np.flatnonzero(piece == 62)
+        following = piece[opens + 1]
+        steps = np.ones(len(opens), np.int_)
+        steps[following == 47] = -1
+        steps[(following == 33) | (following == 63)] = 0
+        if len(closes):  # tags that end with />
+            ends = closes[np.minimum(np.searchsorted(closes, opens), len(closes) - 1)]
+            steps[(piece[ends - 1] == 47) & (steps == 1)] = 0
+        depth = _descend(depth, steps, limit)
+        start = end
 
 
 def guard_triple_terms(data: bytes, limit: int) -> None:
     """Raise :class:`LimitReached` when triple terms are nested deeper than ``limit``."""
-    if data.count(b"<<") <= limit:
+    if not _OPENING.search(data) or data.count(b"<<") <= limit:
         return
     depth = 0
     for match in _NESTING.finditer(data):

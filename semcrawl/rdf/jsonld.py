@@ -49,9 +49,14 @@ def parse_jsonld(
     data, changed = clean_bases(data)
     inliner = ContextInliner(base, contexts or {}, options.max_context_bytes)
     sink.flush()
-    sink.has_graphs = True
+    sink.has_graphs = False
     sink.names.all_labelled = False
     source = inliner.inline(data)
+    plain = _serialize_plain(source, base)
+    if plain is not None:
+        sink.write(_finished(plain, changed))
+        return ()
+    sink.has_graphs = True
     out = BytesIO()
     refused: list[str] = []
     fault = _serialize(source, base, out, errors, first_line, refused)
@@ -64,18 +69,29 @@ def parse_jsonld(
             source = inliner.inline(mended)
             if _serialize(source, base, again, errors, first_line, refused) is None:
                 out = again
-    quads = out.getvalue()
-    if b"--" in quads:
-        # without rdfDirection, a base direction is no part of the RDF (JSON-LD API, section 8.6)
-        quads = _DIRECTION.sub(rb"\1", quads)
-    quads = restore_bases(quads, changed)
-    sink.write(quads)
+    sink.write(_finished(out.getvalue(), changed))
     if refused:
         missing = [f"the context {url} is not at hand" for url in inliner.needed]
         for text in [*missing, *inliner.faults] or refused:
             errors.add(text, first_line)
         return tuple(inliner.needed)
     return ()
+
+
+def _finished(lines: bytes, changed: dict[bytes, bytes]) -> bytes:
+    if b"--" in lines:
+        # without rdfDirection, a base direction is no part of the RDF (JSON-LD API, section 8.6)
+        lines = _DIRECTION.sub(rb"\1", lines)
+    return restore_bases(lines, changed)
+
+
+def _serialize_plain(data: bytes, base: str) -> bytes | None:
+    """Return the N-Triples of a document without errors and named graphs, else None."""
+    try:
+        source = pyoxigraph.parse(data, _FORMAT, base_iri=base, without_named_graphs=True)
+        return pyoxigraph.serialize(source, format=pyoxigraph.RdfFormat.N_TRIPLES)
+    except SyntaxError:
+        return None
 
 
 def _serialize(

@@ -21,13 +21,14 @@ def parse_lines(
 
     After an error the parser starts again with the line after the bad one.
     """
-    view = memoryview(data)
     start = 0
     while start < len(data):
         end = len(data)
         if end - start > _PIECE:
             end = data.rfind(b"\n", start, start + _PIECE) + 1 or data.find(b"\n", start) + 1 or end
-        first_line = _parse_piece(bytes(view[start:end]), syntax, sink, errors, first_line)
+        piece = data[start:end]
+        _parse_piece(piece, syntax, sink, errors, first_line)
+        first_line += piece.count(b"\n")
         errors.check_time()
         start = end
     return first_line
@@ -73,7 +74,7 @@ def _rest_of_line(file: Readable) -> bytes:
 
 def _parse_piece(
     data: bytes, syntax: pyoxigraph.RdfFormat, sink: QuadSink, errors: ErrorLog, first_line: int
-) -> int:
+) -> None:
     start = 0
     while start < len(data):
         rest = data[start:] if start else data
@@ -83,6 +84,12 @@ def _parse_piece(
             bad = max((error.lineno or _line_in(error)) - 1, 0)
             offset = _offset_of_line(rest, bad)
             stop = rest.find(b"\n", offset) + 1 or len(rest)
+            if not (line := rest[offset:stop]).isascii() and (other := _as_utf8(line)) is not None:
+                # Latin-1 among UTF-8: read again with the line mended, and nothing lost
+                data = data[: start + offset] + other + data[start + stop :]
+                start += offset
+                first_line += bad
+                continue
             errors.add_syntax(error, first_line)
             if bad and _is_good(rest[offset:stop], syntax):
                 stop = offset  # the error was that the line before is not closed
@@ -90,8 +97,16 @@ def _parse_piece(
             start += stop
             first_line += bad + 1
             continue
-        return first_line + rest.count(b"\n")
-    return first_line
+        return
+
+
+def _as_utf8(line: bytes) -> bytes | None:
+    """Return a line that is not UTF-8 as such, taken for Windows-1252; None when it is UTF-8."""
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return line.decode("cp1252", "replace").encode()
+    return None
 
 
 def _line_in(error: SyntaxError) -> int:

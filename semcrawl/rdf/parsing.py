@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Mapping
 from io import BytesIO
@@ -56,7 +57,11 @@ class Parser:
 
     def parse(self, body: bytes, content_type: str | None, syntax: RdfFormat, base: str) -> None:
         """Read a whole content. Raises :class:`LimitReached`."""
-        data, _ = to_utf8(body, content_type)
+        if syntax in _LINE_FORMATS and find_encoding(body[:_HEAD], content_type).name == "utf-8":
+            # the parser checks every line, and a bad one costs itself only
+            data = body.removeprefix(codecs.BOM_UTF8)
+        else:
+            data, _ = to_utf8(body, content_type)
         self._prepare(syntax)
         if syntax is RdfFormat.JSON_LD:
             needed = parse_jsonld(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from io import BytesIO
+from itertools import repeat
 from pathlib import Path
 from typing import IO, cast
 from urllib.parse import quote
@@ -13,12 +14,17 @@ from semcrawl.rdf.blanknodes import BlankNodeNames
 from semcrawl.rdf.errors import LimitReached
 from semcrawl.rdf.options import ReadOptions
 
-#: A line's blank nodes: as subject, as last term (object or graph), as object before a graph.
-#: Each pattern begins with fixed bytes, which the engine finds without trying every position.
-_SUBJECT = re.compile(rb"\n_:([^\s\"]+)")
-_LAST = re.compile(rb" _:([^\s\"]+) \.\n")
-_OBJECT = re.compile(rb"(> )_:([^\s\"]+)(?= (?:<[^>\"]*>|_:[^\s\"]+) \.\n)")
-#: Any term of a line that holds triple terms.
+#: Blank nodes, by their place in a line: object or graph, subject. The patterns begin with fixed
+#: bytes, which the engine finds without trying every position.
+_LAST = re.compile(rb" _:[^\s\"]+ \.\n")
+_LAST_OR_BEFORE_GRAPH = re.compile(rb" _:[^\s\"]+ (?:<[^>\"]*> )?\.\n")
+_FIRST = re.compile(rb"\n_:")
+_ANY = re.compile(rb"_:")
+_LABEL = re.compile(rb"_:([^ ]+)")
+_IRI_END = re.compile(rb"> \.\n")
+_TRIPLE_END = re.compile(rb"\)>> \.\n")
+_TYPED_END = re.compile(rb'"\^\^<[^>]*> \.\n')
+#: Any term.
 _TERM = re.compile(
     rb'("[^"\\]*+(?:\\.[^"\\]*+)*+"(?:@[A-Za-z0-9-]++|\^\^<[^>]*+>)?+|<[^>\s]*+>)|_:([^\s]+)'
 )
@@ -94,13 +100,17 @@ class QuadSink:
 
     def add_lines(self, lines: bytes) -> None:
         """Add whole lines: N-Quads when :attr:`has_graphs`, else N-Triples."""
-        if b"_:" in lines:
-            lines = self._rename(lines)
-        if self.has_graphs:
-            lines = self._name_graphs(lines)
-        else:
-            self.quads += lines.count(b"\n")
-            lines = lines.replace(b" .\n", self._graph)
+        lines = self._rename(lines)
+        parts = lines.split(b" .\n")
+        self.quads += len(parts) - 1
+        if not self.has_graphs:
+            lines = self._graph.join(parts)
+        elif not _all_named(lines, parts):
+            graph = self._graph[:-3]
+            bare = [index for index, part in enumerate(parts) if part and not _has_graph(part)]
+            for index in bare:
+                parts[index] += graph
+            lines = b" .\n".join(parts)
         self.size += len(lines)
         if self.size > self._options.max_nquads_bytes:
             raise LimitReached(f"more than {self._options.max_nquads_bytes} bytes of N-Quads")
@@ -108,32 +118,30 @@ class QuadSink:
             self._to_file()
         self._out.write(lines)
 
-    def _name_graphs(self, lines: bytes) -> bytes:
-        """Give the lines without a graph that of the document."""
-        parts = lines.split(b" .\n")
-        parts.pop()
-        self.quads += len(parts)
-        bare = [index for index, part in enumerate(parts) if not _has_graph(part)]
-        if not bare:
-            return lines
-        if len(bare) == len(parts):
-            return lines.replace(b" .\n", self._graph)
-        graph = self._graph[:-3]
-        for index in bare:
-            parts[index] += graph
-        parts.append(b"")
-        return b" .\n".join(parts)
-
     def _rename(self, lines: bytes) -> bytes:
+        """Give the blank nodes their names, in the order in which they appear."""
+        names = self.names
+        count = len(_ANY.findall(lines))
+        if not count:
+            return lines
+        others = _LAST_OR_BEFORE_GRAPH if self.has_graphs else _LAST
+        found = len(others.findall(lines)) + len(_FIRST.findall(lines)) + lines.startswith(b"_:")
+        if found != count:  # in literals, or in triple terms
+            return self._rename_by_terms(lines)
+        # every "_:" is a blank node's
+        if names.all_labelled and not names.end:
+            return names.labelled.join(lines.split(b"_:"))
+        pieces = _LABEL.split(lines)
+        known, name = names.known.get, names.name
+        pieces[1::2] = [known(label) or name(label) for label in pieces[1::2]]
+        return b"".join(pieces)
+
+    def _rename_by_terms(self, lines: bytes) -> bytes:
         name = self.names.name
-        if b"<<(" in lines:
-            return _TERM.sub(lambda m: m[1] or name(m[2]), lines)
-        lines = b"\n" + lines
-        lines = _SUBJECT.sub(lambda m: b"\n" + name(m[1]), lines)
-        if self.has_graphs:
-            lines = _OBJECT.sub(lambda m: m[1] + name(m[2]), lines)
-        lines = _LAST.sub(lambda m: b" %s .\n" % name(m[1]), lines)
-        return lines[1:]
+        return b"".join(
+            _TERM.sub(lambda m: m[1] or name(m[2]), line) if b"_:" in line else line
+            for line in lines.splitlines(keepends=True)
+        )
 
     def _to_file(self) -> None:
         file = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed by finish
@@ -143,6 +151,18 @@ class QuadSink:
         file.write(self._memory.getbuffer())
         self._memory = BytesIO()
         self._out = file
+
+
+def _all_named(lines: bytes, parts: list[bytes]) -> bool:
+    """Whether every line has a graph that is an IRI; False when that is not clear at once."""
+    return (
+        # every line ends with an IRI, which is no datatype, ...
+        len(_IRI_END.findall(lines)) == len(parts) - 1
+        and not _TYPED_END.search(lines)
+        and not _TRIPLE_END.search(lines)
+        # ... and is not the third term
+        and min(map(bytes.count, parts[:-1], repeat(b" ")), default=3) >= 3
+    )
 
 
 def _has_graph(statement: bytes) -> bool:

@@ -123,3 +123,24 @@ def test_links_come_once_without_fragments() -> None:
     reading = read(body, URL, "text/turtle")
     assert [link.iri for link in reading.links] == ["http://b.org/x"]
     assert reading.links[0].predicate == "http://xmlns.com/foaf/0.1/knows"
+
+
+def test_a_line_in_another_encoding_is_read_too() -> None:
+    body = b'<http://a/> <http://b/> "\xc3\xa9" .\n' * 3000 + b'<http://a/> <http://b/> "\xe8" .\n'
+    reading = read(body, URL, "application/n-triples")
+    assert (reading.quads, reading.error_count) == (3001, 0)
+    assert '"è"'.encode() in reading.nquads
+
+
+def test_blank_nodes_in_triple_terms_and_literals() -> None:
+    body = b'_:a <http://b/> <<( _:a <http://b/> _:c )>> .\n_:a <http://b/> " _:a ." .\n'
+    reading = read(body, URL, "application/n-triples")
+    first, second = reading.nquads.splitlines()
+    name = second.split()[0]
+    assert first.startswith(name + b" <http://b/> <<( " + name + b" <http://b/> _:")
+    assert second == name + f' <http://b/> " _:a ." <{URL}> .'.encode()
+
+
+def test_blank_nodes_of_a_big_document_are_stable() -> None:
+    body = b"".join(b"<a%d> <http://b/> [ <http://c/> [] ] .\n" % i for i in range(20_000))
+    assert read(body, URL, "text/turtle").nquads == read(body, URL, "text/turtle").nquads
