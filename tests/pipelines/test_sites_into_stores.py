@@ -1,0 +1,148 @@
+"""A harvest of real sites arrives whole in every target, whatever happens to the server."""
+
+from __future__ import annotations
+
+import collections
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyoxigraph
+import pytest
+
+from semcrawl.pipelines.stores.contract import StoreUnavailable
+from semcrawl.pipelines.stores.delivery import Deliverer
+from semcrawl.pipelines.stores.embedded import EmbeddedStore
+from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
+
+from .servers import free_port
+
+SHARED = Path(__file__).parents[3] / "shared"
+pytestmark = [
+    pytest.mark.sites,
+    pytest.mark.slow,
+    pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared"),
+]
+SEEDS = [
+    "http://ceosys.github.io/celida-recommendations/index.html",
+    "http://ipsoeu.github.io/cos-taxonomy/index.html",
+    "http://keynsham.github.io/ndp/page/",
+    "http://jena.apache.org/index.html",
+    "http://www.w3.org/2000/10/swap/Overview.html",
+]
+SCOPE = (
+    "ceosys.github.io,ipsoeu.github.io,w3id.org,keynsham.github.io,datadock.io,"
+    "jena.apache.org,www.w3.org"
+)
+
+
+@pytest.fixture
+def proxy(tmp_path):
+    port = free_port()
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            SHARED / "bench" / "replay.py",
+            SHARED / "sites" / "sites.json",
+            "--port",
+            str(port),
+            "--log",
+            tmp_path / "requests.jsonl",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    assert process.stdout
+    process.stdout.readline()
+    yield f"http://127.0.0.1:{port}"
+    process.kill()
+    process.wait()
+
+
+def quads_by_graph(quads) -> dict[str, collections.Counter]:
+    """Statements by graph; blank nodes without their names, which stores give anew."""
+    found: dict[str, collections.Counter] = {}
+    for quad in quads:
+        terms = tuple(
+            "_" if isinstance(term, pyoxigraph.BlankNode) else str(term) for term in quad.triple
+        )
+        name = quad.graph_name.value
+        if isinstance(quad.graph_name, pyoxigraph.BlankNode):
+            name = f"urn:semcrawl:graph:{name}"  # what a server is told
+        found.setdefault(name, collections.Counter())[terms] += 1
+    return found
+
+
+def quads_of_file(folder: Path) -> dict[str, collections.Counter]:
+    """The file's statements, typed literals in the one spelling that Oxigraph has for a value."""
+    store = pyoxigraph.Store()
+    with (folder / "quads.nq").open("rb") as file:
+        store.extend(pyoxigraph.parse(file, pyoxigraph.RdfFormat.N_QUADS, lenient=True))
+    return quads_by_graph(store)
+
+
+@pytest.fixture
+def job(tmp_path, proxy, oxigraph):
+    """A harvest that delivers to Oxigraph, which is killed in the middle and comes back."""
+    folder = tmp_path / "job"
+    process = subprocess.Popen(
+        [
+            sys.executable, "-m", "semcrawl", "harvest", *SEEDS, "--fast", "--pages", "3500",
+            "--scope", SCOPE, "--out", folder, "-s", f"SEMCRAWL_STORE_URL={oxigraph.gsp}",
+            "-s", f"SEMCRAWL_STORE_UPDATE_URL={oxigraph.update}",
+        ],
+        env={**os.environ, "http_proxy": proxy, "https_proxy": proxy},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    deadline = time.monotonic() + 120
+    while len(oxigraph.counts()) < 100 and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    oxigraph.kill()
+    time.sleep(2)
+    oxigraph.start()
+    assert process.wait(timeout=300) == 0
+    return folder
+
+
+def deliver(deliverer: Deliverer, server=None) -> int:
+    """Deliver everything; a server is killed and started again in the middle."""
+    refused = steps = 0
+    while True:
+        try:
+            step = deliverer.step()
+        except StoreUnavailable:
+            server.start()
+            continue
+        if step is None:
+            return refused
+        refused += len(step.refused)
+        steps += 1
+        if server is not None and steps == 3:
+            server.kill()
+
+
+@pytest.mark.server
+def test_every_target_holds_what_the_file_holds(job, tmp_path, oxigraph, virtuoso):
+    truth = quads_of_file(job)
+    assert len(truth) > 400
+    everything = oxigraph.ask("SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g")
+    assert len(everything["results"]["bindings"]) == len(truth)
+    oxigraph.kill()
+    assert quads_by_graph(pyoxigraph.Store.read_only(str(oxigraph.folder))) == truth
+
+    deliverer = Deliverer(job, EmbeddedStore(job / "store"))
+    assert deliver(deliverer) == 0
+    deliverer.close()
+    assert quads_by_graph(pyoxigraph.Store.read_only(str(job / "store"))) == truth
+
+    options = SparqlOptions(virtuoso.gsp, user="dba", password="dba", auth="digest")
+    deliverer = Deliverer(job, SparqlStore(options), batch_documents=50)
+    refused = deliver(deliverer, virtuoso)
+    deliverer.close()
+    assert refused == 0
+    counts = {graph: sum(statements.values()) for graph, statements in truth.items()}
+    assert virtuoso.counts() == counts
