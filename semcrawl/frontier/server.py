@@ -138,6 +138,7 @@ class Server:
             except (RedisError, OSError) as error:
                 if time.monotonic() >= deadline:
                     raise self._unavailable(error) from error
+                await self._start_again()
                 await asyncio.sleep(0.05)
         version = str(info.get("redis_version", "0"))
         numbers = tuple(int(n) for n in re.findall(r"\d+", version)[:2])
@@ -206,11 +207,14 @@ class Server:
             if not self._away:
                 self._away = True
                 logger.warning("%s; waiting for it", self._unavailable(reason))
-            if self._revive is not None:
-                with contextlib.suppress(FrontierUnavailable):
-                    await asyncio.to_thread(self._revive)
+            await self._start_again()
             await asyncio.sleep(min(pause, max(deadline - now, 0.0)))
             pause = min(pause * 2, 2.0)
+
+    async def _start_again(self) -> None:
+        if self._revive is not None:
+            with contextlib.suppress(FrontierUnavailable):
+                await asyncio.to_thread(self._revive)
 
     def _unavailable(self, error: Exception) -> FrontierUnavailable:
         if isinstance(error, FrontierUnavailable):
