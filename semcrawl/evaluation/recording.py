@@ -127,6 +127,8 @@ def _responses(file: BinaryIO) -> Iterator[tuple[str, int, Answer]]:
         if record.rec_type != "response" or url is None or not record.http_headers:
             continue
         answer = _answer(record, url)
+        while record.raw_stream.read(1 << 16):
+            pass
         if record.raw_stream.limit > 0:  # cut off
             return
         yield url, offset, answer

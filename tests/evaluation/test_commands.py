@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from semcrawl.evaluation.serve import WorldServer
+from tests.evaluation.worlds import members
+
+BROKEN = """
+class Broken:
+    name = "broken"
+    @classmethod
+    def from_settings(cls, settings):
+        raise ValueError("cannot be made")
+"""
+
+
+def semcrawl(*arguments, cwd, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "semcrawl", *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "120", "PYTHONPATH": str(cwd), **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    root = tmp_path_factory.mktemp("sites") / "mine"
+    root.mkdir()
+    (root / "index.html").write_text('<a href="a.html">A</a> <a href="b.html">B</a>')
+    (root / "a.html").write_text('<a href="a.ttl" type="text/turtle">data</a>')
+    (root / "b.html").write_text("<p>nothing</p>")
+    (root / "a.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
+    return root
+
+
+def test_a_folder_is_evaluated_and_what_fails_is_told(folder):
+    (folder.parent / "ours.py").write_text(BROKEN)
+    (folder.parent / "empty").mkdir(exist_ok=True)
+    done = semcrawl(
+        "evaluate", folder, "empty", "nowhere", "--strategies",
+        "rules,omniscient,nope,ours.Broken", "--out", "out", cwd=folder.parent,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "unknown strategy 'nope'" in done.stderr
+    assert "no such world: nowhere" in done.stderr
+    assert "empty: the start page http://localhost/empty/ is missing" in done.stderr
+    assert "cannot be made" in done.stderr
+    data = json.loads((folder.parent / "out" / "results.json").read_text())
+    world = data["sets"][0]["worlds"][0]
+    assert world["strategies"]["rules"]["found"]["mean"] == 1
+    assert (folder.parent / "out" / "report.html").read_text().startswith("<!DOCTYPE html>")
+    assert "rules" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "give a world"),
+        (["thesis", "--pages", "0"], "--pages must be at least 1"),
+        (["thesis:nowhere"], "the thesis has no domain 'nowhere'"),
+        (["thesis", "--strategies", "nope"], "no strategy is left to run"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(tmp_path, arguments, said):
+    done = semcrawl("evaluate", *arguments, "--out", tmp_path / "out", cwd=tmp_path)
+    assert done.returncode != 0
+    assert said in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_explain_lists_links_with_their_rules(tmp_path):
+    with WorldServer(members(3)) as server:
+        done = semcrawl(
+            "explain", "http://members.example/members/1", "--relevance", "rules-parents",
+            cwd=tmp_path, http_proxy=server.address,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "ex1 ty1 ty2" in done.stdout
+    assert "http://members.example/members/1.rdf" in done.stdout
+
+
+@pytest.mark.slow
+def test_explain_says_why_a_page_cannot_be_had(tmp_path):
+    with WorldServer(members(3)) as server:
+        done = semcrawl(
+            "explain", "http://members.example/gone", cwd=tmp_path, http_proxy=server.address
+        )
+    assert done.returncode == 1
+    assert done.stderr.strip() == "semcrawl: http://members.example/gone answers status 404"
+
+
+@pytest.mark.slow
+def test_explain_reads_files_and_refuses_what_is_no_page(folder):
+    done = semcrawl(
+        "explain", folder / "a.html", "--base", "http://a.example/x/", cwd=folder.parent
+    )
+    assert "http://a.example/x/a.ttl" in done.stdout
+    data = semcrawl("explain", folder / "a.ttl", cwd=folder.parent)
+    assert data.returncode == 2
+    assert "is no HTML page" in data.stderr

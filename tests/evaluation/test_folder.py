@@ -1,0 +1,119 @@
+import json
+import tarfile
+
+import pytest
+
+from semcrawl.errors import UsageError
+from semcrawl.evaluation.folder import FolderSite, FolderWorld, load_sites
+from semcrawl.vocabulary import Kind
+
+RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>'
+
+
+@pytest.fixture
+def folder(tmp_path):
+    root = tmp_path / "site"
+    (root / "sub" / ".git").mkdir(parents=True)
+    (root / "index.html").write_text('<a href="https://a.example/data/x.ttl">x</a>')
+    (root / "page.html").write_text("<html></html>")
+    (root / "x.ttl").write_text("@prefix a: <urn:a> .")
+    (root / "feed.xml").write_text("<feed/>")
+    (root / "foaf.xml").write_text(RDF)
+    (root / "noext").write_text(RDF)
+    (root / "x.json").write_text('{"@context": {}}')
+    (root / "turtle.owl").write_text("@prefix a: <urn:a> .")
+    (root / "page.owl").write_text("<!DOCTYPE html><html></html>")
+    (root / "sub" / "index.htm").write_text("sub")
+    (root / "sub" / ".git" / "config").write_text("secret")
+    (tmp_path / "outside.ttl").write_text("@prefix a: <urn:a> .")
+    return root
+
+
+def world(folder, **options):
+    return FolderWorld(FolderSite("a.example", folder, base="/data/", **options))
+
+
+def kind(world, path):
+    answer = world.fetch(f"http://a.example/data/{path}")
+    return answer.status, answer.kind, answer.content_type.partition(";")[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("", (200, Kind.HTML, "text/html")),
+        ("page", (200, Kind.HTML, "text/html")),
+        ("page.owl", (200, Kind.HTML, "text/html")),
+        ("x.ttl", (200, Kind.RDF, "text/turtle")),
+        ("feed.xml", (200, Kind.OTHER, "application/xml")),
+        ("foaf.xml", (200, Kind.RDF, "application/xml")),
+        ("noext", (200, Kind.RDF, "application/rdf+xml")),
+        ("x.json", (200, Kind.RDF, "application/json")),
+        ("turtle.owl", (200, Kind.RDF, "text/turtle")),
+        ("nothing", (404, None, "text/html")),
+        ("sub/.git/config", (404, None, "text/html")),
+        ("../outside.ttl", (404, None, "text/html")),
+        ("%2e%2e/outside.ttl", (404, None, "text/html")),
+        ("a%00b", (404, None, "text/html")),
+    ],
+)
+def test_what_a_file_is(folder, path, expected):
+    assert kind(world(folder), path) == expected
+
+
+def test_a_directory_is_asked_for_with_a_slash(folder):
+    answer = world(folder).fetch("http://a.example/data/sub")
+    assert (answer.status, answer.location) == (301, "http://a.example/data/sub/")
+    assert world(folder).body("http://a.example/data/sub/") == b"sub"
+
+
+def test_queries_are_ignored_and_the_document_is_the_same(folder):
+    one = world(folder).fetch("http://a.example/data/x.ttl?v=1")
+    two = world(folder).fetch("http://www.a.example/data/x.ttl")
+    assert one.document == two.document == "x.ttl"
+
+
+def test_aliases_lead_into_the_folder(folder):
+    site = world(folder, aliases=(("w3id.example/x/", ""), ("w3id.example/x/s/", "sub/")))
+    assert site.hosts == {"a.example", "www.a.example", "w3id.example"}
+    assert site.fetch("http://w3id.example/x/x.ttl").kind is Kind.RDF
+    assert site.body("http://w3id.example/x/s/") == b"sub"
+    assert site.fetch("http://w3id.example/y").status == 404
+
+
+def test_content_types_can_be_overridden(folder):
+    site = world(folder, types={".xml": "text/xml"})
+    assert kind(site, "foaf.xml") == (200, Kind.RDF, "text/xml")
+
+
+def test_own_https_links_become_http(folder):
+    assert b'"http://a.example/data/x.ttl"' in world(folder).body("http://a.example/data/")
+
+
+def test_a_list_of_sites_reads_folders_and_archives(folder, tmp_path):
+    with tarfile.open(tmp_path / "packed.tar.xz", "w:xz") as tar:
+        tar.add(folder, "packed")
+    sites = [
+        {"host": "a.example", "root": "site", "base": "/x/", "start": "page.html"},
+        {"host": "b.example", "archive": "packed.tar.xz", "aliases": ["c.example/y/=sub/"]},
+    ]
+    path = tmp_path / "sites.json"
+    path.write_text(json.dumps({"sites": sites}))
+    for _ in range(2):  # the second time it is unpacked already
+        one, two = load_sites(path)
+        assert one.starts == ("http://a.example/x/page.html",)
+        assert two.fetch("http://b.example/").kind is Kind.HTML
+        assert two.body("http://c.example/y/") == b"sub"
+        assert two.name == "packed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", '{"sites": [{"host": "a"}]}', '{"sites": [{"host": "a", "root": "nowhere"}]}'],
+)
+def test_a_bad_list_is_refused_in_one_line(tmp_path, text):
+    path = tmp_path / "sites.json"
+    path.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        load_sites(path)
+    assert "\n" not in str(caught.value)

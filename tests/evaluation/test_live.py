@@ -1,0 +1,64 @@
+"""The real spiders and the simulator ask for the same URLs in the same order."""
+
+from __future__ import annotations
+
+import pytest
+
+from semcrawl.errors import SemcrawlError
+from semcrawl.evaluation.graph import LinkGraph
+from semcrawl.evaluation.live import crawl_live
+from semcrawl.evaluation.simulate import simulate
+from semcrawl.evaluation.thesis import thesis_worlds
+from semcrawl.relevance import STRATEGIES, load_strategy
+from tests.evaluation.worlds import members
+
+THESIS = {
+    "SEMCRAWL_PROMOTE_WAITING": False,
+    "SEMCRAWL_KEEP_UNLIKELY": False,
+    "SEMCRAWL_AMBIGUOUS_TYPES": [],
+}
+
+
+def hold_against_each_other(graph, name, pages, settings=None):
+    settings = settings or {}
+    live = crawl_live(graph, name, pages, settings=settings)
+    offline = simulate(
+        graph,
+        load_strategy(name, {**settings, "SEMCRAWL_RANDOM_SEED": 0}),
+        pages,
+        **({"ambiguous_types": ()} if settings else {}),
+    )
+    assert offline.error == ""
+    assert live.order == offline.order
+    assert live.curve == offline.curve
+    for one, two in zip(live.fetches, offline.fetches, strict=True):
+        assert (one.label, one.rules, one.parent, one.depth) == (
+            two.label,
+            two.rules,
+            two.parent,
+            two.depth,
+        )
+
+
+def test_live_and_offline_agree_on_a_small_site():
+    hold_against_each_other(LinkGraph(members()), "rules-parents", 100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_live_and_offline_agree_for_every_strategy(name):
+    hold_against_each_other(LinkGraph(members(30, with_rdf=20)), name, 200)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["breadth-first", "rules-parents", "association-rules"])
+@pytest.mark.parametrize("domain", range(4))
+def test_live_and_offline_agree_on_the_thesis(domain, name):
+    graph = LinkGraph(thesis_worlds()[domain], max_links=500)
+    hold_against_each_other(graph, name, 150, THESIS)
+
+
+@pytest.mark.slow
+def test_a_live_crawl_that_fails_says_why():
+    with pytest.raises(SemcrawlError, match="nonsense"):
+        crawl_live(LinkGraph(members()), "nonsense", 5)

@@ -1,0 +1,70 @@
+import pytest
+
+from semcrawl.errors import UsageError
+from semcrawl.evaluation.recording import RecordedWorld, find_recording
+from semcrawl.evaluation.worlds import load_worlds
+from semcrawl.vocabulary import Kind
+
+warcwriter = pytest.importorskip("warcio.warcwriter")
+
+PAGE = b'<html><body><a href="x.ttl">data</a></body></html>'
+TURTLE = b"<urn:a> <urn:b> <urn:c> ."
+RESPONSES = [
+    ("http://a.example/robots.txt", 200, {"Content-Type": "text/plain"}, b"User-agent: *"),
+    ("http://a.example/", 500, {"Content-Type": "text/html"}, b"oops"),
+    ("http://a.example/", 200, {"Content-Type": "text/html", "Link": "</y>; rel=next"}, PAGE),
+    ("http://a.example/old", 301, {"Location": "/x.ttl"}, b""),
+    ("http://a.example/x.ttl", 200, {"Content-Type": "text/plain"}, TURTLE),
+    ("http://b.example/copy", 200, {"Content-Type": "text/turtle"}, TURTLE),
+]
+
+
+@pytest.fixture
+def recording(tmp_path):
+    from io import BytesIO
+
+    from warcio.statusandheaders import StatusAndHeaders
+
+    path = tmp_path / "semcrawl-1.warc.gz.open"
+    with path.open("wb") as file:
+        writer = warcwriter.WARCWriter(file, gzip=True)
+        writer.write_record(writer.create_warcinfo_record("x", {"software": "test"}))
+        for url, status, headers, body in RESPONSES:
+            http = StatusAndHeaders(f"{status} X", list(headers.items()), protocol="HTTP/1.1")
+            record = writer.create_warc_record(
+                url, "response", payload=BytesIO(body), length=len(body), http_headers=http
+            )
+            writer.write_record(record)
+    return path
+
+
+def test_a_recorded_crawl_answers_as_the_servers_did(recording):
+    world = RecordedWorld.load(find_recording(recording.parent))
+    assert world.starts == ("http://a.example/",)
+    assert world.hosts == {"a.example", "b.example"}
+    home = world.fetch("http://a.example/")
+    assert (home.status, home.kind) == (200, Kind.HTML)
+    assert ("Link", "</y>; rel=next") in home.headers
+    assert world.body("http://a.example/") == PAGE
+    assert world.fetch("http://a.example/old").location == "http://a.example/x.ttl"
+    data = world.fetch("http://a.example/x.ttl")
+    assert data.kind is Kind.RDF
+    assert data.document == world.fetch("http://b.example/copy").document
+    assert world.robots("a.example") == "User-agent: *"
+    assert world.fetch("http://a.example/never").status == 404
+
+
+def test_a_record_cut_off_by_a_crash_is_left_out(recording):
+    recording.write_bytes(recording.read_bytes()[:-40])
+    world = RecordedWorld.load([recording])
+    assert world.fetch("http://b.example/copy").status == 404
+    assert world.body("http://a.example/x.ttl") == TURTLE
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"\x1f\x8b\x08\x00nonsense"])
+def test_what_is_no_recording_is_refused_in_one_line(tmp_path, content):
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(content)
+    with pytest.raises(UsageError) as caught:
+        load_worlds(str(path))
+    assert "\n" not in str(caught.value)

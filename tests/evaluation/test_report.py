@@ -1,0 +1,129 @@
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from semcrawl.evaluation.report import report_page
+from semcrawl.evaluation.results import as_data, checkpoints
+from semcrawl.evaluation.study import Plan, simulated, study
+from semcrawl.evaluation.worlds import WorldSet
+from semcrawl.relevance import load_strategy
+from tests.evaluation.worlds import barren, members
+
+_VOID = {"meta", "link", "br"}
+
+
+class Checker(HTMLParser):
+    """Keeps what is open and what is loaded."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.loaded, self.seen = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append(tag)
+        if tag not in _VOID:
+            self.open.append(tag)
+        self.loaded += [v for k, v in attributes if k in ("src", "href") and not v.startswith("#")]
+
+    def handle_startendtag(self, tag, attributes):
+        self.seen.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+class Broken:
+    """A strategy that cannot work."""
+
+    name = "broken"
+
+    @classmethod
+    def from_settings(cls, settings):
+        return cls()
+
+    def rank(self, page, links):
+        raise RuntimeError("<b>oops</b>")
+
+    def learn(self, outcome): ...
+    def taken(self, urls): ...
+    def values(self):
+        return {}
+
+    def rekeyed(self):
+        return {}
+
+    def explain(self, page, link):
+        return []
+
+    def dump_state(self):
+        return b""
+
+    def load_state(self, state): ...
+
+
+@pytest.fixture(scope="module")
+def results():
+    broken = f"{__name__}.Broken"
+    plan = Plan(["rules-parents", "random", broken, "nonsense", "omniscient"], repeat=3)
+    told = []
+    sets = [WorldSet("two", [members(), barren()]), WorldSet("one", [members(4)])]
+    data = as_data(study(sets, plan, simulated(load_strategy, plan, told.append)), plan, "offline")
+    return json.loads(json.dumps(data))
+
+
+def test_what_fails_is_told_and_the_rest_goes_on(results):
+    [first, second] = results["sets"][0]["worlds"]
+    strategies = first["strategies"]
+    broken = next(name for name in strategies if name.endswith("Broken"))
+    assert strategies[broken]["errors"][0].endswith("RuntimeError: <b>oops</b>")
+    assert "unknown strategy" in strategies["nonsense"]["errors"][0]
+    assert strategies["rules-parents"]["found"]["mean"] == 10
+    assert "no target" in second["problem"]
+    assert second["strategies"]["rules-parents"]["auc_relative"] is None
+
+
+def test_only_what_depends_on_the_seed_is_repeated(results):
+    strategies = results["sets"][0]["worlds"][0]["strategies"]
+    assert strategies["rules-parents"]["seeds"] == [0]
+    assert strategies["random"]["seeds"] == [0, 1, 2]
+    assert strategies["random"]["auc_relative"]["count"] == 3
+
+
+def test_pairs_are_worlds_or_the_seeds_of_one_world(results):
+    pairs = [s["comparisons"][0]["pairs"] for s in results["sets"]]
+    assert pairs == [1, 3]  # the barren world has no areas
+
+
+def test_the_bound_is_at_the_top(results):
+    world = results["sets"][0]["worlds"][0]
+    assert world["strategies"]["omniscient"]["auc_relative"]["mean"] == 1
+    assert world["bound"]["found"] == world["targets"] == 10
+
+
+def test_the_page_is_whole_and_loads_nothing(results):
+    page = report_page(results)
+    checker = Checker()
+    checker.feed(page)
+    assert checker.open == []
+    assert checker.loaded == ["data:,"]
+    assert "script" not in checker.seen
+    assert checker.seen.count("polyline") >= 6
+    assert "prefers-color-scheme: dark" in page
+    assert 'name="viewport"' in page
+    assert not re.search(r"url\(|@import", page)
+
+
+def test_texts_of_others_are_escaped(results):
+    page = report_page(results)
+    assert "<b>oops" not in page
+    assert "&lt;b&gt;oops" in page
+
+
+@pytest.mark.parametrize("pages", [0, 1, 7, 200, 201, 2000, 4999])
+def test_checkpoints_end_at_the_last_request(pages):
+    points = checkpoints(pages)
+    assert len(points) <= 200
+    assert points == sorted(set(points))
+    assert not pages or points[-1] == pages
