@@ -96,14 +96,13 @@ def test_waiting_links_get_new_keys_when_their_like_pays():
     assert strategy.rekeyed() == {}
 
 
-def test_a_host_is_worth_its_best_waiting_link():
+def test_the_best_link_of_all_hosts_goes_first():
     strategy = Learned()
-    fetch(strategy, HOME.url, Kind.HTML, links("http://b.example/x.ttl", "http://a.example/y"))
-    values = strategy.values()
-    assert values["b.example"] > values["a.example"] > 0
-    strategy.taken(["http://b.example/x.ttl"])
-    fetch(strategy, "http://b.example/x.ttl", Kind.RDF, parent=HOME.url)
-    assert strategy.values()["b.example"] == 0
+    found = links("http://b.example/x.ttl", "http://a.example/y")
+    ranked = fetch(strategy, HOME.url, Kind.HTML, found)
+    assert [r.group for r in ranked] == ["b.example", "a.example"]
+    assert ranked[0].key < ranked[1].key
+    assert strategy.values() == {}
 
 
 def test_links_in_flight_lower_the_bonus_of_their_like():
@@ -121,7 +120,7 @@ def run(seed):
     for n in range(30):
         found = links(*(f"http://a.example/{n}/{i}/{'x' * i}.html" for i in range(6)))
         fetch(strategy, f"http://a.example/{n}", Kind.HTML, found)
-        heard.append((dict(strategy.rekeyed()), dict(strategy.values())))
+        heard.append(dict(strategy.rekeyed()))
     return heard
 
 
@@ -212,7 +211,7 @@ ODD = st.one_of(
 def test_any_link_gets_a_judgement(found):
     strategy = Learned(LearnedOptions(table_bits=10))
     assert [r.link for r in fetch(strategy, HOME.url, Kind.HTML, found)] == found
-    strategy.rekeyed(), strategy.values()
+    strategy.rekeyed()
 
 
 def test_megabyte_long_urls_and_texts_are_survived():
@@ -261,9 +260,12 @@ def test_little_is_in_flight_until_something_is_known_but_sure_targets_do_not_wa
     assert strategy.room(0) == 2
     strategy.taken(["http://a.example/x.ttl", pages[0]])
     assert strategy.room(2) == 0
-    for page in pages[:50]:
-        fetch(strategy, page, Kind.HTML, parent=HOME.url)
-    assert strategy.room(0) >= 3
+    eager = Learned(LearnedOptions(ramp=10))
+    fetch(eager, HOME.url, Kind.HTML, links(*pages))
+    for page in pages[:30]:
+        fetch(eager, page, Kind.HTML, parent=HOME.url)
+    assert eager.room(0) == 4
+    assert Learned(LearnedOptions(ramp=0)).room(8) > 1000
 
 
 def test_what_never_came_back_does_not_stop_the_crawl():
@@ -281,7 +283,7 @@ def test_another_crawls_model_gives_weights_but_no_links():
         fetch(first, f"http://a.example/d/{i}", Kind.RDF, parent=HOME.url)
     second = Learned()
     second.load_model(first.dump_state())
-    assert second.values() == {}
+    assert second.expected_remaining() == 0
     probe = "http://b.example/d/1"
     assert keys(second, [probe])[probe] < keys(Learned(), [probe])[probe]
 
@@ -292,3 +294,14 @@ def test_more_targets_are_expected_where_more_wait():
     fetch(many, HOME.url, Kind.HTML, links(*(f"http://a.example/{i}.ttl" for i in range(20))))
     assert few.expected_remaining() < many.expected_remaining() <= 20
     assert many.expected_next(5) <= 5
+
+
+def test_links_of_a_copy_of_a_page_are_doubted():
+    strategy = Learned()
+    fetch(strategy, HOME.url, Kind.HTML, links("http://a.example/b", "http://a.example/c"))
+    found = strategy.rank(Page("http://a.example/b"), links("http://a.example/b/x"))
+    before = found[0].key
+    outcome = Outcome("http://a.example/b", Kind.HTML, False, "http://a.example/b", HOME.url,
+                      duplicate=True, new_links=tuple(found))  # fmt: skip
+    strategy.learn(outcome)
+    assert strategy.rekeyed()["http://a.example/b/x"] > before

@@ -160,6 +160,13 @@ class CrawlMemory:
                 table["flags"][twin] &= ~TWIN & 0xFF
                 table["prior"][twin] += np.float32(self.options.twin_penalty)
 
+    def doubt(self, links: range) -> None:
+        """Hear that links were found on a copy of a page that was had under another address.
+
+        They are the page's own links, read from the wrong place, or those of a mirror.
+        """
+        self.table["prior"][links.start : links.stop] -= np.float32(self.options.twin_penalty)
+
     def superseded(self, number: int) -> None:
         """Hear that a waiting link's document was had under another address."""
         if self.table["state"][number] == WAITING:
@@ -218,7 +225,6 @@ class CrawlMemory:
         self.clusters.add(int(table["cluster"][number]))
         self.sections.add(int(table["section"][number]))
         self.subsections.add(int(table["subsection"][number]))
-        self.order.touch(int(table["host"][number]))
 
     # -- the order of what waits
 

@@ -51,7 +51,7 @@ class LearnedOptions:
     #: a key is moved only when it is off by more than this
     tolerance: float = 0.01
     #: requests in flight grow by one with every so many fetches (see ``room``); 0: no limit
-    ramp: float = 20.0
+    ramp: float = 100.0
     #: a link of an index from here on is taken as it comes, whatever is in flight
     sure: float = 0.9
     #: most links that the model keeps in mind; the least likely are forgotten first

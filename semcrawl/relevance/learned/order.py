@@ -29,8 +29,6 @@ class WaitingOrder:
         #: host number → its front as of the last rebuild, and newer links
         self._fronts: dict[int, Ids] = {}
         self._moved: dict[int, float] = {}
-        self._dirty: set[int] = set()
-        self._values: dict[int, float] = {}
 
     @property
     def hosts(self) -> int:
@@ -56,11 +54,6 @@ class WaitingOrder:
             if len(mine) > self._options.head:
                 mine = mine[np.argsort(-told[mine], kind="stable")[: self._options.head]]
             self._fronts[host] = np.concatenate((self._fronts.get(host, _NO_LINKS), mine))
-            self._dirty.add(host)
-
-    def touch(self, host: int) -> None:
-        """Hear that a link of the host was taken or is done: its value may be another."""
-        self._dirty.add(host)
 
     def settle(self, host: int) -> None:
         """Note which links of a host's front have another place than the frontier believes."""
@@ -85,7 +78,6 @@ class WaitingOrder:
                 hosts[begins].tolist(), begins.tolist(), sizes.tolist(), strict=True
             )
         }
-        self._dirty.update(self._fronts)
         self._tell(waiting[head], scores[head])
 
     def renumber(self, kept: np.ndarray) -> None:
@@ -100,22 +92,9 @@ class WaitingOrder:
         moved, self._moved = self._moved, {}
         return {urls[n]: score for n, score in moved.items() if state[n] == WAITING}
 
-    def values(self) -> dict[int, float]:
-        """Best score by host number, where it changed since the last call; 0 for none."""
-        found: dict[int, float] = {}
-        told = self._table["told"]
-        for host in sorted(self._dirty):
-            front = self.front(host)
-            value = round(float(told[front].max()), 3) if len(front) else 0.0
-            if self._values.get(host) != value:
-                self._values[host] = found[host] = value
-        self._dirty.clear()
-        return found
-
     def _tell(self, numbers: Ids, scores: Floats) -> None:
         told = self._table["told"]
         off = np.abs(scores - told[numbers]) > self._options.tolerance
         if off.any():
             self._moved.update(zip(numbers[off].tolist(), scores[off].tolist(), strict=True))
             told[numbers[off]] = scores[off]
-            self._dirty.update(np.unique(self._table["host"][numbers[off]]).tolist())

@@ -45,7 +45,7 @@ class Place:
         if mine.startswith(self.root):
             return "in"
         above = self.root[:-1].rpartition("/")[0] + "/"
-        return "near" if above.count("/") > 1 and mine.startswith(above) else "out"
+        return "near" if mine.startswith(above) else "out"
 
 
 class SeedFolders:

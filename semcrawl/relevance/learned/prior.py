@@ -57,7 +57,7 @@ SURE = 3.5
 #: … of one that is never fetched, or whose document was had
 NEVER = -6.0
 #: taken off for a link outside the seed's folder; for a sure one, this share of it
-_OUTSIDE = {"near": 0.7, "out": 4.0}
+_OUTSIDE = {"near": 1.2, "out": 4.0}
 _OUTSIDE_SHARE = 0.8
 
 
