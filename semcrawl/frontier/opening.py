@@ -60,6 +60,7 @@ def session_options(settings: BaseSettings) -> SessionOptions:
         raise UsageError(f"CONCURRENT_REQUESTS must be at least 1, not {concurrency}")
     return SessionOptions(
         concurrency=concurrency,
+        slow_start=int(number(settings, "SEMCRAWL_SLOW_START", 0)),
         budget=budget,
         pace_by=pace_by,
         idle_time=number(settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0.0),

@@ -40,6 +40,8 @@ class SessionOptions:
 
     #: requests in flight at a time, over all spiders of the process
     concurrency: int = 8
+    #: fetches to learn from per further request in flight, at the start; 0 = all at once
+    slow_start: int = 0
     #: requests that may be sent in this run; ``None`` = no limit
     budget: int | None = None
     #: what politeness counts by: ``host``, or ``domain`` (pay-level domain)
@@ -104,6 +106,7 @@ class CrawlSession:
         self._opened = False
         self._heard_at = 0.0
         self._attached = 0
+        self._learned = 0
         self._shares = QueueShares()
 
     # -- life
@@ -257,6 +260,7 @@ class CrawlSession:
 
     async def learn(self, outcome: Outcome, queue: str) -> None:
         """Tell the strategy, here and in the other workers, what a fetch turned out to be."""
+        self._learned += 1
         self._shares.note(queue, target=outcome.target)
         self.strategy.learn(outcome)
         self._places.pop(outcome.url, None)
@@ -356,13 +360,19 @@ class CrawlSession:
         """Return how many links may be taken now."""
         if self._draining:
             return 0
-        room = self.options.concurrency - len(self._in_flight)
+        room = self._concurrency() - len(self._in_flight)
         if self.options.budget is not None:
             unsent = sum(1 for name in self._in_flight if name not in self._sent)
             room = min(room, self.options.budget - self.requests - unsent)
         if isinstance(self.strategy, Restrained):
             room = min(room, self.strategy.room(len(self._in_flight)))
         return room
+
+    def _concurrency(self) -> int:
+        """Return how many requests may be in flight: few as long as little is learned."""
+        if not self.options.slow_start:
+            return self.options.concurrency
+        return min(self.options.concurrency, 1 + self._learned // self.options.slow_start)
 
     def _hand_out(self, lease: Lease) -> None:
         port = self._ports.get(lease.entry.queue)
@@ -433,6 +443,7 @@ class CrawlSession:
     async def _hear(self) -> int:
         """Learn from what other workers, or this one before a crash, fetched."""
         events = await self.frontier.events()
+        self._learned += len(events)
         for event in events:
             try:
                 outcome = decode_event(event)
