@@ -55,3 +55,13 @@ class BlankNodeNames:
             self.known.clear()
         self.known[label] = known
         return known
+
+    def made_up(self, labels: list[bytes]) -> list[bytes] | None:
+        """Return the terms for ``labels``, or None when one of them is not made up."""
+        known = self.known
+        for label in dict.fromkeys(labels):
+            if label not in known:
+                if not _MADE_UP.match(label):
+                    return None
+                self.name(label)
+        return [known.get(label) or self.name(label) for label in labels]

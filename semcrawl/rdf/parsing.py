@@ -63,6 +63,7 @@ class Parser:
         else:
             data, _ = to_utf8(body, content_type)
         self._prepare(syntax)
+        self._sink.may_have_labels = syntax in _ALL_LABELLED or b"_:" in data
         if syntax is RdfFormat.JSON_LD:
             needed = parse_jsonld(
                 data, base, self._sink, self._errors, self._options, self._contexts
@@ -100,6 +101,7 @@ class Parser:
         encoding = find_encoding(file.peek(_HEAD), content_type)
         text = Utf8File(file, encoding.name, encoding.bom)
         self._prepare(syntax)
+        self._sink.may_have_labels = True  # not known before the end
         if syntax in _LINE_FORMATS:
             linewise.parse_file(
                 text, _OXIGRAPH[syntax], self._sink, self._errors, self._options.max_depth

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import tempfile
 from io import BytesIO
-from itertools import repeat
 from pathlib import Path
 from typing import IO, cast
 from urllib.parse import quote
+
+import numpy as np
+import numpy.typing as npt
 
 from semcrawl.rdf.blanknodes import BlankNodeNames
 from semcrawl.rdf.errors import LimitReached
@@ -21,9 +23,6 @@ _LAST_OR_BEFORE_GRAPH = re.compile(rb" _:[^\s\"]+ (?:<[^>\"]*> )?\.\n")
 _FIRST = re.compile(rb"\n_:")
 _ANY = re.compile(rb"_:")
 _LABEL = re.compile(rb"_:([^ ]+)")
-_IRI_END = re.compile(rb"> \.\n")
-_TRIPLE_END = re.compile(rb"\)>> \.\n")
-_TYPED_END = re.compile(rb'"\^\^<[^>]*> \.\n')
 #: Any term.
 _TERM = re.compile(
     rb'("[^"\\]*+(?:\\.[^"\\]*+)*+"(?:@[A-Za-z0-9-]++|\^\^<[^>]*+>)?+|<[^>\s]*+>)|_:([^\s]+)'
@@ -47,6 +46,8 @@ class QuadSink:
         self.size = 0
         #: whether what is written has graph names (N-Quads) or not (N-Triples)
         self.has_graphs = False
+        #: whether the source has "_:" anywhere: in labels, in literals, in IRIs
+        self.may_have_labels = True
         self._graph = b" <" + graph.encode("utf-8", "replace") + b"> .\n"
         self._options = options
         self._pending: list[bytes] = []
@@ -101,16 +102,12 @@ class QuadSink:
     def add_lines(self, lines: bytes) -> None:
         """Add whole lines: N-Quads when :attr:`has_graphs`, else N-Triples."""
         lines = self._rename(lines)
-        parts = lines.split(b" .\n")
-        self.quads += len(parts) - 1
-        if not self.has_graphs:
+        if self.has_graphs:
+            lines = self._name_graphs(lines)
+        else:
+            parts = lines.split(b" .\n")
+            self.quads += len(parts) - 1
             lines = self._graph.join(parts)
-        elif not _all_named(lines, parts):
-            graph = self._graph[:-3]
-            bare = [index for index, part in enumerate(parts) if part and not _has_graph(part)]
-            for index in bare:
-                parts[index] += graph
-            lines = b" .\n".join(parts)
         self.size += len(lines)
         if self.size > self._options.max_nquads_bytes:
             raise LimitReached(f"more than {self._options.max_nquads_bytes} bytes of N-Quads")
@@ -118,9 +115,32 @@ class QuadSink:
             self._to_file()
         self._out.write(lines)
 
+    def _name_graphs(self, lines: bytes) -> bytes:
+        """Give the lines without a graph that of the document."""
+        ends, named = lines_with_graphs(lines)
+        self.quads += len(ends)
+        bare = ends[~named]
+        if not len(bare):
+            return lines
+        if len(bare) == len(ends):
+            return lines.replace(b" .\n", self._graph)
+        pieces: list[bytes] = []
+        start = 0
+        for end in bare.tolist():
+            pieces += (lines[start : end - 2], self._graph)
+            start = end + 1
+        pieces.append(lines[start:])
+        return b"".join(pieces)
+
     def _rename(self, lines: bytes) -> bytes:
         """Give the blank nodes their names, in the order in which they appear."""
         names = self.names
+        if not self.may_have_labels:
+            pieces = _LABEL.split(lines)
+            renamed = names.made_up(pieces[1::2])
+            if renamed is not None:
+                pieces[1::2] = renamed
+                return b"".join(pieces)
         count = len(_ANY.findall(lines))
         if not count:
             return lines
@@ -153,29 +173,23 @@ class QuadSink:
         self._out = file
 
 
-def _all_named(lines: bytes, parts: list[bytes]) -> bool:
-    """Whether every line has a graph that is an IRI; False when that is not clear at once."""
-    return (
-        # every line ends with an IRI, which is no datatype, ...
-        len(_IRI_END.findall(lines)) == len(parts) - 1
-        and not _TYPED_END.search(lines)
-        and not _TRIPLE_END.search(lines)
-        # ... and is not the third term
-        and min(map(bytes.count, parts[:-1], repeat(b" ")), default=3) >= 3
-    )
+def lines_with_graphs(
+    lines: bytes,
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+    """Return where the lines of N-Quads end, and which of them have four terms.
 
-
-def _has_graph(statement: bytes) -> bool:
-    """Whether a line without its end has four terms.
-
-    The last term is then an IRI or a blank node, stands after a space, and is not the third.
+    A graph begins like an IRI or a blank node behind the last space but one, is not the third term,
+    and no quotation mark is in it: what ends a literal has one.
     """
-    if statement[-1] == 34:  # a quotation mark: a literal
-        return False
-    last = statement.rfind(b" ") + 1
-    first = statement[last]
-    if first == 60 or first == 95:  # < or _
-        if statement.find(b" ", statement.find(b" ") + 1) + 1 == last:
-            return False
-        return statement.find(b'"', last) < 0 and (first == 60 or statement[last + 1] == 58)
-    return False
+    signs = np.frombuffer(lines, np.uint8)
+    ends = np.flatnonzero(signs == 10)
+    spaces = np.flatnonzero(signs == 32)
+    quotes = np.flatnonzero(signs == 34)
+    behind = np.searchsorted(spaces, ends)
+    last = spaces[behind - 2] + 1
+    named = np.diff(behind, prepend=0) >= 4
+    named &= (signs[last] == 60) | (signs[last] == 95)
+    if len(quotes):
+        before = np.searchsorted(quotes, ends)
+        named &= (before == 0) | (quotes[before - 1] < last)
+    return ends, named

@@ -144,3 +144,26 @@ def test_blank_nodes_in_triple_terms_and_literals() -> None:
 def test_blank_nodes_of_a_big_document_are_stable() -> None:
     body = b"".join(b"<a%d> <http://b/> [ <http://c/> [] ] .\n" % i for i in range(20_000))
     assert read(body, URL, "text/turtle").nquads == read(body, URL, "text/turtle").nquads
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("<http://a/> <http://b/> <http://c/> .", False),
+        ("<http://a/> <http://b/> <http://c/> <http://g/> .", True),
+        ("_:a <http://b/> _:c .", False),
+        ("_:a <http://b/> _:c _:g .", True),
+        ('<http://a/> <http://b/> "x" .', False),
+        ('<http://a/> <http://b/> "x y z <http://g/> ." .', False),
+        ('<http://a/> <http://b/> "x y z <http://g/>"@en .', False),
+        ('<http://a/> <http://b/> "x y <z"^^<http://d/> .', False),
+        ('<http://a/> <http://b/> "x y <z"^^<http://d/> <http://g/> .', True),
+        ('<http://a/> <http://b/> "x y"@en _:g .', True),
+        ("<http://a/> <http://b/> <<( <http://a/> <http://b/> _:c )>> .", False),
+        ("<http://a/> <http://b/> <<( <http://a/> <http://b/> _:c )>> <http://g/> .", True),
+    ],
+)
+def test_lines_without_a_graph_get_the_documents(line: str, named: bool) -> None:
+    body = f"<http://s/> <http://b/> <http://c/> <http://g/> .\n{line}\n".encode()
+    found = read(body, URL, "application/n-quads").nquads.splitlines()[1]
+    assert (f" <{URL}> .".encode() in found) is not named
