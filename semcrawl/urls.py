@@ -21,7 +21,7 @@ MAX_URL_LENGTH = 4096
 _DIRECTORY_INDEX = re.compile(r"/(?:index\.x?html?|index\.php|default\.(?:aspx?|html?))$", re.I)
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
 #: characters that need no escaping; anything else goes through safe_url_string
-_CLEAN = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]*\Z")
+_CLEAN = re.compile(r"[A-Za-z0-9\-._~:/?#@!$&'()*+,;=%]*\Z")
 _BAD_PERCENT = re.compile(r"%(?![0-9a-fA-F]{2})")
 _LISTING_ORDER = re.compile(r"C=[NMSD](?:[;&]O=[AD])?\Z")
 _PORTS = {"http": 80, "https": 443}
