@@ -16,7 +16,7 @@ from scrapy.exceptions import UsageError as ScrapyUsageError
 from scrapy.http import Response
 
 from semcrawl.errors import SemcrawlError, UsageError
-from semcrawl.evaluation.explanation import RankedLink, rank_page, reason
+from semcrawl.evaluation.explanation import RULE_MEANINGS, RankedLink, rank_page, reason
 from semcrawl.links import ExtractionOptions, Link, Page, extract_links
 from semcrawl.rdf import detect
 from semcrawl.relevance import STRATEGIES, Relevance, load_strategy
@@ -176,6 +176,10 @@ class Command(ScrapyCommand):
         for one in ranked:
             table.add_row(*map(escape, _cells(one)))
         console.print(table)
+        held = {rule for one in ranked for rule in one.ranked.rules}
+        for rule, meaning in RULE_MEANINGS.items():
+            if rule in held:
+                console.print(f"  {rule:9} {meaning}", highlight=False)
         first = [one for one in ranked if one.turn is not None][:reasoned]
         if first:
             console.print(f"Why the first {len(first)} come first:", style="bold")

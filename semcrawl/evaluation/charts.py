@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 _WIDTH, _HEIGHT = 640, 320
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 10, 34
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 26, 10, 34
 #: line styles, so that lines differ without colour too
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4", "4 2", "1 2", "14 3 3 3", "6 6", "3 5")
 

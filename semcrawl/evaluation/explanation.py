@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Ranked, Relevance
+
+#: What a rule says when it holds (sources.md T.2, T.3 and T.7).
+RULE_MEANINGS: Mapping[str, str] = {
+    "ex1": "the file extension is one of RDF",
+    "ty1": "the type attribute is an RDF content type",
+    "ti1": "the title attribute contains an RDF content type",
+    "an1": "the anchor text contains an RDF content type",
+    "co1": "the surrounding text contains an RDF content type",
+    "ty2": "the type attribute contains an RDF concept word",
+    "ti2": "the title attribute contains an RDF concept word",
+    "an2": "the anchor text contains an RDF concept word",
+    "co2": "the surrounding text contains an RDF concept word",
+    "pa1": "the path contains an RDF concept word",
+    "r1": "the path differs from a known parent's in the last segment only",
+    "r2": "host and path are those of a known parent",
+    "url": "the distance to a known parent's URL is at most 1",
+    "extension": "most documents seen with this extension were RDF",
+    "word": "most documents seen with this word in their path were RDF",
+    "host+word": "most documents seen with this word on this host were RDF",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,14 +129,18 @@ class _Page:
         return f'<h3>Targets found</h3>{key}<div class="grid2">{"".join(charts)}</div>'
 
     def rules(self, data: Data) -> str:
-        """Figure 4-1: support and confidence of every rule."""
+        """Figure 4-1: support and confidence of every rule, best strategy first."""
         charts = []
-        for name, figures in data["strategies"].items():
+        order = sorted(
+            data["strategies"].items(),
+            key=lambda item: (item[0] != "rules-parents", -(item[1].get("found") or 0)),
+        )
+        for name, figures in order:
             rules = figures.get("rules") or {}
             if not rules:
                 continue
             reported = thesis.RULES if data["thesis"] and name == "rules-parents" else {}
-            order = [*thesis.RULES, *(rule for rule in rules if rule not in thesis.RULES)]
+            names = [*thesis.RULES, *(rule for rule in rules if rule not in thesis.RULES)]
             rows = [
                 Bars(
                     rule,
@@ -145,7 +149,7 @@ class _Page:
                     reported[rule].support if rule in reported else None,
                     reported[rule].confidence if rule in reported else None,
                 )
-                for rule in order
+                for rule in names
                 if rule in rules or rule in reported
             ]
             marks = " Black marks: as the thesis reports them." if reported else ""
@@ -156,7 +160,15 @@ class _Page:
                 '<span class="s0">■</span> support and <span class="s1">■</span> confidence'
                 f" of each rule (Figure 4-1).{marks}</figcaption></figure>"
             )
-        return f'<h3>Rules</h3><div class="grid2">{"".join(charts)}</div>' if charts else ""
+        if not charts:
+            return ""
+        rest = ""
+        if charts[1:]:
+            rest = (
+                f"<details><summary>Rules of {len(charts) - 1} other strategies</summary>"
+                f'<div class="grid2">{"".join(charts[1:])}</div></details>'
+            )
+        return f"<h3>Rules</h3>{charts[0]}{rest}"
 
     def _lines(
         self, strategies: Data, points: Callable[[Data], Sequence[tuple[float, float]]]

@@ -83,39 +83,46 @@ def found(data: Data, title: Title) -> str:
 def labels(data: Data, title: Title) -> str:
     """Precision of every label (Table 4-6)."""
     head = ["strategy", "label", *(world["name"] for world in data["worlds"]), "mean"]
-    rows = []
-    for name, figures in data["strategies"].items():
-        if name in REFERENCES:
-            continue
-        for label in _LABELS:
-            cells = [
-                world["strategies"].get(name, {}).get("labels", {}).get(label)
-                for world in data["worlds"]
-            ]
-            if not any(cells):
-                continue
-            mean = _percent((figures.get("precision") or {}).get(label))
-            rows.append([title(name), label, *(_counts(cell) for cell in cells), mean])
-            if data["thesis"] and name == "rules-parents" and label in thesis.LABELS:
-                reported = dict(zip(thesis.DOMAINS, thesis.LABELS[label], strict=True))
-                rows.append(
-                    [
-                        "— thesis",
-                        label,
-                        *(
-                            " / ".join(str(n) for n in reported.get(w["name"], ()))
-                            for w in data["worlds"]
-                        ),
-                        f"{thesis.PRECISION[label]:.2f} %",
-                    ]
-                )
-    if not rows:
+    names = [
+        name
+        for name in data["strategies"]
+        if any(world["strategies"].get(name, {}).get("labels") for world in data["worlds"])
+    ]
+    if not names:
         return ""
     note = (
         "Links predicted / documents fetched / rightly predicted (Table 4-6). For N the world is "
         "asked what the links would have been."
     )
-    return "<h3>Precision of the labels</h3>" + table(head, rows, note)
+    shown = "rules-parents" if "rules-parents" in names else names[0]
+    rest = [row for name in names if name != shown for row in _label_rows(data, name, title)]
+    body = table(head, _label_rows(data, shown, title), note)
+    if rest:
+        more = f"Labels of {len(names) - 1} other strategies"
+        body += f"<details><summary>{more}</summary>{table(head, rest, note)}</details>"
+    return f"<h3>Precision of the labels</h3>{body}"
+
+
+def _label_rows(data: Data, name: str, title: Title) -> list[list[str]]:
+    """A row for every label of a strategy, and the thesis's where it has one."""
+    rows = []
+    precision = data["strategies"][name].get("precision") or {}
+    for label in _LABELS:
+        cells = [
+            world["strategies"].get(name, {}).get("labels", {}).get(label)
+            for world in data["worlds"]
+        ]
+        if not any(cells):
+            continue
+        rows.append([title(name), label, *map(_counts, cells), _percent(precision.get(label))])
+        if data["thesis"] and name == "rules-parents" and label in thesis.LABELS:
+            reported = dict(zip(thesis.DOMAINS, thesis.LABELS[label], strict=True))
+            counts = [
+                " / ".join(f"{n:,}" for n in reported.get(world["name"], ()))
+                for world in data["worlds"]
+            ]
+            rows.append(["— thesis", label, *counts, f"{thesis.PRECISION[label]:.1f} %"])
+    return rows
 
 
 def depths(data: Data, title: Title) -> str:
@@ -198,7 +205,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], note: str) -> str:
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
     return (
-        f'<div class="scroll" tabindex="0"><table><caption>{escape(note)}</caption>'
+        f'<p class="note">{escape(note)}</p><div class="scroll" tabindex="0"><table>'
         f"<thead><tr>{columns}</tr></thead><tbody>{lines}</tbody></table></div>"
     )
 
