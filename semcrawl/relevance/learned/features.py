@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
 from zlib import crc32
 
 import numpy as np
@@ -12,21 +11,19 @@ from numpy.typing import NDArray
 
 from semcrawl.links import Link
 from semcrawl.relevance.learned.options import LearnedOptions
-from semcrawl.relevance.learned.places import LONGEST, Place, host_of
+from semcrawl.relevance.learned.parts import LinkParts, fold_all
+from semcrawl.relevance.learned.places import LONGEST, SeedFolders
 from semcrawl.relevance.learned.prior import LinkSigns
 from semcrawl.relevance.learned.targets import TargetSigns
 
-_DIGITS = re.compile(r"\d+")
-_WORD = re.compile(r"[^\W_]+")
-#: a folder name that names one thing and nothing else: a hash, a session, a UUID (digits folded)
-_OPAQUE = re.compile(r"(?=[a-f]*0)[a-f0-]{6,}|(?=.*0.*0)[a-z0]{16,}")
-_EXTENSION = re.compile(r"[a-z][a-z0-9-]{0,9}")
-#: texts whose hashes are remembered
+#: texts of one kind whose rows are remembered
 _CACHE_SIZE = 20_000
 #: folders from the top that get a feature each
 _PREFIXES = 5
+#: longest anchor that is a feature as a whole, characters
+_SHORT_ANCHOR = 24
 
-#: feature prefix → what it is called in an explanation
+#: what a feature is of → how it is called in an explanation
 _TOPICS = {
     "1": "always",
     "e": "extension",
@@ -71,173 +68,112 @@ class LinkFacts:
 
 
 class FeatureMaker:
-    """Turns links into :class:`LinkFacts`. Keeps a bounded cache of hashed texts."""
+    """Turns links into :class:`LinkFacts`. Remembers the rows of texts, a bounded number."""
 
     def __init__(self, options: LearnedOptions, targets: TargetSigns) -> None:
         self._targets = targets
         self._families = options.families
-        self._mask = (1 << options.table_bits) - 1
-        self._cache: dict[tuple[str, str, int], tuple[int, ...]] = {}
+        mask = (1 << options.table_bits) - 1
+        self._rows = {topic: _Rows(topic, mask) for topic in _TOPICS}
 
-    def facts(self, link: Link, place: Place) -> LinkFacts:
-        """Describe a link; one whose URL cannot be read is ``dropped``."""
-        view = _View(link, self._targets, place)
-        if view.dropped:
-            return LinkFacts(_NO_ROWS, ("", "", ""), view.host, True, view.signs)
+    def facts(self, link: Link, page_folder: str, seeds: SeedFolders) -> LinkFacts:
+        """Describe a link found on a page in ``page_folder`` (``host/folder/``).
+
+        One whose URL cannot be read is ``dropped``.
+        """
+        parts = LinkParts(link, page_folder, seeds)
+        signs = LinkSigns.of(link, parts, self._targets)
+        if signs.useless or not parts.readable:
+            return LinkFacts(_NO_ROWS, ("", "", ""), parts.host, True, signs)
         rows: set[int] = set()
-        cache = self._cache
-        for key in view.texts(self._families):
-            hashed = cache.get(key)
-            rows.update(self._hash(key) if hashed is None else hashed)
+        for topic, tokens in self._tokens(link, parts):
+            rows.update(map(self._rows[topic].__getitem__, tokens))
+        for table in self._rows.values():
+            if len(table) > _CACHE_SIZE:
+                table.clear()
         return LinkFacts(
-            np.array(sorted(rows), np.uint32), view.groups(), view.host, False, view.signs
+            np.fromiter(rows, np.uint32, len(rows)), _groups(parts), parts.host, False, signs
         )
 
-    def named(self, link: Link, place: Place) -> list[tuple[str, int]]:
+    def named(self, link: Link, page_folder: str, seeds: SeedFolders) -> list[tuple[str, int]]:
         """Every feature by name with its row, in the order of making (for explanations)."""
         found: dict[str, int] = {}
-        for prefix, text, limit in _View(link, self._targets, place).texts(self._families):
-            for token in _tokens(text, limit):
-                name = f"{_TOPICS[prefix]} {token!r}" if token else _TOPICS[prefix]
-                found[name] = self._row(prefix, token)
+        for topic, tokens in self._tokens(link, LinkParts(link, page_folder, seeds)):
+            for token in tokens:
+                name = f"{_TOPICS[topic]} {token!r}" if token else _TOPICS[topic]
+                found[name] = self._rows[topic][token]
         return list(found.items())
 
-    def _hash(self, key: tuple[str, str, int]) -> tuple[int, ...]:
-        if len(self._cache) >= _CACHE_SIZE:
-            self._cache.clear()
-        prefix, text, limit = key
-        hashed = tuple(self._row(prefix, token) for token in _tokens(text, limit))
-        self._cache[key] = hashed
-        return hashed
-
-    def _row(self, prefix: str, token: str) -> int:
-        return crc32(f"{prefix}:{token}".encode("utf-8", "replace")) & self._mask
-
-
-def _tokens(text: str, limit: int) -> list[str]:
-    """The features of a text: itself (limit 0), its first words (> 0), or its last (< 0)."""
-    if limit == 0:
-        return [text]
-    words = _WORD.findall(fold_digits(text))
-    return words[:limit] if limit > 0 else words[limit:]
-
-
-def fold_digits(text: str) -> str:
-    """Lower case, every run of digits turned into ``0``."""
-    return _DIGITS.sub("0", text.lower())
-
-
-class _View:
-    """One link, taken apart once."""
-
-    __slots__ = (
-        "dropped", "ending", "extension", "file", "folders", "host", "link", "path", "query",
-        "segments", "signs", "tags", "trailing", "way", "within",
-    )  # fmt: skip
-
-    def __init__(self, link: Link, targets: TargetSigns, place: Place) -> None:
-        self.link = link
-        self.dropped = False
-        self.host = host_of(link.url)
-        try:
-            parts = urlsplit(link.url[:LONGEST])
-            path, self.query = parts.path, parts.query.lower()
-        except ValueError:
-            path, self.query = "", ""
-            self.dropped = True
-        if "%" in path:
-            path = unquote(path, errors="replace")
-        path = path.lower()
-        folder = path.rpartition("/")[0] + "/"
-        self.way, self.within = place.way(self.host, folder), place.within(self.host, folder)
-        segments = [s for s in path.split("/") if s]
-        self.trailing = path.endswith("/") or not segments
-        self.extension, endings = ("", []) if self.trailing else _endings(segments[-1])
-        self.path = _DIGITS.sub("0", path)
-        self.segments = [s for s in self.path.split("/") if s]
-        self.folders = ["#" if _OPAQUE.fullmatch(s) else s for s in self.segments]
-        self.file = "" if self.trailing else self.folders.pop()
-        self.ending = _DIGITS.sub("0", ".".join(endings)) + ("/" if self.trailing else "")
-        self.tags = _DIGITS.sub("", link.tag_path[-LONGEST:].lower())
-        self.signs = LinkSigns.of(
-            link,
-            targets,
-            extension=self.extension,
-            endings=endings,
-            segments=segments,
-            trailing=self.trailing,
-            query=self.query,
-            within=self.within,
-        )
-        self.dropped = self.dropped or self.signs.useless or not self.host
-
-    def texts(self, families: frozenset[str]) -> list[tuple[str, str, int]]:
-        """(prefix, text, limit) of every feature; see :func:`_tokens` for the limit."""
-        link, host, folders = self.link, self.host, self.folders
-        found = [("1", "", 0)]
+    def _tokens(self, link: Link, parts: LinkParts) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Topic and texts of every feature."""
+        families, host, folders = self._families, parts.host, parts.folders
+        yield "1", ("",)
         if "extension" in families:
-            found += [("e", self.extension, 0), ("E", self.ending, 0)]
+            yield "e", (parts.extension,)
+            yield "E", (parts.ending,)
         if "path" in families:
-            found += [("n", str(len(self.segments)), 0), ("u", self.path, 24)]
-            if self.segments:
-                found.append(("l", self.segments[-1], 8))
-        if "query" in families and self.query:
-            found.append(("q", self.query, 6))
+            last = fold_all(parts.last_words)
+            above = fold_all(parts.folder_words)
+            yield "n", (str(len(parts.segments)),)
+            yield "u", (*above[:20], *last[:8])
+            yield "l", tuple(last[:8])
+        if "query" in families and parts.query:
+            yield "q", tuple(fold_all(parts.query_words)[:6])
         if "host" in families:
-            first, last = (folders[0], folders[-1]) if folders else ("", "")
-            found += [
-                ("h", host, 0),
-                ("hs", f"{host}/{'/'.join(folders)}", 0),
-                ("hf", f"{host}/{first}", 0),
-                ("hp", f"{host}/{last}/*{self.file}", 0),
-            ]
+            first, nearest = (folders[0], folders[-1]) if folders else ("", "")
+            yield "h", (host,)
+            yield "hs", (f"{host}/{'/'.join(folders)}",)
+            yield "hf", (f"{host}/{first}",)
+            yield "hp", (f"{host}/{nearest}/*{parts.file}",)
         if "place" in families:
-            found += [("w", self.way, 0), ("we", f"{self.way} {self.ending}", 0)]
-            found.append(("o", self.within, 0))
-            prefix = host
+            yield "w", (parts.way,)
+            yield "we", (f"{parts.way} {parts.ending}",)
+            yield "o", (parts.within,)
+            prefixes, prefix = [], host
             for folder in folders[:_PREFIXES]:
                 prefix = f"{prefix}/{folder}"
-                found.append(("g", prefix, 0))
+                prefixes.append(prefix)
+            yield "g", tuple(prefixes)
         if "anchor" in families and link.anchor:
-            found.append(("a", link.anchor[:LONGEST], 8))
-            if len(link.anchor) <= 24:
-                found.append(("A", fold_digits(link.anchor), 0))
+            words = fold_all(parts.anchor_words[:8])
+            yield "a", tuple(words)
+            if len(link.anchor) <= _SHORT_ANCHOR:
+                yield "A", (" ".join(words) or link.anchor,)
         if "context" in families:
-            if link.before:
-                found.append(("b", link.before[-100:], -4))
-            if link.after:
-                found.append(("f", link.after[:100], 3))
+            yield "b", tuple(fold_all(parts.words_before[-4:]))
+            yield "f", tuple(fold_all(parts.words_after[:3]))
         if "title" in families and link.title:
-            found.append(("t", link.title[:LONGEST], 6))
+            yield "t", tuple(fold_all(parts.title_words[:6]))
         if "markup" in families:
-            found += [("y", link.type[:80].lower(), 0), ("r", link.rel[:80].lower(), 0)]
-            found += [("p", self.tags, 0), ("P", _last_levels(self.tags), 0)]
+            yield "y", (link.type[:80].lower(),)
+            yield "r", (link.rel[:80].lower(),)
+            yield "p", (parts.tags,)
+            yield "P", (parts.shape,)
             if link.predicate:
-                found.append(("d", link.predicate[:LONGEST], 0))
-        return found
+                yield "d", (link.predicate[:LONGEST],)
 
-    def groups(self) -> tuple[str, str, str]:
-        """Names of the link's cluster, section and subsection."""
-        host, folders = self.host, self.folders
-        return (
-            f"{_last_levels(self.tags)} {host} {len(folders)} {self.extension} {self.trailing}",
-            f"{host}/{folders[0] if folders else ''}",
-            f"{host}/{'/'.join(folders[:2])}",
-        )
+
+class _Rows(dict[str, int]):
+    """Rows of the texts of one topic, hashed when first asked for."""
+
+    def __init__(self, topic: str, mask: int) -> None:
+        super().__init__()
+        self._salt = crc32(f"{topic}:".encode())
+        self._mask = mask
+
+    def __missing__(self, token: str) -> int:
+        row = self[token] = crc32(token.encode("utf-8", "replace"), self._salt) & self._mask
+        return row
+
+
+def _groups(parts: LinkParts) -> tuple[str, str, str]:
+    """Names of the link's cluster, section and subsection."""
+    host, folders = parts.host, parts.folders
+    return (
+        f"{parts.shape} {host} {len(folders)} {parts.extension} {parts.trailing}",
+        f"{host}/{folders[0] if folders else ''}",
+        f"{host}/{'/'.join(folders[:2])}",
+    )
 
 
 _NO_ROWS: NDArray[np.uint32] = np.zeros(0, np.uint32)
-
-
-def _endings(name: str) -> tuple[str, list[str]]:
-    """Extension of a file name, and its last two endings (``dump.nt.gz``: ``nt``, ``gz``)."""
-    stem, *endings = name.split(".")
-    if not stem or not endings:
-        return "", []
-    extension = endings[-1] if _EXTENSION.fullmatch(endings[-1]) else ""
-    return extension, [e for e in endings if _EXTENSION.fullmatch(e)][-2:]
-
-
-def _last_levels(tags: str) -> str:
-    """The last three levels of a tag path."""
-    return "/".join(tags.rsplit("/", 3)[-3:])

@@ -259,8 +259,9 @@ class CrawlMemory:
         if self.fetches <= options.refresh_always or self.fetches - self._refreshed_at >= every:
             self.refresh()
         else:
-            self._predict_again(self.order.front(host))
-            self.order.settle(host)
+            first = self.order.first(host, options.first)
+            self._predict_again(first)
+            self.order.settle(first)
 
     def refresh(self) -> None:
         """Predict every waiting link again and choose the fronts anew."""

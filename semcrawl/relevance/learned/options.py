@@ -46,6 +46,8 @@ class LearnedOptions:
     refresh_always: int = 60
     #: … and later after every so many fetches
     refresh_every: int = 25
+    #: … except those of the first so many links of the host, refreshed after every fetch
+    first: int = 64
     #: how many links of a host keep an exact key in the frontier
     head: int = 256
     #: a key is moved only when it is off by more than this
@@ -70,8 +72,8 @@ class LearnedOptions:
             raise UsageError(f"table_bits must be from 8 to 26, not {self.table_bits}")
         if self.max_links < 1000:
             raise UsageError(f"max_links must be 1000 or more, not {self.max_links}")
-        if self.head < 1 or self.refresh_every < 1:
-            raise UsageError("head and refresh_every must be 1 or more")
+        if min(self.first, self.head, self.refresh_every) < 1:
+            raise UsageError("first, head and refresh_every must be 1 or more")
         if not (self.initial_squares > 0 and self.explore_index > 0 and self.ramp >= 0):
             raise UsageError("initial_squares and explore_index must be above 0, ramp at least 0")
         unknown = self.families - FEATURE_FAMILIES

@@ -55,10 +55,16 @@ class WaitingOrder:
                 mine = mine[np.argsort(-told[mine], kind="stable")[: self._options.head]]
             self._fronts[host] = np.concatenate((self._fronts.get(host, _NO_LINKS), mine))
 
-    def settle(self, host: int) -> None:
-        """Note which links of a host's front have another place than the frontier believes."""
+    def first(self, host: int, most: int) -> Ids:
+        """The first so many links of a host, in no order, as the frontier believes."""
         front = self.front(host)
-        self._tell(front, self._scores(front))
+        if len(front) > most:
+            front = front[np.argpartition(-self._table["told"][front], most - 1)[:most]]
+        return front
+
+    def settle(self, numbers: Ids) -> None:
+        """Note which of these links have another place than the frontier believes."""
+        self._tell(numbers, self._scores(numbers))
 
     def rebuild(self) -> None:
         """Choose the fronts anew out of all waiting links."""

@@ -3,49 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 #: characters of a URL that are looked at
 LONGEST = 1000
 #: what several addresses of one page differ in
-_PAGE_ENDING = re.compile(r"(?i)(?:/(?:index|default|overview))?(?:\.(?:html?|xhtml|php))?$")
-_OTHER_ENDINGS = ("", "/", ".html", ".htm", ".php", "/index.html", "/index.htm", "/Overview.html")
+_PAGE_ENDING = re.compile(r"(?:/(?:index|default|overview))?\.(?:html?|xhtml|php)$", re.IGNORECASE)
+_OTHER_ENDINGS = ("", "/", ".html", ".htm", ".php")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a link was found and where the crawl began on that host."""
+def way_between(page_folder: str, folder: str) -> str:
+    """How a link's ``host/folder/`` lies to its page's."""
+    if folder == page_folder:
+        return "same"
+    if folder.startswith(page_folder):
+        return "below"
+    if page_folder.startswith(folder):
+        return "above"
+    host = folder[: folder.index("/") + 1]
+    return "aside" if page_folder.startswith(host) else "other host"
 
-    #: host and folder of the page, ``host/folder/``
-    folder: str = ""
-    #: the same of the host's seed; empty if it has none or the seed lies at the top
-    root: str = ""
 
-    def way(self, host: str, folder: str) -> str:
-        """How a folder lies to the page's."""
-        mine = host + folder
-        if not self.folder.startswith(f"{host}/"):
-            return "other host"
-        if mine == self.folder:
-            return "same"
-        if mine.startswith(self.folder):
-            return "below"
-        return "above" if self.folder.startswith(mine) else "aside"
+def place_in(root: str, folder: str) -> str:
+    """How a link's ``host/folder/`` lies to the seed's: ``in``, ``near`` (beside it) or ``out``.
 
-    def within(self, host: str, folder: str) -> str:
-        """How a folder lies to the seed's: ``in``, ``near`` (below its parent) or ``out``.
-
-        Empty when the seed lies at the top of its host, so that everything would be ``in``.
-        """
-        if not self.root.startswith(f"{host}/"):
-            return ""
-        mine = host + folder
-        if mine.startswith(self.root):
-            return "in"
-        above = self.root[:-1].rpartition("/")[0] + "/"
-        return "near" if mine.startswith(above) else "out"
+    Empty when there is no such root.
+    """
+    if not root:
+        return ""
+    if folder.startswith(root):
+        return "in"
+    return "near" if folder.startswith(root[:-1].rpartition("/")[0] + "/") else "out"
 
 
 class SeedFolders:
@@ -63,10 +50,10 @@ class SeedFolders:
             known = known[:-1].rpartition("/")[0] + "/"
         self.folders[host] = known
 
-    def place(self, page: str, url: str) -> Place:
-        """The place of a link to ``url`` on ``page``."""
-        root = self.folders.get(host_of(url), "")
-        return Place(folder_of(page), root if root.count("/") > 1 else "")
+    def root(self, host: str) -> str:
+        """``host/folder/`` that the crawl is at home in; empty when that is all of the host."""
+        root = self.folders.get(host, "")
+        return root if root.count("/") > 1 else ""
 
 
 def host_of(url: str) -> str:
@@ -81,22 +68,15 @@ def folder_of(url: str) -> str:
     return host_of(url) + rest[len(rest.partition("/")[0]) :].rpartition("/")[0].lower() + "/"
 
 
-def twin_addresses(url: str) -> Iterator[str]:
+def twin_addresses(url: str) -> list[str]:
     """Other addresses under which servers often serve the same page.
 
-    They differ in a trailing slash, an index file or an HTML extension.
+    They differ in a trailing slash or an HTML extension.
     """
     if len(url) > LONGEST:
-        return
+        return []
     start, mark, query = url.partition("?")
-    try:
-        path = urlsplit(start).path
-    except ValueError:
-        return
-    bare = _PAGE_ENDING.sub("", path).rstrip("/")
-    front = start[: len(start) - len(path)]
-    for ending in _OTHER_ENDINGS:
-        if bare or ending.startswith("/"):
-            twin = f"{front}{bare}{ending}{mark}{query}"
-            if twin != url:
-                yield twin
+    bare = _PAGE_ENDING.sub("", start, 1).rstrip("/")
+    rest = mark + query
+    twins = [bare + ending + rest for ending in _OTHER_ENDINGS]
+    return [twin for twin in twins if twin != url]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Self
 
 from semcrawl.links import Link
+from semcrawl.relevance.learned.parts import LinkParts
 from semcrawl.relevance.learned.targets import TargetSigns
 from semcrawl.vocabulary import ARCHIVE_EXTENSIONS, HTML_EXTENSIONS
 
-_WORD = re.compile(r"[a-z0-9]+")
 _MEDIA_TYPE = re.compile(r"[a-z]+/[a-z0-9.+-]+")
 _INDEX_PAGE = re.compile(r"(?:index|default|overview|welcome|home)(?:\.[a-z0-9]+)?")
 #: values of ``rel`` that never lead to a document to read
@@ -79,81 +78,68 @@ class LinkSigns:
     target_prior: float
 
     @classmethod
-    def of(
-        cls,
-        link: Link,
-        targets: TargetSigns,
-        *,
-        extension: str,
-        endings: Sequence[str],
-        segments: Sequence[str],
-        trailing: bool,
-        query: str,
-        within: str,
-    ) -> Self:
-        """Look at a link whose URL was taken apart; everything in lower case."""
-        kind = link.type[:200].partition(";")[0].strip().lower()
+    def of(cls, link: Link, parts: LinkParts, targets: TargetSigns) -> Self:
+        """Look at a link that was taken apart."""
+        kind = link.type[:200].partition(";")[0].strip().lower() if link.type else ""
+        extension = parts.extension
         sure = extension in targets.extensions or kind in targets.media_types
         useless = not sure and (
             extension in targets.dropped
             or (bool(kind) and kind.startswith(_USELESS_TYPES))
             or (bool(link.rel) and not _USELESS_RELS.isdisjoint(link.rel[:200].lower().split()))
-            or (bool(query) and bool(_LISTING_ORDER.fullmatch(query)))
+            or (bool(parts.query) and bool(_LISTING_ORDER.fullmatch(parts.query)))
         )
-        packed = extension in ARCHIVE_EXTENSIONS and bool({*endings[:-1]} & targets.extensions)
+        packed = extension in ARCHIVE_EXTENSIONS and not targets.extensions.isdisjoint(
+            parts.endings[:-1]
+        )
         ambiguous = bool(extension) and not sure and extension not in HTML_EXTENSIONS
         unlikely = extension in targets.unlikely and not packed
-        outside = _OUTSIDE.get(within, 0.0)
+        outside = _OUTSIDE.get(parts.within, 0.0)
         if sure:
             prior, target_prior = SURE - _OUTSIDE_SHARE * outside, SURE
         elif useless:
             prior, target_prior = NEVER, NEVER
         else:
             data = packed or extension in {"xml", "json"}
-            words = _word_evidence(link, targets.words, targets.media_types, segments, query)
-            hub = _hub_likeness(segments, trailing=trailing, query=bool(query))
             kind_logit = 0.3 if data else -2.5 if unlikely else -1.0 if ambiguous else 0.0
-            prior = BASE + words + hub + kind_logit - outside
+            words = _word_evidence(link, parts, targets)
+            prior = BASE + words + _hub_likeness(parts) + kind_logit - outside
             target_prior = -1.0 if ambiguous and not unlikely else -3.0
         return cls(sure, useless, ambiguous, unlikely, prior, target_prior)
 
 
-def _word_evidence(
-    link: Link, words: Set[str], types: Set[str], segments: Sequence[str], query: str
-) -> float:
+def _word_evidence(link: Link, parts: LinkParts, targets: TargetSigns) -> float:
     """What the words in and around a link add to its logit."""
-    named = f"{link.anchor[:500]} {link.title[:500]}".lower()
-    named_words = _WORD.findall(named)
-    last_words = _WORD.findall(segments[-1]) if segments else []
-    path_words = _WORD.findall(" ".join(segments[:-1]))
+    words, types = targets.words, targets.media_types
     logit = 0.0
-    if "/" in named and not types.isdisjoint(_MEDIA_TYPE.findall(named)):
-        logit += 3.0
-    if not words.isdisjoint(named_words):
+    for text in (link.anchor, link.title):
+        if "/" in text and not types.isdisjoint(_MEDIA_TYPE.findall(text[:500].lower())):
+            logit += 3.0
+            break
+    if not (words.isdisjoint(parts.anchor_words) and words.isdisjoint(parts.title_words)):
         logit += 1.2
-    if not words.isdisjoint(last_words):
+    if not words.isdisjoint(parts.last_words):
         logit += 1.2
-    elif not words.isdisjoint(path_words):
+    elif not words.isdisjoint(parts.folder_words):
         logit += 0.3
-    if link.before or link.after:
-        around = f"{link.before[-200:]} {link.after[:200]}".lower()
-        if not words.isdisjoint(_WORD.findall(around)):
-            logit += 0.5
+    if not (words.isdisjoint(parts.words_before) and words.isdisjoint(parts.words_after)):
+        logit += 0.5
     if "alternate" in link.rel:
         logit += 0.5
-    if not (_HUB_WORDS.isdisjoint(last_words) and _HUB_WORDS.isdisjoint(named_words[:8])):
+    if not (_HUB_WORDS.isdisjoint(parts.last_words) and _HUB_WORDS.isdisjoint(parts.anchor_words)):
         logit += 0.6
     if not (
-        _DULL_WORDS.isdisjoint(last_words)
-        and _DULL_WORDS.isdisjoint(path_words)
-        and (not query or _DULL_WORDS.isdisjoint(_WORD.findall(query)))
+        _DULL_WORDS.isdisjoint(parts.last_words)
+        and _DULL_WORDS.isdisjoint(parts.folder_words)
+        and _DULL_WORDS.isdisjoint(parts.query_words)
     ):
         logit -= 0.7
     return logit
 
 
-def _hub_likeness(segments: Sequence[str], *, trailing: bool, query: bool) -> float:
+def _hub_likeness(parts: LinkParts) -> float:
     """What the shape of the path adds: folders and index pages are hubs, depth speaks against."""
-    index = trailing or (bool(segments) and bool(_INDEX_PAGE.fullmatch(segments[-1])))
-    likeness = index - 0.5 * max(0, len(segments) - 1) - 0.5 * query
+    segments = parts.segments
+    index = parts.trailing or bool(_INDEX_PAGE.fullmatch(segments[-1]))
+    likeness = index - 0.5 * max(0, len(segments) - 1) - 0.5 * bool(parts.query)
     return 0.3 * max(likeness, -4.0)

@@ -14,7 +14,7 @@ from semcrawl.relevance.learned.features import FeatureMaker, LinkFacts
 from semcrawl.relevance.learned.memory import CrawlMemory
 from semcrawl.relevance.learned.model import Floats
 from semcrawl.relevance.learned.options import LearnedOptions
-from semcrawl.relevance.learned.places import SeedFolders
+from semcrawl.relevance.learned.places import SeedFolders, folder_of
 from semcrawl.relevance.learned.state import pack, unpack
 from semcrawl.relevance.learned.table import DONE, NONE
 from semcrawl.relevance.learned.targets import TargetSigns
@@ -122,12 +122,12 @@ class Learned:
             return [("dropped", "its address, type or rel is never a page's or a target's")]
         memory = self._memory
         index, target, scores = self._judge([link.url], [facts])
-        label, rules = self._label(page, link, facts, float(index[0]), float(target[0]))
-        named = self._maker.named(link, self._seeds.place(page.url, link.url))
+        label = self._label(page, link, facts, float(index[0]), float(target[0]))
+        named = self._maker.named(link, folder_of(page.url), self._seeds)
         weighed = sorted(((float(memory.model.weights[row]), name) for name, row in named))
         rows = [
             ("label", str(label)),
-            ("rules", " ".join(rules) or "none holds"),
+            ("rules", " ".join(relevancy_r(link)[1]) or "none holds"),
             ("index", f"{index[0]:.3f} targets per request"),
             ("exploration bonus", f"{scores[0] - index[0]:.3f}"),
             ("is a target", f"{target[0]:.0%} likely"),
@@ -204,11 +204,11 @@ class Learned:
 
     def _facts(self, page: str, links: Sequence[Link]) -> list[LinkFacts]:
         """Descriptions of links, remembered from one call to the next."""
-        found = []
+        found, folder = [], folder_of(page)
         for link in links:
             facts = self._described.get(link.url)
             if facts is None:
-                facts = self._maker.facts(link, self._seeds.place(page, link.url))
+                facts = self._maker.facts(link, folder, self._seeds)
                 self._described[link.url] = facts
                 if len(self._described) > _REMEMBERED:
                     self._described.popitem(last=False)
@@ -246,8 +246,8 @@ class Learned:
         )
         ranked = [Ranked(link, Label.N, None) for link in links]
         for at, i in enumerate(kept):
-            label, rules = self._label(page, links[i], facts[at], index[at], target[at])
-            ranked[i] = Ranked(links[i], label, facts[at].host, -scores[at], rules)
+            label = self._label(page, links[i], facts[at], index[at], target[at])
+            ranked[i] = Ranked(links[i], label, facts[at].host, -scores[at])
         return ranked
 
     def _rank_known(self, link: Link, number: int) -> Ranked:
@@ -261,15 +261,16 @@ class Learned:
 
     def _label(
         self, page: Page, link: Link, facts: LinkFacts, index: float, target: float
-    ) -> tuple[Label, tuple[str, ...]]:
-        """Predicted class, and the names of T.2's rules that hold (for the records)."""
-        by_rule, rules = (relevancy_inside_rdf(link), ()) if page.rdf else relevancy_r(link)
+    ) -> Label:
+        """Predicted class (sources.md T.1): what only a look inside can tell is R until learned."""
+        if page.rdf:
+            return relevancy_inside_rdf(link)
         ambiguous = facts.signs.ambiguous
         if target >= (_WORTH_A_LOOK if ambiguous else _LIKELY_TARGET):
-            return Label.R, rules
-        if ambiguous and by_rule is not Label.H:
-            return Label.N, rules
-        return (Label.HR if index >= _LIKELY_PARENT else Label.H), rules
+            return Label.R
+        if ambiguous:
+            return Label.N
+        return Label.HR if index >= _LIKELY_PARENT else Label.H
 
     def _number(self, outcome: Outcome) -> int:
         """The link that was fetched; one that nobody told us of (a seed) is put in."""
