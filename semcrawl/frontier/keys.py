@@ -56,7 +56,8 @@ class Keys:
     spread:Q:GRP     zset   hosts of a global group, by turn and place, parked ones left out
     place:Q:GRP      hash   host → turn and place in spread:, or empty when parked
     parked:HOST      set    ``Q:GRP`` left until the host may be asked again
-    busy:HOST        hash   lease id → 0 (start not told yet) or 1, of downloads under way
+    busy:HOST        hash   downloads under way: lease id → 0 (start not told yet), 1 (no
+                            delay), or the server time in µs of its start
     seen:N           hash   digest (10 bytes) → sequence number and key of the link (and a byte
                             if the Bloom filter has it too), or nothing; bucket N
     bloom:N          string 2²⁰ bits of the Bloom filter (with exact_limit)

@@ -342,15 +342,26 @@ local function put(queue, host, group, key, member)
   file_wait(queue, host, group)
 end
 
--- End a download under way. Flag 0: its start was never told and it held the host; the delay
--- counts from now.
+-- Requests reach a host later than they start, some more and some less: so that no two arrive
+-- closer than the delay, it counts from the end of a download where that ends this soon.
+local function slack(delay)
+  return math.max(delay / 10, 100000)
+end
+
+-- End a download under way. What busy: has of it: 0 = its start was never told and it held the host,
+-- the delay counts from now; 1 = there is no delay; else the time of its start.
 local function release(host, id)
   local flag = call('HGET', busy_key(host), id)
   if not flag then return end
-  local was = flag == '1' and available(host)
+  local was, delay = available(host), pace(host)
   call('HDEL', busy_key(host), id)
-  if flag == '0' then cool(host, NOW + (pace(host))) end
-  if not was then file_availability(host) end
+  if flag == '0' then
+    cool(host, NOW + delay)
+  elseif flag ~= '1' and delay > 0 then
+    local till = math.min(NOW, tonumber(flag) + slack(delay)) + delay
+    if till > tonumber(call('ZSCORE', COOLING, host) or 0) then cool(host, till) end
+  end
+  if was ~= available(host) then file_availability(host) end
 end
 
 -- A lease's record, or nil when it is void.

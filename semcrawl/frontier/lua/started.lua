@@ -4,7 +4,7 @@ for _, id in ipairs(ARGS[1]) do
   local record = lease_record(id)
   if record and call('HGET', busy_key(record.host), id) == '0' then
     local delay = pace(record.host)
-    call('HSET', busy_key(record.host), id, '1')
+    call('HSET', busy_key(record.host), id, delay > 0 and num(NOW) or '1')
     cool(record.host, NOW + delay)
     if delay == 0 then file_availability(record.host) end
   end
