@@ -2,7 +2,8 @@
 
     python benchmarks/rdf_syntaxes.py [--statements 100000] [--rounds 5]
 
-Each contender gets the same bytes in the same run; the least processor time of the rounds counts. ``bare`` iterates
+Each contender gets the same bytes in the same run; the least processor time of the rounds counts.
+``bare`` iterates
 over pyoxigraph's parser and throws the quads away. rdflib reads a tenth of the data.
 """
 
@@ -76,8 +77,10 @@ def data(statements: int) -> dict[str, tuple[str, pyoxigraph.RdfFormat, bytes]]:
         f'<e:link rdf:resource="{i["link"]}"/><e:size rdf:datatype="{integer}">{i["size"]}'
         "</e:size>"
         + "".join(f'<e:see{k} rdf:resource="{i["link"]}#part{k}"/>' for k in range(3))
-        + f'<rdf:type rdf:resource="{e}Item"/><e:comment>Some more words on item {n}, as people write'
-        ' them.</e:comment><e:part rdf:parseType="Resource"><e:note>a "quoted" word</e:note></e:part>'
+        + f'<rdf:type rdf:resource="{e}Item"/>'
+        f"<e:comment>Some more words on item {n}, as people write"
+        ' them.</e:comment><e:part rdf:parseType="Resource">'
+        '<e:note>a "quoted" word</e:note></e:part>'
         "</rdf:Description>"
         for n, i in enumerate(items)
     ]
