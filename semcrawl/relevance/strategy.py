@@ -33,9 +33,23 @@ class RuleOptions:
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read ``SEMCRAWL_PROMOTE_WAITING`` and ``SEMCRAWL_KEEP_UNLIKELY``."""
         return cls(
-            promote_waiting=bool(settings.get("SEMCRAWL_PROMOTE_WAITING", True)),
-            keep_unlikely=bool(settings.get("SEMCRAWL_KEEP_UNLIKELY", True)),
+            promote_waiting=_flag(settings, "SEMCRAWL_PROMOTE_WAITING"),
+            keep_unlikely=_flag(settings, "SEMCRAWL_KEEP_UNLIKELY"),
         )
+
+
+def _flag(settings: Mapping[str, Any], name: str) -> bool:
+    """Read a setting that is on by default; on the command line it is a word.
+
+    Raises ``UsageError`` for a word that says neither yes nor no.
+    """
+    value = settings.get(name, True)
+    word = str(value).strip().lower()
+    if word in ("1", "true", "yes", "on"):
+        return True
+    if word in ("0", "false", "no", "off", "none", ""):
+        return False
+    raise UsageError(f"{name} must be true or false, not {value!r}")
 
 
 def state_error(strategy: str) -> UsageError:

@@ -67,6 +67,20 @@ class TestEveryStrategy:
                 load_strategy(name, {}).load_state(b"nonsense")
 
 
+@pytest.mark.parametrize(
+    ("value", "meant"), [(False, False), ("False", False), ("0", False), (0, False), ("1", True)]
+)
+def test_switches_are_read_as_the_command_line_gives_them(value, meant):
+    options = RuleOptions.from_settings({"SEMCRAWL_PROMOTE_WAITING": value})
+    assert options.promote_waiting is meant
+    assert options.keep_unlikely
+
+
+def test_a_switch_that_says_neither_yes_nor_no_is_refused():
+    with pytest.raises(UsageError, match="SEMCRAWL_KEEP_UNLIKELY"):
+        RuleOptions.from_settings({"SEMCRAWL_KEEP_UNLIKELY": "perhaps"})
+
+
 def test_random_order_follows_from_seed_and_url():
     links = [Link(f"{HOST}/{n}") for n in range(50)]
 
