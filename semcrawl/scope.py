@@ -52,9 +52,14 @@ class Scope:
             raise UsageError("scope must be site, parent, any or a list of hosts; it is empty")
         return cls("hosts", tuple(hosts), frozenset(redirectors))
 
+    @staticmethod
+    def root_of(url: str) -> str:
+        """Return what a seed adds to :attr:`roots`: its pay-level domain."""
+        return pay_level_domain(urlsplit(url).hostname or "")
+
     def add_seed(self, url: str) -> None:
         """Widen the scope to the site of a seed."""
-        self.roots.add(pay_level_domain(urlsplit(url).hostname or ""))
+        self.roots.add(self.root_of(url))
 
     def inside(self, url: str) -> bool:
         """Whether a URL lies on the sites of the crawl."""
@@ -68,7 +73,7 @@ class Scope:
                 for known, prefix in self.hosts
                 if (parts.path or "/").startswith(prefix or "/")
             )
-        return pay_level_domain(host) in self.roots
+        return self.root_of(url) in self.roots
 
     def may_lead(self, url: str, *, page_inside: bool = True) -> bool:
         """Whether a link could be followed, whatever it is labelled."""

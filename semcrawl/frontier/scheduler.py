@@ -27,9 +27,9 @@ LEASE = "semcrawl_lease"
 class FrontierScheduler(BaseScheduler):
     """Gives the engine the requests of links that the frontier hands out.
 
-    A spider takes part when it has a ``queue`` and a ``make_request(lease)``; any other spider of
-    the project gets Scrapy's own scheduler. Requests without a lease, which a callback of the
-    user's may yield, wait in memory and go first.
+    A spider takes part when it has a ``queue``, ``join(session)`` and ``make_request(lease)``;
+    any other spider of the project gets Scrapy's own scheduler. Requests without a lease, which a
+    callback of the user's may yield, wait in memory and go first.
     """
 
     def __init__(self, crawler: Crawler, source: SessionSource) -> None:
@@ -56,7 +56,8 @@ class FrontierScheduler(BaseScheduler):
         spider = self._spider
         try:
             session = self._source.session()
-            spider.session = session
+            await session.open()
+            spider.join(session)
             await session.attach(
                 spider.queue,
                 deliver=self._deliver,

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from semcrawl.errors import FrontierError
@@ -32,6 +32,8 @@ FRONT = -1e300
 #: value of the seeds' group: above everything
 _SEEDS = "seeds"
 _SEEDS_VALUE = 1e9
+#: name of the frontier's blob with the pay-level domains of the seeds
+_ROOTS = "roots"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,8 @@ class CrawlSession:
         self.failure = ""
         #: digests of bodies that were read
         self.digests: set[bytes] = set()
+        #: pay-level domains of the seeds: of this run, of earlier ones, of other workers
+        self.roots: set[str] = set()
         self.tally = Tally()
         self.finished = asyncio.Event()
         self._ports: dict[str, _Port] = {}
@@ -104,6 +108,7 @@ class CrawlSession:
         self._draining = False
         self._last_work = time.monotonic()
         self._opened = False
+        self._opening = asyncio.Lock()
         self._heard_at = 0.0
         self._attached = 0
         self._learned = 0
@@ -112,10 +117,14 @@ class CrawlSession:
     # -- life
     async def open(self) -> None:
         """Open the frontier and go on with what was learned before."""
-        if self._opened:
-            return
-        self._opened = True
+        async with self._opening:
+            if not self._opened:
+                await self._open()
+                self._opened = True
+
+    async def _open(self) -> None:
         await self.frontier.open()
+        self.roots |= await self._saved_roots()
         state = await self.frontier.load(self._state_name)
         if state:
             self.strategy.load_state(state)
@@ -156,10 +165,12 @@ class CrawlSession:
         if self._ports:
             return
         self._draining = True
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._tasks = []
+        tasks, self._tasks = set(self._tasks), []
+        while tasks:
+            # once may not do: a cancellation that comes together with a reply gets lost
+            for task in tasks:
+                task.cancel()
+            _, tasks = await asyncio.wait(tasks, timeout=0.2)
         with contextlib.suppress(FrontierError):
             await self._flush()
             await self._save()
@@ -246,6 +257,16 @@ class CrawlSession:
         self.wake()
         return new
 
+    async def widen(self, roots: Iterable[str]) -> None:
+        """Add pay-level domains to :attr:`roots`, for later runs and other workers as well."""
+        if not self.roots.issuperset(roots):
+            self.roots.update(roots)
+            self.roots |= await self._saved_roots()
+            await self.frontier.save(_ROOTS, "\n".join(sorted(self.roots)).encode())
+
+    async def _saved_roots(self) -> set[str]:
+        return set((await self.frontier.load(_ROOTS) or b"").decode().split())
+
     async def follow_redirect(self, lease: Lease, target: str, memo: LinkMemo) -> bool:
         """Put a redirect's target in front of its group; whether it was new."""
         entry = replace(
@@ -313,7 +334,8 @@ class CrawlSession:
                 pause = await self._turn()
                 if not self._wake.is_set():
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self._wake.wait(), pause)
+                        async with asyncio.timeout(pause):
+                            await self._wake.wait()
         except FrontierError as error:
             logger.error("%s", error)
             self.fail(str(error))

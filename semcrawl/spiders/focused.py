@@ -111,6 +111,11 @@ class FocusedSpider(Spider):
     _retries: int
     _max_redirects: int
 
+    def join(self, session: CrawlSession) -> None:
+        """Take part in a session, in the scope that all its seeds give."""
+        self.session = session
+        self.scope.roots = session.roots
+
     # -- seeds
     @property
     def seed_key(self) -> str:
@@ -152,8 +157,7 @@ class FocusedSpider(Spider):
         if not self._seeds_text:
             return
         urls = read_seeds(self._seeds_text, self.normalisation)
-        for url in urls:
-            self.scope.add_seed(url)
+        await self.session.widen({self.scope.root_of(url) for url in urls})
         await self.session.plant([(url, LinkMemo()) for url in urls], self.queue)
 
     async def _await_end(self) -> None:
@@ -179,10 +183,9 @@ class FocusedSpider(Spider):
                 planted.append(read_planted(text, self.normalisation))
             except UsageError as error:
                 self.logger.error("%s", error)
-        for one in planted:
-            self.scope.roots.update(one.roots)
-            if one.page is None:
-                self.scope.add_seed(one.link.url)
+        roots = {root for one in planted for root in one.roots}
+        roots |= {self.scope.root_of(one.link.url) for one in planted if one.page is None}
+        await self.session.widen(roots)
         for (page, barren), links in by_page(planted).items():
             if page is None:
                 await self.session.plant([(link.url, LinkMemo()) for link in links], self.queue)

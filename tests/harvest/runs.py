@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-TIMEOUT = 120  # seconds until a run counts as hanging
+TIMEOUT = 60  # seconds until a run counts as hanging
 
 #: outcomes of links that nothing was sent for
 UNSENT = {"robots-denied", "address-refused"}
@@ -103,6 +103,11 @@ def logged(log: Path) -> list[dict[str, Any]]:
 def asked(log: Path) -> Counter[str]:
     """What was asked for, by the server's log."""
     return Counter(line["host"] + line["path"] for line in logged(log))
+
+
+def pages(log: Path) -> int:
+    """How many requests the server's log holds, those for robots.txt left out."""
+    return sum(count for url, count in asked(log).items() if not url.endswith("/robots.txt"))
 
 
 @dataclass
