@@ -114,8 +114,9 @@ class Frontier(ABC):
 
     @abstractmethod
     async def started(self, leases: Sequence[Lease]) -> None:
-        """Say that these requests leave now: their hosts' crawl delay counts from here (or from
-        the end of the download where that comes soon after).
+        """Say that these requests leave now: their hosts' crawl delay counts from here.
+
+        (Or from the end of the download where that comes soon after.)
 
         Between ``take`` and this call a host with a crawl delay is held, so that prefetched
         links never come too close; without the call the delay counts from

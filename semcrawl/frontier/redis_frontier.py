@@ -272,6 +272,17 @@ class RedisFrontier(Frontier):
             self._last_event = event
         return state
 
+    async def remember(self, name: str, content: bytes) -> None:
+        """Keep a blob that has nothing to do with the events, for all workers."""
+        redis, key = self._server.redis, self.keys["state"]
+        await self._server.through(lambda: redis.hset(key, name, content), key)  # type: ignore[arg-type]
+
+    async def recall(self, name: str) -> bytes | None:
+        """Return a blob that :meth:`remember` kept, or ``None``."""
+        redis, key = self._server.redis, self.keys["state"]
+        found: bytes | None = await self._server.through(lambda: redis.hget(key, name), key)  # type: ignore[arg-type]
+        return found
+
     # -- looking
     async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
         """Count what is there."""

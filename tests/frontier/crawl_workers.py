@@ -23,6 +23,8 @@ class CrawlWorkers:
         self._redis = redis
         self._folder = folder
         self._settings = settings
+        #: pages that every worker is given as seeds
+        self.seeds = [0]
         self.folders: list[Path] = []
         self.processes: list[subprocess.Popen[bytes]] = []
 
@@ -32,7 +34,8 @@ class CrawlWorkers:
         self.folders.append(folder)
         own = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
         command = [sys.executable, "-m", "semcrawl", "crawl", "html"]
-        for argument in (f"seeds={self._served.web.url(0)}", "scope=any", "follow_rdf=1"):
+        seeds = ",".join(map(self._served.web.url, self.seeds))
+        for argument in (f"seeds={seeds}", "scope=any", "follow_rdf=1"):
             command += ["-a", argument]
         settings = [f"REDIS_URL={self._redis.url}", f"SEMCRAWL_JOBDIR={folder}", "LOG_LEVEL=INFO"]
         for setting in (*settings, "MAX_IDLE_TIME_BEFORE_CLOSE=1", *self._settings):

@@ -32,6 +32,7 @@ def test_three_workers_keep_every_hosts_delay(
             *("SEMCRAWL_CRAWL_DELAY=0.5", "SEMCRAWL_CONCURRENCY_PER_HOST=1"),
             *("SEMCRAWL_LEASE_TIME=60", "CONCURRENT_REQUESTS=32"),
         )
+        crawl.seeds = list(range(HOSTS))
         try:
             workers = [crawl.start() for _ in range(3)]
             assert [worker.wait(400) for worker in workers] == [0, 0, 0]
