@@ -104,6 +104,10 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
     if sniffing.is_binary(text):
         return Detection(Kind.OTHER, None, 0.95, "binary")
     found = sniffing.sniff(text, head, claim)
+    if found is not None and found.evidence == sniffing.NO_ROOT and len(head) > HEAD:
+        # a long comment or document type comes first
+        text, encoding = to_utf8(head[: HEAD * 64], content_type)
+        found = sniffing.sniff(text, head, claim)
     if found is not None:
         evidence = found.evidence
         if encoding.name != "utf-8":

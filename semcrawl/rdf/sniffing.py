@@ -9,6 +9,7 @@ from semcrawl.vocabulary import Kind, RdfFormat
 
 RDF_NAMESPACE = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XHTML_NAMESPACE = b"http://www.w3.org/1999/xhtml"
+NO_ROOT = "XML without a root element in sight"
 TRIX_NAMESPACES = (
     b"http://www.w3.org/2004/03/trix/trix-1/",
     b"http://www.w3.org/2004/03/trix/",
@@ -43,6 +44,7 @@ _HTML_TAG = re.compile(
     rb")(?=[\s/>])(?!\s+<)",
     re.IGNORECASE,
 )
+_XML_START = re.compile(rb"<\?xml\b|<!--|<!doctype\s", re.IGNORECASE)
 _HTML_ANYWHERE = re.compile(rb"<!doctype\s+html|<html[\s>]|<body[\s>]|<head>", re.IGNORECASE)
 
 # --- the Turtle family
@@ -140,8 +142,8 @@ def _sniff_markup(text: bytes, claim: RdfFormat | None) -> Finding | None:
     rest = text[misc.end() :] if misc else start
     root = _TAG.match(rest)
     if root is None:
-        if start[:5].lower() == b"<?xml":
-            return Finding(Kind.OTHER, None, 0.8, "XML without a root element in sight")
+        if _XML_START.match(start) and not _HTML_ANYWHERE.match(start):
+            return Finding(Kind.OTHER, None, 0.8, NO_ROOT)
         if _HTML_ANYWHERE.match(start):
             return Finding(Kind.HTML, None, 0.9, "HTML tags")
         return None

@@ -1,0 +1,128 @@
+"""Whatever the bytes: no exception leaves, and bounds hold."""
+
+# ruff: noqa: E501 - tables
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from semcrawl.rdf import Detection, ReadOptions, read, read_embedded
+from semcrawl.vocabulary import Kind, RdfFormat
+
+URL = "http://example.org/doc"
+FOUND = Path(__file__).parent / "fuzz"
+TOKENS = st.sampled_from(
+    [
+        b"<http://a/>", b"<a>", b"e:b", b"_:x", b'"v"', b'"', b"'''", b"@en", b"^^", b"[", b"]", b"(",
+        b")", b"{", b"}", b".", b";", b",", b"@prefix e: <http://e/> .", b"\n", b"#", b"<<(", b")>>",
+        b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>", b"</rdf:RDF>",
+        b"<rdf:Description rdf:about='a'>", b"</rdf:Description>", b"&amp;", b"&x;", b"<!--", b"-->",
+        b'{"@context": {"@vocab": "http://v/"}', b'"@id": "a"', b'"@list": [', b":", b"1", b"null",
+        b"<p property='dc:title' typeof='x:Y'>", b"<div itemscope itemtype='http://s/T'>", b"</div>",
+        b"<b itemprop='n'>", b"<script type='application/ld+json'>", b"</script>", b"\xff", b"\0",
+        b"=>", b"?x", b"!", b"\\u00", b"\xc3",
+    ]
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(TOKENS, max_size=40), st.sampled_from(list(RdfFormat)), st.booleans())
+def test_nothing_raises(tokens: list[bytes], syntax: RdfFormat, spaced: bool) -> None:
+    body = (b" " if spaced else b"").join(tokens)
+    found = Detection(Kind.RDF, syntax, 1.0, "test")
+    for reading in (
+        read(body, URL),
+        read(body, URL, None, detection=found),
+        read_embedded(body, URL, "text/html"),
+    ):
+        assert reading.nquads.count(b"\n") == reading.quads
+        assert all(line.endswith(b" .") for line in reading.nquads.splitlines())
+        assert len(reading.errors) <= reading.error_count
+        assert reading.links is not None
+
+
+@given(st.binary(max_size=200), st.text(max_size=20))
+@settings(max_examples=100, deadline=None)
+def test_no_url_and_no_bytes_raise(body: bytes, url: str) -> None:
+    read(body, url)
+    read(b"<a> <b> <c> .", url, "text/turtle")
+    read_embedded(b"<p property='dc:title'>" + body, url)
+
+
+@pytest.mark.parametrize("path", sorted(FOUND.glob("*")) if FOUND.is_dir() else [], ids=str)
+def test_what_was_found_before(path: Path) -> None:
+    body = path.read_bytes()
+    for syntax in RdfFormat:
+        read(body, URL, None, detection=Detection(Kind.RDF, syntax, 1.0, "test"))
+    read_embedded(body, URL)
+
+
+DEEP = [
+    (b'{"http://a/b":' * 20_000 + b"1" + b"}" * 20_000, "application/ld+json"),
+    (b'{"@list": [' * 20_000, "application/ld+json"),
+    (b"<a:b> <a:b> " + b"<<( <a:b> <a:b> " * 20_000, "text/turtle"),
+    (b"<a:b> <a:b> " + b"<<( <a:b> <a:b> " * 20_000, "application/n-triples"),
+    (b"<a:b> <a:b> " + b"(" * 20_000, "text/turtle"),
+    (b"<a:b> <a:b> " + b"[<a:b> " * 20_000, "text/turtle"),
+    (
+        b'<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/">'
+        + b"<e:a><e:b>" * 20_000,
+        "application/rdf+xml",
+    ),
+    (b"<div property='dc:title' typeof='x'>" * 20_000, "text/html"),
+    (b"<script type='application/ld+json'>" + b'{"http://a/b":' * 20_000, "text/html"),
+]
+
+
+def test_deep_nesting_does_not_end_the_process(tmp_path: Path) -> None:
+    """In a process of its own, as a parser that fails here takes all with it."""
+    script = (
+        "import sys, pathlib; from semcrawl.rdf import *; from semcrawl.rdf.detection import"
+        " format_of_type; from semcrawl.vocabulary import Kind\n"
+        "for path in sys.argv[1:]:\n"
+        "    t, body = pathlib.Path(path).read_bytes().split(b' ', 1); t = t.decode()\n"
+        "    f = format_of_type(t); d = Detection(Kind.RDF, f, 1.0, '')\n"
+        "    r = read(body, 'http://x/', t, detection=d) if f else read_embedded(body, 'http://x/')\n"
+        "    assert f is None or r.error_count, (t, r)\n"
+    )
+    paths = []
+    for number, (body, content_type) in enumerate(DEEP):
+        paths.append(tmp_path / str(number))
+        paths[-1].write_bytes(content_type.encode() + b" " + body)
+    subprocess.run([sys.executable, "-c", script, *map(str, paths)], check=True, timeout=100)
+
+
+def test_entities_that_multiply_are_refused() -> None:
+    big = b'<!ENTITY a "' + b"x" * 100_000 + b'">'
+    body = (
+        b"<!DOCTYPE r [" + big + b"]>"
+        b'<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/">'
+        b'<r:Description r:about="http://a/"><e:p>' + b"&a;" * 10_000 + b"</e:p></r:Description>"
+        b"</r:RDF>"
+    )
+    reading = read(body, URL)
+    assert reading.quads == 0
+    assert "entities grow" in reading.errors[0].message
+
+
+def test_external_entities_are_never_loaded(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    body = (
+        f'<!DOCTYPE r [<!ENTITY a SYSTEM "file://{tmp_path}/secret">]>'
+        '<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/">'
+        '<r:Description r:about="http://a/"><e:p>&a;</e:p></r:Description></r:RDF>'
+    ).encode()
+    reading = read(body, URL)
+    assert b"secret" not in reading.nquads
+    assert reading.error_count == 1
+
+
+def test_errors_are_counted_beyond_those_kept() -> None:
+    reading = read(b"x\n" * 500, URL, "application/n-triples", ReadOptions(max_errors=5))
+    assert (len(reading.errors), reading.error_count) == (5, 500)
+    assert read(b"x\n" * 500, URL, "application/n-triples",
+                ReadOptions(give_up_after_errors=50)).error_count == 51  # fmt: skip
