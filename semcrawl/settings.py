@@ -26,6 +26,10 @@ DOWNLOAD_TIMEOUT = 60
 DOWNLOAD_MAXSIZE = 100 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # the records tell of it
+DOWNLOAD_HANDLERS = {
+    "http": "semcrawl.downloading.CountedDownloadHandler",
+    "https": "semcrawl.downloading.CountedDownloadHandler",
+}
 # The frontier keeps the pace of every host, for all workers; the downloader adds none of its own.
 DOWNLOAD_DELAY = 0
 CONCURRENT_REQUESTS_PER_DOMAIN = 1000
