@@ -109,3 +109,39 @@ def test_explain_reads_files_and_refuses_what_is_no_page(folder):
     data = semcrawl("explain", folder / "a.ttl", cwd=folder.parent)
     assert data.returncode == 2
     assert "is no HTML page" in data.stderr
+
+
+@pytest.mark.slow
+def test_a_recorded_harvest_is_a_world(tmp_path):
+    pytest.importorskip("warcio")
+    world = members()
+    with WorldServer(world) as server:
+        done = semcrawl(
+            "harvest", world.starts[0], "--fast", "--record", "--scope", "members.example",
+            "--out", "job", cwd=tmp_path, http_proxy=server.address,
+        )  # fmt: skip
+        asked = {one.url for one in server.log if not one.robots}
+    assert done.returncode == 0, done.stderr
+    done = semcrawl(
+        "evaluate", "job", "--strategies", "breadth-first,omniscient", "--out", "out", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    data = json.loads((tmp_path / "out" / "results.json").read_text())["sets"][0]["worlds"][0]
+    assert data["starts"] == list(world.starts)
+    assert data["targets"] == 10
+    assert data["strategies"]["breadth-first"]["requests"]["mean"] == len(asked)
+
+
+@pytest.mark.slow
+def test_live_and_offline_give_the_same_figures(tmp_path):
+    arguments = ("evaluate", "thesis:deri", "--strategies", "rules-parents", "--pages", "60")
+    figures = []
+    for more in ((), ("--live",)):
+        done = semcrawl(*arguments, *more, "--out", "out", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        data = json.loads((tmp_path / "out" / "results.json").read_text())
+        [world] = data["sets"][0]["worlds"]
+        figures.append(world["strategies"]["rules-parents"])
+    offline, live = figures
+    for name in ("found", "auc", "curve", "rules", "depths"):
+        assert offline[name] == live[name], name
