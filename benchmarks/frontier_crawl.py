@@ -46,13 +46,14 @@ def make_page(page: int, pages: int) -> bytes:
     rng = random.Random(page)
     targets = [2 * page + 1, 2 * page + 2]
     targets += [rng.randrange(pages) for _ in range(LINKS - 2)]
+    targets = [target % pages for target in targets]
     words = "the crawler reads what stands around each link and keeps it for later use".split()
     items = []
     for target in targets:
         text = " ".join(rng.choices(words, k=12))
         section = target % 12
         items.append(
-            f'<p class="entry">{text} <a href="/s{section}/page-{target % pages}.html"'
+            f'<p class="entry">{text} <a href="/s{section}/page-{target}.html"'
             f' title="about {target}">page {target}</a> {text}</p>'
         )
     head = f'<html><head><title>Page {page}</title><link rel="icon" href="/i.png"></head><body>'

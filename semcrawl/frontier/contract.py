@@ -45,6 +45,8 @@ class Lease:
     entry: Entry
     #: how often the link was taken before (expired or given back)
     tries: int = 0
+    #: whether its host is held until :meth:`Frontier.started` (or the end of the download)
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,8 +111,8 @@ def unpack_member(queue: str, host: str, group: str, key: float, member: bytes) 
     return Waiting(entry, int.from_bytes(member[:_SEQUENCE_BYTES], "big"), tries)
 
 
-def unpack_lease(fields: Sequence[bytes]) -> Lease:
+def unpack_lease(fields: Sequence[Any]) -> Lease:
     """Read what ``take`` returns for a link; ``FrontierCorrupt`` when it is not ours."""
-    lease_id, queue, host, group, key, member = fields
+    lease_id, queue, host, group, key, member, held = fields
     link = unpack_member(text(queue), text(host), text(group), float(key), member)
-    return Lease(text(lease_id), link.entry, link.tries)
+    return Lease(text(lease_id), link.entry, link.tries, bool(held))

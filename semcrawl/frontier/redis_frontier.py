@@ -132,8 +132,8 @@ class RedisFrontier(Frontier):
 
     async def started(self, leases: Sequence[Lease]) -> None:
         """Say that these requests leave now; their hosts' delay counts from here."""
-        if leases:
-            await self._server.run("started", [[lease.id for lease in leases]])
+        if held := [lease.id for lease in leases if lease.held]:
+            await self._server.run("started", [held])
 
     async def renew(self, leases: Sequence[Lease]) -> list[bool]:
         """Prolong leases by the full lease time; for each, whether it still held."""
@@ -260,7 +260,7 @@ class RedisFrontier(Frontier):
         """Keep a blob, and up to which event this worker had read when it was made."""
         redis, key = self._server.redis, self.keys["state"]
         fields = {name: state, name + ":event": self._last_event}
-        await self._server.through(lambda: redis.hset(key, mapping=fields), key)  # type: ignore[arg-type]
+        await self._server.through(lambda: redis.hset(key, mapping=fields), key)
 
     async def load(self, name: str) -> bytes | None:
         """Return the blob, or ``None``; :meth:`events` goes on from where it was made."""
@@ -275,12 +275,12 @@ class RedisFrontier(Frontier):
     async def remember(self, name: str, content: bytes) -> None:
         """Keep a blob that has nothing to do with the events, for all workers."""
         redis, key = self._server.redis, self.keys["state"]
-        await self._server.through(lambda: redis.hset(key, name, content), key)  # type: ignore[arg-type]
+        await self._server.through(lambda: redis.hset(key, name, content), key)
 
     async def recall(self, name: str) -> bytes | None:
         """Return a blob that :meth:`remember` kept, or ``None``."""
         redis, key = self._server.redis, self.keys["state"]
-        found: bytes | None = await self._server.through(lambda: redis.hget(key, name), key)  # type: ignore[arg-type]
+        found: bytes | None = await self._server.through(lambda: redis.hget(key, name), key)
         return found
 
     # -- looking

@@ -344,8 +344,9 @@ end
 
 -- Requests reach a host later than they start, some more and some less: so that no two arrive
 -- closer than the delay, it counts from the end of a download where that ends this soon.
+-- (A busy machine may take a quarter of a second between start and arrival.)
 local function slack(delay)
-  return math.max(delay / 10, 100000)
+  return math.max(delay / 10, 250000)
 end
 
 -- End a download under way. What busy: has of it: 0 = its start was never told and it held the host,

@@ -1,6 +1,6 @@
 -- Lease the best links that can be taken now.
 -- ARGS: limit, lease time (microseconds), worker, queues
--- Returns {id, queue, host, group, key, member} for each.
+-- Returns {id, queue, host, group, key, member, 1 if its host is held} for each.
 local limit, lease_time, worker, queues = ARGS[1], ARGS[2], ARGS[3], ARGS[4]
 tick()
 local taken = {}
@@ -22,6 +22,6 @@ while #taken < limit do
   move_turn(host)
   file_wait(queue, host, group)
   if not available(host) then file_availability(host) end
-  taken[#taken + 1] = {id, queue, host, group, first[2], member}
+  taken[#taken + 1] = {id, queue, host, group, first[2], member, delay > 0 and 1 or 0}
 end
 return answer(taken)
