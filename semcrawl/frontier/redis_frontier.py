@@ -259,7 +259,7 @@ class RedisFrontier(Frontier):
     async def save(self, name: str, state: bytes) -> None:
         """Keep a blob, and up to which event this worker had read when it was made."""
         redis, key = self._server.redis, self.keys["state"]
-        fields = {name: state, name + ":event": self._last_event}
+        fields: Any = {name: state, name + ":event": self._last_event}
         await self._server.through(lambda: redis.hset(key, mapping=fields), key)
 
     async def load(self, name: str) -> bytes | None:

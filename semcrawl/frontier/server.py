@@ -183,7 +183,7 @@ class Server:
     async def through(self, once: Callable[[], Awaitable[Any]], key: str = "") -> Any:
         """Do ``once`` (on ``key``) until it is through; raise what it means when it cannot be."""
         deadline: float | None = None
-        pause = 0.02
+        pause, failures = 0.02, 0
         while True:
             try:
                 result = await once()
@@ -204,7 +204,9 @@ class Server:
             deadline = now + self._patience if deadline is None else deadline
             if now >= deadline:
                 raise self._unavailable(reason) from reason
-            if not self._away:
+            failures += 1
+            # one failure is a connection that ended, perhaps long ago; two are an outage
+            if failures > 1 and not self._away:
                 self._away = True
                 logger.warning("%s; waiting for it", self._unavailable(reason))
             await self._start_again()

@@ -15,8 +15,10 @@ from served_redis import ServedRedis
 from web import Served, Web
 
 PAGES = 5000
-#: requests in flight of one worker
-IN_FLIGHT = 8
+#: downloads of one worker at a time
+DOWNLOADS = 8
+#: links that a worker has not acknowledged: being downloaded, or being read and written
+IN_FLIGHT = 2 * DOWNLOADS
 #: runs, each with kills at other moments
 RUNS = int(os.environ.get("SEMCRAWL_TEST_KILL_RUNS", "2"))
 
@@ -36,7 +38,7 @@ def test_kills_in_a_whole_crawl(
             redis,
             tmp_path,
             *("SEMCRAWL_CRAWL_DELAY=0", "SEMCRAWL_CONCURRENCY_PER_HOST=8"),
-            *("SEMCRAWL_LEASE_TIME=10", f"CONCURRENT_REQUESTS={IN_FLIGHT}"),
+            *("SEMCRAWL_LEASE_TIME=10", f"CONCURRENT_REQUESTS={DOWNLOADS}"),
         )
         workers = [crawl.start() for _ in range(2)]
         try:
