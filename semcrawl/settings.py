@@ -129,8 +129,53 @@ SEMCRAWL_REDIS_PATIENCE = 300.0
 
 # --- Reading
 
+#: What counts as a target: `rdf` (RDF documents), `embedded` (pages with embedded data), media types
+#: such as `text/csv` or `text/*`, whose bodies are kept in the folder `files`; several with commas.
+SEMCRAWL_TARGETS = "rdf"
+#: Kinds of data that are read out of pages: `jsonld`, `microdata`, `rdfa` (OpenGraph among it).
+#: They go to `embedded.nq`. Empty: none.
+SEMCRAWL_EMBEDDED = ["jsonld", "microdata", "rdfa"]
+#: Properties whose values are links in RDF: `all`, the presets `see-also` (rdfs:seeAlso, owl:sameAs,
+#: rdfs:isDefinedBy, owl:imports), `foaf`, `dcat`, `void`, and IRIs.
+SEMCRAWL_RDF_LINKS = ["all"]
+#: Places in a statement whose IRIs are links: `subject` (with `all` only), `predicate`, `object`,
+#: `type` (objects of rdf:type), `graph`.
+SEMCRAWL_RDF_LINK_POSITIONS = ["subject", "object"]
 #: Bytes above which a document is read in a thread, so that the crawl goes on meanwhile.
 SEMCRAWL_READ_IN_THREAD_ABOVE = 262_144
+#: Bytes up to which a document is read as a whole; larger ones are read piece by piece.
+SEMCRAWL_MAX_SIZE_IN_MEMORY = 64 * 1024 * 1024
+#: Seconds after which the reading of a document is cut off; what was read until then counts.
+SEMCRAWL_MAX_READ_TIME = 900.0
+#: Bytes of N-Quads after which a document is cut off.
+SEMCRAWL_MAX_NQUADS_SIZE = 64 * 1024**3
+#: Errors of a document that are kept with their text; the others are counted.
+SEMCRAWL_MAX_ERRORS_KEPT = 20
+#: Bytes that a compressed document or an archive may unpack to.
+SEMCRAWL_MAX_UNPACKED_SIZE = 64 * 1024**3
+#: Times its size that it may unpack to (from 16 MiB on).
+SEMCRAWL_MAX_UNPACK_RATIO = 250.0
+#: Files of an archive that are looked at.
+SEMCRAWL_MAX_ARCHIVE_MEMBERS = 10_000
+#: Whether the default graph of a file in an archive is named `URL#name` instead of `URL`.
+SEMCRAWL_MEMBER_GRAPHS = False
+#: Bytes that the entities of an XML document may grow to.
+SEMCRAWL_MAX_ENTITY_SIZE = 4 * 1024 * 1024
+#: Levels of nesting in XML, JSON and triple terms.
+SEMCRAWL_MAX_NESTING = 256
+#: Blank nodes are named by IRIs under this one (Skolem IRIs); empty: they stay blank nodes.
+SEMCRAWL_SKOLEM_BASE = ""
+#: Hosts that JSON-LD contexts may be fetched from: names, `*.example.org`, `*` = any. Empty: none.
+#: The contexts of schema.org and of the W3C need no fetch.
+SEMCRAWL_CONTEXT_HOSTS = ["*"]
+#: Bytes of a fetched context.
+SEMCRAWL_MAX_CONTEXT_SIZE = 2 * 1024 * 1024
+#: Contexts that a worker fetches in one run.
+SEMCRAWL_MAX_CONTEXTS = 200
+#: Bytes that contexts may add to a document.
+SEMCRAWL_MAX_INLINED_CONTEXT_SIZE = 16 * 1024 * 1024
+#: Seconds to wait for a context.
+SEMCRAWL_CONTEXT_TIMEOUT = 20.0
 
 # --- Looking
 
@@ -176,7 +221,7 @@ SEMCRAWL_STORE_CLOSE_TIMEOUT = 60.0
 
 #: Statements in one request to the Update endpoint; larger documents go by the Graph Store
 #: Protocol where there is one.
-SEMCRAWL_STORE_UPDATE_QUADS = 4000
+SEMCRAWL_STORE_UPDATE_QUADS = 10_000
 
 # --- Re-visits
 

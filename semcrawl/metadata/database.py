@@ -15,9 +15,9 @@ from semcrawl.metadata.schema import bring_up_to_date
 CRAWL_DB = "crawl.db"
 
 
-def crawl_db_url(jobdir: Path) -> str:
+def crawl_db_url(jobdir: Path, name: str = CRAWL_DB) -> str:
     """Return the URL of the job folder's own database."""
-    return f"sqlite:///{jobdir.absolute() / CRAWL_DB}"
+    return f"sqlite:///{jobdir.absolute() / name}"
 
 
 def one_line(error: BaseException) -> str:

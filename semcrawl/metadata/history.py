@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, Table, bindparam, insert, select, update
 
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.models import Document, url_key
@@ -24,66 +25,113 @@ class Written(StrEnum):
     NOTHING = "nothing"  #: a record that says nothing of a document
 
 
-def note_document(
-    connection: Connection, document: RdfDocument, place: Callable[[], dict[str, int]]
-) -> Written:
-    """Insert or update a document's row.
+class DocumentHistory:
+    """Takes a batch of items into the table ``document``: one look-up, one insertion.
 
-    ``place`` is called when the content is to be kept, and returns the row's ``offset``,
-    ``length`` and ``revision``.
+    Use it inside one transaction: :meth:`note` for each item of the batch, then :meth:`flush`.
     """
-    key = url_key(document.url)
-    known = connection.execute(
-        select(
-            Document.content_hash, Document.gone_at, Document.last_seen_at, Document.visits
-        ).where(Document.url_key == key)
-    ).first()
-    row = document_row(document)
-    if known is None:
-        connection.execute(insert(Document).values(**row, **place(), visits=1, changes=0))
-        return Written.NEW
-    if not document.revisit:
-        return Written.DUPLICATE
-    visit = {
-        "visits": known.visits + (document.fetched_at > known.last_seen_at),
-        "last_seen_at": document.fetched_at,
-        "etag": row["etag"],
-        "last_modified": row["last_modified"],
-    }
-    if known.gone_at is None and known.content_hash == document.content_hash != "":
-        _update(connection, key, visit)
-        return Written.UNCHANGED
-    row.pop("first_seen_at")
-    changed = {**row, **place(), **visit, "changes": Document.changes + 1, "gone_at": None}
-    _update(connection, key, changed)
-    return Written.REPLACED
+
+    def __init__(self, connection: Connection, items: Iterable[RdfDocument | FetchRecord]) -> None:
+        """Look up what is known of the items' documents."""
+        self._connection = connection
+        keys = {
+            url_key(item.url) for item in items if isinstance(item, RdfDocument) or item.revisit
+        }
+        self._known: dict[str, _Known] = {}
+        if keys:
+            for row in connection.execute(_LOOK_UP, {"keys": sorted(keys)}):
+                self._known[row.url_key] = _Known(*row[1:])
+        self._new: list[dict[str, Any]] = []
+
+    def note_document(self, document: RdfDocument, place: Callable[[], dict[str, int]]) -> Written:
+        """Take in a document.
+
+        ``place`` is called when the content is to be kept, and returns the row's ``offset``,
+        ``length`` and ``revision``.
+        """
+        key = url_key(document.url)
+        known = self._known.get(key)
+        if known is None:
+            row = document_row(document)
+            self._new.append({**row, **place(), "visits": 1, "changes": 0, "gone_at": None})
+            self._known[key] = _Known(document.content_hash, None, document.fetched_at, 1, 0)
+            return Written.NEW
+        if not document.revisit:
+            return Written.DUPLICATE
+        self.flush()
+        row = document_row(document)
+        known.visits += document.fetched_at > known.last_seen_at
+        known.last_seen_at = document.fetched_at
+        visit = {
+            "visits": known.visits,
+            "last_seen_at": known.last_seen_at,
+            "etag": row["etag"],
+            "last_modified": row["last_modified"],
+        }
+        if known.gone_at is None and known.content_hash == document.content_hash != "":
+            self._update(key, visit)
+            return Written.UNCHANGED
+        row.pop("first_seen_at")
+        known.content_hash, known.gone_at = document.content_hash, None
+        known.changes += 1
+        self._update(key, {**row, **place(), **visit, "changes": known.changes, "gone_at": None})
+        return Written.REPLACED
+
+    def note_record(self, record: FetchRecord, revision: Callable[[], int]) -> Written:
+        """Take in what a re-visit's record says of a document; ``revision`` numbers a change."""
+        key = url_key(record.url)
+        known = self._known.get(key)
+        if not record.revisit or known is None or known.gone_at is not None:
+            return Written.NOTHING
+        is_gone = says_gone(record)
+        if record.started_at <= known.last_seen_at or not (
+            is_gone or record.outcome is FetchOutcome.NOT_MODIFIED
+        ):
+            return Written.NOTHING
+        self.flush()
+        known.visits += 1
+        known.last_seen_at = record.started_at
+        seen: dict[str, Any] = {"visits": known.visits, "last_seen_at": known.last_seen_at}
+        if not is_gone:
+            self._update(key, seen)
+            return Written.UNCHANGED
+        known.gone_at = record.started_at
+        known.changes += 1
+        gone = {"gone_at": known.gone_at, "changes": known.changes, "revision": revision()}
+        self._update(key, {**seen, **gone})
+        return Written.GONE
+
+    def flush(self) -> None:
+        """Insert the new documents' rows."""
+        if self._new:
+            self._connection.execute(_INSERT, self._new)
+            self._new = []
+
+    def _update(self, key: str, values: dict[str, Any]) -> None:
+        self._connection.execute(update(Document).where(Document.url_key == key).values(**values))
 
 
-def note_record(
-    connection: Connection, record: FetchRecord, revision: Callable[[], int]
-) -> Written:
-    """Take in what the record of a re-visit says of a document; ``revision`` numbers a change."""
-    if not record.revisit:
-        return Written.NOTHING
-    key = url_key(record.url)
-    known = connection.execute(
-        select(Document.last_seen_at).where(Document.url_key == key, Document.gone_at.is_(None))
-    ).first()
-    if known is None or record.started_at <= known.last_seen_at:
-        return Written.NOTHING
-    seen = {"visits": Document.visits + 1, "last_seen_at": record.started_at}
-    if record.outcome is FetchOutcome.NOT_MODIFIED:
-        _update(connection, key, seen)
-        return Written.UNCHANGED
-    if not says_gone(record):
-        return Written.NOTHING
-    gone = {
-        "gone_at": record.started_at,
-        "changes": Document.changes + 1,
-        "revision": revision(),
-    }
-    _update(connection, key, {**seen, **gone})
-    return Written.GONE
+@dataclass(slots=True)
+class _Known:
+    """What the table says of a document."""
+
+    content_hash: str
+    gone_at: float | None
+    last_seen_at: float
+    visits: int
+    changes: int
+
+
+_LOOK_UP = select(
+    Document.url_key,
+    Document.content_hash,
+    Document.gone_at,
+    Document.last_seen_at,
+    Document.visits,
+    Document.changes,
+).where(Document.url_key.in_(bindparam("keys", expanding=True)))
+# the table, not the class: the ORM's insertion costs some times as much
+_INSERT = insert(cast("Table", Document.__table__))
 
 
 def says_gone(record: FetchRecord) -> bool:
@@ -96,8 +144,4 @@ def says_gone(record: FetchRecord) -> bool:
     if record.outcome is FetchOutcome.REDIRECTED:
         return record.status in (301, 308)
     no_rdf = (FetchOutcome.FETCHED_HTML, FetchOutcome.FETCHED_OTHER, FetchOutcome.FILTERED_TYPE)
-    return record.outcome in no_rdf and record.quads == 0
-
-
-def _update(connection: Connection, key: str, values: dict[str, Any]) -> None:
-    connection.execute(update(Document).where(Document.url_key == key).values(**values))
+    return record.outcome in no_rdf

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.models import Fetch
-from semcrawl.tally import UNSENT
+from semcrawl.tally import UNSENT, is_aside
 from semcrawl.urls import host_of
 
 _UNSENT = frozenset(str(outcome) for outcome in UNSENT)
@@ -37,12 +37,17 @@ class HostSummary:
 class Summary:
     """What a whole job gave, all its runs together."""
 
-    #: requests sent, robots.txt not counted
+    #: requests sent, robots.txt and JSON-LD contexts not counted
     requests: int = 0
     robots_requests: int = 0
+    context_requests: int = 0
     rdf_documents: int = 0
     html_documents: int = 0
+    #: of the RDF documents
     quads: int = 0
+    #: pages with data in them, and the quads of these
+    embedded_documents: int = 0
+    embedded_quads: int = 0
     #: bytes of bodies received
     bytes: int = 0
     outcomes: dict[str, int] = field(default_factory=dict)
@@ -58,9 +63,12 @@ class Summary:
         return {
             "requests": self.requests,
             "robots_requests": self.robots_requests,
+            "context_requests": self.context_requests,
             "rdf_documents": self.rdf_documents,
             "html_documents": self.html_documents,
             "quads": self.quads,
+            "embedded_documents": self.embedded_documents,
+            "embedded_quads": self.embedded_quads,
             "harvest_rate": round(self.harvest_rate, 6),
             "bytes": self.bytes,
             "outcomes": self.outcomes,
@@ -95,14 +103,20 @@ def summarise(engine: Engine) -> Summary:
     outcomes: Counter[str] = Counter()
     hosts: dict[str, HostSummary] = {}
     documents: set[str] = set()
-    columns = (Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.quads, Fetch.bytes)
+    pages: set[str] = set()
+    columns = (
+        Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.quads, Fetch.bytes, Fetch.rules
+    )  # fmt: skip
     with Session(engine) as session:
         rows = session.execute(select(*columns).order_by(Fetch.id)).yield_per(1000)
-        for url, final_url, outcome, quads, size in rows:
+        for url, final_url, outcome, quads, size, rules in rows:
             outcomes[outcome] += 1
             summary.bytes += size
             if outcome == FetchOutcome.FETCHED_ROBOTS or url.endswith("/robots.txt"):
                 summary.robots_requests += 1
+                continue
+            if is_aside(rules):
+                summary.context_requests += outcome not in _UNSENT
                 continue
             host = hosts.setdefault(host_of(url), HostSummary())
             if outcome not in _UNSENT:
@@ -111,6 +125,10 @@ def summarise(engine: Engine) -> Summary:
             host.errors += outcome in _PROBLEMS
             summary.html_documents += outcome == FetchOutcome.FETCHED_HTML
             host.html_documents += outcome == FetchOutcome.FETCHED_HTML
+            if outcome == FetchOutcome.FETCHED_HTML and quads and final_url not in pages:
+                pages.add(final_url)
+                summary.embedded_documents += 1
+                summary.embedded_quads += quads
             if outcome == FetchOutcome.FETCHED_RDF and final_url not in documents:
                 documents.add(final_url)
                 summary.rdf_documents += 1

@@ -7,17 +7,17 @@ import os
 import socket
 import time
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
-from sqlalchemy import Engine, insert
+from sqlalchemy import Engine, Table, insert
 from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
 from semcrawl.errors import StoreError
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import connect, crawl_db_url, one_line
-from semcrawl.metadata.history import note_document, note_record
+from semcrawl.metadata.history import DocumentHistory
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
 from semcrawl.pipelines.batching import GroupCommit
@@ -25,6 +25,9 @@ from semcrawl.pipelines.jobdir import job_folder
 from semcrawl.pipelines.lost import ItemLost
 
 logger = logging.getLogger(__name__)
+
+# the table, not the class: the ORM's insertion costs some times as much
+_INSERT = insert(cast("Table", Fetch.__table__))
 
 
 class MetadataPipeline:
@@ -81,7 +84,7 @@ class MetadataPipeline:
     async def process_item(self, item: Any) -> Any:
         """Write a record; pass everything on. Raises ``ItemLost`` when it cannot be written."""
         is_ours = isinstance(item, FetchRecord) or (
-            self._documents and isinstance(item, RdfDocument)
+            self._documents and isinstance(item, RdfDocument) and not item.is_embedded
         )
         if not is_ours or self._commits is None:
             return item
@@ -126,18 +129,19 @@ class MetadataPipeline:
             raise StoreError("the metadata database is closed")
         rows = []
         with self._engine.begin() as connection:
+            history = DocumentHistory(connection, items if self._documents else ())
             for item in items:
                 if isinstance(item, RdfDocument):
-                    note_document(connection, item, _no_place)
+                    history.note_document(item, _no_place)
                     continue
                 row = fetch_row(item)
                 row["spider"] = row["spider"] or self._spider
                 row["worker"] = row["worker"] or self._worker
                 rows.append(row)
-                if self._documents:
-                    note_record(connection, item, lambda: 0)
+                history.note_record(item, lambda: 0)
+            history.flush()
             if rows:
-                connection.execute(insert(Fetch), rows)
+                connection.execute(_INSERT, rows)
 
     def _count(self, name: str) -> None:
         if self._stats is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
@@ -38,6 +38,9 @@ class QuadsFilePipeline:
     ``/duplicates``, ``/replaced``, ``/unchanged``, ``/gone``, ``/failed``.
     """
 
+    #: what the names of its stats begin with
+    stats_prefix: ClassVar[str] = "semcrawl/quads"
+
     def __init__(self, folder: Path, stats: StatsCollector | None = None) -> None:
         """Write to ``folder``."""
         self._folder = folder
@@ -52,7 +55,7 @@ class QuadsFilePipeline:
 
     def open_spider(self) -> None:
         """Open the file and cut off what a crashed writer left."""
-        self._file = QuadsFile(self._folder)
+        self._file = self._open_file()
         self._commits = GroupCommit(self._file.append)
         if self._file.missing:
             logger.warning(
@@ -61,14 +64,15 @@ class QuadsFilePipeline:
                 self._file.missing,
             )
 
+    def _open_file(self) -> QuadsFile:
+        return QuadsFile(self._folder)
+
     async def process_item(self, item: Any) -> Any:
         """Write a document; pass everything on.
 
         Raises ``ItemLost`` when it cannot be written.
         """
-        if self._commits is None or not (
-            isinstance(item, RdfDocument) or (isinstance(item, FetchRecord) and item.revisit)
-        ):
+        if not self._is_ours(item) or self._commits is None:
             return item
         try:
             written = await self._commits.submit(item)
@@ -81,6 +85,12 @@ class QuadsFilePipeline:
         if written in (Written.DUPLICATE, Written.REPLACED, Written.UNCHANGED, Written.GONE):
             self._count(STATS[written])
         return item
+
+    def _is_ours(self, item: Any) -> bool:
+        """Whether an item says something of an RDF document."""
+        if isinstance(item, RdfDocument):
+            return not item.is_embedded
+        return isinstance(item, FetchRecord) and item.revisit
 
     async def close_spider(self) -> None:
         """Write what waits and close the file."""
@@ -98,4 +108,4 @@ class QuadsFilePipeline:
 
     def _count(self, name: str, count: int = 1) -> None:
         if self._stats is not None:
-            self._stats.inc_value(f"semcrawl/quads/{name}", count)
+            self._stats.inc_value(f"{self.stats_prefix}/{name}", count)

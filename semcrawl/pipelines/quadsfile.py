@@ -24,8 +24,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.errors import StoreError
 from semcrawl.items import FetchRecord, RdfDocument
-from semcrawl.metadata.database import connect, crawl_db_url, one_line
-from semcrawl.metadata.history import Written, note_document, note_record
+from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
+from semcrawl.metadata.history import DocumentHistory, Written
 from semcrawl.metadata.models import Contribution, Document, url_key
 from semcrawl.pipelines.compaction import compact, finish_compaction
 from semcrawl.pipelines.graphs import iri, is_all_in, other_graphs, whole_lines
@@ -41,19 +41,22 @@ T = TypeVar("T")
 class QuadsFile:
     """The quads of a job folder, appended document by document. Not for several threads."""
 
-    def __init__(self, folder: Path) -> None:
-        """Open; raises ``StoreError`` when the folder cannot be written."""
-        self.path = folder / QUADS_FILE
+    def __init__(self, folder: Path, name: str = QUADS_FILE, ledger: str = CRAWL_DB) -> None:
+        """Open the file ``name``, whose documents the database ``ledger`` tells of.
+
+        Raises ``StoreError`` when the folder cannot be written.
+        """
+        self.path = folder / name
         self._end = 0
         self._next_revision = 1
         #: bytes that the ledger promises and the file lacks (someone else cut it)
         self.missing = 0
         try:
             self._file = self._open()
-            self._lock: IO[bytes] = (folder / LOCK_FILE).open("ab")
+            self._lock: IO[bytes] = (folder / f".{name}.lock").open("ab")
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror}") from None
-        self._engine = connect(crawl_db_url(folder))
+        self._engine = connect(crawl_db_url(folder, ledger))
         self._transact(lambda connection: None)
 
     def append(self, items: Sequence[RdfDocument | FetchRecord]) -> list[Written]:
@@ -63,14 +66,7 @@ class QuadsFile:
         is no longer there is marked gone. Raises ``StoreError`` when nothing of the batch could
         be written.
         """
-        return self._transact(
-            lambda connection: [
-                self._append(connection, item)
-                if isinstance(item, RdfDocument)
-                else note_record(connection, item, self._take_revision)
-                for item in items
-            ]
-        )
+        return self._transact(lambda connection: self._append_all(connection, items))
 
     def compact(self) -> int:
         """Leave out the lines of replaced and gone documents; return the bytes saved."""
@@ -96,7 +92,22 @@ class QuadsFile:
             database = self._engine.url.database
             raise StoreError(f"cannot write {database}: {one_line(error)}") from None
 
-    def _append(self, connection: Connection, document: RdfDocument) -> Written:
+    def _append_all(
+        self, connection: Connection, items: Sequence[RdfDocument | FetchRecord]
+    ) -> list[Written]:
+        history = DocumentHistory(connection, items)
+        written = [
+            self._append(connection, history, item)
+            if isinstance(item, RdfDocument)
+            else history.note_record(item, self._take_revision)
+            for item in items
+        ]
+        history.flush()
+        return written
+
+    def _append(
+        self, connection: Connection, history: DocumentHistory, document: RdfDocument
+    ) -> Written:
         graphs: set[str] = set()
 
         def place() -> dict[str, int]:
@@ -108,7 +119,7 @@ class QuadsFile:
                 "revision": self._take_revision(),
             }
 
-        written = note_document(connection, document, place)
+        written = history.note_document(document, place)
         if graphs:
             _note_graphs(connection, url_key(document.url), graphs)
         return written

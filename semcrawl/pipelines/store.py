@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 #: seconds between looks for work that another crawler of the job folder has left
 POLL = 1.0
+#: seconds in which documents gather between two deliveries: stores like large batches
+GATHER = 1.0
 #: longest pause between two attempts at a store that is away, in seconds
 MAX_PAUSE = 60.0
 
@@ -125,6 +127,7 @@ class StorePipeline(QuadsFilePipeline):
                 pause = 0.0
             if delivered is not None:
                 self._report(delivered)
+                await self._rest(GATHER)
             elif self._closing_since is not None:
                 return
             else:
@@ -146,18 +149,20 @@ class StorePipeline(QuadsFilePipeline):
     async def _out_of_patience(self, pause: float) -> bool:
         """Pause; say whether the spider is closing and has waited long enough."""
         if self._closing_since is None:
-            # a closing spider cuts the pause short by setting the event
-            self._work.clear()
-            deadline = time.monotonic() + pause
-            while self._closing_since is None and (left := deadline - time.monotonic()) > 0:
-                await _wait(self._work, left)
-                self._work.clear()
+            await self._rest(pause)
             return False
         left = self._closing_since + self._patience - time.monotonic()
         if left <= 0:
             return True
         await asyncio.sleep(min(pause, left))
         return False
+
+    async def _rest(self, seconds: float) -> None:
+        """Wait, but no longer than until the spider closes."""
+        deadline = time.monotonic() + seconds
+        while self._closing_since is None and (left := deadline - time.monotonic()) > 0:
+            self._work.clear()
+            await _wait(self._work, left)
 
     def _report(self, delivered: Delivered) -> None:
         self._count_store("documents", delivered.documents)

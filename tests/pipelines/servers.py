@@ -104,6 +104,7 @@ class Oxigraph(Server):
 class Virtuoso(Server):
     binary = shutil.which("virtuoso-t")
     user = password = "dba"
+    sql_port = 0
 
     def launch(self) -> subprocess.Popen[bytes]:
         assert self.binary
@@ -111,6 +112,7 @@ class Virtuoso(Server):
         self.gsp = f"{base}/sparql-graph-crud-auth"
         self.update, self.query = f"{base}/sparql-auth", f"{base}/sparql"
         self.folder.mkdir(exist_ok=True)
+        self.sql_port = free_port()
         self.folder.joinpath("virtuoso.lck").unlink(missing_ok=True)
         ini = self.folder / "virtuoso.ini"
         ini.write_text(
@@ -125,7 +127,8 @@ xa_persistent_file = {self.folder}/virtuoso.pxa
 DatabaseFile = {self.folder}/virtuoso-temp.db
 TransactionFile = {self.folder}/virtuoso-temp.trx
 [Parameters]
-ServerPort = {free_port()}
+ServerPort = {self.sql_port}
+DirsAllowed = /
 NumberOfBuffers = 10000
 MaxDirtyBuffers = 6000
 [HTTPServer]

@@ -69,8 +69,8 @@ class Deliverer:
         folder: Path,
         store: GraphStore,
         *,
-        batch_documents: int = 500,
-        batch_bytes: int = 4 << 20,
+        batch_documents: int = 2000,
+        batch_bytes: int = 16 << 20,
     ) -> None:
         """Deliver to ``store`` in batches of so many documents and bytes of N-Quads."""
         self._path = folder / QUADS_FILE

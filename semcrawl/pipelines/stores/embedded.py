@@ -11,7 +11,7 @@ import pyoxigraph
 from semcrawl.pipelines.stores.contract import GraphContent, StoreRefused, StoreUnavailable
 
 #: bytes of N-Quads from which the store's bulk loader is faster than a transaction (measured)
-BULK_SIZE = 16 << 20
+BULK_SIZE = 1 << 20
 
 
 class EmbeddedStore:

@@ -1,0 +1,118 @@
+"""Bodies of target media types, kept as they came in ``files/`` of the job folder."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import mimetypes
+import os
+import posixpath
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.statscollectors import StatsCollector
+
+from semcrawl.items import FetchedFile
+from semcrawl.pipelines.jobdir import job_folder
+from semcrawl.pipelines.lost import ItemLost
+from semcrawl.targets import Targets
+
+#: folder in the job folder
+FILES_FOLDER = "files"
+#: one JSON object per file kept: ``url``, ``name``, ``content_type``, ``bytes``, ``sha256`` …
+INDEX_FILE = "index.jsonl"
+#: longest extension that is taken from a URL
+_MAX_EXTENSION = 8
+
+
+class FilesPipeline:
+    """Keeps every :class:`~semcrawl.items.FetchedFile` under the hash of its content.
+
+    The same content under several URLs is one file with several lines in the index. A file is
+    whole before its line is written, and a URL has one line, whatever crashes. Several processes
+    may share the folder. Stats: ``semcrawl/files/kept``, ``/failed``.
+    """
+
+    def __init__(self, folder: Path, stats: StatsCollector | None = None) -> None:
+        """Keep files in ``folder``, which is made with the first of them."""
+        self._folder = folder
+        self._stats = stats
+        self._known: set[str] = set()
+        self._read = 0
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the pipeline; it is off when ``SEMCRAWL_TARGETS`` names no media type."""
+        if not Targets.parse(crawler.settings.getlist("SEMCRAWL_TARGETS")).media_types:
+            raise NotConfigured
+        return cls(job_folder(crawler.settings) / FILES_FOLDER, crawler.stats)
+
+    async def process_item(self, item: Any) -> Any:
+        """Keep a file; pass everything on. Raises ``ItemLost`` when it cannot be written."""
+        if not isinstance(item, FetchedFile):
+            return item
+        try:
+            await asyncio.to_thread(self.keep, item)
+        except OSError as error:
+            self._count("failed")
+            raise ItemLost(f"cannot write to {self._folder}: {error.strerror}") from None
+        self._count("kept")
+        return item
+
+    def keep(self, file: FetchedFile) -> None:
+        """Write the file and its line; nothing when its URL is there. Raises ``OSError``."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        name = file.content_hash + extension_of(file)
+        with (self._folder / INDEX_FILE).open("a+b") as index:
+            fcntl.flock(index, fcntl.LOCK_EX)
+            self._catch_up(index)
+            if file.url in self._known:
+                return
+            path = self._folder / name
+            if not path.exists():
+                part = path.with_name(f".{name}.part")
+                part.write_bytes(file.body)
+                os.replace(part, path)
+            line = {
+                "url": file.url,
+                "name": name,
+                "content_type": file.content_type,
+                "bytes": len(file.body),
+                "sha256": file.content_hash,
+                "request_url": file.request_url,
+                "parent_url": file.parent_url,
+                "fetched_at": file.fetched_at,
+            }
+            index.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+            index.flush()
+
+    def _catch_up(self, index: Any) -> None:
+        """Read the lines that others wrote; cut off half a line that a crash left."""
+        index.seek(self._read)
+        lines = index.read()
+        whole = lines.rfind(b"\n") + 1
+        if whole < len(lines):
+            index.truncate(self._read + whole)
+        for line in lines[:whole].splitlines():
+            try:
+                self._known.add(str(json.loads(line)["url"]))
+            except (ValueError, KeyError, TypeError):
+                continue
+        self._read += whole
+
+    def _count(self, name: str) -> None:
+        if self._stats is not None:
+            self._stats.inc_value(f"semcrawl/files/{name}")
+
+
+def extension_of(file: FetchedFile) -> str:
+    """Return the extension to keep a file under, with its dot: the URL's, else the type's."""
+    extension = posixpath.splitext(urlsplit(file.url).path)[1].lower()
+    if 1 < len(extension) <= _MAX_EXTENSION and extension[1:].isalnum() and extension.isascii():
+        return extension
+    media_type = file.content_type.partition(";")[0].strip().lower()
+    return mimetypes.guess_extension(media_type) or ".bin"
