@@ -179,6 +179,7 @@ class Command(ScrapyCommand):
         saved = 0
         for crawler in self._crawlers:
             if crawler.stats is not None:
+        console.addFilter(_is_about_the_crawl)
                 saved += int(crawler.stats.get_value("semcrawl/filtered/bytes_saved", 0) or 0)
         return saved
 
@@ -271,3 +272,8 @@ class _OneLine(logging.Formatter):
 
 def _metadata_url(settings: BaseSettings, folder: Path) -> str:
     return settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(folder)
+def _is_about_the_crawl(record: logging.LogRecord) -> bool:
+    """Leave out what concerns one request: the records tell that."""
+    return record.name not in ("scrapy.core.scraper", "scrapy.downloadermiddlewares.robotstxt")
+
+

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import http.client
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -147,11 +146,10 @@ def test_the_bomb_unpacks_to_what_it_says() -> None:
 
 def start_demo(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "demo", *arguments],
+        [sys.executable, "-m", "semcrawl", "demo", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "SCRAPY_SETTINGS_MODULE": "semcrawl.settings"},
     )
 
 
@@ -177,3 +175,32 @@ def test_wrong_options_get_one_clear_line(arguments: tuple[str, ...]) -> None:
     assert process.returncode == 2
     assert "Traceback" not in errors
     assert len(errors.strip().splitlines()) == 1
+
+
+def start_harvest(place: Path) -> subprocess.Popen[str]:
+    return start_demo("--harvest", "--out", str(place / "out"), "--log", str(place / "log"))
+
+
+@pytest.mark.slow
+def test_the_command_harvests_the_demonstration_politely_and_ends(tmp_path: Path) -> None:
+    process = start_demo(
+        "--harvest", "--out", str(tmp_path / "out"), "--log", str(tmp_path / "log")
+    )
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "harvest rate" in output
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["rdf_documents"] == len(DemoWeb().manifest().documents)
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_the_harvest_and_then_the_server(tmp_path: Path) -> None:
+    process = start_demo(
+        "--harvest", "--out", str(tmp_path / "out"), "--log", str(tmp_path / "log")
+    )
+    while not (tmp_path / "log").exists() or not (tmp_path / "log").read_bytes():
+        assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert (tmp_path / "out" / "summary.json").exists()

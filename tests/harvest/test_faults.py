@@ -165,3 +165,13 @@ def test_a_host_that_is_not_there_is_recorded(tmp_path: Path) -> None:
     outcomes = run.outcomes()
     assert set(outcomes["http://nowhere.invalid/"]) == {"network-error"}
     assert run.documents()[f"{HOST}/good/0.ttl"] == 2
+
+
+def test_a_crawl_that_could_fetch_nothing_says_so(tmp_path: Path) -> None:
+    run = harvest("http://nowhere.invalid/", *QUICK, folder=tmp_path / "out")
+    run.is_calm()
+    assert run.status == 1
+    assert [line for line in run.err.splitlines() if line.startswith("semcrawl: ")] == [
+        "semcrawl: nothing could be fetched; the records in crawl.db say why"
+    ]
+    assert run.outcomes()["http://nowhere.invalid/"] == ["network-error"]
