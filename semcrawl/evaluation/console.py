@@ -57,6 +57,8 @@ class ProgressDisplay:
             )
         if self._bar is not None:
             text = f"{what}: {step.found:,} found in {step.requests:,} requests"
+            if not step.strategy:
+                text = f"{what}: mapping the links"
             self._bar.update(self._task, description=text)
             if step.finished and step.strategy:
                 self._bar.advance(self._task)

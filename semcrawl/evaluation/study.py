@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -161,11 +161,16 @@ def simulated(load: Load, plan: Plan, tell: Callable[[Progress], None]) -> Crawl
             pages,
             seed,
             is_target=plan.is_target,
-            ambiguous_types=settings.get("SEMCRAWL_AMBIGUOUS_TYPES", AMBIGUOUS_MEDIA_TYPES),
+            ambiguous_types=_words(settings.get("SEMCRAWL_AMBIGUOUS_TYPES", AMBIGUOUS_MEDIA_TYPES)),
             progress=report,
         )
 
     return crawl
+
+
+def _words(value: str | Collection[str]) -> Collection[str]:
+    """A setting that is a list, as the command line or a settings file gives it."""
+    return [word.strip() for word in value.split(",")] if isinstance(value, str) else value
 
 
 def study(
@@ -193,7 +198,14 @@ def _study_world(
 ) -> WorldResult:
     limit = int(plan.settings_for(thesis, 0).get("SEMCRAWL_MAX_LINKS_PER_PAGE") or 10_000)
     graph = LinkGraph(world, max_links=limit)
-    site = map_site(graph, plan.is_target)
+    tell(Progress(world.name, "", 0, 0, 0))
+    try:
+        site = map_site(graph, plan.is_target)
+    except (OSError, SemcrawlError) as error:  # a file that cannot be read, say
+        tell(Progress(world.name, "", 0, 0, 0, True, str(error)))
+        nothing = SiteMap((), {}, {}, {})
+        hosts, starts = sorted(world.hosts), world.starts
+        return WorldResult(world.name, hosts, starts, nothing, 0, [], problem=str(error))
     budget = area_budget(site, plan.pages)
     bound = reference_curve("omniscient", site, budget)
     result = WorldResult(world.name, sorted(world.hosts), world.starts, site, budget, bound)

@@ -137,14 +137,23 @@ def depths(data: Data, title: Title) -> str:
         if not names or not levels:
             continue
         head = ["depth", "targets there", *(title(name) for name in names)]
+        reported = thesis.DEPTHS if data["thesis"] and world["name"] == "deri" else {}
+        if reported:
+            head.insert(2, "thesis: all / RDF")
         rows = []
         for level in levels:
             row = [str(level), _number(world["target_depths"].get(str(level), 0))]
+            if reported:
+                row.append("{:,} / {:,}".format(*reported.get(level, (0, 0))))
             for name in names:
                 at = world["strategies"][name]["depths"].get(str(level))
                 row.append(f"{at['requests']:,} / {at['targets']:,}" if at else "–")
             rows.append(row)
-        parts.append(table(head, rows, f"{world['name']}: requests / targets found at each depth"))
+        parts.append(
+            table(
+                head, rows, f"{world['name']}: requests / targets found at each depth (Table 4-5)"
+            )
+        )
     if not parts:
         return ""
     return "<h3>Where the requests went</h3>" + "".join(parts)

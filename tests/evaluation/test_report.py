@@ -84,6 +84,30 @@ def test_what_fails_is_told_and_the_rest_goes_on(results):
     assert second["strategies"]["rules-parents"]["auc_relative"] is None
 
 
+def test_a_world_that_cannot_be_read_is_told_and_the_rest_goes_on():
+    class Unreadable:
+        name = "unreadable"
+        hosts = frozenset({"a.example"})
+        starts = ("http://a.example/",)
+
+        def fetch(self, url):
+            raise PermissionError(13, "Permission denied", "secret.html")
+
+        def body(self, url):
+            return b""
+
+        def robots(self, host):
+            return ""
+
+    plan, told = Plan(["rules"]), []
+    sets = [WorldSet("both", [Unreadable(), members(2)])]
+    data = as_data(study(sets, plan, simulated(load_strategy, plan, told.append)), plan, "offline")
+    one, two = data["sets"][0]["worlds"]
+    assert "Permission denied" in one["problem"]
+    assert two["strategies"]["rules"]["found"]["mean"] == 3
+    assert "Permission denied" in report_page(data)
+
+
 def test_only_what_depends_on_the_seed_is_repeated(results):
     strategies = results["sets"][0]["worlds"][0]["strategies"]
     assert strategies["rules-parents"]["seeds"] == [0]
