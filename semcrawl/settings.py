@@ -124,6 +124,13 @@ SEMCRAWL_PENALTY_TIME = 600.0
 SEMCRAWL_DYNAMIC_DEPTH = 0
 #: Most waiting links; beyond, the last ones of the worst group are dropped; 0 = no limit.
 SEMCRAWL_MAX_WAITING = 0
+#: URLs that the seen set keeps exactly; those that come later are kept in a Bloom filter, which
+#: takes a tenth of the memory and now and then takes a new URL for a seen one. 0 = all are exact.
+SEMCRAWL_SEEN_EXACT = 0
+#: URLs for which that filter is laid out; fixed when a crawl begins.
+SEMCRAWL_SEEN_CAPACITY = 1_000_000_000
+#: Share of new URLs that the filter, when full, takes for seen ones; fixed when a crawl begins.
+SEMCRAWL_SEEN_ERROR = 1e-6
 #: Seconds to wait for a Redis that went away before the crawl ends.
 SEMCRAWL_REDIS_PATIENCE = 300.0
 

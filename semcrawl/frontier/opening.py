@@ -31,6 +31,9 @@ def frontier_options(settings: BaseSettings) -> FrontierOptions:
         penalty_time=number(settings, "SEMCRAWL_PENALTY_TIME", 600.0),
         dynamic_depth=int(number(settings, "SEMCRAWL_DYNAMIC_DEPTH", 0)),
         max_waiting=int(number(settings, "SEMCRAWL_MAX_WAITING", 0)),
+        exact_limit=int(number(settings, "SEMCRAWL_SEEN_EXACT", 0)),
+        seen_capacity=int(number(settings, "SEMCRAWL_SEEN_CAPACITY", 1e9)),
+        seen_error=number(settings, "SEMCRAWL_SEEN_ERROR", 1e-6),
         patience=number(settings, "SEMCRAWL_REDIS_PATIENCE", 300.0),
     )
 
