@@ -25,6 +25,7 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
 
 EXTENSIONS: dict[str, int | None] = {
     "semcrawl.frontier.acknowledgement.Acknowledgement": 100,
+    "semcrawl.spiders.spool.SpoolRemoval": 200,
     "semcrawl.extensions.progress.Progress": 500,
 }
 
@@ -37,6 +38,8 @@ RESULT_EXTENSIONS: dict[str, int | None] = {
 
 ITEM_PIPELINES: dict[str, int | None] = {
     "semcrawl.pipelines.quads.QuadsFilePipeline": 300,
+    "semcrawl.pipelines.embedded.EmbeddedQuadsPipeline": 310,
+    "semcrawl.pipelines.files.FilesPipeline": 320,
     "semcrawl.pipelines.store.StorePipeline": 400,
     "semcrawl.pipelines.metadata.MetadataPipeline": 900,
 }

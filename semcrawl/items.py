@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+#: :attr:`RdfDocument.format` of data embedded in a page
+EMBEDDED = "embedded"
+
 
 class FetchOutcome(StrEnum):
     """How an attempt ended; a closed vocabulary."""
@@ -17,6 +20,7 @@ class FetchOutcome(StrEnum):
     FETCHED_RDF = "fetched-rdf"  #: an RDF document, read
     FETCHED_HTML = "fetched-html"  #: an HTML page, links extracted
     FETCHED_ROBOTS = "fetched-robots"  #: a robots.txt, whatever it held
+    FETCHED_CONTEXT = "fetched-context"  #: a JSON-LD context that a document names
     FETCHED_OTHER = "fetched-other"  #: a body that is neither RDF nor HTML, dropped
     NOT_MODIFIED = "not-modified"  #: 304 on a re-visit
     DUPLICATE = "duplicate"  #: its final URL or content had been had before
@@ -70,6 +74,12 @@ class RdfDocument:
     nquads: builtins.bytes = field(default=b"", repr=False)
     spool: Path | None = None
     revisit: bool = False  #: had been had before, and was asked for again to see if it changed
+    members: tuple[str, ...] = ()  #: names of the files that were read out of an archive
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether these are the data embedded in a page, and not an RDF document."""
+        return self.format == EMBEDDED
 
     def chunks(self, size: int = 1 << 20) -> Iterator[builtins.bytes]:
         """Yield the N-Quads in pieces of about ``size`` bytes (not cut at line ends)."""
@@ -119,3 +129,16 @@ class FetchRecord:
     #: anything more a pipeline may want to keep
     extra: dict[str, str] = field(default_factory=dict)
     revisit: bool = False  #: the attempt asked for a document that had been had before
+
+
+@dataclass(slots=True)
+class FetchedFile:
+    """A body that is a target for its media type, to be kept as it came."""
+
+    url: str  #: final URL
+    body: builtins.bytes = field(default=b"", repr=False)
+    request_url: str = ""
+    parent_url: str | None = None
+    content_type: str = ""
+    content_hash: str = ""  #: SHA-256 of the body, hexadecimal
+    fetched_at: float = 0.0  #: seconds since the epoch, UTC

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from semcrawl.items import FetchOutcome, FetchRecord
@@ -14,11 +15,16 @@ UNSENT = frozenset({FetchOutcome.ROBOTS_DENIED, FetchOutcome.ADDRESS_REFUSED})
 _CURRENT_HOSTS = 3
 
 
+def is_aside(rules: str | Iterable[str]) -> bool:
+    """Whether an attempt with these rules fetched no link but a JSON-LD context."""
+    return "context" in (rules.split() if isinstance(rules, str) else rules)
+
+
 @dataclass
 class Tally:
     """What the attempts of this run amount to."""
 
-    #: requests sent, robots.txt not counted
+    #: requests sent, robots.txt and JSON-LD contexts not counted
     requests: int = 0
     rdf_documents: int = 0
     html_documents: int = 0
@@ -30,13 +36,14 @@ class Tally:
     def add(self, record: FetchRecord) -> None:
         """Count an attempt."""
         self.outcomes[str(record.outcome)] += 1
-        if record.outcome is FetchOutcome.FETCHED_ROBOTS:
+        if record.outcome is FetchOutcome.FETCHED_ROBOTS or is_aside(record.rules):
             return
         if record.outcome not in UNSENT:
             self.requests += 1
         self.rdf_documents += record.outcome is FetchOutcome.FETCHED_RDF
         self.html_documents += record.outcome is FetchOutcome.FETCHED_HTML
-        self.quads += record.quads
+        if record.outcome is FetchOutcome.FETCHED_RDF:
+            self.quads += record.quads
         self.bytes += record.bytes
         host = host_of(record.url)
         self._hosts[host] = None

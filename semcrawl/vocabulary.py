@@ -117,5 +117,7 @@ AMBIGUOUS_MEDIA_TYPES: frozenset[str] = frozenset(
         "application/xml", "text/xml", "application/json", "text/plain", "text/rdf+xml",
         "application/octet-stream", "binary/octet-stream", "application/gzip",
         "application/x-gzip", "application/x-bzip2", "application/x-xz", "application/zstd",
+        "application/bzip2", "application/zip", "application/x-zip-compressed",
+        "application/x-tar", "application/x-gtar",
     }
 )  # fmt: skip

@@ -23,7 +23,9 @@ from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.summary import Summary, summarise
 from semcrawl.relevance import STRATEGIES
 from semcrawl.scope import Scope
+from semcrawl.spiders.readoptions import read_options
 from semcrawl.spiders.seeds import read_seeds
+from semcrawl.targets import Targets
 
 #: settings of ``--fast``: for one's own servers only
 _FAST: dict[str, Any] = {
@@ -70,6 +72,11 @@ class Command(ScrapyCommand):
             "--scope", metavar="SCOPE", help="site, parent, any, or hosts with commas between"
         )
         group.add_argument(
+            "--targets",
+            metavar="LIST",
+            help="what counts: rdf (the default), embedded, media types such as text/csv",
+        )
+        group.add_argument(
             "--record",
             action="store_true",
             help="keep the responses as WARC, so that `semcrawl evaluate DIR` can replay the crawl",
@@ -95,6 +102,7 @@ class Command(ScrapyCommand):
             (opts.pages, "SEMCRAWL_PAGES"),
             (opts.relevance, "SEMCRAWL_RELEVANCE"),
             (opts.scope, "SEMCRAWL_SCOPE"),
+            (opts.targets, "SEMCRAWL_TARGETS"),
             (opts.record or None, "SEMCRAWL_WARC"),
         ):
             if option is not None:
@@ -106,6 +114,8 @@ class Command(ScrapyCommand):
             if not self._seeds and not (folder / "frontier").is_dir():
                 raise UsageError("give a URL to start from (or @FILE with one per line)")
             Scope.parse(settings.get("SEMCRAWL_SCOPE", "site"))
+            Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
+            read_options(settings)
             self._prepare(folder)
         except UsageError as error:
             self._complain(str(error))
@@ -169,6 +179,7 @@ class Command(ScrapyCommand):
         console = logging.StreamHandler(sys.stderr)
         console.setLevel(logging.ERROR)
         console.setFormatter(_OneLine("semcrawl: %(message)s"))
+        console.addFilter(_is_about_the_crawl)
         logging.getLogger().addHandler(console)
         self._crawlers = [process.create_crawler("html"), process.create_crawler("rdf")]
         process.crawl(self._crawlers[0], seeds=" ".join(seeds))
@@ -179,7 +190,6 @@ class Command(ScrapyCommand):
         saved = 0
         for crawler in self._crawlers:
             if crawler.stats is not None:
-        console.addFilter(_is_about_the_crawl)
                 saved += int(crawler.stats.get_value("semcrawl/filtered/bytes_saved", 0) or 0)
         return saved
 
@@ -249,12 +259,22 @@ class Command(ScrapyCommand):
         )
         if before:
             console.print(f"This run: {summary.requests - before:,} requests of them.")
+        if summary.embedded_documents:
+            console.print(
+                f"Embedded in pages: {summary.embedded_quads:,} quads in "
+                f"{summary.embedded_documents:,} pages, in {folder / 'embedded.nq'}"
+            )
         console.print(f"Quads: {folder / 'quads.nq'}   Records: {folder / 'crawl.db'}")
 
     @staticmethod
     def _complain(message: str) -> None:
         """Say what is wrong in one line."""
         print(f"semcrawl: {message}", file=sys.stderr)
+
+
+def _is_about_the_crawl(record: logging.LogRecord) -> bool:
+    """Leave out what concerns one request: the records tell that."""
+    return record.name not in ("scrapy.core.scraper", "scrapy.downloadermiddlewares.robotstxt")
 
 
 class _OneLine(logging.Formatter):
@@ -272,8 +292,3 @@ class _OneLine(logging.Formatter):
 
 def _metadata_url(settings: BaseSettings, folder: Path) -> str:
     return settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(folder)
-def _is_about_the_crawl(record: logging.LogRecord) -> bool:
-    """Leave out what concerns one request: the records tell that."""
-    return record.name not in ("scrapy.core.scraper", "scrapy.downloadermiddlewares.robotstxt")
-
-

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from semcrawl.errors import FrontierError
+from semcrawl.frontier.contexts import ContextCache
 from semcrawl.frontier.contract import Entry, Lease
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
@@ -44,6 +45,8 @@ class SessionOptions:
     concurrency: int = 8
     #: fetches to learn from per further request in flight, at the start; 0 = all at once
     slow_start: int = 0
+    #: URLs that this process remembers to be in the seen set (some 60 bytes each)
+    known_urls: int = 500_000
     #: requests that may be sent in this run; ``None`` = no limit
     budget: int | None = None
     #: what politeness counts by: ``host``, or ``domain`` (pay-level domain)
@@ -82,6 +85,7 @@ class CrawlSession:
         self, frontier: RedisFrontier, strategy: Relevance, options: SessionOptions
     ) -> None:
         self.frontier = frontier
+        self.contexts = ContextCache(frontier)
         self.strategy = strategy
         self.options = options
         #: requests sent in this run
@@ -111,6 +115,8 @@ class CrawlSession:
         self._opening = asyncio.Lock()
         self._heard_at = 0.0
         self._attached = 0
+        #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
+        self._known: set[int] = set()
         self._learned = 0
         self._shares = QueueShares()
 
@@ -219,6 +225,9 @@ class CrawlSession:
         barren: int = 0,
     ) -> tuple[Ranked, ...]:
         """Rank the links of a page and put those in that are new; return these."""
+        links = [link for link in links if not self.knows(link.url)]
+        if not links:
+            return ()
         ranked = self.strategy.rank(page, links)
         chosen = [r for r in ranked if r.group is not None and allowed(r)]
         await self._apply_values()
@@ -236,11 +245,16 @@ class CrawlSession:
             for r in chosen
         ]
         new = await self.frontier.add(entries)
+        self._remember(entries, new)
         if self._tracks_places:
             self._places.update(
                 (e.url, e) for e, is_new in zip(entries, new, strict=True) if is_new
             )
         return tuple(r for r, is_new in zip(chosen, new, strict=True) if is_new)
+
+    def knows(self, url: str) -> bool:
+        """Whether this process knows that a URL is in the seen set."""
+        return hash(url) in self._known
 
     async def plant(self, urls: Sequence[tuple[str, LinkMemo]], queue: str) -> int:
         """Put seeds in, before everything else; return how many were new."""
@@ -318,6 +332,20 @@ class CrawlSession:
         return netloc
 
     # -- inside
+    def _remember(self, entries: Sequence[Entry], new: Sequence[bool]) -> None:
+        """Note which URLs are surely in the seen set, so that they need not be asked for again.
+
+        With dynamic depth a link may be refused without being seen.
+        """
+        if len(self._known) > self.options.known_urls:
+            self._known.clear()
+        refusing = self.frontier.options.dynamic_depth > 0
+        self._known.update(
+            hash(entry.url)
+            for entry, is_new in zip(entries, new, strict=True)
+            if is_new or not refusing
+        )
+
     def _leave(self, lease: Lease) -> None:
         self._in_flight.pop(lease.id, None)
         self._sent.discard(lease.id)

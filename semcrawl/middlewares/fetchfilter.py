@@ -15,6 +15,7 @@ from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.relevance import Label
 from semcrawl.spiders.attempt import FILTERED
+from semcrawl.targets import Targets
 
 #: key of ``Request.meta``: how long the body was announced to be
 _LENGTH = "semcrawl_length"
@@ -29,15 +30,19 @@ class FetchFilterMiddleware:
     length).
     """
 
-    def __init__(self, also: frozenset[str], stats: StatsCollector | None) -> None:
+    def __init__(
+        self, also: frozenset[str], targets: Targets, stats: StatsCollector | None
+    ) -> None:
         self._also = also
+        self._targets = targets
         self._stats = stats
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the middleware and listen for headers."""
         also = frozenset(t.lower() for t in crawler.settings.getlist("SEMCRAWL_AMBIGUOUS_TYPES"))
-        middleware = cls(also, crawler.stats)
+        targets = Targets.parse(crawler.settings.getlist("SEMCRAWL_TARGETS"))
+        middleware = cls(also, targets, crawler.stats)
         crawler.signals.connect(middleware.headers_received, signals.headers_received)
         return middleware
 
@@ -47,7 +52,8 @@ class FetchFilterMiddleware:
         if lease is None:
             return
         media_type = (headers.get(b"Content-Type") or b"").decode("latin-1")
-        if not body_wanted(media_type, Label.read(lease.entry.label), self._also):
+        label = Label.read(lease.entry.label)
+        if not (body_wanted(media_type, label, self._also) or self._targets.has_type(media_type)):
             request.meta[_LENGTH] = body_length or 0
             raise StopDownload(fail=False)
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
 from scrapy.statscollectors import StatsCollector
 
+from semcrawl.errors import StoreError
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.pipelines.batching import GroupCommit
+from semcrawl.pipelines.jobdir import job_path
+from semcrawl.pipelines.lost import ItemLost
 from semcrawl.pipelines.quads import QuadsFilePipeline
 from semcrawl.pipelines.quadsfile import QuadsFile
 
@@ -32,6 +37,13 @@ class EmbeddedQuadsPipeline(QuadsFilePipeline):
         super().__init__(folder, stats)
         self._opening = asyncio.Lock()
 
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the pipeline; it is off without ``SEMCRAWL_EMBEDDED``."""
+        if not crawler.settings.getlist("SEMCRAWL_EMBEDDED"):
+            raise NotConfigured
+        return cls(job_path(crawler.settings), crawler.stats)
+
     def open_spider(self) -> None:
         """Open the file if an earlier run has left one."""
         if (self._folder / EMBEDDED_FILE).exists():
@@ -45,11 +57,18 @@ class EmbeddedQuadsPipeline(QuadsFilePipeline):
         if isinstance(item, RdfDocument) and item.is_embedded:
             async with self._opening:
                 if self._file is None:
-                    self._file = await asyncio.to_thread(self._open_file)
+                    try:
+                        self._file = await asyncio.to_thread(self._open_file)
+                    except StoreError as error:
+                        raise ItemLost(str(error)) from None
                     self._commits = GroupCommit(self._file.append)
         return await super().process_item(item)
 
     def _open_file(self) -> QuadsFile:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"cannot make {self._folder}: {error.strerror}") from None
         return QuadsFile(self._folder, EMBEDDED_FILE, EMBEDDED_LEDGER)
 
     def _is_ours(self, item: Any) -> bool:

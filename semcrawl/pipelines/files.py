@@ -17,7 +17,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.statscollectors import StatsCollector
 
 from semcrawl.items import FetchedFile
-from semcrawl.pipelines.jobdir import job_folder
+from semcrawl.pipelines.jobdir import job_path
 from semcrawl.pipelines.lost import ItemLost
 from semcrawl.targets import Targets
 
@@ -49,7 +49,7 @@ class FilesPipeline:
         """Make the pipeline; it is off when ``SEMCRAWL_TARGETS`` names no media type."""
         if not Targets.parse(crawler.settings.getlist("SEMCRAWL_TARGETS")).media_types:
             raise NotConfigured
-        return cls(job_folder(crawler.settings) / FILES_FOLDER, crawler.stats)
+        return cls(job_path(crawler.settings) / FILES_FOLDER, crawler.stats)
 
     async def process_item(self, item: Any) -> Any:
         """Keep a file; pass everything on. Raises ``ItemLost`` when it cannot be written."""

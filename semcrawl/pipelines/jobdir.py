@@ -14,9 +14,14 @@ def job_folder(settings: BaseSettings) -> Path:
 
     It is made when missing; raises ``StoreError`` when that fails.
     """
-    folder = Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")
+    folder = job_path(settings)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot make the job folder {folder}: {error.strerror}") from None
     return folder
+
+
+def job_path(settings: BaseSettings) -> Path:
+    """Return that folder without making it."""
+    return Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")

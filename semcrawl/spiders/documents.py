@@ -1,59 +1,108 @@
-"""What both spiders do with a body: tell its real type, read RDF, send its links on."""
+"""What both spiders do with a body: tell its real type, read what is in it, send its links on."""
 
 from __future__ import annotations
 
-import hashlib
 import time
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from scrapy.http import Response
 
-from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
+from semcrawl.errors import FrontierError
+from semcrawl.items import EMBEDDED, FetchedFile, FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.links import Page
 from semcrawl.rdf import Detection, Reading
 from semcrawl.relevance import Ranked
 from semcrawl.spiders.attempt import ENDED, Attempt, content_type, header
+from semcrawl.spiders.contexts import MAX_ROUNDS, ContextFetcher, ContextRules
 from semcrawl.spiders.focused import FocusedSpider
+from semcrawl.spiders.reading import discard
 from semcrawl.vocabulary import Kind
+
+#: longest text about errors in a record (characters)
+_MAX_TEXT = 300
 
 
 class DocumentSpider(FocusedSpider):
     """Reads what was fetched."""
 
+    _contexts: ContextFetcher | None = None
+
     async def read_body(self, attempt: Attempt, response: Response) -> list[Any]:
-        """Tell the real type of a body and read it (T.5, step 3)."""
+        """Tell the real type of a body and read it (T.5, step 3).
+
+        Whatever goes wrong in reading is an outcome of this attempt only.
+        """
         try:
-            detection = self.reader.detect(response.body, content_type(response), attempt.url)
-            if detection.kind is Kind.RDF:
-                return await self.read_rdf(attempt, response, detection)
-            if detection.kind is Kind.HTML:
-                return await self.read_html(attempt, response)
-        except (ValueError, RecursionError, MemoryError) as error:
+            return await self._read_by_type(attempt, response)
+        except FrontierError:
+            raise
+        except Exception as error:
+            self.logger.debug("%s cannot be read", attempt.url, exc_info=True)
             record = attempt.record(FetchOutcome.PARSE_ERROR, response)
-            record.errors = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+            record.errors = f"{type(error).__name__}: {error}".splitlines()[0][:_MAX_TEXT]
             await self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
-        record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
-        record.real_type = str(Kind.OTHER)
-        await self.session.learn(attempt.outcome(Kind.OTHER, response), self.queue)
-        return [record]
+
+    async def _read_by_type(self, attempt: Attempt, response: Response) -> list[Any]:
+        detection = self.reader.detect(response.body, content_type(response), attempt.url)
+        if detection.kind is Kind.RDF or detection.compression is not None:
+            reading = await self._read_rdf(attempt, response, detection)
+            # a packed body shows what it is only now
+            if Kind.RDF in (detection.kind, reading.detection.kind):
+                return await self._take_rdf(attempt, response, reading)
+            discard(reading)
+        elif detection.kind is Kind.HTML:
+            return await self.read_html(attempt, response)
+        return await self._take_other(attempt, response)
 
     async def read_html(self, attempt: Attempt, response: Response) -> list[Any]:
-        """Read a page; the spiders differ in where its links go."""
+        """Read a page: its links, and the data embedded in it."""
+        duplicate = self.is_duplicate(response.body)
+        page = Page(attempt.url, attempt.memo.depth)
+        new = await self.follow_page(attempt, response, page)
+        record = attempt.record(FetchOutcome.FETCHED_HTML, response)
+        record.real_type = str(Kind.HTML)
+        items: list[Any] = await self._embedded(attempt, response, record)
+        target = self.targets.include(Kind.HTML, record.content_type, record.quads)
+        if self.targets.has_type(record.content_type):
+            items.append(await self._file(attempt, response))
+        outcome = attempt.outcome(Kind.HTML, response, target=target, duplicate=duplicate)
+        await self.session.learn(replace(outcome, new_links=new), self.queue)
+        return [*items, record]
+
+    async def follow_page(
+        self, attempt: Attempt, response: Response, page: Page
+    ) -> tuple[Ranked, ...]:
+        """Send the links of a page where they belong; return those that are new here."""
         raise NotImplementedError
 
     def follows_rdf(self) -> bool:
         """Whether links inside RDF wait in the spider's own queue."""
         return self.follow_rdf
 
-    async def read_rdf(
+    # -- RDF
+    async def _read_rdf(
         self, attempt: Attempt, response: Response, detection: Detection
-    ) -> list[Any]:
-        """Read an RDF document into quads; send its links on."""
+    ) -> Reading:
+        packed = detection.compression is not None
+
+        async def read(contexts: Mapping[str, bytes]) -> Reading:
+            return await self.reader.read(
+                response.body,
+                attempt.url,
+                content_type(response),
+                packed=packed,
+                contexts=contexts,
+            )
+
+        return await self._with_contexts(read, attempt)
+
+    async def _take_rdf(self, attempt: Attempt, response: Response, reading: Reading) -> list[Any]:
+        """Pass the quads of an RDF document on, and its links."""
         duplicate = self.is_duplicate(response.body)
-        reading = await self.reader.read(response.body, attempt.url, content_type(response))
-        record = self._record(attempt, response, reading)
+        record = _record(attempt, response, reading)
         whole = record.outcome is FetchOutcome.FETCHED_RDF
         page = Page(attempt.url, attempt.memo.depth, rdf=True)
         new: tuple[Ranked, ...] = ()
@@ -62,28 +111,47 @@ class DocumentSpider(FocusedSpider):
             new = await self.discover(page, links)
         else:
             await self.hand_over(page, links)
-        outcome = attempt.outcome(Kind.RDF, response, target=whole, duplicate=duplicate)
+        target = whole and self.targets.include(Kind.RDF, record.content_type)
+        outcome = attempt.outcome(Kind.RDF, response, target=target, duplicate=duplicate)
         await self.session.learn(replace(outcome, new_links=new), self.queue)
-        if not whole:
-            return [record]
-        return [self._document(attempt, response, reading), record]
+        items: list[Any] = [record]
+        if self.targets.has_type(record.content_type):
+            items.insert(0, await self._file(attempt, response))
+        if whole:
+            items.insert(0, await self._document(attempt, response, reading))
+        else:
+            discard(reading)
+        return items
 
-    def _record(self, attempt: Attempt, response: Response, reading: Reading) -> FetchRecord:
-        lost = reading.error_count > 0 and reading.quads == 0
-        record = attempt.record(
-            FetchOutcome.PARSE_ERROR if lost else FetchOutcome.FETCHED_RDF, response
-        )
-        record.real_type = f"{Kind.RDF}:{reading.detection.format or ''}"
-        record.quads = reading.quads
-        if reading.error_count:
-            first = reading.errors[0] if reading.errors else None
-            record.errors = f"{reading.error_count} error(s)"
-            if first is not None:
-                message = " ".join(first.message.split())[:300]
-                record.errors += f"; line {first.line}, column {first.column}: {message}"
-        return record
+    async def _with_contexts(
+        self, read: Callable[[Mapping[str, bytes]], Awaitable[Reading]], attempt: Attempt
+    ) -> Reading:
+        """Read, and read again with the JSON-LD contexts that turn out to be needed."""
+        contexts: dict[str, bytes] = {}
+        tried: set[str] = set()
+        reading = await read(contexts)
+        for _ in range(MAX_ROUNDS):
+            missing = [url for url in reading.contexts_needed if url not in tried]
+            tried.update(missing)
+            found = await self._fetcher.fetch(missing, attempt.url) if missing else {}
+            if not found:
+                break
+            contexts.update(found)
+            discard(reading)
+            reading = await read(contexts)
+        return reading
 
-    def _document(self, attempt: Attempt, response: Response, reading: Reading) -> RdfDocument:
+    @property
+    def _fetcher(self) -> ContextFetcher:
+        if self._contexts is None:
+            rules = ContextRules.from_settings(self.settings)
+            self._contexts = ContextFetcher(self.crawler, self.session.contexts, rules, self.emit)
+        return self._contexts
+
+    async def _document(
+        self, attempt: Attempt, response: Response, reading: Reading
+    ) -> RdfDocument:
+        syntax = EMBEDDED if reading.embedded else str(reading.detection.format or "")
         return RdfDocument(
             url=attempt.url,
             request_url=attempt.asked,
@@ -91,7 +159,7 @@ class DocumentSpider(FocusedSpider):
             depth=attempt.memo.depth,
             label=str(attempt.memo.label),
             rules=attempt.memo.rules,
-            format=str(reading.detection.format or ""),
+            format=syntax,
             content_type=content_type(response),
             bytes=len(response.body),
             quads=reading.quads,
@@ -100,8 +168,78 @@ class DocumentSpider(FocusedSpider):
             redirects=attempt.memo.redirects,
             etag=header(response, b"ETag"),
             last_modified=header(response, b"Last-Modified"),
-            content_hash=hashlib.sha256(response.body).hexdigest(),
+            content_hash=await self.reader.digest(response.body),
             fetched_at=float(attempt.meta.get(ENDED) or time.time()),
             nquads=reading.nquads,
             spool=reading.spool,
+            revisit=attempt.memo.revisit,
+            members=tuple(member.name for member in reading.members),
         )
+
+    # -- pages and the rest
+    async def _embedded(
+        self, attempt: Attempt, response: Response, record: FetchRecord
+    ) -> list[Any]:
+        """Read the data embedded in a page; note in its record what came of it."""
+        if not self.reader.options.embedded:
+            return []
+
+        async def read(contexts: Mapping[str, bytes]) -> Reading:
+            return await self.reader.read_embedded(
+                response.body, attempt.url, content_type(response), contexts
+            )
+
+        reading = await self._with_contexts(read, attempt)
+        record.quads = reading.quads
+        record.errors = _errors_of(reading)
+        if not reading.quads:
+            discard(reading)
+            return []
+        return [await self._document(attempt, response, reading)]
+
+    async def _take_other(self, attempt: Attempt, response: Response) -> list[Any]:
+        """Keep a body that is neither RDF nor HTML if its type is a target; else drop it."""
+        record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
+        record.real_type = str(Kind.OTHER)
+        target = self.targets.include(Kind.OTHER, record.content_type)
+        outcome = attempt.outcome(
+            Kind.OTHER,
+            response,
+            target=target,
+            duplicate=target and self.is_duplicate(response.body),
+        )
+        await self.session.learn(outcome, self.queue)
+        return [await self._file(attempt, response), record] if target else [record]
+
+    async def _file(self, attempt: Attempt, response: Response) -> FetchedFile:
+        return FetchedFile(
+            url=attempt.url,
+            body=response.body,
+            request_url=attempt.asked,
+            parent_url=attempt.memo.parent,
+            content_type=content_type(response),
+            content_hash=await self.reader.digest(response.body),
+            fetched_at=float(attempt.meta.get(ENDED) or time.time()),
+        )
+
+
+def _record(attempt: Attempt, response: Response, reading: Reading) -> FetchRecord:
+    lost = reading.error_count > 0 and reading.quads == 0
+    outcome = FetchOutcome.PARSE_ERROR if lost else FetchOutcome.FETCHED_RDF
+    record = attempt.record(outcome, response)
+    record.real_type = f"{Kind.RDF}:{reading.detection.format or ''}"
+    record.quads = reading.quads
+    record.errors = _errors_of(reading)
+    return record
+
+
+def _errors_of(reading: Reading) -> str:
+    """Say in one line how many errors there were, and the first of them."""
+    if not reading.error_count:
+        return ""
+    text = f"{reading.error_count} error(s)"
+    if reading.errors:
+        first = reading.errors[0]
+        message = " ".join(first.message.split())[:_MAX_TEXT]
+        text += f"; line {first.line}, column {first.column}: {message}"
+    return text

@@ -31,6 +31,7 @@ from semcrawl.spiders.attempt import FILTERED, Attempt, content_type, header
 from semcrawl.spiders.failures import outcome_of_failure
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.seeds import Planted, by_page, hand_over, read_planted, read_seeds
+from semcrawl.targets import Targets
 from semcrawl.urls import Normalisation, resolve
 from semcrawl.vocabulary import HTML_FIRST, RDF_FIRST
 
@@ -95,6 +96,7 @@ class FocusedSpider(Spider):
             settings.getlist("SEMCRAWL_REDIRECTORS"),
         )
         spider.reader = Reader.from_settings(settings, spider.normalisation)
+        spider.targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
         pattern = spider._redis_key or settings.get("REDIS_START_URLS_KEY", "%(name)s:start_urls")
         spider._key_pattern = pattern
         spider._retry_codes = frozenset(int(code) for code in settings.getlist("RETRY_HTTP_CODES"))
@@ -106,6 +108,7 @@ class FocusedSpider(Spider):
     normalisation: Normalisation
     scope: Scope
     reader: Reader
+    targets: Targets
     _key_pattern: str
     _retry_codes: frozenset[int]
     _retries: int
@@ -259,6 +262,14 @@ class FocusedSpider(Spider):
         except FrontierError as error:
             self.logger.error("%s", error)
             return
+        except Exception as error:
+            # a fault of ours: the link must neither hang on its lease nor vanish
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+            self.logger.error("%s: %s", attempt.url, reason)
+            self.logger.debug("where it happened", exc_info=True)
+            record = attempt.record(FetchOutcome.PARSE_ERROR)
+            record.errors = reason
+            items, attempt.failed = [record], True
         finally:
             self.session.processed(attempt.lease)
         for item in items:
@@ -369,10 +380,12 @@ class FocusedSpider(Spider):
             entries = hand_over(page, links, self.scope.roots, barren)
             await self.session.frontier.push_seeds(self._list_of(self.other), entries)
 
-    def page_links(self, response: Response, url: str) -> list[Link]:
+    async def page_links(self, response: Response, url: str) -> list[Link]:
         """Return the links of a page and of its headers."""
         headers = [value.decode("latin-1") for value in response.headers.getlist(b"Link")]
-        return self.reader.links(response.body, url, content_type(response), headers)
+        return await self.reader.links(
+            response.body, url, content_type(response), headers, self.session.knows
+        )
 
     def is_duplicate(self, body: bytes) -> bool:
         """Whether the same bytes were read before in this run."""
@@ -390,5 +403,5 @@ class FocusedSpider(Spider):
         if stats is None:
             return
         stats.inc_value(f"semcrawl/outcome/{item.outcome}")
-        if item.quads:
+        if item.outcome is FetchOutcome.FETCHED_RDF and item.quads:
             stats.inc_value("semcrawl/quads", item.quads)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from scrapy.http import Response
 
-from semcrawl.items import FetchOutcome
 from semcrawl.links import Page
+from semcrawl.relevance import Ranked
 from semcrawl.spiders.attempt import Attempt
 from semcrawl.spiders.documents import DocumentSpider
-from semcrawl.vocabulary import Kind
 
 
 class RdfSpider(DocumentSpider):
@@ -23,18 +20,13 @@ class RdfSpider(DocumentSpider):
     queue = "rdf"
     other = "html"
 
-    async def read_html(self, attempt: Attempt, response: Response) -> list[Any]:
+    async def follow_page(
+        self, attempt: Attempt, response: Response, page: Page
+    ) -> tuple[Ranked, ...]:
         """Hand the page's links over."""
-        record = attempt.record(FetchOutcome.FETCHED_HTML, response)
-        record.real_type = str(Kind.HTML)
-        duplicate = self.is_duplicate(response.body)
-        links = self.page_links(response, attempt.url)
-        page = Page(attempt.url, attempt.memo.depth)
+        links = await self.page_links(response, attempt.url)
         await self.hand_over(page, links, attempt.lease.entry.barren + 1)
-        await self.session.learn(
-            attempt.outcome(Kind.HTML, response, duplicate=duplicate), self.queue
-        )
-        return [record]
+        return ()
 
     def follows_rdf(self) -> bool:
         """Follow links inside RDF: that is what this spider is for."""

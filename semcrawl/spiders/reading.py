@@ -1,21 +1,29 @@
-"""Reading bodies for the spiders: the pure parts with the crawl's options, off the reactor."""
+"""Reading bodies for the spiders: the pure parts with the crawl's options, off the reactor.
+
+Large bodies are read in threads, not in processes: the parsers release the interpreter between
+and during their calls often enough (``docs/rdf.md`` has the figures), and nothing is copied.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Self
+from hashlib import sha256
+from typing import Self, TypeVar
 
 from scrapy.settings import BaseSettings
 
 from semcrawl import rdf
 from semcrawl.links import ExtractionOptions, Link, extract_links
+from semcrawl.spiders.readoptions import read_options
+from semcrawl.spiders.spool import spool_folder
 from semcrawl.urls import Normalisation, normalise
 
 #: bytes that are looked at to tell a body's type
 _HEAD = 16_384
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -29,11 +37,10 @@ class Reader:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings, normalisation: Normalisation) -> Self:
-        """Read the settings."""
-        folder = settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR")
+        """Read the settings; raise ``UsageError`` for wrong ones."""
         return cls(
             ExtractionOptions(settings.getint("SEMCRAWL_MAX_LINKS_PER_PAGE"), normalisation),
-            rdf.ReadOptions(spool_dir=Path(folder) if folder else None),
+            read_options(settings, spool_folder(settings)),
             settings.getint("SEMCRAWL_READ_IN_THREAD_ABOVE"),
         )
 
@@ -41,23 +48,90 @@ class Reader:
         """Tell what a body really is (sources.md T.5, step 3)."""
         return rdf.detect(body[:_HEAD], content_type or None, url)
 
-    async def read(self, body: bytes, url: str, content_type: str) -> rdf.Reading:
-        """Read an RDF document; large ones in a thread, so that the crawl goes on."""
-        if len(body) > self.thread_above:
-            return await asyncio.to_thread(rdf.read, body, url, content_type or None, self.options)
-        return rdf.read(body, url, content_type or None, self.options)
+    async def read(
+        self,
+        body: bytes,
+        url: str,
+        content_type: str,
+        *,
+        packed: bool = False,
+        contexts: Mapping[str, bytes] | None = None,
+    ) -> rdf.Reading:
+        """Read an RDF document, its links too; ``packed`` if it must be unpacked first."""
 
-    def links(
-        self, body: bytes, url: str, content_type: str, headers: Sequence[str] = ()
+        def work() -> rdf.Reading:
+            reading = rdf.read(body, url, content_type or None, self.options, contexts=contexts)
+            _ = reading.links  # looked for when first asked
+            return reading
+
+        return await self._run(work, len(body), always=packed)
+
+    async def read_embedded(
+        self,
+        body: bytes,
+        url: str,
+        content_type: str,
+        contexts: Mapping[str, bytes] | None = None,
+    ) -> rdf.Reading:
+        """Read the data embedded in a page."""
+
+        def work() -> rdf.Reading:
+            return rdf.read_embedded(
+                body, url, content_type or None, self.options, contexts=contexts
+            )
+
+        return await self._run(work, len(body))
+
+    async def links(
+        self,
+        body: bytes,
+        url: str,
+        content_type: str,
+        headers: Sequence[str] = (),
+        known: Callable[[str], bool] | None = None,
     ) -> list[Link]:
-        """Return the links of a page."""
-        return extract_links(body, url, content_type or None, self.extraction, headers)
+        """Return the links of a page, without those to known URLs."""
+
+        def work() -> list[Link]:
+            return extract_links(body, url, content_type or None, self.extraction, headers, known)
+
+        return await self._run(work, len(body))
+
+    async def digest(self, body: bytes) -> str:
+        """Return the SHA-256 of a body, hexadecimal."""
+        return await self._run(lambda: sha256(body).hexdigest(), len(body))
 
     def rdf_links(self, reading: rdf.Reading) -> list[Link]:
-        """Return the links of an RDF document under their normalised URLs, each once."""
+        """Return the links of an RDF document under their normalised URLs, each once.
+
+        The property that a link came with and its place are its evidence: ``tag_path`` says
+        ``rdf/object/seeAlso``.
+        """
         links: dict[str, Link] = {}
-        for link in rdf.links_of(reading.links):
-            url = normalise(link.url, self.extraction.normalisation)
+        for found in reading.links:
+            url = normalise(found.iri, self.extraction.normalisation)
             if url is not None and url not in links:
-                links[url] = Link(url, element="rdf", predicate=link.predicate, position=len(links))
+                links[url] = Link(
+                    url,
+                    element="rdf",
+                    predicate=found.predicate,
+                    tag_path=f"rdf/{found.position}/{_local_name(found.predicate)}",
+                    position=len(links),
+                )
         return list(links.values())
+
+    async def _run(self, work: Callable[[], T], size: int, *, always: bool = False) -> T:
+        if always or size > self.thread_above:
+            return await asyncio.to_thread(work)
+        return work()
+
+
+def discard(reading: rdf.Reading) -> None:
+    """Remove the file of a reading that no pipeline will see."""
+    if reading.spool is not None:
+        reading.spool.unlink(missing_ok=True)
+
+
+def _local_name(iri: str) -> str:
+    """Return what stands behind the last ``#`` or ``/`` of an IRI."""
+    return iri.rstrip("#/").rpartition("#")[2].rpartition("/")[2]
