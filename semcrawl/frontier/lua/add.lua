@@ -2,6 +2,7 @@
 -- ARGS: parts {queue, host, group, links {index, key, label, digest, blob, sequence number, tries}},
 -- the last two only for links that come from an exported frontier
 -- Returns the indices (from 0) of the new ones.
+-- needs: order, seen
 local fresh, total = {}, 0
 for _, part in ipairs(ARGS[1]) do total = total + #part[4] end
 local base = call('HINCRBY', META, 'seq', total) - total

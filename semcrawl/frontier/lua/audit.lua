@@ -1,6 +1,7 @@
 -- Compare all sums and orders with the structures they stand for. For tests and tools: it looks at
 -- every host and group, but at no single link that waits.
 -- Returns the differences as texts.
+-- needs: leases
 local wrong = {}
 local function expect(what, found, wanted)
   if found ~= wanted then

@@ -1,6 +1,7 @@
 -- Count what is there.
 -- ARGS: queues, keys of seed lists
 -- Returns waiting, leased, seeds, seen, hosts, dropped, {label, number, label, number, ...}
+-- needs: leases
 local waiting, leased, seeds, hosts, labels = 0, 0, 0, 0, {}
 tick()
 for _, queue in ipairs(ARGS[1]) do

@@ -1,6 +1,7 @@
 -- These links are finished.
 -- ARGS: lease ids, digests (where there is a Bloom filter)
 -- Returns the positions (from 0) of leases that had run out.
+-- needs: leases, seen
 local void, n = {}, 0
 for i, id in ipairs(ARGS[1]) do
   local record = lease_record(id)

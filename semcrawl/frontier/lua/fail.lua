@@ -1,6 +1,7 @@
 -- These links could not be fetched: finished, but kept aside until they are put in again.
 -- ARGS: lease ids, limit of links kept aside (the rest are only done)
 -- Returns how many leases still held.
+-- needs: leases
 local n = 0
 for _, id in ipairs(ARGS[1]) do
   local record = lease_record(id)

@@ -1,5 +1,6 @@
 -- Put leased links back, perhaps changed, to be taken not before some time has passed.
 -- ARGS: links {id, queue, host, group, key, label, blob, digest}, delay (microseconds)
+-- needs: leases, seen
 for _, link in ipairs(ARGS[1]) do
   local id, queue, host, group, key = link[1], link[2], link[3], link[4], link[5]
   local label, blob, digest = link[6], link[7], link[8]

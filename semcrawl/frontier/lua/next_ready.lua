@@ -1,6 +1,7 @@
 -- When asking again may give a link.
 -- ARGS: queues, poll time (microseconds)
 -- Returns microseconds, or nil when nothing waits.
+-- needs: leases
 local queues, poll = ARGS[1], ARGS[2]
 tick()
 if best(queues) then return 0 end

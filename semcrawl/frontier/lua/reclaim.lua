@@ -1,6 +1,7 @@
 -- Put a worker's leases back at once (it ends, or it starts again after a crash).
 -- ARGS: worker, or false for all workers
 -- Returns how many.
+-- needs: leases
 local n = 0
 for _, queue in ipairs(all_queues()) do
   for _, id in ipairs(call('ZRANGE', ROOT .. 'leases:' .. queue, 0, -1)) do

@@ -1,6 +1,7 @@
 -- Give waiting links new keys inside their group.
 -- ARGS: links {queue, host, group, digest, key}
 -- Returns how many of them wait.
+-- needs: order, seen
 local changed, moved = {}, 0
 
 for _, link in ipairs(ARGS[1]) do

@@ -1,6 +1,7 @@
 -- Put failed links back into their places, as if never taken.
 -- ARGS: queues, limit
 -- Returns how many.
+-- needs: leases
 local n = 0
 for _, queue in ipairs(ARGS[1]) do
   local key = ROOT .. 'failed:' .. queue

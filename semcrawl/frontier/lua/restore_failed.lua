@@ -1,5 +1,6 @@
 -- Keep failed links aside again.
 -- ARGS: links {queue, host, group, key, label, digest, blob, sequence number}
+-- needs: seen
 for _, link in ipairs(ARGS[1]) do
   local queue, host, group, key, label, digest, blob, number = unpack(link)
   local seq = sequence(number)

@@ -1,5 +1,6 @@
 -- Note what a fetch on a host gave; after too many barren ones in a row the host rests (SWSE).
 -- ARGS: host, 1 or 0
+-- needs: order
 local host = ARGS[1]
 local fetches, targets, barren = host_yield(host)
 barren = ARGS[2] == 1 and 0 or barren + 1

@@ -1,5 +1,6 @@
 -- Set a host's crawl delay and concurrency.
 -- ARGS: host, delay (microseconds), concurrency
+-- needs: order
 local host, delay, concurrency = ARGS[1], ARGS[2], ARGS[3]
 local old = pace(host)
 if delay == OPTIONS.delay and concurrency == OPTIONS.concurrency then

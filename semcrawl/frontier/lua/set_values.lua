@@ -1,5 +1,6 @@
 -- Give groups new values.
 -- ARGS: map of group to value
+-- needs: order
 for group, v in pairs(ARGS[1]) do
   if value(group) ~= v or call('HEXISTS', VALUES, group) == 0 then
     call('HSET', VALUES, group, num(v))

@@ -1,5 +1,6 @@
 -- These requests leave now.
 -- ARGS: lease ids
+-- needs: leases
 for _, id in ipairs(ARGS[1]) do
   local record = lease_record(id)
   if record and call('HGET', busy_key(record.host), id) == '0' then

@@ -1,6 +1,7 @@
 -- Lease the best links that can be taken now.
 -- ARGS: limit, lease time (microseconds), worker, queues
 -- Returns {id, queue, host, group, key, member, 1 if its host is held} for each.
+-- needs: leases
 local limit, lease_time, worker, queues = ARGS[1], ARGS[2], ARGS[3], ARGS[4]
 tick()
 local taken = {}

@@ -1,6 +1,7 @@
 -- Links of leases that had run out are finished after all: if they wait again, they need not.
 -- ARGS: links {queue, host, group, digest}
 -- Returns how many were waiting.
+-- needs: order, seen
 local n = 0
 for _, link in ipairs(ARGS[1]) do
   local queue, host, group, digest = link[1], link[2], link[3], link[4]

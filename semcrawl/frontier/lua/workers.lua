@@ -1,4 +1,5 @@
 -- Names of the workers that hold leases.
+-- needs: leases
 local names, list = {}, {}
 for _, queue in ipairs(all_queues()) do
   for _, id in ipairs(call('ZRANGE', ROOT .. 'leases:' .. queue, 0, -1)) do

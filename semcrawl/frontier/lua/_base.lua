@@ -1,0 +1,123 @@
+-- What all scripts share. See keys.py for the key schema. A script names the other parts that it
+-- needs in its first lines ("-- needs: order, seen"); they are put between this and the script.
+-- KEYS[1] is the crawl's meta key, "<root>meta"; every other key starts with the same root, and so
+-- has the same hash tag. ARGV[1] holds the options (msgpack map), ARGV[2] the arguments, ARGV[3]
+-- (if any) a slot and ARGV[4] a number that is new for each call but the same when a call is
+-- repeated because its answer was lost: it then gets the answer it would have got.
+
+local ROOT = string.sub(KEYS[1], 1, -5)
+local META = KEYS[1]
+local OPTIONS = cmsgpack.unpack(ARGV[1])
+local ARGS = cmsgpack.unpack(ARGV[2])
+
+-- Run a command; a key that holds something else than it should is named in the error.
+local function call(command, key, ...)
+  local reply = redis.pcall(command, key, ...)
+  if type(reply) == 'table' and reply.err then
+    error('FRONTIER-ERROR<' .. key .. '><' .. reply.err .. '>')
+  end
+  return reply
+end
+
+local function corrupt(key, why)
+  error('FRONTIER-ERROR<' .. key .. '><CORRUPT ' .. why .. '>')
+end
+
+-- Numbers as Redis reads them back exactly.
+local function num(x)
+  if x == 0 then return '0' end
+  return string.format('%.17g', x)
+end
+
+-- Server time in microseconds.
+local function clock()
+  local t = redis.call('TIME')
+  return t[1] * 1000000 + t[2]
+end
+local NOW = clock()
+
+local REPLIES = ROOT .. 'replies'
+if ARGV[3] then
+  local kept = call('HGET', REPLIES, ARGV[3])
+  if kept and string.sub(kept, 1, #ARGV[4]) == ARGV[4] then
+    return cmsgpack.unpack(string.sub(kept, #ARGV[4] + 1))
+  end
+end
+
+-- Keep the reply of this call for a repetition of it.
+local function answer(reply)
+  if ARGV[3] then call('HSET', REPLIES, ARGV[3], ARGV[4] .. cmsgpack.pack(reply)) end
+  return reply
+end
+
+local SEQ = 6                -- bytes of a sequence number
+local PLACE = 8 + SEQ        -- bytes of a link's place: key, sequence number
+local NO_TURN = '\0\0\0\0\0\0\0\0'
+
+-- A double as 8 bytes that sort (by memcmp) as the numbers do.
+local function sortable(x)
+  if x == 0 then x = 0 end
+  local b = struct.pack('>d', x)
+  local first = string.byte(b, 1)
+  if first < 128 then
+    return string.char(first + 128) .. string.sub(b, 2)
+  end
+  local c = {string.byte(b, 1, 8)}
+  for i = 1, 8 do c[i] = 255 - c[i] end
+  return string.char(unpack(c))
+end
+
+local function sequence(n)
+  return string.sub(struct.pack('>I8', n), 9 - SEQ)
+end
+
+-- Byte order; Lua's own "<" follows the server's locale.
+local function before(a, b)
+  local n = math.min(#a, #b)
+  for i = 1, n do
+    local x, y = string.byte(a, i), string.byte(b, i)
+    if x ~= y then return x < y end
+  end
+  return #a < #b
+end
+
+-- Keys of parts.
+local function wait_key(queue, host, group) return ROOT .. 'wait:' .. queue .. ':' .. host .. '/' .. group end
+local function local_key(queue, host) return ROOT .. 'local:' .. queue .. ':' .. host end
+local function spread_key(queue, group) return ROOT .. 'spread:' .. queue .. ':' .. group end
+local function place_key(queue, group) return ROOT .. 'place:' .. queue .. ':' .. group end
+local function busy_key(host) return ROOT .. 'busy:' .. host end
+local function parked_key(host) return ROOT .. 'parked:' .. host end
+local COOLING = ROOT .. 'cooling'
+local VALUES = ROOT .. 'values'
+local PACE = ROOT .. 'pace'
+local LEASE = ROOT .. 'lease'
+
+local queues_known
+local function all_queues()
+  queues_known = queues_known or call('SMEMBERS', ROOT .. 'queues')
+  return queues_known
+end
+
+-- ---- a waiting link's member: sequence number, tries, label, blob
+
+local function member_label(member)
+  local n = string.byte(member, SEQ + 2)
+  return string.sub(member, SEQ + 3, SEQ + 2 + n)
+end
+
+local function make_member(seq, tries, label, blob)
+  return seq .. string.char(math.min(tries, 255)) .. string.char(#label) .. label .. blob
+end
+
+local function member_tries(member) return string.byte(member, SEQ + 1) end
+
+local function count(queue, label, n)
+  local key = ROOT .. 'labels:' .. queue
+  if call('HINCRBY', key, label, n) <= 0 then call('HDEL', key, label) end
+end
+
+local function count_host(queue, host, n)
+  local key = ROOT .. 'hosts:' .. queue
+  if call('HINCRBY', key, host, n) <= 0 then call('HDEL', key, host) end
+end

@@ -1,0 +1,72 @@
+-- Hosts: may they be asked, and whose turn is it?
+
+-- Crawl delay (microseconds) and concurrency of a host.
+local function pace(host)
+  local p = call('HGET', PACE, host)
+  if p then
+    local delay, concurrency = string.match(p, '^(%d+) (%d+)$')
+    if not delay then corrupt(PACE, 'no pace of ' .. host) end
+    return tonumber(delay), tonumber(concurrency)
+  end
+  return OPTIONS.delay, OPTIONS.concurrency
+end
+
+local function available(host)
+  local till = call('ZSCORE', COOLING, host)
+  if till and tonumber(till) > NOW then return false end
+  local busy = call('HLEN', busy_key(host))
+  if busy == 0 then return true end
+  local _, concurrency = pace(host)
+  return busy < concurrency
+end
+
+-- Fairness among hosts of equal value: start-time fair queueing. A host's turn is the virtual time
+-- at which it is served next; each take moves it on by 1 / weight.
+local TURNS, YIELD, REST = ROOT .. 'turns', ROOT .. 'yield', ROOT .. 'rest'
+
+local function turn_time(host)
+  local own = tonumber(call('HGET', TURNS, host) or 0)
+  return math.max(own, tonumber(call('HGET', META, 'turn') or 0))
+end
+
+local function turn(host)
+  if OPTIONS.fairness == 'off' then return NO_TURN end
+  return sortable(tonumber(call('HGET', TURNS, host) or call('HGET', META, 'turn') or 0))
+end
+
+local function host_yield(host)
+  local y = call('HGET', YIELD, host)
+  if not y then return 0, 0, 0 end
+  local fetches, targets, barren = string.match(y, '^(%d+) (%d+) (%d+)$')
+  if not fetches then corrupt(YIELD, 'no yield of ' .. host) end
+  return tonumber(fetches), tonumber(targets), tonumber(barren)
+end
+
+-- A link of the host is taken: its next turn is later, the later the less it yields.
+local function move_turn(host)
+  if OPTIONS.fairness == 'off' then return end
+  local t, weight = turn_time(host), 1
+  if OPTIONS.fairness == 'yield' then
+    local fetches, targets = host_yield(host)
+    weight = (targets + 1) / (fetches + 2)
+  end
+  call('HSET', META, 'turn', num(t))
+  call('HSET', TURNS, host, num(t + 1 / weight))
+end
+
+-- Host may not be asked before a time (microseconds), nor before a penalty is over.
+local function cool(host, till)
+  local rest = call('HGET', REST, host)
+  if rest then
+    if tonumber(rest) > NOW then
+      till = math.max(till, tonumber(rest))
+    else
+      call('HDEL', REST, host)
+    end
+  end
+  if till > NOW then
+    call('ZADD', COOLING, num(till), host)
+  else
+    call('ZREM', COOLING, host)
+  end
+end

@@ -1,0 +1,88 @@
+-- Leases: links go out and come back.
+-- needs: order
+
+local function put(queue, host, group, key, member)
+  if call('ZADD', wait_key(queue, host, group), num(key), member) == 1 then
+    count_host(queue, host, 1)
+  end
+  file_wait(queue, host, group)
+end
+
+-- Requests reach a host later than they start, some more and some less: so that no two arrive
+-- closer than the delay, it counts from the end of a download where that ends this soon.
+-- (A busy machine may take a quarter of a second between start and arrival.)
+local function slack(delay)
+  return math.max(delay / 10, 250000)
+end
+
+-- End a download under way. What busy: has of it: 0 = its start was never told and it held the host,
+-- the delay counts from now; 1 = there is no delay; else the time of its start.
+local function release(host, id)
+  local flag = call('HGET', busy_key(host), id)
+  if not flag then return end
+  local was, delay = available(host), pace(host)
+  call('HDEL', busy_key(host), id)
+  if flag == '0' then
+    cool(host, NOW + delay)
+  elseif flag ~= '1' and delay > 0 then
+    local till = math.min(NOW, tonumber(flag) + slack(delay)) + delay
+    if till > tonumber(call('ZSCORE', COOLING, host) or 0) then cool(host, till) end
+  end
+  if was ~= available(host) then file_availability(host) end
+end
+
+-- A lease's record, or nil when it is void.
+local function lease_record(id)
+  local r = call('HGET', LEASE, id)
+  if not r then return nil end
+  local ok, record = pcall(cmsgpack.unpack, r)
+  if not ok or type(record) ~= 'table' or #record ~= 6 then corrupt(LEASE, 'lease ' .. id) end
+  return {queue = record[1], host = record[2], group = record[3], key = record[4],
+          member = record[5], worker = record[6]}
+end
+
+local function forget_lease(id, record)
+  call('HDEL', LEASE, id)
+  call('ZREM', ROOT .. 'leases:' .. record.queue, id)
+  release(record.host, id)
+end
+
+-- Put a leased link back into its place.
+local function go_back(id, record)
+  forget_lease(id, record)
+  local m = record.member
+  local tries = math.min(member_tries(m) + 1, 255)
+  m = string.sub(m, 1, SEQ) .. string.char(tries) .. string.sub(m, SEQ + 2)
+  count(record.queue, member_label(m), 1)
+  put(record.queue, record.host, record.group, record.key, m)
+end
+
+-- Expired leases and due retries go back in; hosts whose delay is over may be asked again.
+local function tick()
+  local now = num(NOW)
+  for _, queue in ipairs(all_queues()) do
+    local expired = call('ZRANGEBYSCORE', ROOT .. 'leases:' .. queue, '-inf', now, 'LIMIT', 0, 100)
+    for _, id in ipairs(expired) do
+      local record = lease_record(id)
+      if record then
+        go_back(id, record)
+        call('HINCRBY', META, 'expired', 1)
+      else
+        call('ZREM', ROOT .. 'leases:' .. queue, id)
+      end
+    end
+    local delayed = ROOT .. 'delayed:' .. queue
+    for _, id in ipairs(call('ZRANGEBYSCORE', delayed, '-inf', now, 'LIMIT', 0, 100)) do
+      local record = lease_record(id)
+      call('ZREM', delayed, id)
+      if record then
+        call('HDEL', LEASE, id)
+        put(record.queue, record.host, record.group, record.key, record.member)
+      end
+    end
+  end
+  for _, host in ipairs(call('ZRANGEBYSCORE', COOLING, '-inf', now, 'LIMIT', 0, 200)) do
+    call('ZREM', COOLING, host)
+    file_availability(host)
+  end
+end

@@ -1,0 +1,175 @@
+-- Order: which link is next?
+-- needs: hosts
+--
+-- Groups on one host only are ordered inside the host (local:), and the host stands in front: with
+-- its best one. Groups on several hosts order their hosts (spread:), and stand in global: with the
+-- first. A host that cannot be asked leaves front: at once, but a spread: only when it is met there
+-- (it is then parked, and comes back when it may be asked): so neither many groups nor many hosts
+-- cost anything.
+
+local function value(group)
+  return tonumber(call('HGET', VALUES, group) or 0)
+end
+
+-- Place of the first waiting link of a host's group: 14 bytes, or nil.
+local function first_place(queue, host, group)
+  local r = call('ZRANGE', wait_key(queue, host, group), 0, 0, 'WITHSCORES')
+  if not r[1] then return nil end
+  return sortable(tonumber(r[2])) .. string.sub(r[1], 1, SEQ)
+end
+
+-- Put the host where its best local group belongs.
+local function file_host(queue, host, may_be_asked)
+  local front, filed = ROOT .. 'front:' .. queue, ROOT .. 'filed:' .. queue
+  local best = {}
+  if may_be_asked == nil then may_be_asked = available(host) end
+  if may_be_asked then
+    best = call('ZRANGE', local_key(queue, host), 0, 0, 'WITHSCORES')
+  end
+  local old = call('HGET', filed, host)
+  if best[1] then
+    local place = turn(host) .. string.sub(best[1], 1, PLACE)
+    if old ~= place then
+      if old then call('ZREM', front, old .. host) end
+      call('HSET', filed, host, place)
+    end
+    call('ZADD', front, best[2], place .. host)
+  elseif old then
+    call('ZREM', front, old .. host)
+    call('HDEL', filed, host)
+  end
+end
+
+-- Put a group that is on several hosts where its first host belongs.
+local function file_group(queue, group)
+  local groups, global = ROOT .. 'groups:' .. queue, ROOT .. 'global:' .. queue
+  local head = call('ZRANGE', spread_key(queue, group), 0, 0)[1]
+  local place = head and string.sub(head, 1, 8 + PLACE) or ''
+  local old = string.sub(call('HGET', groups, group) or 'G', 2)
+  if old ~= place then
+    if old ~= '' then call('ZREM', global, old .. group) end
+    call('HSET', groups, group, 'G' .. place)
+    if place ~= '' then call('ZADD', global, num(-value(group)), place .. group) end
+  end
+end
+
+local function file_spread(queue, host, group, place)
+  local places = place_key(queue, group)
+  local old = call('HGET', places, host)
+  if place then
+    if old == '' then return end
+    place = turn(host) .. place
+    if old == place then return end
+    if old then call('ZREM', spread_key(queue, group), old .. host) end
+    call('HSET', places, host, place)
+    call('ZADD', spread_key(queue, group), 0, place .. host)
+  elseif old then
+    call('HDEL', places, host)
+    if old == '' then
+      call('SREM', parked_key(host), queue .. ':' .. group)
+    else
+      call('ZREM', spread_key(queue, group), old .. host)
+    end
+  end
+  file_group(queue, group)
+  if not place and call('EXISTS', places) == 0 then
+    call('HDEL', ROOT .. 'groups:' .. queue, group)
+    call('ZREM', ROOT .. 'order:' .. queue, group)
+  end
+end
+
+-- Note that a host's group has got another first link, or none.
+local function file_wait(queue, host, group)
+  local groups = ROOT .. 'groups:' .. queue
+  local place = first_place(queue, host, group)
+  local info = call('HGET', groups, group)
+  if not info then
+    if not place then return end
+    local v = value(group)
+    call('HSET', groups, group, 'L' .. place .. host)
+    call('ZADD', local_key(queue, host), num(-v), place .. group)
+    call('ZADD', ROOT .. 'order:' .. queue, num(v), group)
+    return file_host(queue, host)
+  end
+  if string.sub(info, 1, 1) == 'L' then
+    local old, owner = string.sub(info, 2, 1 + PLACE), string.sub(info, 2 + PLACE)
+    if owner == host then
+      if place == old then return end
+      call('ZREM', local_key(queue, host), old .. group)
+      if place then
+        call('HSET', groups, group, 'L' .. place .. host)
+        call('ZADD', local_key(queue, host), num(-value(group)), place .. group)
+      else
+        call('HDEL', groups, group)
+        call('ZREM', ROOT .. 'order:' .. queue, group)
+      end
+      return file_host(queue, host)
+    end
+    if not place then return end
+    -- a second host: the group is global from now on
+    call('ZREM', local_key(queue, owner), old .. group)
+    file_host(queue, owner)
+    call('HSET', groups, group, 'G')
+    file_spread(queue, owner, group, old)
+  end
+  file_spread(queue, host, group, place)
+end
+
+-- Take a host that cannot be asked out of a global group, until it can.
+local function park(queue, group, host)
+  local places = place_key(queue, group)
+  call('ZREM', spread_key(queue, group), call('HGET', places, host) .. host)
+  call('HSET', places, host, '')
+  call('SADD', parked_key(host), queue .. ':' .. group)
+  file_group(queue, group)
+end
+
+-- Note that a host can or cannot be asked any more.
+local function file_availability(host)
+  local yes = available(host)
+  for _, queue in ipairs(all_queues()) do file_host(queue, host, yes) end
+  if not yes then return end
+  local parked = call('SMEMBERS', parked_key(host))
+  if #parked == 0 then return end
+  call('DEL', parked_key(host))
+  for _, name in ipairs(parked) do
+    local queue, group = string.match(name, '^([^:]*):(.*)$')
+    call('HDEL', place_key(queue, group), host)
+    file_spread(queue, host, group, first_place(queue, host, group))
+  end
+end
+
+-- The queue, host and group of the best link that can be taken now, or nil.
+local function best(queues)
+  while true do
+    local score, place, queue, id, key
+    for _, q in ipairs(queues) do
+      for _, k in ipairs({ROOT .. 'front:' .. q, ROOT .. 'global:' .. q}) do
+        local r = call('ZRANGE', k, 0, 0, 'WITHSCORES')
+        if r[1] then
+          local s = tonumber(r[2])
+          local p = string.sub(r[1], 1, 8 + PLACE)
+          if not score or s < score or (s == score and before(p, place)) then
+            score, place, queue, id, key = s, p, q, string.sub(r[1], 9 + PLACE), k
+          end
+        end
+      end
+    end
+    if not score then return nil end
+    if key == ROOT .. 'front:' .. queue then
+      local head = call('ZRANGE', local_key(queue, id), 0, 0)[1]
+      if not head then corrupt(local_key(queue, id), 'empty') end
+      return queue, id, string.sub(head, 1 + PLACE)
+    end
+    local head = call('ZRANGE', spread_key(queue, id), 0, 0)[1]
+    if not head then corrupt(spread_key(queue, id), 'empty') end
+    local host = string.sub(head, 9 + PLACE)
+    if not available(host) then
+      park(queue, id, host)
+    elseif string.sub(head, 1, 8) ~= turn(host) then
+      file_spread(queue, host, id, string.sub(head, 9, 8 + PLACE))
+    else
+      return queue, host, id
+    end
+  end
+end

@@ -1,0 +1,126 @@
+-- The seen set: a hash table of small hashes, grown bucket by bucket (linear hashing)
+-- so that each stays in Redis's compact encoding. Field: digest; value: sequence number and key
+-- under which the link waits (if it still does). Beyond exact_limit digests, those that come are
+-- kept in a Bloom filter, and in the table (value with a mark at its end) only until they are done.
+
+local BUCKET = 40            -- mean number of digests in a bucket
+
+local function bucket_of(digest, buckets, level)
+  local a, b, c, d = string.byte(digest, 1, 4)
+  local h = a * 16777216 + b * 65536 + c * 256 + d
+  local i = h % level
+  if i < buckets - level then i = h % (level * 2) end
+  return i
+end
+
+local seen_buckets, seen_level, seen_size, seen_bloom
+local PASSING = '\1'        -- mark of a digest that the table does not keep
+
+local function seen_key(digest)
+  if not seen_buckets then
+    local r = call('HMGET', META, 'buckets', 'seen', 'bloom')
+    seen_bloom = r[3]
+    seen_buckets, seen_size = tonumber(r[1] or 1), tonumber(r[2] or 0)
+    seen_level = 1
+    while seen_level * 2 <= seen_buckets do seen_level = seen_level * 2 end
+  end
+  return ROOT .. 'seen:' .. bucket_of(digest, seen_buckets, seen_level)
+end
+
+local function split_bucket()
+  local from = seen_buckets - seen_level
+  local source, target = ROOT .. 'seen:' .. from, ROOT .. 'seen:' .. seen_buckets
+  local all, moved, gone = call('HGETALL', source), {}, {}
+  seen_buckets = seen_buckets + 1
+  for i = 1, #all, 2 do
+    if bucket_of(all[i], seen_buckets, seen_level) ~= from then
+      moved[#moved + 1], moved[#moved + 2] = all[i], all[i + 1]
+      gone[#gone + 1] = all[i]
+    end
+  end
+  if #gone > 0 then
+    call('HDEL', source, unpack(gone))
+    call('HSET', target, unpack(moved))
+  end
+  if seen_buckets == seen_level * 2 then seen_level = seen_buckets end
+  call('HSET', META, 'buckets', seen_buckets)
+end
+
+-- Set a digest's bits in the Bloom filter; whether one of them was new. The filter is split into
+-- strings of 2^20 bits, one of which has all bits of a digest.
+local function bloom_add(digest)
+  local blocks, hashes = string.match(seen_bloom, '^(%d+) (%d+)$')
+  if not blocks then corrupt(META, 'no size of the Bloom filter') end
+  local b = {string.byte(digest, 1, 10)}
+  local key = ROOT .. 'bloom:' .. ((b[1] * 256 + b[2]) * 65536 + b[3] * 256 + b[4]) % blocks
+  local bit = b[5] * 65536 + b[6] * 256 + b[7]
+  local step = b[8] * 65536 + b[9] * 256 + b[10]
+  if step % 2 == 0 then step = step + 1 end
+  local new = false
+  for _ = 1, tonumber(hashes) do
+    bit = (bit + step) % 1048576
+    if call('SETBIT', key, bit, 1) == 0 then new = true end
+  end
+  return new
+end
+
+-- Note a digest; whether it was new. Call seen_save() after the last one.
+local function see(digest, where)
+  local key = seen_key(digest)
+  if seen_bloom and OPTIONS.exact_limit > 0 and seen_size >= OPTIONS.exact_limit then
+    if call('HEXISTS', key, digest) == 1 or not bloom_add(digest) then return false end
+    call('HINCRBY', META, 'bloomed', 1)
+    if where == '' then return true end
+    call('HINCRBY', META, 'passing', 1)
+    call('HSET', key, digest, where .. PASSING)
+  elseif call('HSETNX', key, digest, where) == 0 then
+    return false
+  end
+  seen_size = seen_size + 1
+  if seen_size > seen_buckets * BUCKET then split_bucket() end
+  return true
+end
+
+-- Note where a link waits now.
+local function seen_at(key, digest, where)
+  local old = call('HGET', key, digest)
+  if old and string.sub(old, SEQ + 9) == PASSING then where = where .. PASSING end
+  call('HSET', key, digest, where)
+end
+
+-- A link is done: its digest leaves the table if the Bloom filter has it.
+local function seen_done(digest)
+  local key = seen_key(digest)
+  local where = call('HGET', key, digest)
+  if where and string.sub(where, SEQ + 9) == PASSING then
+    call('HDEL', key, digest)
+    call('HINCRBY', META, 'passing', -1)
+    seen_size = seen_size - 1
+  end
+end
+
+local function seen_save()
+  if seen_size then call('HSET', META, 'seen', seen_size) end
+end
+
+-- The member of a sequence number among those of equal score: they are ordered by it.
+local function find_member(key, seq, score)
+  local low = call('ZCOUNT', key, '-inf', '(' .. score)
+  local high = low + call('ZCOUNT', key, score, score) - 1
+  while low <= high do
+    local middle = math.floor((low + high) / 2)
+    local member = call('ZRANGE', key, middle, middle)[1]
+    local s = string.sub(member, 1, SEQ)
+    if s == seq then return member end
+    if before(s, seq) then low = middle + 1 else high = middle - 1 end
+  end
+end
+
+-- The member under which a link waits in a host's group, or nil.
+local function waiting_member(wait, bucket, digest)
+  local where = call('HGET', bucket, digest)
+  if not where or where == '' then return nil end
+  if #where ~= SEQ + 8 and #where ~= SEQ + 9 then corrupt(bucket, 'no place of a link') end
+  local key = num((struct.unpack('>d', where, SEQ + 1)))
+  return find_member(wait, string.sub(where, 1, SEQ), key)
+end
