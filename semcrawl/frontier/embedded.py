@@ -6,37 +6,23 @@ folder and listens on a Unix socket there, on no port.
 
 from __future__ import annotations
 
-import atexit
-import ctypes
 import fcntl
 import hashlib
 import importlib.util
-import logging
 import os
 import shutil
-import signal
-import socket
-import subprocess
-import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import Self
 
 from semcrawl.errors import FrontierUnavailable
-
-logger = logging.getLogger(__name__)
+from semcrawl.frontier.keeper import ServerKeeper, answers, loads
 
 #: longest path of a Unix socket that all systems take (108 on Linux, 104 on macOS, NUL included)
 _SOCKET_PATH_LIMIT = 100
-_PR_SET_PDEATHSIG = 1
-#: a server that ends sooner than this after its start (seconds) …
-_QUICK_CRASH = 5.0
-#: … more often than this in a row is not started any more
-_QUICK_CRASHES = 3
 
 
 def find_redis_server() -> str:
@@ -76,7 +62,7 @@ class EmbeddedRedis:
         self.socket = _socket_path(self.folder)
         self._fsync = fsync
         self._timeout = timeout
-        self._keeper: _Keeper | None = None
+        self._keeper: ServerKeeper | None = None
         self._starting = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -123,7 +109,7 @@ class EmbeddedRedis:
         """See that a server runs: take over when the one that was joined has ended."""
         if self._keeper is not None and self._keeper.given_up:
             self.stop()
-        if self._keeper is None and not _answers(self.socket):
+        if self._keeper is None and not answers(self.socket):
             self.start()
 
     def stop(self) -> None:
@@ -144,17 +130,17 @@ class EmbeddedRedis:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
                 except BlockingIOError:
-                    if _answers(self.socket):
+                    if answers(self.socket):
                         lock.close()
                         return
-                if time.monotonic() > deadline and not _loads(self.socket):
+                if time.monotonic() > deadline and not loads(self.socket):
                     raise FrontierUnavailable(
                         f"{self.folder} is in use by a Redis server that does not answer"
                     )
                 time.sleep(0.02)
             log = self.folder / "redis.log"
             log.unlink(missing_ok=True)
-            keeper = _Keeper(self._command(), self.socket, log, lock)
+            keeper = ServerKeeper(self._command(), self.socket, log, lock)
             keeper.start()
             keeper.await_server(deadline)
         except BaseException:
@@ -175,124 +161,6 @@ class EmbeddedRedis:
         ]
 
 
-class _Keeper(threading.Thread):
-    """Runs the server, and runs it again when it crashes.
-
-    A thread, because the kernel ends the server when the *thread* that started it ends.
-    """
-
-    def __init__(self, command: list[str], path: Path, log: Path, lock: IO[str]) -> None:
-        super().__init__(name="redis-keeper", daemon=True)
-        self.pid: int | None = None
-        self.given_up = False
-        self._command = command
-        self._socket = path
-        self._log = log
-        self._lock = lock
-        self._process: subprocess.Popen[bytes] | None = None
-        self._error: OSError | None = None
-        self._stopping = threading.Event()
-        self._turn = threading.Lock()
-
-    def run(self) -> None:
-        """Start the server, wait for its end, and again, until stopped or it keeps crashing."""
-        crashes = 0
-        while not self._stopping.is_set():
-            began = time.monotonic()
-            try:
-                process = self._launch()
-            except OSError as error:
-                self._error = error
-                break
-            if process is None:
-                return
-            code = process.wait()
-            if self._stopping.is_set():
-                return
-            crashes = crashes + 1 if time.monotonic() - began < _QUICK_CRASH else 1
-            if crashes > _QUICK_CRASHES:
-                break
-            logger.warning(
-                "The frontier's Redis server ended by itself (%s); starting it again",
-                f"signal {-code}" if code < 0 else f"status {code}",
-            )
-        self.given_up = True
-
-    def await_server(self, deadline: float) -> None:
-        """Return when the server answers; raise what prevents it."""
-        while not _answers(self._socket):
-            if self._error is not None:
-                raise self._error
-            late = time.monotonic() > deadline and not _loads(self._socket)
-            if self.given_up or late:
-                self.stop(1.0)
-                raise FrontierUnavailable(
-                    f"the Redis server in {self._log.parent} does not start:"
-                    f" {_last_words(self._log)}"
-                )
-            time.sleep(0.005)
-
-    def stop(self, timeout: float) -> None:
-        """End the server, by force after ``timeout`` seconds, and let go of the folder."""
-        with self._turn:
-            self._stopping.set()
-            process = self._process
-        if process is not None:
-            process.terminate()
-            try:
-                process.wait(timeout)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        atexit.unregister(self._at_exit)
-        self._lock.close()
-
-    def _at_exit(self) -> None:
-        self.stop(5.0)
-
-    def _launch(self) -> subprocess.Popen[bytes] | None:
-        with self._turn, self._log.open("ab") as output:
-            if self._stopping.is_set():
-                return None
-            self._socket.unlink(missing_ok=True)
-            atexit.unregister(self._at_exit)
-            atexit.register(self._at_exit)
-            self._process = subprocess.Popen(  # noqa: S603 - our own command, no shell
-                self._command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                pass_fds=(self._lock.fileno(),),
-                # a group of its own: Ctrl-C is for the crawler, which still needs the server
-                start_new_session=True,
-                preexec_fn=_die_with_parent(os.getpid()) if sys.platform == "linux" else None,
-            )
-            self.pid = self._process.pid
-            return self._process
-
-
-def _ping(path: Path) -> bytes:
-    """What the server on the socket says to a PING; empty when there is none."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
-        client.settimeout(1.0)
-        try:
-            client.connect(str(path))
-            client.sendall(b"PING\r\n")
-            return client.recv(64)
-        except OSError:
-            return b""
-
-
-def _answers(path: Path) -> bool:
-    """Whether the server on the socket is ready."""
-    return _ping(path).startswith(b"+PONG")
-
-
-def _loads(path: Path) -> bool:
-    """Whether the server on the socket is still reading its data, however long that takes."""
-    return _ping(path).startswith(b"-LOADING")
-
-
 def _socket_path(folder: Path) -> Path:
     """The socket in the folder, or, where its path is too long, in the temporary folder."""
     path = folder / "redis.sock"
@@ -304,20 +172,3 @@ def _socket_path(folder: Path) -> Path:
     if private.stat().st_uid != os.getuid():
         raise FrontierUnavailable(f"{private} belongs to another user")
     return private / f"{name}.sock"
-
-
-def _last_words(log: Path) -> str:
-    lines = log.read_text("utf-8", "replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "no output")
-
-
-def _die_with_parent(parent: int) -> Callable[[], None]:
-    """Make the function that has the kernel end the server when its parent ends."""
-    libc = ctypes.CDLL(None, use_errno=True)
-
-    def prepare() -> None:
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return prepare
