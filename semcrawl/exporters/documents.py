@@ -1,7 +1,8 @@
 """Feed exporters of RDF documents: N-Quads, N-Triples, TriG, Turtle, JSON Lines.
 
 Each takes the :class:`~semcrawl.items.RdfDocument` items of a crawl and leaves other items out,
-except JSON Lines, which Scrapy users expect to hold everything.
+except JSON Lines, which Scrapy users expect to hold everything. As in ``quads.nq``, data embedded
+in pages is left out too, unless the feed's ``item_export_kwargs`` say ``{"embedded": True}``.
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ logger = logging.getLogger(__name__)
 class NQuadsExporter(BaseItemExporter):
     """The documents' lines as they are (format ``nq``)."""
 
-    def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
-        """Write to ``file``."""
+    def __init__(self, file: IO[bytes], *, embedded: bool = False, **kwargs: Any) -> None:
+        """Write to ``file``, with or without the data embedded in pages."""
         super().__init__(dont_fail=True, **kwargs)
         self.file = file
+        self._embedded = embedded
 
     def export_item(self, item: Any) -> None:
         """Write a document."""
-        if isinstance(item, RdfDocument):
+        if isinstance(item, RdfDocument) and (self._embedded or not item.is_embedded):
             self.write(item)
 
     def write(self, document: RdfDocument) -> None:
@@ -82,16 +84,25 @@ class DocumentLinesExporter(JsonLinesItemExporter):
     ``{"records": True}``; items of other classes are written as Scrapy does.
     """
 
-    def __init__(self, file: IO[bytes], *, records: bool = False, **kwargs: Any) -> None:
-        """Write to ``file``, with or without :class:`~semcrawl.items.FetchRecord` items."""
+    def __init__(
+        self,
+        file: IO[bytes],
+        *,
+        embedded: bool = False,
+        records: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        """Write to ``file``, with or without embedded data and ``FetchRecord`` items."""
         super().__init__(cast("BytesIO", file), **kwargs)
+        self._embedded = embedded
         self._records = records
 
     def export_item(self, item: Any) -> None:
         """Write an item."""
         if isinstance(item, RdfDocument):
-            line = json.dumps(document_object(item), ensure_ascii=False)
-            self.file.write(line.encode("utf-8", "replace") + b"\n")
+            if self._embedded or not item.is_embedded:
+                line = json.dumps(document_object(item), ensure_ascii=False)
+                self.file.write(line.encode("utf-8", "replace") + b"\n")
         elif self._records or not isinstance(item, FetchRecord):
             super().export_item(item)
 
