@@ -16,6 +16,7 @@ from semcrawl.vocabulary import Kind, RdfFormat
 SHARED = Path(__file__).parents[3] / "shared"
 pytestmark = [
     pytest.mark.sites,
+    pytest.mark.slow,
     pytest.mark.skipif(not (SHARED / "sites").is_dir(), reason="needs ../shared/sites"),
 ]
 RDFLIB = {RdfFormat.RDF_XML: "xml", RdfFormat.TURTLE: "turtle", RdfFormat.N_QUADS: "nquads"}
