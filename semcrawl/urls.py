@@ -25,7 +25,7 @@ _CLEAN = re.compile(r"[A-Za-z0-9\-._~:/?#@!$&'()*+,;=%]*\Z")
 _BAD_PERCENT = re.compile(r"%(?![0-9a-fA-F]{2})")
 _LISTING_ORDER = re.compile(r"C=[NMSD](?:[;&]O=[AD])?\Z")
 _PORTS = {"http": 80, "https": 443}
-_COMPRESSED = frozenset({"gz", "bz2", "xz", "zst", "br"})
+_COMPRESSED = frozenset({"gz", "bz2", "xz", "zst", "br", "zip", "tar"})
 _EXTENSION = re.compile(r"[a-z0-9][a-z0-9_+-]{0,11}\Z")
 _public_suffixes = tldextract.TLDExtract(
     suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
@@ -161,17 +161,18 @@ def segments(path: str) -> tuple[str, ...]:
 def extension_of(path: str) -> str:
     """Return the lower-case file extension of a path, ``""`` if it has none.
 
-    A compression suffix is looked through when another extension stands before it:
-    ``dump.nt.gz`` has ``nt``; ``all.gz`` has ``gz``. Versions (``v1.0``) are no extensions.
+    Suffixes of compression and archives are looked through when another extension stands before
+    them: ``dump.nt.gz`` and ``dump.nt.tar.gz`` have ``nt``; ``all.gz`` has ``gz``. Versions (``v1.0``) are no extensions.
     """
     name = path.rsplit("/", 1)[-1].lower()
     stem, dot, extension = name.rpartition(".")
     if not dot or not stem or not _EXTENSION.match(extension):
         return ""
-    if extension in _COMPRESSED:
+    while extension in _COMPRESSED:
         inner = stem.rpartition(".")
-        if inner[1] and _EXTENSION.match(inner[2]) and not inner[2].isdigit():
-            return inner[2]
+        if not inner[1] or not _EXTENSION.match(inner[2]) or inner[2].isdigit():
+            break
+        stem, extension = inner[0], inner[2]
     return "" if extension.isdigit() else extension
 
 

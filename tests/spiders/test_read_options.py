@@ -1,0 +1,110 @@
+"""Choosing what is read, followed and aimed at."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy.settings import Settings
+
+from semcrawl.errors import UsageError
+from semcrawl.rdf import Embedded, read
+from semcrawl.spiders.contexts import ContextRules
+from semcrawl.spiders.reading import Reader
+from semcrawl.spiders.readoptions import LINK_PRESETS, embedded_kinds, link_properties, read_options
+from semcrawl.targets import Targets
+from semcrawl.urls import DEFAULT_NORMALISATION
+from semcrawl.vocabulary import Kind
+
+SEE_ALSO = "http://www.w3.org/2000/01/rdf-schema#seeAlso"
+
+
+def test_presets_and_properties_add_up() -> None:
+    found = link_properties(["see-also", "http://v.example/part"])
+    assert found == LINK_PRESETS["see-also"] | {"http://v.example/part"}
+    assert SEE_ALSO in found
+
+
+def test_all_properties_are_no_restriction() -> None:
+    assert link_properties(["foaf", "all"]) == frozenset()
+    assert link_properties([]) == frozenset()
+
+
+def test_kinds_of_embedded_data_by_name() -> None:
+    assert embedded_kinds(["JSONLD", " rdfa"]) == {Embedded.JSON_LD, Embedded.RDFA}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("SEMCRAWL_EMBEDDED", ["jsonld", "runes"], ("runes", "rdfa")),
+        ("SEMCRAWL_RDF_LINKS", ["friends"], ("friends", "foaf")),
+        ("SEMCRAWL_RDF_LINK_POSITIONS", ["middle"], ("middle", "object")),
+    ],
+)
+def test_names_that_nothing_has_are_refused(
+    name: str, value: list[str], words: tuple[str, ...]
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        read_options(Settings({**reading_settings(), name: value}))
+    assert all(word in str(refused.value) for word in (name, *words))
+
+
+def test_a_link_out_of_rdf_carries_its_property_and_place() -> None:
+    settings = Settings({"SEMCRAWL_MAX_LINKS_PER_PAGE": 100, **reading_settings()})
+    reader = Reader.from_settings(settings, DEFAULT_NORMALISATION)
+    turtle = f"<http://a.example/x> <{SEE_ALSO}> <http://b.example/y#it> .".encode()
+    reading = read(turtle, "http://a.example/x", "text/turtle", reader.options)
+    [link] = reader.rdf_links(reading)
+    assert (link.url, link.element) == ("http://b.example/y", "rdf")
+    assert link.predicate == SEE_ALSO
+    assert link.tag_path == "rdf/object/seeAlso"
+
+
+def reading_settings() -> dict[str, object]:
+    import semcrawl.settings as own
+
+    return {name: getattr(own, name) for name in dir(own) if name.startswith("SEMCRAWL_")}
+
+
+@pytest.mark.parametrize(
+    ("targets", "kind", "content_type", "embedded", "expected"),
+    [
+        ("rdf", Kind.RDF, "text/turtle", 0, True),
+        ("rdf", Kind.HTML, "text/html", 7, False),
+        ("embedded", Kind.HTML, "text/html", 7, True),
+        ("embedded", Kind.HTML, "text/html", 0, False),
+        ("embedded", Kind.RDF, "text/turtle", 0, False),
+        ("rdf,embedded", Kind.RDF, "", 0, True),
+        ("text/csv", Kind.OTHER, "text/csv; header=present", 0, True),
+        ("text/csv", Kind.RDF, "text/turtle", 0, False),
+        ("rdf, image/*", Kind.OTHER, "IMAGE/png", 0, True),
+    ],
+)
+def test_what_counts_as_a_target(
+    targets: str, kind: Kind, content_type: str, embedded: int, expected: bool
+) -> None:
+    assert Targets.parse(targets).include(kind, content_type, embedded) is expected
+
+
+@given(st.text(max_size=30))
+def test_targets_are_read_or_refused(text: str) -> None:
+    try:
+        targets = Targets.parse(text)
+    except UsageError:
+        return
+    assert targets.rdf or targets.embedded or targets.media_types
+
+
+@pytest.mark.parametrize(
+    ("hosts", "url", "allowed"),
+    [
+        (("*",), "https://anywhere.example/c", True),
+        ((), "https://anywhere.example/c", False),
+        (("w3id.org",), "https://w3id.org/x/v1", True),
+        (("w3id.org",), "https://evil-w3id.org/x", False),
+        (("*.example.org",), "https://c.Example.org/x", True),
+    ],
+)
+def test_hosts_that_contexts_may_come_from(hosts: tuple[str, ...], url: str, allowed: bool) -> None:
+    assert ContextRules(hosts).allow(url) is allowed

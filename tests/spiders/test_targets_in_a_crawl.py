@@ -1,0 +1,133 @@
+"""What a crawl is after, and faults of the reading itself."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+from harvest.runs import Run, environment, harvest
+
+from semcrawl.demo import DemoWeb, serve
+from semcrawl.items import FetchedFile
+from semcrawl.pipelines.files import FilesPipeline
+from spiders.site import handler, page, script, triples
+
+D = "http://d.example"
+TABLE = b"a,b\n1,2\n"
+SITE = {
+    "/": page("/table.csv", "/same.csv", "/letter.doc", "/data.nt", "/page", "/named.jsonld"),
+    "/table.csv": ("text/csv; charset=utf-8", TABLE),
+    "/same.csv": ("text/csv", TABLE),
+    "/letter.doc": ("application/msword", b"\xd0\xcf\x11\xe0 a letter"),
+    "/data.nt": ("application/n-triples", triples("data", 3)),
+    "/page": page(head=script({"http://v.example/name": "One"})),
+    "/named.jsonld": (
+        "application/ld+json",
+        b'{"@context": "http://contexts.example/c.jsonld", "@id": "#x", "label": "X"}',
+    ),
+}
+
+
+def crawl(place: Path, *arguments: str) -> Run:
+    with serve(DemoWeb(), handlers={"d.example": handler(SITE)}) as server:
+        return harvest(f"{D}/", "--fast", *arguments, folder=place / "out", proxy=server.proxy_url)
+
+
+def index(folder: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (folder / "index.jsonl").read_text().splitlines()]
+
+
+def test_bodies_of_a_target_media_type_are_kept_whole(tmp_path: Path) -> None:
+    run = crawl(tmp_path, "--targets", "text/csv", "-s", "SEMCRAWL_EMBEDDED=", *no_contexts())
+    files = run.folder / "files"
+    name = sha256(TABLE).hexdigest() + ".csv"
+    assert sorted(p.name for p in files.iterdir()) == sorted([name, "index.jsonl"])
+    assert (files / name).read_bytes() == TABLE
+    assert {(line["url"], line["name"]) for line in index(files)} == {
+        (f"{D}/table.csv", name),
+        (f"{D}/same.csv", name),
+    }
+    records = {r["url"]: r for r in run.records}
+    assert records[f"{D}/table.csv"]["real_type"] == "other"
+    assert run.documents()[f"{D}/data.nt"] == 3
+    # no kind of embedded data was asked for
+    assert records[f"{D}/page"]["quads"] == 0
+    assert not (run.folder / "embedded.nq").exists()
+    # no host may be asked for contexts
+    assert records[f"{D}/named.jsonld"]["outcome"] == "parse-error"
+    assert not any("contexts.example" in url for url in records)
+
+
+def no_contexts() -> tuple[str, ...]:
+    return "-s", "SEMCRAWL_CONTEXT_HOSTS="
+
+
+def test_targets_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    run = harvest(f"{D}/", "--targets", "poems", folder=tmp_path / "out")
+    run.says_in_one_line("poems", "media type")
+
+
+#: the crawler with a reader that fails for one document, and links that fail for one page
+FAULTY = """
+import sys
+from semcrawl import rdf
+from semcrawl.spiders import reading
+read, extract = rdf.read, reading.extract_links
+def read_badly(body, url, *rest, **named):
+    if url.endswith("data.nt"):
+        raise LookupError("a fault of the reader")
+    return read(body, url, *rest, **named)
+def extract_badly(body, url, *rest):
+    if url.endswith("page"):
+        raise TypeError("a fault of the links")
+    return extract(body, url, *rest)
+rdf.read, reading.extract_links = read_badly, extract_badly
+from semcrawl.__main__ import main
+main()
+"""
+
+
+def test_a_fault_of_the_reader_is_a_recorded_outcome(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with serve(DemoWeb(), handlers={"d.example": handler(SITE)}) as server:
+        done = subprocess.run(
+            [sys.executable, "-c", FAULTY, "harvest", f"{D}/", "--fast", "--out", str(out),
+             *no_contexts()],
+            env=environment(server.proxy_url), capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+    run = Run(done.returncode, done.stdout, done.stderr, out)
+    run.is_calm()
+    assert run.status == 0
+    records = {r["url"]: (r["outcome"], r["errors"]) for r in run.records}
+    assert records[f"{D}/data.nt"] == ("parse-error", "LookupError: a fault of the reader")
+    assert records[f"{D}/page"] == ("parse-error", "TypeError: a fault of the links")
+    assert "Traceback" not in (out / "crawl.log").read_text()
+
+
+def kept(folder: Path) -> set[str]:
+    return {str(line["url"]) for line in index(folder)}
+
+
+def test_half_a_line_in_the_index_is_cut_off(tmp_path: Path) -> None:
+    one = FetchedFile(f"{D}/1.csv", b"1", content_hash="1")
+    two = FetchedFile(f"{D}/2.csv", b"2", content_hash="2")
+    FilesPipeline(tmp_path).keep(one)
+    with (tmp_path / "index.jsonl").open("ab") as file:
+        file.write(b'{"url": "http://d.exa')
+    again = FilesPipeline(tmp_path)
+    again.keep(one)
+    again.keep(two)
+    assert [line["url"] for line in index(tmp_path)] == [one.url, two.url]
+
+
+def test_two_writers_share_an_index(tmp_path: Path) -> None:
+    first, second = FilesPipeline(tmp_path), FilesPipeline(tmp_path)
+    for number in range(6):
+        file = FetchedFile(f"{D}/{number}.csv", b"x", content_hash="x")
+        first.keep(file)
+        second.keep(file)
+    assert kept(tmp_path) == {f"{D}/{number}.csv" for number in range(6)}
+    assert len(index(tmp_path)) == 6
