@@ -8,9 +8,22 @@ from sqlalchemy import Engine, and_, case, distinct, func, select
 from sqlalchemy.orm import aliased
 
 from semcrawl.items import FetchOutcome
+from semcrawl.metadata.database import connect
 from semcrawl.metadata.models import Document, Fetch
-from semcrawl.revisit import Visited
+from semcrawl.revisit import Revisit, RevisitOptions, Visited, due
 from semcrawl.vocabulary import Kind
+
+
+def due_revisits(url: str, options: RevisitOptions, now: float) -> list[Revisit]:
+    """Return what of the database at ``url`` is to be re-visited at ``now``, most urgent first.
+
+    Raises ``UsageError`` and ``StoreError`` as :func:`semcrawl.metadata.database.connect` does.
+    """
+    engine = connect(url)
+    try:
+        return due(visited_documents(engine), options, now)
+    finally:
+        engine.dispose()
 
 
 def visited_documents(engine: Engine) -> Iterator[Visited]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -69,6 +70,10 @@ class Attempt:
             record.status = response.status
             record.content_type = content_type(response)
             record.bytes = int(self.meta.get(RECEIVED, len(response.body)))
+            if outcome is FetchOutcome.FETCHED_HTML:  # what a re-visit of the page will need
+                record.extra["etag"] = header(response, b"ETag")
+                record.extra["last_modified"] = header(response, b"Last-Modified")
+                record.extra["content_hash"] = hashlib.sha256(response.body).hexdigest()
         return record
 
     def outcome(

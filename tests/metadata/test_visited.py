@@ -8,9 +8,9 @@ from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
-from semcrawl.metadata.visited import visited_documents
+from semcrawl.metadata.visited import due_revisits, visited_documents
 from semcrawl.pipelines.quadsfile import QuadsFile
-from semcrawl.revisit import Visited
+from semcrawl.revisit import RevisitOptions, Visited
 from semcrawl.vocabulary import Kind
 
 PAGE, DATA, GONE = "http://example.org/", "http://example.org/data", "http://example.org/gone"
@@ -71,3 +71,14 @@ def test_documents_and_pages_come_with_their_history(tmp_path):
             rules=("p1",),
         ),
     ]
+
+
+def test_what_is_due_comes_with_its_headers(tmp_path):
+    file = QuadsFile(tmp_path)
+    file.append([RdfDocument(url=DATA, quads=5, etag='"d"', fetched_at=1.0)])
+    file.close()
+    options = RevisitOptions.parse("uniform", 10.0)
+    url = crawl_db_url(tmp_path)
+    assert due_revisits(url, options, 5.0) == []
+    (revisit,) = due_revisits(url, options, 20.0)
+    assert (revisit.url, revisit.headers) == (DATA, {"If-None-Match": '"d"'})
