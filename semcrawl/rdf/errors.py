@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 
 from semcrawl.items import DocumentError
 from semcrawl.rdf.options import ReadOptions
@@ -27,6 +28,8 @@ class ErrorLog:
         self._end = time.monotonic() + options.max_seconds
         self.kept: list[DocumentError] = []
         self.count = 0
+        #: line to report for errors of the parser that tell none
+        self.line_now: Callable[[], int] | None = None
         #: name of the archive's member that is being read
         self.member = ""
 
@@ -55,7 +58,10 @@ class ErrorLog:
         if found:
             line, column = int(found[1]), int(found[2])
             message = _REPEATED_LINE.sub("", message[found.end() :])
-        self.add(message, line + first_line - 1 if line else 0, column)
+        if not line:
+            self.add(message, self.line_now() if self.line_now else first_line)
+        else:
+            self.add(message, line + first_line - 1, column)
 
     def check_time(self) -> None:
         """Raise :class:`LimitReached` when the document has had its time."""

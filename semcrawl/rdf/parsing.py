@@ -82,7 +82,13 @@ class Parser:
                 linewise.parse_lines(data, _OXIGRAPH[syntax], self._sink, self._errors)
             else:
                 file = SafeFile(BytesIO(without_cut_token(data)), self._budget, counted=False)
-                self._resume(file, syntax, base)
+                if syntax is RdfFormat.N3:
+                    lines = _Lines(file)
+                    self._errors.line_now = lambda: lines.number
+                    self._resume(lines, syntax, base)
+                    self._errors.line_now = None
+                else:
+                    self._resume(file, syntax, base)
                 if file.fault:
                     raise LimitReached(file.fault)
 
@@ -163,6 +169,25 @@ def without_cut_token(data: bytes) -> bytes:
         return data
     token = _LAST_TOKEN.search(data, max(len(data) - _HELD_BACK, 0))
     return data[: token.start()] if token else data
+
+
+class _Lines:
+    """A file that hands out a line at a time: errors of N3 beyond RDF tell no place."""
+
+    def __init__(self, file: SafeFile) -> None:
+        self._file = file
+        self._held = b""
+        self.number = 0
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._held:
+            self._held = self._file.read(1 << 16)
+        end = self._held.find(b"\n") + 1 or len(self._held)
+        if 0 <= size < end:
+            end = size
+        line, self._held = self._held[:end], self._held[end:]
+        self.number += line.endswith(b"\n")
+        return line
 
 
 class _Guarded:

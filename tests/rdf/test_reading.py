@@ -167,3 +167,10 @@ def test_lines_without_a_graph_get_the_documents(line: str, named: bool) -> None
     body = f"<http://s/> <http://b/> <http://c/> <http://g/> .\n{line}\n".encode()
     found = read(body, URL, "application/n-quads").nquads.splitlines()[1]
     assert (f" <{URL}> .".encode() in found) is not named
+
+
+def test_what_is_beyond_rdf_in_n3_is_an_error_with_its_line() -> None:
+    body = b"@prefix : <#> .\n:a :b :c .\n\n{ ?x :b :c } => { ?x :d :e } .\n:f :g :h .\n"
+    reading = read(body, URL, "text/n3")
+    assert {error.line for error in reading.errors} == {4}
+    assert b"#h>" in reading.nquads

@@ -108,10 +108,10 @@ class MicrodataProcessor:
 
     @staticmethod
     def _value(element: etree._Element) -> str:
-        content = element.get("content")
-        if content is not None:
-            return literal_term(content, _language(element))
         tag = element.tag
+        content = element.get("content")
+        if tag == "meta":
+            return literal_term(content or "", _language(element))
         attribute = _URL_ATTRIBUTE.get(tag)
         if attribute is not None:
             address = element.get(attribute)
@@ -130,6 +130,9 @@ class MicrodataProcessor:
             if kind := date_datatype(moment.strip()):
                 return literal_term(moment.strip(), datatype=kind)
             return literal_term(moment, _language(element))
+        # not in the standard, but wherever prices and dates are marked up
+        if content is not None:
+            return literal_term(content, _language(element))
         return literal_term(_TEXT(element), _language(element))
 
 

@@ -84,7 +84,11 @@ def read_embedded(
             for kind in Embedded:
                 if kind in kinds:
                     before = sink.quads
-                    readers[kind]()
+                    try:
+                        readers[kind]()
+                    except (LookupError, TypeError, AttributeError, RecursionError) as error:
+                        # a fault of ours must not cost the other kinds either
+                        errors.add(f"{kind.value}: {type(error).__name__}: {error}")
                     sink.flush()
                     if sink.quads > before:
                         counts[kind.value] = sink.quads - before
