@@ -108,6 +108,8 @@ class CrawlSession:
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._places: dict[str, Entry] = {}
+        # optional in a strategy: whether an outcome is worth telling to the other workers
+        self._worth_telling = getattr(strategy, "worth_telling", None)
         self._tracks_places = bool(getattr(strategy, "rekeys", False))
         self._draining = False
         self._last_work = time.monotonic()
@@ -299,7 +301,8 @@ class CrawlSession:
         self._shares.note(queue, target=outcome.target)
         self.strategy.learn(outcome)
         self._places.pop(outcome.url, None)
-        await self.frontier.publish(encode_event(outcome))
+        if self._worth_telling is None or self._worth_telling(outcome):
+            await self.frontier.publish(encode_event(outcome))
         await self._apply()
 
     async def retry(self, lease: Lease, memo: LinkMemo, delay: float) -> None:

@@ -115,6 +115,10 @@ class Strategy:
     def learn(self, outcome: Outcome) -> None:
         """Learn nothing."""
 
+    def worth_telling(self, outcome: Outcome) -> bool:
+        """Whether other workers' strategies learn anything from an outcome."""
+        return type(self).learn is not Strategy.learn
+
     def taken(self, urls: Sequence[str]) -> None:
         """Take no notice."""
 

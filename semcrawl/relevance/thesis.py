@@ -73,6 +73,10 @@ class RulesParents(Strategy):
         if self._parents.add(outcome.parent) and self.options.promote_waiting:
             self._promote(outcome.parent)
 
+    def worth_telling(self, outcome: Outcome) -> bool:
+        """Only a parent of RDF teaches anything."""
+        return outcome.kind is Kind.RDF
+
     def _promote(self, parent: str) -> None:
         shape = shape_of(parent)
         if shape is not None:
