@@ -20,6 +20,20 @@ MAX_URL_LENGTH = 4096
 
 _DIRECTORY_INDEX = re.compile(r"/(?:index\.x?html?|index\.php|default\.(?:aspx?|html?))$", re.I)
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
+#: what stays as it is but for its file name and its query
+_NORMAL = re.compile(
+    r"https?://([a-z0-9](?:[a-z0-9.-]*[a-z0-9-])?)(/[A-Za-z0-9\-._~:/@!$&'()*+,;=]*)"
+    r"(?:\?([A-Za-z0-9\-._~:/?@!$&'()*+,;=]*))?\Z"
+)
+#: references that need no more than being put behind their base's host, or its folder
+_BELOW_HOST = re.compile(
+    r"/(?![/.])[A-Za-z0-9\-_~/%=&]*(?:\.[A-Za-z0-9]+)*(?:\?[^#?\s]*)?(?:#.*)?\Z"
+)
+_BELOW_FOLDER = re.compile(
+    r"[A-Za-z0-9\-_~%]+(?:/[A-Za-z0-9\-_~%]+)*/?(?:\.[A-Za-z0-9]+)*(?:\?[^#?\s]*)?(?:#.*)?\Z"
+)
+_BASE = re.compile(r"(https?://[A-Za-z0-9.:-]+)((?:/[^/?#;.][^/?#;]*)*/)[^/?#]*(?:[?#].*)?\Z")
+_DOT_SEGMENT = re.compile(r"/\.\.?(?=/|\Z)")
 #: characters that need no escaping; anything else goes through safe_url_string
 _CLEAN = re.compile(r"[A-Za-z0-9\-._~:/?#@!$&'()*+,;=%]*\Z")
 _BAD_PERCENT = re.compile(r"%(?![0-9a-fA-F]{2})")
@@ -55,6 +69,9 @@ def normalise(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str |
     """
     if len(url) > MAX_URL_LENGTH:
         return None
+    match = _NORMAL.match(url.partition("#")[0])
+    if match and not (options.https_to_http or options.drop_www) and len(match[1]) <= 253:
+        return _normal(match, options)
     try:
         if not _CLEAN.match(url) or _BAD_PERCENT.search(url):
             url = safe_url_string(url)
@@ -74,14 +91,43 @@ def normalise(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str |
     if options.drop_www and host.startswith("www."):
         host = host[4:]
     netloc = host if port is None or port == _PORTS[scheme] else f"{host}:{port}"
-    path = parts.path or "/"
+    path = _clean_path(parts.path)
     query = "" if options.drop_query else _clean_query(parts.query, options.presentational)
-    if not query and (match := _DIRECTORY_INDEX.search(path)):
-        path = path[: match.start() + 1]
+    if not query and (index := _DIRECTORY_INDEX.search(path)):
+        path = path[: index.start() + 1]
     if "%" in path or "%" in query:
         path = _PERCENT.sub(lambda m: m[0].upper(), path)
         query = _PERCENT.sub(lambda m: m[0].upper(), query)
     return urlunsplit(SplitResult(scheme, netloc, path, query, ""))
+
+
+def _normal(match: re.Match[str], options: Normalisation) -> str:
+    """Normalise what :data:`_NORMAL` matched: only its path and query may have to change."""
+    path, query = match[2], match[3] or ""
+    if query:
+        query = "" if options.drop_query else _clean_query(query, options.presentational)
+    if "/." in path:
+        path = _clean_path(path)
+    if not query and (index := _DIRECTORY_INDEX.search(path)):
+        path = path[: index.start() + 1]
+    front = match.string[: match.start(2)]
+    return f"{front}{path}?{query}" if query else front + path
+
+
+def _clean_path(path: str) -> str:
+    """Take out dot segments (RFC 3986, section 5.2.4); ``/`` for an empty path."""
+    if "/." not in path or not _DOT_SEGMENT.search(path):
+        return path or "/"
+    kept: list[str] = []
+    *folders, name = path.split("/")[1:]
+    for part in folders:
+        if part == "..":
+            del kept[-1:]
+        elif part != ".":
+            kept.append(part)
+    if name == "..":
+        del kept[-1:]
+    return "/" + "".join(part + "/" for part in kept) + (name if name not in (".", "..") else "")
 
 
 def _clean_query(query: str, presentational: frozenset[str]) -> str:
@@ -113,9 +159,28 @@ def resolve(
     if not reference or reference[0] == "#" or len(reference) > MAX_URL_LENGTH:
         return None
     try:
-        return normalise(urljoin(base, reference), options)
+        return normalise(_join(base, reference), options)
     except ValueError:
         return None
+
+
+def _join(base: str, reference: str) -> str:
+    """Make a reference absolute: the usual ones at once, others by :func:`urljoin`."""
+    if reference.startswith(("http://", "https://")) and _NORMAL.match(reference):
+        return reference
+    if parts := _base_parts(base):
+        if _BELOW_HOST.match(reference):
+            return parts[0] + reference
+        if _BELOW_FOLDER.match(reference):
+            return parts[0] + parts[1] + reference
+    return urljoin(base, reference)
+
+
+@lru_cache(maxsize=64)
+def _base_parts(base: str) -> tuple[str, str] | None:
+    """Return the host and the folder of a base without peculiarities."""
+    match = _BASE.match(base)
+    return (match[1], match[2]) if match else None
 
 
 @lru_cache(maxsize=50_000)

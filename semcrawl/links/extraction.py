@@ -7,17 +7,15 @@ time in proportion to its size, however deep or broken it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
 
-from lxml import etree, html
-from w3lib.encoding import html_to_unicode
-
 from semcrawl.links.headers import header_links
 from semcrawl.links.merging import merge_links
 from semcrawl.links.model import Link
+from semcrawl.links.parsing import parse_html
 from semcrawl.links.texts import MAX_TEXT, fold, fold_end
 from semcrawl.urls import DEFAULT_NORMALISATION, Normalisation, resolve
 
@@ -32,8 +30,8 @@ _BLOCKS = frozenset(
     "section summary table tbody td tfoot th thead tr ul".split()
 )
 _SILENT = frozenset({"script", "style", "template", "noscript"})
-_REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*url\s*=\s*[\"']?([^\"']+)", re.I)
-_NAME = re.compile(r"[^\w-]+")
+_REFRESH = re.compile(r" ?[\d.]* ?[;,]? ?url ?= ?[\"']?([^\"']+)", re.I)
+_NOT_IN_NAMES = re.compile(r"[^\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,69 +52,63 @@ def extract_links(
     content_type: str | None = None,
     options: ExtractionOptions = DEFAULT_EXTRACTION,
     link_headers: Iterable[str] = (),
+    known: Callable[[str], bool] | None = None,
 ) -> list[Link]:
     """Return the links of an HTML page in document order, those of its headers first.
 
     A URL that occurs several times gives one link, at its first place, with the evidence of its
-    occurrences put together. Broken markup and wrong encodings give what can be read.
+    occurrences put together. Broken markup and wrong encodings give what can be read. Links to
+    ``known`` URLs may be left out: nobody needs their evidence any more.
     """
     found = [
         link for header in link_headers for link in header_links(header, url, options.normalisation)
     ]
     root = parse_html(body, content_type)
     if root is not None:
-        found.extend(_tree_links(root, url, options))
+        found.extend(_tree_links(root, url, options, known))
     return merge_links(found, options.max_links)
 
 
-def parse_html(body: bytes, content_type: str | None) -> Any:
-    """Parse a page as browsers would decode it; ``None`` when there is no element in it."""
-    _, text = html_to_unicode(content_type, body, default_encoding="utf-8")
-    data = text.replace("\x00", "").encode("utf-8", "replace")
-    parser = html.HTMLParser(encoding="utf-8", recover=True, huge_tree=True)
-    try:
-        return html.document_fromstring(data, parser=parser)
-    except (etree.LxmlError, ValueError, AssertionError):
-        return None
-
-
-def _tree_links(root: Any, url: str, options: ExtractionOptions) -> Iterator[Link]:
+def _tree_links(
+    root: Any, url: str, options: ExtractionOptions, known: Callable[[str], bool] | None
+) -> Iterator[Link]:
     """Yield the links of a parsed page, duplicates included."""
     base = _base(root, url)
     blocks: dict[Any, _Block] = {}
-    paths: dict[Any, str] = {}
+    paths = _TagPaths()
     position = 0
     seen: set[str] = set()
+    targets: dict[str, str | None] = {}
     for element in root.iter(*_LINK_TAGS):
         tag: str = element.tag
         reference = _reference(element, tag)
         if reference is None:
             continue
-        target = resolve(base, reference, options.normalisation)
+        if reference not in targets:
+            targets[reference] = resolve(base, reference, options.normalisation)
+        target = targets[reference]
         if target is None:
             continue
         if target not in seen:
             if len(seen) >= options.max_links:
                 return
             seen.add(target)
+        if known is not None and known(target):
+            position += 1
+            continue
         anchor = before = after = ""
+        attributes = element.attrib
         if tag == "a":
-            block = _block_of(element, blocks)
-            anchor, before, after = block.around(element)
+            anchor, before, after = _block_of(element, blocks).around(element)
         elif tag == "area":
-            anchor = fold(element.get("alt", ""))
-        yield Link(
-            target,
-            element=tag,
-            anchor=anchor,
-            title=fold(element.get("title", "")),
-            type=fold(element.get("type", "")).lower(),
-            rel=fold(element.get("rel", "")).lower(),
-            before=before,
-            after=after,
-            tag_path=_tag_path(element, paths),
-            position=position,
-        )
+            anchor = fold(attributes.get("alt", ""))
+        path = paths.path_of(element)
+        title = kind = rel = ""
+        if len(attributes) > 1:
+            title = fold(attributes.get("title", ""))
+            kind = fold(attributes.get("type", "")).lower()
+            rel = fold(attributes.get("rel", "")).lower()
+        yield Link(target, tag, anchor, title, kind, rel, before, after, path, position)
         position += 1
 
 
@@ -125,7 +117,7 @@ def _reference(element: Any, tag: str) -> str | None:
     if tag == "meta":
         if element.get("http-equiv", "").lower() != "refresh":
             return None
-        match = _REFRESH.match(element.get("content", "")[:5000])
+        match = _REFRESH.match(" ".join(element.get("content", "")[:5000].split()))
         return match[1] if match else None
     value: str | None = element.get(_REFERENCE[tag])
     return value
@@ -133,11 +125,10 @@ def _reference(element: Any, tag: str) -> str | None:
 
 def _base(root: Any, url: str) -> str:
     """Return what relative references are resolved against."""
-    element = root.find(".//base[@href]")
-    if element is not None:
-        base = _resolve_base(url, element.get("href"))
-        if base:
-            return base
+    for element in root.iter("base"):
+        reference = element.get("href")
+        if reference is not None:
+            return _resolve_base(url, reference) or url
     return url
 
 
@@ -158,37 +149,38 @@ class _Block:
     def __init__(self, element: Any) -> None:
         pieces: list[str] = []
         self.places: dict[Any, tuple[int, int]] = {}
+        text = element.text
         length = 0
-        # an explicit stack: (element, None) enters it, (element, start) leaves it
-        stack: list[tuple[Any, int | None]] = [(element, None)]
+        if text:
+            pieces.append(text)
+            length = len(text)
+        # an explicit stack: (node, -1) enters a node, (node, start) leaves it
+        stack = [(child, -1) for child in reversed(element)]
         while stack:
             node, start = stack.pop()
-            if start is not None:
-                if node.tag == "a":
-                    self.places[node] = (start, length)
-                if node is not element and node.tail:
-                    pieces.append(node.tail)
-                    length += len(node.tail)
-                continue
-            inside = node is element or self._is_inside(node)
-            stack.append((node, length))
-            if inside:
-                if node.tag == "img" and (alt := node.get("alt")):
-                    pieces.append(alt)
-                    length += len(alt)
-                if node.text:
-                    pieces.append(node.text)
-                    length += len(node.text)
-                stack.extend((child, None) for child in reversed(node))
-            else:
-                pieces.append(" ")
-                length += 1
+            tag = node.tag
+            if start < 0:
+                start = length
+                if tag in _BLOCKS or tag in _SILENT or not isinstance(tag, str):
+                    pieces.append(" ")
+                    length += 1
+                else:
+                    if tag == "img" and (text := node.get("alt")):
+                        pieces.append(text)
+                        length += len(text)
+                    if text := node.text:
+                        pieces.append(text)
+                        length += len(text)
+                    if len(node):
+                        stack.append((node, start))
+                        stack.extend([(child, -1) for child in reversed(node)])
+                        continue
+            if tag == "a":
+                self.places[node] = (start, length)
+            if text := node.tail:
+                pieces.append(text)
+                length += len(text)
         self.text = "".join(pieces)
-
-    @staticmethod
-    def _is_inside(node: Any) -> bool:
-        tag = node.tag
-        return isinstance(tag, str) and tag not in _BLOCKS and tag not in _SILENT
 
     def around(self, element: Any) -> tuple[str, str, str]:
         """Return anchor text, text before and text after, each bounded."""
@@ -201,41 +193,66 @@ class _Block:
 
 
 def _block_of(element: Any, blocks: dict[Any, _Block]) -> _Block:
-    """Return the nearest block around an element."""
+    """Return the nearest block around an element; what was climbed through is remembered."""
+    climbed = []
     node = element.getparent()
-    while node is not None and node.tag not in _BLOCKS and node.getparent() is not None:
-        node = node.getparent()
     if node is None:
         node = element
-    block = blocks.get(node)
-    if block is None:
-        block = blocks[node] = _Block(node)
-    return block
+    known = blocks.get(node)
+    while known is None:
+        climbed.append(node)
+        parent = None if node.tag in _BLOCKS else node.getparent()
+        if parent is None:
+            known = _Block(node)
+        else:
+            node = parent
+            known = blocks.get(node)
+    for node in climbed:
+        blocks[node] = known
+    return known
 
 
-def _tag_path(element: Any, paths: dict[Any, str]) -> str:
-    """Return the tags from the root (at most the last 24) down to the element."""
-    parent = element.getparent()
-    name = _tag_name(element)
-    if parent is None:
+class _TagPaths:
+    """The tags from the root of a page (at most the last 24) down to its elements."""
+
+    def __init__(self) -> None:
+        self._paths: dict[Any, tuple[str, ...]] = {}
+        self._names: dict[tuple[str, str | None, str | None], str] = {}
+
+    def path_of(self, element: Any) -> str:
+        """Return the path of an element that stands below others."""
+        name = self._name(element)
+        parent = element.getparent()
+        return name if parent is None else "/".join((*self._path(parent), name))
+
+    def _path(self, element: Any) -> tuple[str, ...]:
+        """Return the last 23 names down to an element."""
+        climbed = []
+        path: tuple[str, ...] | None = ()
+        while element is not None and not (path := self._paths.get(element, ())):
+            climbed.append(element)
+            element = element.getparent()
+        path = path or ()
+        for node in reversed(climbed):
+            path = self._paths[node] = (*path[2 - _MAX_PATH :], self._name(node))
+        return path
+
+    def _name(self, element: Any) -> str:
+        """Name an element with its id and its first two classes."""
+        attributes = element.attrib
+        key = (element.tag, attributes.get("id"), attributes.get("class"))
+        name = self._names.get(key)
+        if name is None:
+            name = self._names[key] = _tag_name(*key)
         return name
-    known = paths.get(parent)
-    if known is None:
-        chain: list[str] = []
-        node = parent
-        while node is not None and len(chain) < _MAX_PATH - 1:
-            chain.append(_tag_name(node))
-            node = node.getparent()
-        known = paths[parent] = "/".join(reversed(chain))
-    return f"{known}/{name}"
 
 
-def _tag_name(element: Any) -> str:
+def _tag_name(tag: str, identifier: str | None, classes: str | None) -> str:
     """Name an element with its id and its first two classes."""
-    name = str(element.tag)
-    if identifier := element.get("id"):
-        name += "#" + _NAME.sub("", identifier[:40])
-    if classes := element.get("class"):
+    name = str(tag)
+    if identifier:
+        name += "#" + _NOT_IN_NAMES.sub("", identifier[:40])
+    if classes:
         for one in classes[:200].split()[:2]:
-            name += "." + _NAME.sub("", one[:40])
+            name += "." + _NOT_IN_NAMES.sub("", one[:40])
     return name
