@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from semcrawl.rdf.embedded.dates import date_datatype
-from semcrawl.rdf.embedded.rdfa import Triple
+from semcrawl.rdf.embedded.triples import Triple
 from semcrawl.rdf.terms import RDF, XSD, iri_of, iri_term, literal_term
 
 #: A cheap look at a page's bytes: no match, no Microdata.

@@ -10,7 +10,7 @@ from lxml import etree
 
 from semcrawl.rdf.detection import Detection
 from semcrawl.rdf.embedded import microdata, rdfa
-from semcrawl.rdf.embedded.rdfa import Triple
+from semcrawl.rdf.embedded.triples import Triple
 from semcrawl.rdf.encoding import find_encoding, to_utf8
 from semcrawl.rdf.errors import ErrorLog, LimitReached
 from semcrawl.rdf.jsonld import parse_jsonld

@@ -7,13 +7,10 @@ bear one of RDFa's attributes are looked at, which makes most pages a matter of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from lxml import etree
 
-from semcrawl.rdf.embedded.dates import date_datatype
 from semcrawl.rdf.embedded.rdfa_terms import (
     PREFIXES,
     TERMS,
@@ -22,7 +19,9 @@ from semcrawl.rdf.embedded.rdfa_terms import (
     Names,
     declared_prefixes,
 )
-from semcrawl.rdf.terms import RDF, iri_term, literal_term
+from semcrawl.rdf.embedded.rdfa_values import property_value
+from semcrawl.rdf.embedded.triples import Triple, copy_patterns
+from semcrawl.rdf.terms import RDF, iri_term
 
 #: A cheap look at a page's bytes: no match, no RDFa (but for roles).
 GATE = re.compile(
@@ -38,23 +37,10 @@ _ELEMENTS_WITH_ROLES = etree.XPath(
     "//*[@property or @typeof or @about or @resource or @rel or @rev or @href or @src or @vocab or"
     " @prefix or @inlist or @lang or @xml:lang or @role or @*[starts-with(name(), 'xmlns:')]]"
 )
-_TEXT = etree.XPath("string()")
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
-_XML_LITERAL = f"<{RDF}XMLLiteral>"
-_HTML_LITERAL = f"<{RDF}HTML>"
 _TYPE = f"<{RDF}type>"
 _FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
 _RDFA = PREFIXES["rdfa"]
-_COPY, _PATTERN = f"<{_RDFA}copy>", f"<{_RDFA}Pattern>"
-
-
-class Triple(NamedTuple):
-    """Three terms in N-Triples form (IRIs may be relative) and the line they come from."""
-
-    subject: str
-    predicate: str
-    object: str
-    line: int
 
 
 @dataclass(slots=True)
@@ -97,7 +83,7 @@ class RdfaProcessor:
             stack.append((element, self._visit(element, stack[-1][1])))
         while stack:
             self._close(stack.pop()[1])
-        return list(_copy_patterns(self._triples))
+        return list(copy_patterns(self._triples))
 
     def _new_blank(self) -> str:
         self._blank += 1
@@ -193,7 +179,7 @@ class RdfaProcessor:
             terms = [t for p in properties.split() if (t := names.property(p)) is not None]
             if terms:
                 relations = rel is not None or rev is not None
-                value = self._value(element, names, language, relations, resource, about, typed)
+                value = property_value(element, names, language, relations, resource, about, typed)
                 for term in terms:
                     if in_list:
                         lists.setdefault(term, []).append(value)
@@ -267,41 +253,6 @@ class RdfaProcessor:
             found.append([t for word in words if (t := names.property(word)) is not None])
         return found[0], found[1]
 
-    def _value(
-        self,
-        element: etree._Element,
-        names: Names,
-        language: str,
-        relations: bool,
-        resource: str | None,
-        about: str | None,
-        typed: str | None,
-    ) -> str:
-        """Return the value of an element's properties (Core, section 7.5, step 11)."""
-        content, datatype = element.get("content"), element.get("datatype")
-        if datatype is not None:
-            kind = names.property(datatype.strip()) if datatype.strip() else None
-            if kind in (_XML_LITERAL, _HTML_LITERAL) and content is None:
-                return literal_term(_inner(element, kind), datatype=kind[1:-1])
-            text = content if content is not None else _time_of(element)
-            if text is None:
-                text = _TEXT(element)
-            if kind:
-                return literal_term(text, datatype=kind[1:-1])
-            return literal_term(text, language)
-        if content is not None:
-            return literal_term(content, language)
-        moment = _time_of(element)
-        if moment is not None:
-            if kind := date_datatype(moment):
-                return literal_term(moment, datatype=kind)
-            return literal_term(moment, language)
-        if not relations and resource is not None:
-            return resource
-        if typed is not None and about is None:
-            return typed
-        return literal_term(_TEXT(element), language)
-
     def _add_roles(self, names: Names, role: str, identity: str | None, line: int) -> None:
         """Add the triples of a role attribute (Role Attribute 1.0, section 4)."""
         subject = iri_term("#" + identity) if identity else self._new_blank()
@@ -326,54 +277,3 @@ class RdfaProcessor:
     def _add(self, subject: str, predicate: str, object_: str, line: int) -> None:
         if subject[0] != '"' and predicate[0] == "<":
             self._triples.append(Triple(subject, predicate, object_, line))
-
-
-def _time_of(element: etree._Element) -> str | None:
-    moment: str | None = element.get("datetime")
-    if moment is None and element.tag == "time":
-        moment = str(_TEXT(element))
-    return moment
-
-
-def _inner(element: etree._Element, kind: str) -> str:
-    """Return an element's content as markup."""
-    method = "xml" if kind == _XML_LITERAL else "html"
-    head = literal_text(element.text)
-    return head + "".join(
-        etree.tostring(child, encoding="unicode", method=method, with_tail=True)
-        for child in element
-    )
-
-
-def literal_text(text: str | None) -> str:
-    """Return ``text`` as it stands in markup."""
-    return (text or "").replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _copy_patterns(triples: list[Triple]) -> Iterator[Triple]:
-    """Yield ``triples`` with each ``rdfa:copy`` replaced by what the pattern says."""
-    if not any(t.predicate == _COPY for t in triples):
-        yield from triples
-        return
-    patterns = {t.subject for t in triples if t.predicate == _TYPE and t.object == _PATTERN}
-    said: dict[str, list[Triple]] = {}
-    for triple in triples:
-        said.setdefault(triple.subject, []).append(triple)
-    used = {t.object for t in triples if t.predicate == _COPY and t.object in patterns}
-    for triple in triples:
-        if triple.subject in used:
-            continue
-        if triple.predicate != _COPY or triple.object not in patterns:
-            yield triple
-            continue
-        seen, waiting = set[str](), [triple.object]
-        while waiting:
-            pattern = waiting.pop()
-            if pattern in seen:
-                continue
-            seen.add(pattern)
-            for other in said.get(pattern, ()):
-                if other.predicate == _COPY and other.object in patterns:
-                    waiting.append(other.object)
-                elif other.object != _PATTERN:
-                    yield Triple(triple.subject, other.predicate, other.object, other.line)

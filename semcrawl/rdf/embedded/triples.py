@@ -1,0 +1,53 @@
+"""Triples out of a page, before their IRIs are resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from semcrawl.rdf.embedded.rdfa_terms import PREFIXES
+from semcrawl.rdf.terms import RDF
+
+_TYPE = f"<{RDF}type>"
+_COPY, _PATTERN = f"<{PREFIXES['rdfa']}copy>", f"<{PREFIXES['rdfa']}Pattern>"
+
+
+class Triple(NamedTuple):
+    """Three terms in N-Triples form (IRIs may be relative) and the line they come from."""
+
+    subject: str
+    predicate: str
+    object: str
+    line: int
+
+
+def copy_patterns(triples: list[Triple]) -> Iterator[Triple]:
+    """Yield ``triples`` with each ``rdfa:copy`` replaced by what the pattern says.
+
+    HTML+RDFa 1.1, section 3.5.
+    """
+    if not any(t.predicate == _COPY for t in triples):
+        yield from triples
+        return
+    patterns = {t.subject for t in triples if t.predicate == _TYPE and t.object == _PATTERN}
+    said: dict[str, list[Triple]] = {}
+    for triple in triples:
+        said.setdefault(triple.subject, []).append(triple)
+    used = {t.object for t in triples if t.predicate == _COPY and t.object in patterns}
+    for triple in triples:
+        if triple.subject in used:
+            continue
+        if triple.predicate != _COPY or triple.object not in patterns:
+            yield triple
+            continue
+        seen, waiting = set[str](), [triple.object]
+        while waiting:
+            pattern = waiting.pop()
+            if pattern in seen:
+                continue
+            seen.add(pattern)
+            for other in said.get(pattern, ()):
+                if other.predicate == _COPY and other.object in patterns:
+                    waiting.append(other.object)
+                elif other.object != _PATTERN:
+                    yield Triple(triple.subject, other.predicate, other.object, other.line)
