@@ -16,6 +16,7 @@ from semcrawl.errors import StoreError
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.database import crawl_db_url
 from semcrawl.metadata.history import Written
+from semcrawl.pipelines.lost import ItemLost
 from semcrawl.pipelines.metadata import MetadataPipeline
 from semcrawl.pipelines.quads import QuadsFilePipeline
 from semcrawl.pipelines.quadsfile import QuadsFile
@@ -144,6 +145,51 @@ async def test_a_full_disk_drops_the_item_with_one_line(tmp_path):
     assert (tmp_path / "quads.nq").read_bytes() == (
         document("a", "1").nquads + document("b", "1").nquads
     )
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of two megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("may not mount")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.mark.server
+async def test_a_small_disk_that_is_full_for_a_while_loses_nothing_written(small_disk):
+    quads = QuadsFilePipeline(small_disk)
+    records = MetadataPipeline(crawl_db_url(small_disk), patience=0)
+    quads.open_spider()
+    records.open_spider()
+    filler = small_disk / "filler"
+    filler.write_bytes(b"x" * (1 << 20))
+    lost, kept = [], []
+    for i in range(40):
+        each = document(f"d{i}", "x" * 30_000)
+        try:
+            await quads.process_item(each)
+            await records.process_item(FetchRecord(each.url, FetchOutcome.FETCHED_RDF))
+        except ItemLost as error:
+            lost.append(str(error))
+            if len(lost) == 3:
+                filler.unlink()
+        else:
+            kept.append(each.url)
+    await quads.close_spider()
+    await records.close_spider()
+    assert lost
+    assert all("\n" not in line for line in lost)
+    assert len(kept) > 20
+    data = (small_disk / "quads.nq").read_bytes()
+    spans = rows(small_disk, "SELECT url, offset, length FROM document ORDER BY offset")
+    assert sum(length for *_, length in spans) == len(data)
+    assert set(kept) <= {url for url, *_ in spans}
 
 
 def test_an_unwritable_folder_is_one_clear_line(tmp_path):
