@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -56,10 +55,16 @@ def pack_blob(entry: Entry) -> bytes:
 
 def _shorten(value: Any, url: str) -> Any:
     """Leave out what a text (most often the parent's URL) has in common with the link's URL."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or value[:_WORTH_SHORTENING] != url[:_WORTH_SHORTENING]:
         return value
-    # characters are compared, as it says of itself in warning; here they are meant
-    common = len(os.path.commonprefix((value[:255], url)))  # noqa: RUF071
+    # bisection: a few comparisons in C are faster than one per character
+    common, high = 0, min(len(value), len(url), 255)
+    while common < high:
+        middle = (common + high + 1) // 2
+        if url.startswith(value[:middle]):
+            common = middle
+        else:
+            high = middle - 1
     if common < _WORTH_SHORTENING:
         return value
     rest = value[common:].encode("utf-8", "surrogatepass")

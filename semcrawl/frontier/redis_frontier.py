@@ -20,6 +20,8 @@ from semcrawl.frontier.server import Server
 from semcrawl.frontier.workers import is_gone
 
 _EVENTS_KEPT = 100_000
+#: seconds that a server which is away gets at the end
+_CLOSING_PATIENCE = 2.0
 
 
 def _micros(seconds: float) -> int:
@@ -69,6 +71,13 @@ class RedisFrontier(Frontier):
         Raises ``FrontierUnavailable`` when the server is away for more than two seconds, and
         ``FrontierCorrupt`` when the keys were written in another format.
         """
+        try:
+            await self._open()
+        except BaseException:
+            await self._server.close()
+            raise
+
+    async def _open(self) -> None:
         await self._server.check()
         found = text(
             await self._server.run("open", [str(FORMAT_VERSION), self.options.bloom_size()])
@@ -83,7 +92,11 @@ class RedisFrontier(Frontier):
                 await self._server.run("reclaim", [worker])
 
     async def close(self) -> None:
-        """Give this worker's leases back and disconnect."""
+        """Give this worker's leases back and disconnect; a server that is away is not waited for.
+
+        (Its leases then run out.)
+        """
+        self._server.hurry(_CLOSING_PATIENCE)
         try:
             await self._server.run("reclaim", [self.worker_id])
         finally:

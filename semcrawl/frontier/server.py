@@ -162,6 +162,10 @@ class Server:
                 f"Redis at {self.address} is version {version}; 6.2 or newer is needed"
             )
 
+    def hurry(self, patience: float) -> None:
+        """Wait no longer than ``patience`` seconds for a server that goes away from now on."""
+        self._patience = min(self._patience, patience)
+
     async def close(self) -> None:
         """Forget the kept replies and disconnect."""
         slots = [self._worker + b":%d" % slot for slot in range(self._slots_made)]

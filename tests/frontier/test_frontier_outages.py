@@ -64,6 +64,17 @@ async def test_patience_ends(start_served: StartServed) -> None:
     await frontier.close()
 
 
+async def test_the_end_does_not_wait_for_a_server_that_is_away(start_served: StartServed) -> None:
+    server = start_served()
+    frontier = frontier_on(server, patience=300.0)
+    await frontier.open()
+    server.kill()
+    async with asyncio.timeout(30):
+        with pytest.raises(FrontierUnavailable):
+            await frontier.close()
+    server.start()
+
+
 class CuttingProxy:
     """Passes bytes to a server; when told, it cuts the connection before the next answer."""
 
