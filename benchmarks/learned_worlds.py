@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from semcrawl.evaluation.world import Answer, host_of
+from semcrawl.evaluation.world import Answer
+from semcrawl.urls import netloc_of
 from semcrawl.vocabulary import Kind
 
 WORDS = (
@@ -738,8 +739,8 @@ class MixedWorld:
 
     def body(self, url: str) -> bytes:
         """The body of a page or document."""
-        return self._sites[host_of(url)].body(url)
+        return self._sites[netloc_of(url)].body(url)
 
     def fetch(self, url: str) -> Answer:
         """Answer a URL."""
-        return self._sites[host_of(url)].fetch(url)
+        return self._sites[netloc_of(url)].fetch(url)

@@ -15,6 +15,7 @@ class FetchCounts:
         self.numbers: dict[str, int] = {}
         self.names: list[str] = []
         self._counts: Floats = np.zeros(256, np.float32)
+        self._dry: Floats = np.zeros(256, np.float32)
 
     def number(self, name: str) -> int:
         """The number of a name; a new one if it has none."""
@@ -25,11 +26,21 @@ class FetchCounts:
         self.names.append(name)
         if number >= len(self._counts):
             self._counts = np.concatenate((self._counts, np.zeros_like(self._counts)))
+            self._dry = np.concatenate((self._dry, np.zeros_like(self._dry)))
         return number
 
     def add(self, number: int, fetches: float = 1.0) -> None:
         """Count a fetch."""
         self._counts[number] += fetches
+
+    def note_yield(self, number: int, good: bool) -> None:
+        """Note whether a fetch paid."""
+        self._dry[number] = 0 if good else self._dry[number] + 1
+
+    def dry(self, numbers: NDArray[np.integer]) -> Floats:
+        """Fetches in a row, of each number, that did not pay."""
+        result: Floats = self._dry[numbers]
+        return result
 
     def shares(self, numbers: NDArray[np.integer]) -> Floats:
         """1/√(1+n) for the counts n of each number; -1 stands for a name never counted."""
@@ -47,3 +58,4 @@ class FetchCounts:
         self.numbers = {name: i for i, name in enumerate(names)}
         self._counts = np.zeros(max(256, len(names)), np.float32)
         self._counts[: len(names)] = counts
+        self._dry = np.zeros_like(self._counts)

@@ -32,6 +32,10 @@ from semcrawl.relevance.learned.table import (
 _NO_NEWS = 0.002
 #: … and what makes a recomputed observation worth a step of learning
 _NEWS = 0.01
+#: index of a page that shows its section not to be dry
+_PROMISING = 0.1
+#: fruitless fetches in a row that make a section dry once, three times as many twice …
+_DRY_UNIT = 32
 #: links that a full refresh may go through per fetch, averaged
 _LINKS_PER_FETCH = 1000
 #: links whose rows are gathered at once
@@ -182,6 +186,7 @@ class CrawlMemory:
         table["state"][number] = DONE
         seen = 1.0 if target else page_index(self._values(links))
         table["observed"][number] = seen
+        self.sections.note_yield(int(table["section"][number]), seen >= _PROMISING)
         if target:
             table["flags"][number] |= TARGET
         rows = table.rows(number)
@@ -212,6 +217,8 @@ class CrawlMemory:
                 now = page_index(self._values(range(first, first + int(table["children"][parent]))))
                 change = abs(now - before)
                 table["observed"][parent] = now
+                if now >= _PROMISING:
+                    self.sections.note_yield(int(table["section"][parent]), True)
                 if level == 0 or change > _NEWS:
                     prior = float(table["prior"][parent])
                     weight = self.options.backup_weight
@@ -229,13 +236,16 @@ class CrawlMemory:
     # -- the order of what waits
 
     def scores(self, numbers: Ids) -> Floats:
-        """Index (as last predicted) plus exploration bonus."""
+        """Index (as last predicted) plus exploration bonus, less in sections that ran dry."""
         table = self.table
         index: Floats = table["index"][numbers]
+        sections = table["section"][numbers]
+        dry = np.log2(1 + self.sections.dry(sections) / np.float32(_DRY_UNIT))
+        worth: Floats = index - np.float32(self.options.dry_penalty) * dry
         if not self.options.use_exploration:
-            return index
-        return index + self.bonus(
-            index, table["cluster"][numbers], table["section"][numbers],
+            return worth
+        return worth + self.bonus(
+            index, table["cluster"][numbers], sections,
             table["subsection"][numbers],
         )  # fmt: skip
 

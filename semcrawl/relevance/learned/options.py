@@ -40,6 +40,9 @@ class LearnedOptions:
     explore_index: float = 0.10
     #: taken off the prior of an address whose page is known under another address (logits)
     twin_penalty: float = 2.5
+    #: taken off a link's worth when its section ran dry, once for 32 fruitless fetches in a row,
+    #: twice for 96, three times for 224 …: endless parts of a site fall behind
+    dry_penalty: float = 0.01
     #: standard deviation of the prior's jitter (logits)
     jitter: float = 0.1
     #: after each of so many fetches every prediction is refreshed
