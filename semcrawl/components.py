@@ -20,6 +20,7 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "semcrawl.middlewares.robots.PacedRobotsMiddleware": 100,
     "semcrawl.middlewares.fetchfilter.FetchFilterMiddleware": 940,
+    "semcrawl.middlewares.health.HostHealthMiddleware": 945,
     "semcrawl.middlewares.attempts.AttemptMiddleware": 950,
 }
 

@@ -1,5 +1,6 @@
 """What the spiders emit: one :class:`RdfDocument` per document read, one :class:`FetchRecord`
-per attempt."""
+per attempt.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +34,7 @@ class FetchOutcome(StrEnum):
     NETWORK_ERROR = "network-error"  #: no DNS answer, refused, reset, broken response
     TIMEOUT = "timeout"  #: no answer in DOWNLOAD_TIMEOUT
     ADDRESS_REFUSED = "address-refused"  #: a private address, not asked for
+    HOST_DOWN = "host-down"  #: the host rests after network errors; nothing was sent
     PARSE_ERROR = "parse-error"  #: claimed to be RDF, and not one statement could be read
     INTERRUPTED = "interrupted"  #: the crawl was stopped while it was under way
 

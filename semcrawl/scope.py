@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
-from semcrawl.urls import pay_level_domain
+from semcrawl.urls import host_of, pay_level_domain
 
 #: hosts that only redirect persistent identifiers to where the documents are
 DEFAULT_REDIRECTORS = ("w3id.org", "purl.org", "purl.oclc.org", "doi.org", "dx.doi.org", "n2t.net")
@@ -28,7 +28,7 @@ class Scope:
     #: host and path prefix, when the mode is ``hosts``
     hosts: tuple[tuple[str, str], ...] = ()
     redirectors: frozenset[str] = frozenset(DEFAULT_REDIRECTORS)
-    #: pay-level domains of the seeds
+    #: pay-level domains of the seeds, and the hosts that they name
     roots: set[str] = field(default_factory=set)
 
     @classmethod
@@ -54,12 +54,17 @@ class Scope:
 
     @staticmethod
     def root_of(url: str) -> str:
-        """Return what a seed adds to :attr:`roots`: its pay-level domain."""
+        """Return the pay-level domain of a URL."""
         return pay_level_domain(urlsplit(url).hostname or "")
+
+    @classmethod
+    def roots_of(cls, url: str) -> set[str]:
+        """Return what a seed adds to :attr:`roots`: its pay-level domain, and the host it names."""
+        return {cls.root_of(url), host_of(url)}
 
     def add_seed(self, url: str) -> None:
         """Widen the scope to the site of a seed."""
-        self.roots.add(self.root_of(url))
+        self.roots |= self.roots_of(url)
 
     def inside(self, url: str) -> bool:
         """Whether a URL lies on the sites of the crawl."""

@@ -36,6 +36,7 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 1000
 # <meta http-equiv="refresh"> is a link like others.
 METAREFRESH_ENABLED = False
 COOKIES_ENABLED = False
+TWISTED_DNS_RESOLVER = "semcrawl.middlewares.resolver.PublicResolver"
 TELNETCONSOLE_ENABLED = False
 REQUEST_FINGERPRINTER_CACHE_SIZE = 0
 
@@ -94,6 +95,11 @@ SEMCRAWL_CONCURRENCY_PER_HOST = 1
 SEMCRAWL_OBEY_CRAWL_DELAY = True
 #: Longest crawl delay that a robots.txt is granted, seconds.
 SEMCRAWL_MAX_CRAWL_DELAY = 60.0
+#: Network errors in a row, without an answer in between, after which a host rests: its links fail
+#: at once as `host-down`. 0 = never.
+SEMCRAWL_HOST_FAILURES = 4
+#: Seconds of that rest.
+SEMCRAWL_HOST_REST = 600.0
 #: What politeness counts by: `host`, or `domain` (pay-level domain).
 SEMCRAWL_PACE_BY = "host"
 #: How those who run the crawl can be reached (URL or mail address); shown in the user agent.
@@ -151,7 +157,7 @@ SEMCRAWL_RDF_LINK_POSITIONS = ["subject", "object"]
 #: Bytes above which a document is read in a thread, so that the crawl goes on meanwhile.
 SEMCRAWL_READ_IN_THREAD_ABOVE = 262_144
 #: Bytes up to which a document is read as a whole; larger ones are read piece by piece.
-SEMCRAWL_MAX_SIZE_IN_MEMORY = 64 * 1024 * 1024
+SEMCRAWL_MAX_SIZE_IN_MEMORY = 32 * 1024 * 1024
 #: Seconds after which the reading of a document is cut off; what was read until then counts.
 SEMCRAWL_MAX_READ_TIME = 900.0
 #: Bytes of N-Quads after which a document is cut off.

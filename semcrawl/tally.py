@@ -10,7 +10,9 @@ from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.urls import host_of
 
 #: outcomes of attempts that sent nothing
-UNSENT = frozenset({FetchOutcome.ROBOTS_DENIED, FetchOutcome.ADDRESS_REFUSED})
+UNSENT = frozenset(
+    {FetchOutcome.ROBOTS_DENIED, FetchOutcome.ADDRESS_REFUSED, FetchOutcome.HOST_DOWN}
+)
 #: hosts shown as current
 _CURRENT_HOSTS = 3
 

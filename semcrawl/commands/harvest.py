@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from semcrawl.scope import Scope
 from semcrawl.spiders.readoptions import read_options
 from semcrawl.spiders.seeds import read_seeds
 from semcrawl.targets import Targets
+from semcrawl.urls import host_of
 
 #: settings of ``--fast``: for one's own servers only
 _FAST: dict[str, Any] = {
@@ -178,6 +180,7 @@ class Command(ScrapyCommand):
             raise UsageError("no crawler process")
         console = logging.StreamHandler(sys.stderr)
         console.setLevel(logging.ERROR)
+        console.addFilter(_OncePerHost())
         console.setFormatter(_OneLine("semcrawl: %(message)s"))
         console.addFilter(_is_about_the_crawl)
         logging.getLogger().addHandler(console)
@@ -275,6 +278,25 @@ class Command(ScrapyCommand):
 def _is_about_the_crawl(record: logging.LogRecord) -> bool:
     """Leave out what concerns one request: the records tell that."""
     return record.name not in ("scrapy.core.scraper", "scrapy.downloadermiddlewares.robotstxt")
+
+
+class _OncePerHost(logging.Filter):
+    """Lets the first message about a host's failing requests through; the log file has them all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._hosts: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Say whether to show a message."""
+        if not str(record.msg).startswith(("Error downloading", "Gave up retrying")):
+            return True
+        request = record.args.get("request") if isinstance(record.args, Mapping) else None
+        host = host_of(getattr(request, "url", ""))
+        if not host or host in self._hosts:
+            return not host
+        self._hosts.add(host)
+        return True
 
 
 class _OneLine(logging.Formatter):

@@ -91,6 +91,7 @@ _PROBLEMS = frozenset(
         FetchOutcome.HTTP_ERROR,
         FetchOutcome.NETWORK_ERROR,
         FetchOutcome.TIMEOUT,
+        FetchOutcome.HOST_DOWN,
         FetchOutcome.PARSE_ERROR,
         FetchOutcome.TOO_LARGE,
     )

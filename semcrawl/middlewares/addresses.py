@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from typing import Self
-from urllib.parse import urlsplit
 
 from scrapy.crawler import Crawler
 from scrapy.http import Request
 
+from semcrawl.middlewares.resolver import PublicResolver
 from semcrawl.scope import Scope
 from semcrawl.spiders.failures import AddressRefused
-from semcrawl.urls import is_private_address
+from semcrawl.urls import host_of, is_private_address
 
 
 class PrivateAddressMiddleware:
@@ -18,7 +18,7 @@ class PrivateAddressMiddleware:
 
     A host that a seed names was asked for. ``SEMCRAWL_ALLOW_PRIVATE_ADDRESSES`` lifts it. Names
     that resolve to private addresses are refused by
-    :class:`~semcrawl.middlewares.resolver.PublicResolver`.
+    :class:`~semcrawl.middlewares.resolver.PublicResolver`, where it is the reactor's resolver.
     """
 
     def __init__(self, crawler: Crawler, *, allow: bool) -> None:
@@ -31,15 +31,35 @@ class PrivateAddressMiddleware:
         return cls(crawler, allow=crawler.settings.getbool("SEMCRAWL_ALLOW_PRIVATE_ADDRESSES"))
 
     def process_request(self, request: Request) -> None:
-        """Refuse a private address that no seed named."""
-        if self._allow:
+        """Refuse a private address that no seed named; have names looked at."""
+        host = host_of(request.url)
+        resolver = _resolver()
+        if self._allow or self._is_asked_for(host):
+            if resolver is not None:
+                resolver.trust(host)
             return
-        host = (urlsplit(request.url).hostname or "").lower()
-        if is_private_address(host) and host not in self._asked_for():
+        if is_private_address(host):
             raise AddressRefused(f"{host} is a private address")
+        if resolver is not None:
+            resolver.guard(host)
 
-    def _asked_for(self) -> set[str]:
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Say that it was the address for which a name was not resolved."""
+        host = host_of(request.url)
+        resolver = _resolver()
+        if resolver is not None and (address := resolver.refused(host)):
+            raise AddressRefused(f"{host} has the private address {address}") from exception
+
+    def _is_asked_for(self, host: str) -> bool:
         scope: Scope | None = getattr(self.crawler.spider, "scope", None)
         if scope is None:
-            return set()
-        return scope.roots | {host.partition(":")[0] for host, _ in scope.hosts}
+            return False
+        return host in scope.roots or any(host == name.partition(":")[0] for name, _ in scope.hosts)
+
+
+def _resolver() -> PublicResolver | None:
+    """Return the resolver of the running reactor, when it is ours."""
+    from twisted.internet import reactor
+
+    resolver = getattr(reactor, "resolver", None)
+    return resolver if isinstance(resolver, PublicResolver) else None

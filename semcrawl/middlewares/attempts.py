@@ -58,7 +58,7 @@ class AttemptMiddleware:
         """Record a request that is no link's."""
         spider: Any = self.crawler.spider
         emit = getattr(spider, "emit", None)
-        if emit is None or not request.url.endswith("/robots.txt"):
+        if emit is None or STARTED not in request.meta or not request.url.endswith("/robots.txt"):
             return
         started, ended = request.meta[STARTED], request.meta[ENDED]
         record = FetchRecord(

@@ -21,6 +21,10 @@ class AddressRefused(IgnoreRequest):
     """The host is, or resolves to, a private address that nobody asked for."""
 
 
+class HostDown(IgnoreRequest):
+    """The host did not answer for some time and rests; nothing was sent."""
+
+
 def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
     """Return the outcome and one line that says why."""
     error = failure.value
@@ -28,6 +32,8 @@ def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
     message = f"{type(error).__name__}: {text}" if text else type(error).__name__
     if isinstance(error, AddressRefused):
         return FetchOutcome.ADDRESS_REFUSED, text
+    if isinstance(error, HostDown):
+        return FetchOutcome.HOST_DOWN, text
     if isinstance(error, IgnoreRequest) and error.__cause__ is None:
         return FetchOutcome.ROBOTS_DENIED, text
     # HttpCompressionMiddleware ignores what unpacks to more than DOWNLOAD_MAXSIZE, and says why

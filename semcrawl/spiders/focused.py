@@ -160,7 +160,7 @@ class FocusedSpider(Spider):
         if not self._seeds_text:
             return
         urls = read_seeds(self._seeds_text, self.normalisation)
-        await self.session.widen({self.scope.root_of(url) for url in urls})
+        await self.session.widen({root for url in urls for root in self.scope.roots_of(url)})
         await self.session.plant([(url, LinkMemo()) for url in urls], self.queue)
 
     async def _await_end(self) -> None:
@@ -187,7 +187,9 @@ class FocusedSpider(Spider):
             except UsageError as error:
                 self.logger.error("%s", error)
         roots = {root for one in planted for root in one.roots}
-        roots |= {self.scope.root_of(one.link.url) for one in planted if one.page is None}
+        for one in planted:
+            if one.page is None:
+                roots |= self.scope.roots_of(one.link.url)
         await self.session.widen(roots)
         for (page, barren), links in by_page(planted).items():
             if page is None:
@@ -316,7 +318,7 @@ class FocusedSpider(Spider):
         passing = outcome in (FetchOutcome.TIMEOUT, FetchOutcome.NETWORK_ERROR)
         if passing and await self._retried(attempt, message):
             return [record]
-        attempt.failed = passing
+        attempt.failed = passing or outcome is FetchOutcome.HOST_DOWN
         await self.session.learn(attempt.outcome(None), self.queue)
         return [record]
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-TIMEOUT = 60  # seconds until a run counts as hanging
+TIMEOUT = 120  # seconds until a run counts as hanging
 
 #: outcomes of links that nothing was sent for
-UNSENT = {"robots-denied", "address-refused"}
+UNSENT = {"robots-denied", "address-refused", "host-down"}
 
 
 @dataclass
