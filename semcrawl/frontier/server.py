@@ -201,7 +201,7 @@ class Server:
 
     async def through(self, once: Callable[[], Awaitable[Any]], key: str = "") -> Any:
         """Do ``once`` (on ``key``) until it is through; raise what it means when it cannot be."""
-        deadline: float | None = None
+        since: float | None = None
         pause, failures = 0.02, 0
         while True:
             try:
@@ -220,8 +220,9 @@ class Server:
                     logger.warning("The frontier's Redis at %s is back", self.address)
                 return result
             now = time.monotonic()
-            deadline = now + self._patience if deadline is None else deadline
-            if now >= deadline:
+            since = now if since is None else since
+            left = since + self._patience - now
+            if left <= 0:
                 raise self._unavailable(reason) from reason
             failures += 1
             # one failure is a connection that ended, perhaps long ago; two are an outage
@@ -229,7 +230,7 @@ class Server:
                 self._away = True
                 logger.warning("%s; waiting for it", self._unavailable(reason))
             await self._start_again()
-            await asyncio.sleep(min(pause, max(deadline - now, 0.0)))
+            await asyncio.sleep(min(pause, left))
             pause = min(pause * 2, 2.0)
 
     async def _start_again(self) -> None:
