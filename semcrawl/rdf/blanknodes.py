@@ -36,7 +36,8 @@ class BlankNodeNames:
         self.labelled = start + b"b" + digest + b"x"
         self._ranked = start + b"b" + digest + b"n"
         self._window = window
-        self._count = 0
+        #: nodes without a label so far
+        self.count = 0
         #: names given lately
         self.known: dict[bytes, bytes] = {}
         self._old: dict[bytes, bytes] = {}
@@ -47,8 +48,8 @@ class BlankNodeNames:
             return self.labelled + label + self.end
         known = self.known.get(label) or self._old.get(label)
         if known is None:
-            known = b"%s%d%s" % (self._ranked, self._count, self.end)
-            self._count += 1
+            known = b"%s%d%s" % (self._ranked, self.count, self.end)
+            self.count += 1
         if len(self.known) >= self._window:
             # keep what is referred to by others: the dictionary itself stays the same
             self._old = dict(self.known)
@@ -65,3 +66,12 @@ class BlankNodeNames:
                     return None
                 self.name(label)
         return [known.get(label) or self.name(label) for label in labels]
+
+    def forget(self, count: int) -> None:
+        """Go back to where there were ``count`` nodes without a label."""
+        start, end = len(self._ranked), len(self.end)
+        for names in (self.known, self._old):
+            late = [k for k, v in names.items() if int(v[start : len(v) - end]) >= count]
+            for label in late:
+                del names[label]
+        self.count = count

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from io import BytesIO
 
 import pyoxigraph
 
@@ -52,24 +51,23 @@ def parse_jsonld(
     sink.has_graphs = False
     sink.names.all_labelled = False
     source = inliner.inline(data)
-    plain = _serialize_plain(source, base)
-    if plain is not None:
-        sink.write(_finished(plain, changed))
-        return ()
-    sink.has_graphs = True
-    out = BytesIO()
+    sink.rewrite = lambda lines: _finished(lines, changed)
+    mark = sink.mark()
     refused: list[str] = []
-    fault = _serialize(source, base, out, errors, first_line, refused)
-    if fault is not None:
-        errors.add_syntax(fault, first_line)
-        mended = mend(data)
-        if mended is not None:
-            guard_json(mended, options.max_depth)
-            again = BytesIO()
-            source = inliner.inline(mended)
-            if _serialize(source, base, again, errors, first_line, refused) is None:
-                out = again
-    sink.write(_finished(out.getvalue(), changed))
+    if not _serialize_plain(source, base, sink):
+        sink.rollback(mark)
+        sink.has_graphs = True
+        fault = _serialize(source, base, sink, errors, first_line, refused)
+        if fault is not None:
+            errors.add_syntax(fault, first_line)
+            mended = mend(data)
+            if mended is not None:
+                guard_json(mended, options.max_depth)
+                sink.rollback(mark)
+                source = inliner.inline(mended)
+                _serialize(source, base, sink, errors, first_line, refused)
+    sink.flush()
+    sink.rewrite = None
     if refused:
         missing = [f"the context {url} is not at hand" for url in inliner.needed]
         for text in [*missing, *inliner.faults] or refused:
@@ -85,17 +83,18 @@ def _finished(lines: bytes, changed: dict[bytes, bytes]) -> bytes:
     return restore_bases(lines, changed)
 
 
-def _serialize_plain(data: bytes, base: str) -> bytes | None:
-    """Return the N-Triples of a document without errors and named graphs, else None."""
+def _serialize_plain(data: bytes, base: str, sink: QuadSink) -> bool:
+    """Write a document as N-Triples; return False when it has errors or named graphs."""
     try:
         source = pyoxigraph.parse(data, _FORMAT, base_iri=base, without_named_graphs=True)
-        return pyoxigraph.serialize(source, format=pyoxigraph.RdfFormat.N_TRIPLES)
+        pyoxigraph.serialize(source, sink.file, pyoxigraph.RdfFormat.N_TRIPLES)
     except SyntaxError:
-        return None
+        return False
+    return True
 
 
 def _serialize(
-    data: bytes, base: str, out: BytesIO, errors: ErrorLog, first_line: int, refused: list[str]
+    data: bytes, base: str, sink: QuadSink, errors: ErrorLog, first_line: int, refused: list[str]
 ) -> SyntaxError | None:
     """Write the quads of ``data``; return the error when it is no JSON.
 
@@ -104,7 +103,7 @@ def _serialize(
     source = pyoxigraph.parse(data, _FORMAT, base_iri=base)
     while True:
         try:
-            pyoxigraph.serialize(source, out, _QUADS)
+            pyoxigraph.serialize(source, sink.file, _QUADS)
         except SyntaxError as error:
             if error.lineno is not None and str(error.msg).startswith("Parser error"):
                 return error

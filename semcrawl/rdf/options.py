@@ -42,7 +42,7 @@ class ReadOptions:
     #: seconds after which a document is cut
     max_seconds: float = 900.0
     #: bytes up to which a document is read as a whole; bigger ones are streamed
-    max_in_memory: int = 64 * 2**20
+    max_in_memory: int = 32 * 2**20
     #: bytes that a compressed document or an archive may unpack to
     max_unpacked_bytes: int = 64 * 2**30
     #: times its packed size that a document may unpack to (from 16 MiB on)

@@ -32,6 +32,8 @@ _TOKEN = re.compile(
     rb"<(/?)([A-Za-z_][^\s/>]*+)((?:[^>\"'/]++|\"[^\"]*+\"|'[^']*+'|/(?!>))*+)(/?)>",
     re.DOTALL,
 )
+#: nodes that are read at once after an error
+_BATCH = 256
 _BARE_ATTRIBUTE = re.compile(rb"(\s)((?:about|ID|resource|parseType|type|bagID)\s*=\s*[\"'])")
 
 
@@ -94,23 +96,21 @@ def qualify_attributes(data: bytes) -> bytes:
 
 def parse(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> None:
     """Read an RDF/XML document, its entities and its depth bounded already, into ``sink``."""
-    out = BytesIO()
-    if not _parse_whole(data, base, out):
-        out = BytesIO()
+    mark = sink.mark()
+    if not _parse_whole(data, base, sink):
+        sink.rollback(mark)
         qualified = qualify_attributes(data)
-        if qualified is data or not _parse_whole(qualified, base, out):
-            out = BytesIO()
-            parse_nodes(qualified, base, out, errors)
-            sink.write(out.getbuffer())
+        if qualified is data or not _parse_whole(qualified, base, sink):
+            sink.rollback(mark)
+            parse_nodes(qualified, base, sink, errors)
             return
-    sink.write(out.getbuffer())
     if place := find_early_end(data):
         errors.add("the document ends before its root element is closed", *place)
 
 
-def _parse_whole(data: bytes, base: str, out: BytesIO) -> bool:
+def _parse_whole(data: bytes, base: str, sink: QuadSink) -> bool:
     try:
-        pyoxigraph.serialize(pyoxigraph.parse(data, _FORMAT, base_iri=base), out, _TRIPLES)
+        pyoxigraph.serialize(pyoxigraph.parse(data, _FORMAT, base_iri=base), sink.file, _TRIPLES)
     except SyntaxError:
         return False
     return True
@@ -200,7 +200,7 @@ class _Tagwise:
         return piece
 
 
-def parse_nodes(data: bytes, base: str, sink: BytesIO, errors: ErrorLog) -> None:
+def parse_nodes(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> None:
     """Write the N-Triples of a document with errors to ``sink``, node by node.
 
     Of a node with an error, what stands before the error is kept.
@@ -225,15 +225,15 @@ def parse_nodes(data: bytes, base: str, sink: BytesIO, errors: ErrorLog) -> None
                     line = data.count(b"\n", 0, nodes[middle][0]) + 1
                     errors.add(str(error.msg or error), line)
                 return
-            sink.write(out.getvalue())
+            sink.write(out.getbuffer())
             where = _place(text, base, len(head), nodes[first][0])
             line = data.count(b"\n", 0, where) + 1
             errors.add(str(error.msg or error), line, where - data.rfind(b"\n", 0, where))
             return
-        sink.write(out.getvalue())
+        sink.write(out.getbuffer())
 
-    if nodes:
-        attempt(0, len(nodes))
+    for first in range(0, len(nodes), _BATCH):
+        attempt(first, min(first + _BATCH, len(nodes)))
     if not found_any:
         parser = expat.ParserCreate()
         parser.UseForeignDTD(True)

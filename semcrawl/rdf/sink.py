@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import tempfile
+import time
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 from urllib.parse import quote
 
 import numpy as np
@@ -31,6 +33,15 @@ _TERM = re.compile(
 _PIECE = 1 << 19
 
 
+class Mark(NamedTuple):
+    """A place in a sink's output."""
+
+    position: int
+    quads: int
+    size: int
+    blank_nodes: int
+
+
 class QuadSink:
     """A file that :func:`pyoxigraph.serialize` writes to; it finishes and keeps the lines.
 
@@ -42,6 +53,8 @@ class QuadSink:
         """Collect the quads of the document at ``graph``."""
         self.names = BlankNodeNames(graph, options.skolem_base)
         self._url = graph
+        #: changes lines of the parser before anything else is done with them
+        self.rewrite: Callable[[bytes], bytes] | None = None
         self.quads = 0
         self.size = 0
         #: whether what is written has graph names (N-Quads) or not (N-Triples)
@@ -50,6 +63,7 @@ class QuadSink:
         self.may_have_labels = True
         self._graph = b" <" + graph.encode("utf-8", "replace") + b"> .\n"
         self._options = options
+        self._end = time.monotonic() + options.max_seconds
         self._pending: list[bytes] = []
         self._pending_size = 0
         self._memory = BytesIO()
@@ -63,6 +77,19 @@ class QuadSink:
         self.names = BlankNodeNames(member, self._options.skolem_base)
         if self._options.member_graphs:
             self._graph = b" <" + member.encode("utf-8", "replace") + b"> .\n"
+
+    def mark(self) -> Mark:
+        """Return where the output is now, for :meth:`rollback`."""
+        self.flush()
+        return Mark(self._out.tell(), self.quads, self.size, self.names.count)
+
+    def rollback(self, mark: Mark) -> None:
+        """Forget what was written since ``mark``."""
+        self._pending, self._pending_size = [], 0
+        self._out.seek(mark.position)
+        self._out.truncate()
+        self.quads, self.size = mark.quads, mark.size
+        self.names.forget(mark.blank_nodes)
 
     @property
     def file(self) -> IO[bytes]:
@@ -101,6 +128,8 @@ class QuadSink:
 
     def add_lines(self, lines: bytes) -> None:
         """Add whole lines: N-Quads when :attr:`has_graphs`, else N-Triples."""
+        if self.rewrite is not None:
+            lines = self.rewrite(lines)
         lines = self._rename(lines)
         if self.has_graphs:
             lines = self._name_graphs(lines)
@@ -111,6 +140,8 @@ class QuadSink:
         self.size += len(lines)
         if self.size > self._options.max_nquads_bytes:
             raise LimitReached(f"more than {self._options.max_nquads_bytes} bytes of N-Quads")
+        if time.monotonic() > self._end:
+            raise LimitReached(f"not finished after {self._options.max_seconds:g} seconds")
         if self.spool is None and self.size > self._options.spool_above:
             self._to_file()
         self._out.write(lines)

@@ -180,3 +180,19 @@ def test_blank_nodes_of_a_page_are_stable() -> None:
     )
     first, again = (read_embedded(body, URL, "text/html").nquads for _ in range(2))
     assert first == again
+
+
+def test_blank_nodes_of_different_scripts_are_different() -> None:
+    """Also when a script had to be read twice, for its errors or its named graphs."""
+    scripts = [
+        '{"http://p/": {"http://q/": 1}}',
+        '{"http://p/": {"http://q/": 2}, "@graph": [{"http://r/": 3}], "@id": "http://g/"}',
+        '{"http://p/": {"http://q/": 4},}',
+        '{"http://p/": {"http://q/": 5}}',
+    ]
+    body = "".join(f'<script type="application/ld+json">{s}</script>' for s in scripts)
+    reading = read_embedded(body.encode(), URL, "text/html")
+    nodes = {line.split()[0] for line in reading.nquads.splitlines() if b"http://q/" in line}
+    assert len(nodes) == 4
+    subjects = [line.split()[0] for line in reading.nquads.splitlines() if b"http://p/" in line]
+    assert len(set(subjects)) == 4
