@@ -33,6 +33,8 @@ class Attempt:
     meta: dict[str, Any] = field(repr=False)
     #: the link is kept among the failed ones when the attempt is over
     failed: bool = False
+    #: SHA-256 of the body, hexadecimal; empty as long as nobody has read it
+    digest: str = ""
 
     @classmethod
     def of(cls, request: Request) -> Self:
@@ -70,6 +72,11 @@ class Attempt:
             record.status = response.status
             record.content_type = content_type(response)
             record.bytes = int(self.meta.get(RECEIVED, len(response.body)))
+            record.extra = {
+                "etag": header(response, b"ETag"),
+                "last_modified": header(response, b"Last-Modified"),
+                "content_hash": self.digest,
+            }
             if outcome is FetchOutcome.FETCHED_HTML:  # what a re-visit of the page will need
                 record.extra["etag"] = header(response, b"ETag")
                 record.extra["last_modified"] = header(response, b"Last-Modified")

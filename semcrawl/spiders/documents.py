@@ -46,6 +46,7 @@ class DocumentSpider(FocusedSpider):
             return [record]
 
     async def _read_by_type(self, attempt: Attempt, response: Response) -> list[Any]:
+        attempt.digest = await self.reader.digest(response.body)
         detection = self.reader.detect(response.body, content_type(response), attempt.url)
         if detection.kind is Kind.RDF or detection.compression is not None:
             reading = await self._read_rdf(attempt, response, detection)
@@ -59,7 +60,7 @@ class DocumentSpider(FocusedSpider):
 
     async def read_html(self, attempt: Attempt, response: Response) -> list[Any]:
         """Read a page: its links, and the data embedded in it."""
-        duplicate = self.is_duplicate(response.body)
+        duplicate = self.is_duplicate(attempt.digest)
         page = Page(attempt.url, attempt.memo.depth)
         new = await self.follow_page(attempt, response, page)
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
@@ -67,7 +68,7 @@ class DocumentSpider(FocusedSpider):
         items: list[Any] = await self._embedded(attempt, response, record)
         target = self.targets.include(Kind.HTML, record.content_type, record.quads)
         if self.targets.has_type(record.content_type):
-            items.append(await self._file(attempt, response))
+            items.append(self._file(attempt, response))
         outcome = attempt.outcome(Kind.HTML, response, target=target, duplicate=duplicate)
         await self.session.learn(replace(outcome, new_links=new), self.queue)
         return [*items, record]
@@ -101,7 +102,7 @@ class DocumentSpider(FocusedSpider):
 
     async def _take_rdf(self, attempt: Attempt, response: Response, reading: Reading) -> list[Any]:
         """Pass the quads of an RDF document on, and its links."""
-        duplicate = self.is_duplicate(response.body)
+        duplicate = self.is_duplicate(attempt.digest)
         record = _record(attempt, response, reading)
         whole = record.outcome is FetchOutcome.FETCHED_RDF
         page = Page(attempt.url, attempt.memo.depth, rdf=True)
@@ -116,9 +117,9 @@ class DocumentSpider(FocusedSpider):
         await self.session.learn(replace(outcome, new_links=new), self.queue)
         items: list[Any] = [record]
         if self.targets.has_type(record.content_type):
-            items.insert(0, await self._file(attempt, response))
+            items.insert(0, self._file(attempt, response))
         if whole:
-            items.insert(0, await self._document(attempt, response, reading))
+            items.insert(0, self._document(attempt, response, reading))
         else:
             discard(reading)
         return items
@@ -148,9 +149,7 @@ class DocumentSpider(FocusedSpider):
             self._contexts = ContextFetcher(self.crawler, self.session.contexts, rules, self.emit)
         return self._contexts
 
-    async def _document(
-        self, attempt: Attempt, response: Response, reading: Reading
-    ) -> RdfDocument:
+    def _document(self, attempt: Attempt, response: Response, reading: Reading) -> RdfDocument:
         syntax = EMBEDDED if reading.embedded else str(reading.detection.format or "")
         return RdfDocument(
             url=attempt.url,
@@ -168,7 +167,7 @@ class DocumentSpider(FocusedSpider):
             redirects=attempt.memo.redirects,
             etag=header(response, b"ETag"),
             last_modified=header(response, b"Last-Modified"),
-            content_hash=await self.reader.digest(response.body),
+            content_hash=attempt.digest,
             fetched_at=float(attempt.meta.get(ENDED) or time.time()),
             nquads=reading.nquads,
             spool=reading.spool,
@@ -195,7 +194,7 @@ class DocumentSpider(FocusedSpider):
         if not reading.quads:
             discard(reading)
             return []
-        return [await self._document(attempt, response, reading)]
+        return [self._document(attempt, response, reading)]
 
     async def _take_other(self, attempt: Attempt, response: Response) -> list[Any]:
         """Keep a body that is neither RDF nor HTML if its type is a target; else drop it."""
@@ -206,19 +205,19 @@ class DocumentSpider(FocusedSpider):
             Kind.OTHER,
             response,
             target=target,
-            duplicate=target and self.is_duplicate(response.body),
+            duplicate=target and self.is_duplicate(attempt.digest),
         )
         await self.session.learn(outcome, self.queue)
-        return [await self._file(attempt, response), record] if target else [record]
+        return [self._file(attempt, response), record] if target else [record]
 
-    async def _file(self, attempt: Attempt, response: Response) -> FetchedFile:
+    def _file(self, attempt: Attempt, response: Response) -> FetchedFile:
         return FetchedFile(
             url=attempt.url,
             body=response.body,
             request_url=attempt.asked,
             parent_url=attempt.memo.parent,
             content_type=content_type(response),
-            content_hash=await self.reader.digest(response.body),
+            content_hash=attempt.digest,
             fetched_at=float(attempt.meta.get(ENDED) or time.time()),
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from typing import Any, ClassVar, Self
 
 from scrapy import Spider, signals
@@ -389,12 +388,12 @@ class FocusedSpider(Spider):
             response.body, url, content_type(response), headers, self.session.knows
         )
 
-    def is_duplicate(self, body: bytes) -> bool:
-        """Whether the same bytes were read before in this run."""
-        digest = blake2b(body, digest_size=12).digest()
-        if digest in self.session.digests:
+    def is_duplicate(self, digest: str) -> bool:
+        """Whether a body of this SHA-256 was read before in this run."""
+        short = bytes.fromhex(digest[:24])
+        if short in self.session.digests:
             return True
-        self.session.digests.add(digest)
+        self.session.digests.add(short)
         return False
 
     def _count(self, item: Any) -> None:
