@@ -52,8 +52,9 @@ def test_data_survive_a_stop(tmp_path: Path) -> None:
 
 def test_a_killed_server_is_started_again_and_has_lost_nothing(tmp_path: Path) -> None:
     with EmbeddedRedis(tmp_path) as redis:
+        connection = client(redis)
         for n in range(1000):
-            client(redis).rpush("list", n)
+            connection.rpush("list", n)
         pid = redis.pid
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
