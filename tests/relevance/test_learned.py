@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Relevance
-from semcrawl.relevance.learned import Learned, LearnedOptions
+from semcrawl.relevance.learned import Learned, LearnedOptions, Patience
 from semcrawl.relevance.learned.model import page_index
 from semcrawl.vocabulary import Kind
 
@@ -305,3 +305,55 @@ def test_links_of_a_copy_of_a_page_are_doubted():
                       duplicate=True, new_links=tuple(found))  # fmt: skip
     strategy.learn(outcome)
     assert strategy.rekeyed()["http://a.example/b/x"] > before
+
+
+def test_starts_from_a_model_file(tmp_path):
+    first, file = Learned(), tmp_path / "model"
+    fetch(first, HOME.url, Kind.HTML, links("http://a.example/d/1", "http://a.example/d/2"))
+    fetch(first, "http://a.example/d/1", Kind.RDF, parent=HOME.url)
+    file.write_bytes(first.dump_state())
+    warm = Learned.from_settings({"SEMCRAWL_MODEL": str(file)})
+    probe = "http://a.example/d/3"
+    assert keys(warm, [probe])[probe] < keys(Learned(), [probe])[probe]
+    with pytest.raises(UsageError, match="nowhere"):
+        Learned.from_settings({"SEMCRAWL_MODEL": str(tmp_path / "nowhere")})
+
+
+def test_patience_ends_when_nothing_came_and_nothing_is_expected():
+    patience = Patience(3)
+    for target in (False, False, True, False, False):
+        patience.note(target=target)
+    assert not patience.is_over(0.0)
+    patience.note(target=False)
+    assert patience.is_over(0.5)
+    assert patience.is_over()
+    assert not patience.is_over(1.5)
+    with pytest.raises(UsageError):
+        Patience(0)
+
+
+def test_a_section_that_ran_dry_comes_after_one_that_nothing_is_known_of():
+    strategy = Learned()
+    trap = [f"http://a.example/calendar/{i}" for i in range(300)]
+    fetch(strategy, HOME.url, Kind.HTML, links(*trap, "http://a.example/other/1"))
+    for url in trap[:250]:
+        fetch(strategy, url, Kind.HTML, parent=HOME.url)
+    told = {r.link.url: r.key for r in strategy.rank(HOME, links("http://a.example/new/2"))}
+    moved = strategy._memory.scores(np.array([strategy._memory.table.ids[trap[-1]]]))
+    assert -told["http://a.example/new/2"] > moved[0]
+
+
+def test_hosts_that_collide_in_the_table_keep_their_own_groups():
+    strategy = Learned(LearnedOptions(table_bits=8))
+    urls = [f"http://h{i}.example/x{i}.html" for i in range(2000)]
+    ranked = fetch(strategy, HOME.url, Kind.HTML, links(*urls))
+    assert len({r.group for r in ranked}) == 2000
+
+
+@pytest.mark.slow
+def test_a_page_with_a_hundred_thousand_links_is_ranked_and_learned():
+    strategy = Learned()
+    urls = [f"http://a.example/{i % 97}/{i}.html" for i in range(100_000)]
+    assert len(fetch(strategy, HOME.url, Kind.HTML, links(*urls))) == 100_000
+    fetch(strategy, urls[0], Kind.RDF, parent=HOME.url)
+    assert strategy.rekeyed()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
@@ -87,10 +88,15 @@ class LearnedOptions:
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read ``SEMCRAWL_RANDOM_SEED``, ``SEMCRAWL_TARGETS`` and ``SEMCRAWL_LEARNED_OPTIONS``.
 
-        The last is a mapping of field names of this class to values. Raises ``UsageError`` for
+        The last is a mapping of field names of this class to values, or JSON of one. Raises ``UsageError`` for
         unknown names and values of the wrong type.
         """
         extra = settings.get("SEMCRAWL_LEARNED_OPTIONS") or {}
+        if isinstance(extra, str):
+            try:
+                extra = json.loads(extra)
+            except ValueError as error:
+                raise UsageError(f"SEMCRAWL_LEARNED_OPTIONS is no JSON: {error}") from None
         if not isinstance(extra, Mapping):
             raise UsageError("SEMCRAWL_LEARNED_OPTIONS must be a mapping")
         changes: dict[str, Any] = dict(extra)

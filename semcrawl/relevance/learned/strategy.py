@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.learned.features import FeatureMaker, LinkFacts
@@ -50,8 +52,20 @@ class Learned:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Make the strategy; see :meth:`LearnedOptions.from_settings` for the settings."""
-        return cls(LearnedOptions.from_settings(settings))
+        """Make the strategy; see :meth:`LearnedOptions.from_settings` for the settings.
+
+        ``SEMCRAWL_MODEL`` names a file with another crawl's state to start from; raises
+        ``UsageError`` when it cannot be read or used.
+        """
+        strategy = cls(LearnedOptions.from_settings(settings))
+        path = settings.get("SEMCRAWL_MODEL")
+        if path:
+            try:
+                state = Path(path).read_bytes()
+            except OSError as error:
+                raise UsageError(f"{path}: {error.strerror or error}") from None
+            strategy.load_model(state)
+        return strategy
 
     # -- the contract
 
