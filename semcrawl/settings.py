@@ -249,7 +249,9 @@ SEMCRAWL_REVISIT_INTERVAL = 0.0
 
 #: Seed of the strategies that leave something to chance (`random`, ties of `learned`).
 SEMCRAWL_RANDOM_SEED = 0
-#: Strategy ``learned``: a file with what another crawl learned, to start from; empty: from nothing.
+
+#: Strategy `learned`: a file with what another crawl learned, to start from; empty: none.
 SEMCRAWL_MODEL = ""
-#: Strategy ``learned``: constants of the model by name (a mapping, or JSON), see ``LearnedOptions``.
+
+#: Strategy `learned`: constants of the model by name (a mapping, or JSON); see `LearnedOptions`.
 SEMCRAWL_LEARNED_OPTIONS: dict[str, object] = {}

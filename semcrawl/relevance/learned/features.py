@@ -88,12 +88,15 @@ class FeatureMaker:
         rows: set[int] = set()
         for topic, tokens in self._tokens(link, parts):
             rows.update(map(self._rows[topic].__getitem__, tokens))
-        for table in self._rows.values():
-            if len(table) > _CACHE_SIZE:
-                table.clear()
         return LinkFacts(
             np.fromiter(rows, np.uint32, len(rows)), _groups(parts), parts.host, False, signs
         )
+
+    def forget(self) -> None:
+        """Keep the memory of rows bounded; to be called from time to time."""
+        for table in self._rows.values():
+            if len(table) > _CACHE_SIZE:
+                table.clear()
 
     def named(self, link: Link, page_folder: str, seeds: SeedFolders) -> list[tuple[str, int]]:
         """Every feature by name with its row, in the order of making (for explanations)."""

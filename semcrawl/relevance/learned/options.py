@@ -88,8 +88,8 @@ class LearnedOptions:
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read ``SEMCRAWL_RANDOM_SEED``, ``SEMCRAWL_TARGETS`` and ``SEMCRAWL_LEARNED_OPTIONS``.
 
-        The last is a mapping of field names of this class to values, or JSON of one. Raises ``UsageError`` for
-        unknown names and values of the wrong type.
+        The last is a mapping of field names of this class to values, or JSON of one. Raises
+        ``UsageError`` for unknown names and values of the wrong type.
         """
         extra = settings.get("SEMCRAWL_LEARNED_OPTIONS") or {}
         if isinstance(extra, str):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from semcrawl.links import Link
-from semcrawl.relevance.learned.places import LONGEST, SeedFolders, host_of, place_in, way_between
+from semcrawl.relevance.learned.places import LONGEST, SeedFolders, place_in, split_url, way_between
 
 _DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"[^\W_]+")
@@ -25,14 +25,8 @@ class LinkParts:
     )  # fmt: skip
 
     def __init__(self, link: Link, page_folder: str, seeds: SeedFolders) -> None:
-        url = link.url if len(link.url) <= LONGEST else link.url[:LONGEST]
-        self.host = host_of(url)
+        self.host, path, query = split_url(link.url)
         self.readable = bool(self.host)
-        try:
-            _, _, path, query, _ = urlsplit(url)
-        except ValueError:
-            path, query = "", ""
-            self.readable = False
         if "%" in path:
             path = unquote(path, errors="replace")
         path = path.lower()

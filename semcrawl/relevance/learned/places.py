@@ -56,16 +56,18 @@ class SeedFolders:
         return root if root.count("/") > 1 else ""
 
 
-def host_of(url: str) -> str:
-    """Host of a URL, with its port, in lower case; no more than 255 characters."""
-    authority = url[:LONGEST].partition("://")[2].partition("/")[0].partition("?")[0]
-    return authority.rpartition("@")[2].lower()[:255]
+def split_url(url: str) -> tuple[str, str, str]:
+    """Host with port, path and query of a URL, the host in lower case; empty if it is no URL."""
+    rest = url[:LONGEST].partition("://")[2].partition("#")[0]
+    body, _, query = rest.partition("?")
+    host, slash, path = body.partition("/")
+    return host.rpartition("@")[2].lower()[:255], slash + path or "/", query
 
 
 def folder_of(url: str) -> str:
     """``host/folder/`` of a URL, in lower case."""
-    rest = url[:LONGEST].partition("://")[2].partition("#")[0].partition("?")[0]
-    return host_of(url) + rest[len(rest.partition("/")[0]) :].rpartition("/")[0].lower() + "/"
+    host, path, _ = split_url(url)
+    return f"{host}{path.rpartition('/')[0].lower()}/"
 
 
 def twin_addresses(url: str) -> list[str]:

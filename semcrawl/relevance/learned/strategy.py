@@ -218,6 +218,7 @@ class Learned:
 
     def _facts(self, page: str, links: Sequence[Link]) -> list[LinkFacts]:
         """Descriptions of links, remembered from one call to the next."""
+        self._maker.forget()
         found, folder = [], folder_of(page)
         for link in links:
             facts = self._described.get(link.url)
