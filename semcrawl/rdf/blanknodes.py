@@ -46,7 +46,10 @@ class BlankNodeNames:
         """Return the N-Quads term for the blank node that the parser calls ``label``."""
         if self.all_labelled or not _MADE_UP.match(label):
             return self.labelled + label + self.end
-        known = self.known.get(label) or self._old.get(label)
+        return self.known.get(label) or self._rank(label)
+
+    def _rank(self, label: bytes) -> bytes:
+        known = self._old.get(label)
         if known is None:
             known = b"%s%d%s" % (self._ranked, self.count, self.end)
             self.count += 1
@@ -59,13 +62,15 @@ class BlankNodeNames:
 
     def made_up(self, labels: list[bytes]) -> list[bytes] | None:
         """Return the terms for ``labels``, or None when one of them is not made up."""
-        known = self.known
-        for label in dict.fromkeys(labels):
-            if label not in known:
+        known, terms = self.known.get, []
+        for label in labels:
+            term = known(label)
+            if term is None:
                 if not _MADE_UP.match(label):
                     return None
-                self.name(label)
-        return [known.get(label) or self.name(label) for label in labels]
+                term = self._rank(label)
+            terms.append(term)
+        return terms
 
     def forget(self, count: int) -> None:
         """Go back to where there were ``count`` nodes without a label."""
