@@ -1,0 +1,36 @@
+"""What a refused body does to its connection concerns no other request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from harvest.runs import asked, harvest
+from semcrawl.demo import DemoWeb, Request, Stream, serve
+
+TABLES = 200
+#: headers and body, to be written at once
+TABLE = b"HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nContent-Length: 8\r\n\r\na,b\n1,2\n"
+
+
+async def tables(request: Request, out: Stream) -> None:
+    """A page with links to many small tables, each of which comes in one packet."""
+    if request.path == "/":
+        links = "".join(f'<a href="/{n}.csv">table {n}</a> ' for n in range(TABLES))
+        await out.whole(200, [("Content-Type", "text/html")], links.encode())
+    elif request.path == "/robots.txt":
+        await out.whole(404, [], b"")
+    else:
+        out.status = 200
+        await out.body(TABLE)
+
+
+def test_refused_bodies_cost_no_other_request(tmp_path: Path) -> None:
+    log = tmp_path / "requests.jsonl"
+    with serve(DemoWeb(), log=log, handlers={"tables.example": tables}) as server:
+        run = harvest(
+            "http://tables.example/", "--fast", folder=tmp_path / "out", proxy=server.proxy_url
+        )
+    outcomes = Counter(record["outcome"] for record in run.records)
+    assert outcomes == {"fetched-html": 1, "filtered-type": TABLES, "fetched-robots": 1}
+    assert run.sent() == asked(log)
