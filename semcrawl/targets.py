@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -52,3 +53,12 @@ class Targets:
         if kind is Kind.HTML and self.embedded and embedded_quads > 0:
             return True
         return self.has_type(content_type)
+
+    @property
+    def extensions(self) -> frozenset[str]:
+        """File extensions of the media types, without the dot; none for ``text/*``."""
+        return frozenset(
+            extension[1:]
+            for name in self.media_types
+            for extension in mimetypes.guess_all_extensions(name, strict=False)
+        )

@@ -15,6 +15,8 @@ from semcrawl.relevance.rules import (
     relevancy_inside_rdf,
     relevancy_r,
 )
+from semcrawl.targets import Targets
+from semcrawl.urls import extension_of, path_of
 
 #: group of links that are N only because their extension is unknown
 UNLIKELY = "N"
@@ -22,17 +24,20 @@ UNLIKELY = "N"
 
 @dataclass(frozen=True, slots=True)
 class RuleOptions:
-    """The two departures from the thesis; both off in thesis mode."""
+    """What a user may choose: two departures from the thesis, off in thesis mode, and targets."""
 
     #: waiting H links become HR when their shape is learned
     promote_waiting: bool = True
     #: links that T.2 calls N wait in a last group, unless their extension is known
     keep_unlikely: bool = True
+    #: extensions, without the dot, that speak for a target as those of RDF do
+    target_extensions: frozenset[str] = frozenset()
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Read ``SEMCRAWL_PROMOTE_WAITING`` and ``SEMCRAWL_KEEP_UNLIKELY``."""
+        """Read ``SEMCRAWL_PROMOTE_WAITING``, ``…_KEEP_UNLIKELY`` and ``…_TARGETS``."""
         return cls(
+            target_extensions=Targets.parse(settings.get("SEMCRAWL_TARGETS") or "rdf").extensions,
             promote_waiting=_flag(settings, "SEMCRAWL_PROMOTE_WAITING"),
             keep_unlikely=_flag(settings, "SEMCRAWL_KEEP_UNLIKELY"),
         )
@@ -88,7 +93,14 @@ class Strategy:
 
     def is_dropped(self, link: Link) -> bool:
         """Whether link filter 1 (T.5) drops a link before any rule is asked."""
+        if self._is_target(link):
+            return False
         return is_non_semantic(link) or (not self.options.keep_unlikely and is_plain(link.url))
+
+    def _is_target(self, link: Link) -> bool:
+        """Whether the extension is that of a media type that the crawl is after."""
+        wanted = self.options.target_extensions
+        return bool(wanted) and extension_of(path_of(link.url)) in wanted
 
     def _rank_unlikely(self, link: Link) -> Ranked:
         """Keep or drop a link whose extension is neither known nor promising."""
@@ -99,6 +111,8 @@ class Strategy:
 
     def label(self, page: Page, link: Link) -> tuple[Label, tuple[str, ...]]:
         """Predict what a link leads to, with the rules that say so."""
+        if self._is_target(link):
+            return Label.R, ("ex1",)
         if page.rdf:
             return relevancy_inside_rdf(link), ()
         return relevancy_r(link)

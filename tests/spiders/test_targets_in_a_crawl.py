@@ -17,11 +17,15 @@ from spiders.site import handler, page, script, triples
 
 D = "http://d.example"
 TABLE = b"a,b\n1,2\n"
+PAPER = b"%PDF-1.4 a paper"
 SITE = {
-    "/": page("/table.csv", "/same.csv", "/letter.doc", "/data.nt", "/page", "/named.jsonld"),
+    "/": page(
+        "/table.csv", "/same.csv", "/letter.doc", "/paper.pdf", "/data.nt", "/page", "/named.jsonld"
+    ),
     "/table.csv": ("text/csv; charset=utf-8", TABLE),
     "/same.csv": ("text/csv", TABLE),
     "/letter.doc": ("application/msword", b"\xd0\xcf\x11\xe0 a letter"),
+    "/paper.pdf": ("application/pdf", PAPER),
     "/data.nt": ("application/n-triples", triples("data", 3)),
     "/page": page(head=script({"http://v.example/name": "One"})),
     "/named.jsonld": (
@@ -41,14 +45,23 @@ def index(folder: Path) -> list[dict[str, object]]:
 
 
 def test_bodies_of_a_target_media_type_are_kept_whole(tmp_path: Path) -> None:
-    run = crawl(tmp_path, "--targets", "text/csv", "-s", "SEMCRAWL_EMBEDDED=", *no_contexts())
+    run = crawl(
+        tmp_path,
+        "--targets",
+        "text/csv,application/pdf",
+        "-s",
+        "SEMCRAWL_EMBEDDED=",
+        *no_contexts(),
+    )
     files = run.folder / "files"
     name = sha256(TABLE).hexdigest() + ".csv"
-    assert sorted(p.name for p in files.iterdir()) == sorted([name, "index.jsonl"])
+    paper = sha256(PAPER).hexdigest() + ".pdf"
+    assert sorted(p.name for p in files.iterdir()) == sorted([name, paper, "index.jsonl"])
     assert (files / name).read_bytes() == TABLE
     assert {(line["url"], line["name"]) for line in index(files)} == {
         (f"{D}/table.csv", name),
         (f"{D}/same.csv", name),
+        (f"{D}/paper.pdf", paper),
     }
     records = {r["url"]: r for r in run.records}
     assert records[f"{D}/table.csv"]["real_type"] == "other"
