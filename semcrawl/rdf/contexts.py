@@ -83,7 +83,7 @@ class ContextInliner:
         for match in _CONTEXT_KEY.finditer(data):
             if match.start() < end:
                 continue
-            length = _value_length(data, match.end())
+            length = value_length(data, match.end())
             if not length:
                 continue
             source = data[match.end() : match.end() + length]
@@ -198,7 +198,7 @@ class ContextInliner:
         return {key: context[key] for key in context if key in chosen}
 
 
-def _value_length(data: bytes, start: int) -> int:
+def value_length(data: bytes, start: int) -> int:
     """Return the length of the JSON value that starts there, 0 when it does not end."""
     first = data[start : start + 1]
     if first == b'"':

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 
 import pyoxigraph
 
+from semcrawl.rdf import jsonbatches
 from semcrawl.rdf.contexts import ContextInliner
 from semcrawl.rdf.dotsegments import clean_bases, restore_bases
-from semcrawl.rdf.errors import ErrorLog
+from semcrawl.rdf.errors import ErrorLog, LimitReached
 from semcrawl.rdf.guards import guard_json
 from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.sink import QuadSink
@@ -45,6 +46,27 @@ def parse_jsonld(
     Raises :class:`LimitReached`.
     """
     guard_json(data, options.max_depth)
+    if len(data) > jsonbatches.WHOLE and (pieces := jsonbatches.split(data)) is not None:
+        needed: dict[str, None] = {}
+        for line, piece in pieces:
+            missing = _parse(piece, base, sink, errors, options, contexts, first_line + line - 1)
+            needed.update(dict.fromkeys(missing))
+            errors.check_time()
+        return tuple(needed)
+    if len(data) > options.max_in_memory:
+        raise LimitReached(f"JSON-LD in one piece of more than {options.max_in_memory} bytes")
+    return _parse(data, base, sink, errors, options, contexts, first_line)
+
+
+def _parse(
+    data: bytes,
+    base: str,
+    sink: QuadSink,
+    errors: ErrorLog,
+    options: ReadOptions,
+    contexts: Mapping[str, bytes] | None,
+    first_line: int,
+) -> tuple[str, ...]:
     data, changed = clean_bases(data)
     inliner = ContextInliner(base, contexts or {}, options.max_context_bytes)
     sink.flush()
@@ -69,8 +91,8 @@ def parse_jsonld(
     sink.flush()
     sink.rewrite = None
     if refused:
-        missing = [f"the context {url} is not at hand" for url in inliner.needed]
-        for text in [*missing, *inliner.faults] or refused:
+        faults = [f"the context {url} is not at hand" for url in inliner.needed]
+        for text in [*faults, *inliner.faults] or refused:
             errors.add(text, first_line)
         return tuple(inliner.needed)
     return ()

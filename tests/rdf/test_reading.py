@@ -174,3 +174,20 @@ def test_what_is_beyond_rdf_in_n3_is_an_error_with_its_line() -> None:
     reading = read(body, URL, "text/n3")
     assert {error.line for error in reading.errors} == {4}
     assert b"#h>" in reading.nquads
+
+
+@pytest.mark.parametrize("form", ['{"@context": {"@vocab": "http://v/"}, "@graph": [%s]}', "[%s]"])
+def test_big_json_ld_is_read_in_pieces(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a document says does not depend on its size."""
+    item = '{"@id": "a%d", "http://p/": [{"http://q/": "],}[ %d"}, {"@id": "_:b%d"}]}'
+    text = form % ",\n".join(item % (i, i, i % 7) for i in range(2000))
+    whole = read(text.encode(), URL, "application/ld+json")
+    monkeypatch.setattr("semcrawl.rdf.jsonbatches.WHOLE", 1000)
+    monkeypatch.setattr("semcrawl.rdf.jsonbatches._BATCH", 1000)
+    pieces = read(text.encode(), URL, "application/ld+json")
+    assert sorted(pieces.nquads.splitlines()) == sorted(whole.nquads.splitlines())
+    assert (pieces.quads, pieces.errors) == (6000, [])
+    broken = text.replace('"],}[ 1500"', "nonsense", 1)
+    reading = read(broken.encode(), URL, "application/ld+json")
+    assert reading.quads > 5900
+    assert reading.error_count >= 1

@@ -1,0 +1,59 @@
+"""Big JSON-LD documents in pieces.
+
+The parser keeps all of an object until it is closed, some forty times its size. The usual big
+document is one object of a context and a ``@graph`` array, or an array: its elements say the same
+when they are read by themselves, and a broken one costs no other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from semcrawl.rdf.contexts import value_length
+
+#: bytes up to which a document is read as it is
+WHOLE = 4 << 20
+_BATCH = 1 << 20
+
+_HEAD = re.compile(rb'\s*+\{\s*+"@context"\s*+:\s*+')
+_GRAPH = re.compile(rb'\s*+,\s*+"@graph"\s*+:\s*+\[')
+_ARRAY = re.compile(rb"\s*+\[")
+_GRAPH_END = re.compile(rb"\s*+\}\s*+\Z")
+_SIGN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\],]', re.DOTALL)
+
+
+def split(data: bytes) -> Iterator[tuple[int, bytes]] | None:
+    """Return the pieces, each with its first line; None when the document has another form."""
+    head, tail = b"[", b"]"
+    found = _ARRAY.match(data)
+    if found is None:
+        start = _HEAD.match(data)
+        length = value_length(data, start.end()) if start else 0
+        if not start or not length:
+            return None
+        found = _GRAPH.match(data, start.end() + length)
+        if found is None or not _GRAPH_END.match(data, data.rfind(b"]") + 1):
+            return None
+        context = data[start.end() : start.end() + length]
+        head, tail = b'{"@context":' + context.replace(b"\n", b" ") + b',"@graph":[', b"]}"
+    return _pieces(data, found.end(), head, tail)
+
+
+def _pieces(data: bytes, start: int, head: bytes, tail: bytes) -> Iterator[tuple[int, bytes]]:
+    depth = 0
+    line = data.count(b"\n", 0, start) + 1
+    for match in _SIGN.finditer(data, start):
+        sign = match[0]
+        if sign in (b"{", b"["):
+            depth += 1
+        elif sign in (b"}", b"]"):
+            depth -= 1
+        elif sign == b"," and depth == 0 and match.start() - start >= _BATCH:
+            yield line, head + data[start : match.start()] + tail
+            line += data.count(b"\n", start, match.end())
+            start = match.end()
+        if depth < 0:
+            yield line, head + data[start : match.start()] + tail
+            return
+    yield line, head + data[start:]  # the array does not end
