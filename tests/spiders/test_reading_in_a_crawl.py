@@ -199,3 +199,16 @@ def test_a_large_document_leaves_no_file_behind(tmp_path: Path) -> None:
     assert len(run.quads) == 250_000
     left = [p.name for p in run.folder.rglob("*") if "spool" in p.name or "semcrawl-" in p.name]
     assert left == []
+
+
+@pytest.mark.slow
+def test_contexts_outlast_the_run_that_fetched_them(tmp_path: Path) -> None:
+    log = tmp_path / "requests.jsonl"
+    hosts = {"d.example": handler(DATA), "contexts.example": handler(CONTEXTS)}
+    with serve(DemoWeb(), log=log, handlers=hosts) as server:
+        for name in ("a", "b"):
+            run = harvest(
+                f"{D}/{name}.jsonld", "--fast", folder=tmp_path / "out", proxy=server.proxy_url
+            )
+    assert run.documents() == {f"{D}/a.jsonld": 1, f"{D}/b.jsonld": 1}
+    assert asked(log)["contexts.example/shared.jsonld"] == 1
