@@ -191,7 +191,7 @@ def _sniff_json(text: bytes, body: bytes, claim: RdfFormat | None) -> Finding | 
         return None
     if text.lstrip().startswith(b"[") and _STATEMENT.match(text.lstrip()):
         return None
-    whole = body if b"\0" not in body[:8] else text
+    whole = body[: 1 << 22] if b"\0" not in body[:8] else text
     if _JSON_KEYWORD.search(whole):
         return Finding(Kind.RDF, RdfFormat.JSON_LD, 0.95, "JSON with @context or @graph")
     if _JSON_NODE.search(whole) and _JSON_EXPANDED.search(whole):
