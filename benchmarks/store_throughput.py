@@ -1,6 +1,7 @@
 """Quads per second into triple stores: the pipeline beside the store's own bulk path.
 
-    python benchmarks/store_throughput.py [--documents 2000] [--quads 100] [--rounds 3]
+    python benchmarks/store_throughput.py [--documents 2000] [--quads 100] [--rounds 3] \
+        [--stores embedded,Oxigraph,Virtuoso]
 
 Both load the same documents into an empty store in the same run, in turn; printed are the medians
 and their ratio. The bulk path of Oxigraph is one POST of all N-Quads, that of Virtuoso its RDF
@@ -107,6 +108,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=2000)
     parser.add_argument("--quads", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--stores", default="embedded,Oxigraph,Virtuoso")
     options = parser.parse_args()
     items = documents(options.documents, options.quads)
     total = options.documents * options.quads
@@ -116,11 +118,12 @@ def main() -> None:
         (top / "load").mkdir()
         data = top / "load" / "all.nq"
         data.write_bytes(b"".join(item.nquads for item in items))
-        ours, bulk = times.setdefault("embedded", ([], []))
-        bulk.append(bulk_embedded(data, top / "bulk"))
-        ours.append(pipeline_time(items, top / "job", {"SEMCRAWL_STORE_URL": "embedded"}))
+        if "embedded" in options.stores:
+            ours, bulk = times.setdefault("embedded", ([], []))
+            bulk.append(bulk_embedded(data, top / "bulk"))
+            ours.append(pipeline_time(items, top / "job", {"SEMCRAWL_STORE_URL": "embedded"}))
         for kind in (Oxigraph, Virtuoso):
-            if kind is Virtuoso and not Virtuoso.binary:
+            if kind.__name__ not in options.stores or not kind.binary:
                 continue
             servers = [kind(top / f"{kind.__name__}-{name}") for name in ("bulk", "pipeline")]
             ours, bulk = times.setdefault(kind.__name__, ([], []))

@@ -234,7 +234,7 @@ SEMCRAWL_STORE_CLOSE_TIMEOUT = 60.0
 
 #: Statements in one request to the Update endpoint; larger documents go by the Graph Store
 #: Protocol where there is one.
-SEMCRAWL_STORE_UPDATE_QUADS = 10_000
+SEMCRAWL_STORE_UPDATE_QUADS = 20_000
 
 # --- Re-visits
 

@@ -127,7 +127,8 @@ class StorePipeline(QuadsFilePipeline):
                 pause = 0.0
             if delivered is not None:
                 self._report(delivered)
-                await self._rest(GATHER)
+                if not delivered.more:
+                    await self._rest(GATHER)
             elif self._closing_since is not None:
                 return
             else:

@@ -42,6 +42,8 @@ class Delivered:
     documents: int = 0
     quads: int = 0
     refused: list[Refused] = field(default_factory=list)
+    #: whether more was waiting than a batch holds
+    more: bool = False
 
 
 @dataclass(slots=True)
@@ -54,6 +56,7 @@ class _Batch:
     #: graphs by document URL
     graphs: dict[str, list[str]] = field(default_factory=dict)
     spans: dict[str, list[Span]] = field(default_factory=dict)
+    more: bool = False
 
     def contents(self, urls: Iterable[str]) -> list[GraphContent]:
         """Return the contents of the documents' graphs, each graph once."""
@@ -110,6 +113,7 @@ class Deliverer:
             return None
         with batch.file:
             result = self._deliver(batch)
+        result.more = batch.more
         revision = batch.documents[-1][1]
         try:
             with self._engine.begin() as connection:
@@ -163,10 +167,11 @@ class Deliverer:
             ).all()
             if not rows:
                 return None
-            batch = _Batch(self._path.open("rb"))
+            batch = _Batch(self._path.open("rb"), more=len(rows) == self._batch_documents)
             size = 0
             for row in rows:
                 if batch.documents and size + row.length > self._batch_bytes:
+                    batch.more = True
                     break
                 size += row.length
                 graph = iri(row.url)

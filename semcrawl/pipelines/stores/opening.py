@@ -28,7 +28,7 @@ def sparql_options(settings: BaseSettings) -> SparqlOptions:
     """Return the options of a server; raises ``UsageError`` for wrong settings."""
     try:
         timeout = settings.getfloat("SEMCRAWL_STORE_TIMEOUT", 300.0)
-        limit = settings.getint("SEMCRAWL_STORE_UPDATE_QUADS", 10_000)
+        limit = settings.getint("SEMCRAWL_STORE_UPDATE_QUADS", 20_000)
     except ValueError as error:
         raise UsageError(f"SEMCRAWL_STORE_TIMEOUT or _UPDATE_QUADS: {error}") from None
     return SparqlOptions(

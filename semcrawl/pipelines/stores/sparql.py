@@ -39,7 +39,7 @@ class SparqlOptions:
     #: seconds without a byte from the server until it counts as away
     timeout: float = 300.0
     #: statements above which a document goes by the Graph Store Protocol when there is one
-    update_limit: int = 10_000
+    update_limit: int = 20_000
 
     def __post_init__(self) -> None:
         """Check; raises ``UsageError``."""
