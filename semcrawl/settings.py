@@ -60,6 +60,9 @@ SEMCRAWL_REDIRECTORS = [
 ]
 #: Requests that one run may send, robots.txt not counted; 0 = no limit.
 SEMCRAWL_PAGES = 0
+#: Requests in a row without a target after which a crawl ends, if the strategy expects less than one
+#: target of as many more; 0 = never.
+SEMCRAWL_PATIENCE = 0
 #: Links of a page that are looked at; the first ones.
 SEMCRAWL_MAX_LINKS_PER_PAGE = 10_000
 #: Waiting H links become HR when the shape of their path is learned. Off in the thesis.

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scrapy.settings import Settings
 
 from semcrawl.errors import UsageError
-from semcrawl.rdf import Embedded, read
+from semcrawl.rdf import Embedded, ReadOptions, read
 from semcrawl.spiders.contexts import ContextRules
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.readoptions import LINK_PRESETS, embedded_kinds, link_properties, read_options
@@ -17,6 +17,11 @@ from semcrawl.urls import DEFAULT_NORMALISATION
 from semcrawl.vocabulary import Kind
 
 SEE_ALSO = "http://www.w3.org/2000/01/rdf-schema#seeAlso"
+
+
+def test_the_settings_default_to_what_the_reader_defaults_to() -> None:
+    found = read_options(Settings(reading_settings()))
+    assert found == ReadOptions()
 
 
 def test_presets_and_properties_add_up() -> None:
