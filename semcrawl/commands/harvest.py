@@ -79,6 +79,15 @@ class Command(ScrapyCommand):
             help="what counts: rdf (the default), embedded, media types such as text/csv",
         )
         group.add_argument(
+            "--patience",
+            metavar="N",
+            type=int,
+            help="end after N requests without a target when not one is expected of N more",
+        )
+        group.add_argument(
+            "--model", metavar="FILE", help="start from what another crawl learned (learned.model)"
+        )
+        group.add_argument(
             "--record",
             action="store_true",
             help="keep the responses as WARC, so that `semcrawl evaluate DIR` can replay the crawl",
@@ -105,6 +114,8 @@ class Command(ScrapyCommand):
             (opts.relevance, "SEMCRAWL_RELEVANCE"),
             (opts.scope, "SEMCRAWL_SCOPE"),
             (opts.targets, "SEMCRAWL_TARGETS"),
+            (opts.patience, "SEMCRAWL_PATIENCE"),
+            (opts.model, "SEMCRAWL_MODEL"),
             (opts.record or None, "SEMCRAWL_WARC"),
         ):
             if option is not None:

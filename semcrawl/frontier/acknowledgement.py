@@ -59,9 +59,7 @@ class Acknowledgement:
         """Hear that an item was written."""
         self._one_less(response, lost=False)
 
-    def item_dropped(
-        self, item: Any, response: Response | None, exception: BaseException
-    ) -> None:
+    def item_dropped(self, item: Any, response: Response | None, exception: BaseException) -> None:
         """Hear that an item was dropped: on purpose, or because it could not be written."""
         self._one_less(response, lost=isinstance(exception, ItemLost))
 

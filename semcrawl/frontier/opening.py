@@ -65,6 +65,7 @@ def session_options(settings: BaseSettings) -> SessionOptions:
         concurrency=concurrency,
         slow_start=int(number(settings, "SEMCRAWL_SLOW_START", 0)),
         budget=budget,
+        patience=int(number(settings, "SEMCRAWL_PATIENCE", 0)),
         pace_by=pace_by,
         idle_time=number(settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0.0),
         shared=bool(settings.get("REDIS_URL")),

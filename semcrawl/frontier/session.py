@@ -16,13 +16,15 @@ from dataclasses import dataclass, replace
 from semcrawl.errors import FrontierError
 from semcrawl.frontier.contexts import ContextCache
 from semcrawl.frontier.contract import Entry, Lease
+from semcrawl.frontier.learning import SharedLearning
+from semcrawl.frontier.leasebook import LeaseBook
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.frontier.shares import QueueShares
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Ranked, Relevance
 from semcrawl.relevance.contract import Restrained
-from semcrawl.relevance.wire import decode_event, encode_event
+from semcrawl.relevance.learned.stopping import Patience
 from semcrawl.tally import Tally
 from semcrawl.urls import netloc_of, pay_level_domain
 
@@ -49,6 +51,8 @@ class SessionOptions:
     known_urls: int = 500_000
     #: requests that may be sent in this run; ``None`` = no limit
     budget: int | None = None
+    #: requests in a row without a target after which the crawl may end; 0 = never
+    patience: int = 0
     #: what politeness counts by: ``host``, or ``domain`` (pay-level domain)
     pace_by: str = "host"
     #: seconds between looks at the seed lists
@@ -99,18 +103,17 @@ class CrawlSession:
         self.tally = Tally()
         self.finished = asyncio.Event()
         self._ports: dict[str, _Port] = {}
-        self._in_flight: dict[str, Lease] = {}
-        self._held: dict[str, Lease] = {}
-        self._sent: set[str] = set()
-        self._ended: list[Lease] = []
-        self._failed: list[Lease] = []
-        self._released: list[Lease] = []
+        self._leases = LeaseBook()
+        self._learning = SharedLearning(frontier, strategy)
+        self._patience = Patience(options.patience) if options.patience else None
+        #: ended before its time, as what is left is not expected to pay
+        self.gave_up = False
+        #: targets that the strategy expects among what was left at the end, if it can tell
+        self.expected_left: float | None = None
+        #: links that waited at the end
+        self.waiting_left = 0
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._places: dict[str, Entry] = {}
-        # optional in a strategy: whether an outcome is worth telling to the other workers
-        self._worth_telling = getattr(strategy, "worth_telling", None)
-        self._tracks_places = bool(getattr(strategy, "rekeys", False))
         self._draining = False
         self._last_work = time.monotonic()
         self._opened = False
@@ -119,7 +122,7 @@ class CrawlSession:
         self._attached = 0
         #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
         self._known: set[int] = set()
-        self._learned = 0
+        self._seeds_at = float("-inf")
         self._shares = QueueShares()
 
     # -- life
@@ -133,13 +136,8 @@ class CrawlSession:
     async def _open(self) -> None:
         await self.frontier.open()
         self.roots |= await self._saved_roots()
-        state = await self.frontier.load(self._state_name)
-        if state:
-            self.strategy.load_state(state)
-        while await self._hear():
-            pass
         await self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
-        await self._apply()
+        await self._learning.load()
 
     async def attach(
         self,
@@ -180,8 +178,9 @@ class CrawlSession:
                 task.cancel()
             _, tasks = await asyncio.wait(tasks, timeout=0.2)
         with contextlib.suppress(FrontierError):
-            await self._flush()
-            await self._save()
+            await self._leases.flush(self.frontier)
+            await self._learning.save()
+            await self._look_back()
             await self.frontier.close()
         self.finished.set()
 
@@ -203,19 +202,19 @@ class CrawlSession:
     @property
     def in_flight(self) -> Sequence[Lease]:
         """What is being fetched now."""
-        return list(self._in_flight.values())
+        return self._leases.in_flight
 
     # -- an attempt
     async def starts(self, lease: Lease) -> None:
         """Note that a link's request leaves now."""
         self.requests += 1
-        self._sent.add(lease.id)
+        self._leases.send(lease)
         await self.frontier.started([lease])
 
     def downloaded(self, lease: Lease) -> None:
         """Note that a link's download is over: its host may be asked again."""
-        self._released.append(lease)
-        if len(self._in_flight) < self.options.concurrency:
+        self._leases.release(lease)
+        if self._leases.flying < self.options.concurrency:
             self.wake()
 
     async def discover(
@@ -232,7 +231,7 @@ class CrawlSession:
             return ()
         ranked = self.strategy.rank(page, links)
         chosen = [r for r in ranked if r.group is not None and allowed(r)]
-        await self._apply_values()
+        await self._learning.apply_values()
         entries = [
             Entry(
                 url=r.link.url,
@@ -248,10 +247,7 @@ class CrawlSession:
         ]
         new = await self.frontier.add(entries)
         self._remember(entries, new)
-        if self._tracks_places:
-            self._places.update(
-                (e.url, e) for e, is_new in zip(entries, new, strict=True) if is_new
-            )
+        self._learning.found(entries, new)
         return tuple(r for r, is_new in zip(chosen, new, strict=True) if is_new)
 
     def knows(self, url: str) -> bool:
@@ -268,7 +264,7 @@ class CrawlSession:
             host = self.host_key(url)
             entry = Entry(url, host, queue, group, ranked.key, memo.pack(), str(ranked.label))
             entries.append(entry)
-        await self._apply_values()
+        await self._learning.apply_values()
         new = sum(await self.frontier.add(entries))
         self.wake()
         return new
@@ -297,34 +293,32 @@ class CrawlSession:
 
     async def learn(self, outcome: Outcome, queue: str) -> None:
         """Tell the strategy, here and in the other workers, what a fetch turned out to be."""
-        self._learned += 1
         self._shares.note(queue, target=outcome.target)
-        self.strategy.learn(outcome)
-        self._places.pop(outcome.url, None)
-        if self._worth_telling is None or self._worth_telling(outcome):
-            await self.frontier.publish(encode_event(outcome))
-        await self._apply()
+        await self._learning.learn(outcome)
+        if self._patience is not None and not self.gave_up:
+            self._patience.note(target=outcome.target)
+            expected = getattr(self.strategy, "expected_next", None)
+            left = expected(self.options.patience) if expected is not None else None
+            if self._patience.is_over(left):
+                self.gave_up = True
+                self.drain()
 
     async def retry(self, lease: Lease, memo: LinkMemo, delay: float) -> None:
         """Put a link back after a failure that may pass."""
-        self._leave(lease)
-        self._held.pop(lease.id, None)
+        self._leases.drop(lease)
         entry = replace(lease.entry, payload=memo.pack())
         await self.frontier.give_back([replace(lease, entry=entry)], delay=delay)
         self.wake()
 
     def processed(self, lease: Lease) -> None:
         """Note that an attempt is read and learned from: its place in flight is free."""
-        self._leave(lease)
+        self._leases.land(lease)
         self._last_work = time.monotonic()
         self.wake()
 
     def acknowledge(self, lease: Lease, *, failed: bool = False) -> None:
         """Note that all results of an attempt are written: the link is finished."""
-        self._leave(lease)
-        if self._held.pop(lease.id, None) is None:
-            return
-        (self._failed if failed else self._ended).append(lease)
+        self._leases.end(lease, failed=failed)
         self.wake()
 
     def host_key(self, url: str) -> str:
@@ -349,13 +343,12 @@ class CrawlSession:
             if is_new or not refusing
         )
 
-    def _leave(self, lease: Lease) -> None:
-        self._in_flight.pop(lease.id, None)
-        self._sent.discard(lease.id)
-
-    @property
-    def _state_name(self) -> str:
-        return f"strategy:{self.strategy.name}"
+    async def _look_back(self) -> None:
+        """Note what is left and what the strategy expects of it."""
+        self.waiting_left = (await self.frontier.counts(("html", "rdf"), [])).waiting
+        expected = getattr(self.strategy, "expected_remaining", None)
+        if expected is not None:
+            self.expected_left = float(expected())
 
     async def _pump(self) -> None:
         """Take links whenever there is room, until everything is done."""
@@ -377,7 +370,7 @@ class CrawlSession:
 
     async def _turn(self) -> float:
         """Do what can be done now; return after how many seconds to look again."""
-        await self._flush()
+        await self._leases.flush(self.frontier)
         if self.options.shared:
             await self._hear_sometimes()
         planted = await self._take_seeds()
@@ -385,7 +378,7 @@ class CrawlSession:
         if room > 0 and await self._take(room):
             self._last_work = time.monotonic()
             return self.options.seed_interval
-        if self._in_flight or self._held or planted:
+        if self._leases or planted:
             return await self._until_ready() if room > 0 else self.options.seed_interval
         if await self._is_over():
             self.finished.set()
@@ -413,24 +406,23 @@ class CrawlSession:
         """Return how many links may be taken now."""
         if self._draining:
             return 0
-        room = self._concurrency() - len(self._in_flight)
+        flying = self._leases.flying
+        room = self._concurrency() - flying
         if self.options.budget is not None:
-            unsent = sum(1 for name in self._in_flight if name not in self._sent)
-            room = min(room, self.options.budget - self.requests - unsent)
+            room = min(room, self.options.budget - self.requests - self._leases.unsent)
         if isinstance(self.strategy, Restrained):
-            room = min(room, self.strategy.room(len(self._in_flight)))
+            room = min(room, self.strategy.room(flying))
         return room
 
     def _concurrency(self) -> int:
         """Return how many requests may be in flight: few as long as little is learned."""
         if not self.options.slow_start:
             return self.options.concurrency
-        return min(self.options.concurrency, 1 + self._learned // self.options.slow_start)
+        return min(self.options.concurrency, 1 + self._learning.outcomes // self.options.slow_start)
 
     def _hand_out(self, lease: Lease) -> None:
         port = self._ports.get(lease.entry.queue)
-        self._in_flight[lease.id] = lease
-        self._held[lease.id] = lease
+        self._leases.hand_out(lease)
         memo = LinkMemo.unpack(lease.entry)
         self.strategy.taken([memo.redirects[0] if memo.redirects else lease.entry.url])
         if port is not None:
@@ -463,8 +455,12 @@ class CrawlSession:
         return time.monotonic() - self._last_work >= seconds
 
     async def _take_seeds(self) -> int:
-        """Give each spider the raw seeds from its list."""
+        """Give each spider the raw seeds from its list, from time to time."""
         found = 0
+        now = time.monotonic()
+        if self._leases and now - self._seeds_at < self.options.seed_interval:
+            return 0
+        self._seeds_at = now
         for port in list(self._ports.values()):
             raw = await self.frontier.take_seeds(port.seed_key, 1000)
             if raw:
@@ -473,50 +469,12 @@ class CrawlSession:
                 port.plant(raw)
         return found
 
-    async def _apply(self) -> None:
-        """Let what was learned take effect on the waiting links."""
-        await self._apply_values()
-        keys = self.strategy.rekeyed()
-        if keys:
-            found = [(self._places[url], key) for url, key in keys.items() if url in self._places]
-            await self.frontier.rekey(found)
-
-    async def _apply_values(self) -> None:
-        values = self.strategy.values()
-        if values:
-            await self.frontier.set_values(values)
-
     async def _hear_sometimes(self) -> None:
         now = time.monotonic()
         if now - self._heard_at >= self.options.event_interval:
             self._heard_at = now
-            if await self._hear():
-                await self._apply()
-
-    async def _hear(self) -> int:
-        """Learn from what other workers, or this one before a crash, fetched."""
-        events = await self.frontier.events()
-        self._learned += len(events)
-        for event in events:
-            try:
-                outcome = decode_event(event)
-            except ValueError as error:
-                logger.warning("an event of another worker cannot be read: %s", error)
-                continue
-            self.strategy.learn(outcome)
-        return len(events)
-
-    async def _flush(self) -> None:
-        """Send the acknowledgements that have gathered."""
-        released, self._released = self._released, []
-        ended, self._ended = self._ended, []
-        failed, self._failed = self._failed, []
-        if ended:
-            await self.frontier.done(ended)
-        if failed:
-            await self.frontier.fail(failed)
-        over = {lease.id for lease in (*ended, *failed)}
-        await self.frontier.release_host([lease for lease in released if lease.id not in over])
+            if await self._learning.hear():
+                await self._learning.apply()
 
     async def _keep_leases(self) -> None:
         """Prolong what takes long; save what was learned from time to time."""
@@ -525,12 +483,7 @@ class CrawlSession:
         while True:
             await asyncio.sleep(pause)
             with contextlib.suppress(FrontierError):
-                await self.frontier.renew(list(self._held.values()))
+                await self.frontier.renew(self._leases.held)
                 if time.monotonic() - saved >= self.options.save_interval:
                     saved = time.monotonic()
-                    await self._save()
-
-    async def _save(self) -> None:
-        state = self.strategy.dump_state()
-        if state:
-            await self.frontier.save(self._state_name, state)
+                    await self._learning.save()

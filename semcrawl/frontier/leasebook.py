@@ -1,0 +1,89 @@
+"""The leases that a process holds, from being handed out to being acknowledged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from semcrawl.frontier.contract import Frontier, Lease
+
+
+class LeaseBook:
+    """Which links are in flight, which are only held for their results, which have ended.
+
+    A link is *in flight* from its hand-out until it is read and learned from; it is *held* until
+    its results are written.
+    """
+
+    def __init__(self) -> None:
+        self._in_flight: dict[str, Lease] = {}
+        self._held: dict[str, Lease] = {}
+        self._sent: set[str] = set()
+        self._ended: list[Lease] = []
+        self._failed: list[Lease] = []
+        self._released: list[Lease] = []
+
+    @property
+    def in_flight(self) -> Sequence[Lease]:
+        """What is being fetched now."""
+        return list(self._in_flight.values())
+
+    @property
+    def held(self) -> Sequence[Lease]:
+        """What is not acknowledged yet."""
+        return list(self._held.values())
+
+    @property
+    def flying(self) -> int:
+        """How many links are in flight."""
+        return len(self._in_flight)
+
+    @property
+    def unsent(self) -> int:
+        """How many of them have sent no request yet."""
+        return sum(1 for name in self._in_flight if name not in self._sent)
+
+    def __len__(self) -> int:
+        """How many links are in flight or held."""
+        return len(self._held)
+
+    def hand_out(self, lease: Lease) -> None:
+        """Note that a link goes to its spider."""
+        self._in_flight[lease.id] = lease
+        self._held[lease.id] = lease
+
+    def send(self, lease: Lease) -> None:
+        """Note that its request leaves."""
+        self._sent.add(lease.id)
+
+    def release(self, lease: Lease) -> None:
+        """Note that its download is over."""
+        self._released.append(lease)
+
+    def land(self, lease: Lease) -> None:
+        """Note that it is read and learned from."""
+        self._in_flight.pop(lease.id, None)
+        self._sent.discard(lease.id)
+
+    def drop(self, lease: Lease) -> None:
+        """Note that it goes back into the frontier."""
+        self.land(lease)
+        self._held.pop(lease.id, None)
+
+    def end(self, lease: Lease, *, failed: bool = False) -> None:
+        """Note that its results are written; nothing happens when it was dropped before."""
+        self.land(lease)
+        if self._held.pop(lease.id, None) is not None:
+            (self._failed if failed else self._ended).append(lease)
+
+    async def flush(self, frontier: Frontier) -> None:
+        """Tell the frontier what has ended since the last call."""
+        released, self._released = self._released, []
+        ended, self._ended = self._ended, []
+        failed, self._failed = self._failed, []
+        if ended:
+            await frontier.done(ended)
+        if failed:
+            await frontier.fail(failed)
+        over = {lease.id for lease in (*ended, *failed)}
+        if held := [lease for lease in released if lease.id not in over]:
+            await frontier.release_host(held)
