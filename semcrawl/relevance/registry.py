@@ -35,7 +35,7 @@ def load_strategy(name: str, settings: Mapping[str, Any]) -> Relevance:
     module_name, _, class_name = path.rpartition(".")
     try:
         strategy_class = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise UsageError(f"cannot load the strategy {name!r}: {error}") from error
     if not callable(getattr(strategy_class, "from_settings", None)):
         raise UsageError(f"{name!r} is not a strategy: it has no from_settings()")

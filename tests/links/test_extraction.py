@@ -1,0 +1,192 @@
+"""Links out of pages, whatever state they are in."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semcrawl.links import ExtractionOptions, Link, extract_links, header_links, merge_links
+
+URL = "http://a.org/dir/page"
+
+
+def links(body, content_type=None, **options):
+    data = body.encode() if isinstance(body, str) else body
+    return extract_links(data, URL, content_type, ExtractionOptions(**options))
+
+
+def urls(body, content_type=None, **options):
+    return [link.url for link in links(body, content_type, **options)]
+
+
+def test_every_element_that_links_is_read():
+    """Anchors, areas, link elements, frames and meta refresh give links, in document order."""
+    found = links(
+        '<link rel="alternate" type="Text/Turtle" href="l">'
+        '<meta http-equiv="Refresh" content="5 ; URL=\'m\'">'
+        '<a href="a">x</a><map><area href="r" alt="north"></map><iframe src="i"></iframe>'
+    )
+    assert [(x.element, x.url.removeprefix("http://a.org/dir/")) for x in found] == [
+        ("link", "l"), ("meta", "m"), ("a", "a"), ("area", "r"), ("iframe", "i"),
+    ]  # fmt: skip
+    assert found[0].type == "text/turtle"
+    assert found[3].anchor == "north"
+    assert [x.position for x in found] == [0, 1, 2, 3, 4]
+    assert urls('<frameset><frame src="f"></frameset>') == ["http://a.org/dir/f"]
+
+
+def test_a_link_tells_what_the_page_says_about_it():
+    """Anchor text, title, the block's text around the anchor, and the path of tags."""
+    [link] = links(
+        '<div id="m" class="one two three"><p>Far away</p><p>Read <b>all</b> of '
+        '<a href="x.rdf" title="The  data" rel="Alternate">my\n <i>profile</i></a> today</p></div>'
+    )
+    assert (link.anchor, link.title, link.rel) == ("my profile", "The data", "alternate")
+    assert (link.before, link.after) == ("Read all of", "today")
+    assert link.context == "Read all of today"
+    assert link.tag_path == "html/body/div#m.one.two/p/a"
+
+
+def test_scripts_and_comments_are_no_text():
+    """What nobody sees is not part of a link's surroundings."""
+    [link] = links("<p>a<script>evil()</script>b<!-- c --> <a href=x><img alt=pic></a></p>")
+    assert (link.before, link.anchor) == ("a b", "pic")
+
+
+def test_a_base_element_counts():
+    """References are resolved against the first base with an address that is one."""
+    assert urls('<base target="_top"><base href="/other/"><a href="x">') == ["http://a.org/other/x"]
+    assert urls('<base href="mailto:x"><a href="x">') == ["http://a.org/dir/x"]
+
+
+def test_a_url_gives_one_link_with_all_its_evidence():
+    """Occurrences of a URL are put together at the first one's place."""
+    found = links('<a href="x"><img></a> <a href="y">Y</a> <a href="x#p" title="T">the data</a>')
+    assert [(x.url[-1], x.anchor, x.title) for x in found] == [
+        ("x", "the data", "T"),
+        ("y", "Y", ""),
+    ]
+
+
+def test_the_first_links_count():
+    """No more than max_links URLs are taken."""
+    body = "".join(f'<a href="{n}">x</a>' for n in range(30))
+    assert urls(body, max_links=7) == [f"http://a.org/dir/{n}" for n in range(7)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
+@pytest.mark.parametrize("header", [None, "text/html; charset=iso-8859-1", "text/html; charset=x"])
+def test_wide_encodings_with_and_without_a_mark(encoding, header):
+    """A page in UTF-16 or UTF-32 is read whatever the header says."""
+    body = "<html><p>Ünder <a href='/é'>größe</a>".encode(encoding)
+    [link] = links(body, header)
+    assert (link.url, link.anchor, link.before) == ("http://a.org/%C3%A9", "größe", "Ünder")
+
+
+@pytest.mark.parametrize("declared", ["utf-16", "iso-8859-1", "utf-8", "nonsense", "us-ascii"])
+def test_a_header_that_lies_about_utf8(declared):
+    """What is valid UTF-8 is read as such."""
+    [link] = links("<a href='/x'>größe</a>", f"text/html; charset={declared}")
+    assert link.anchor == "größe"
+
+
+def test_single_byte_pages():
+    """Windows-1252 is read, declared or not; a few broken letters do not spoil a UTF-8 page."""
+    body = "<a href='/x'>größe</a>".encode("cp1252")
+    assert links(body)[0].anchor == links(body, "text/html; charset=latin-1")[0].anchor == "größe"
+    assert links("<p>äöü <a href='/x'>größe</a>".encode() + b"\xff")[0].anchor == "größe"
+
+
+@pytest.mark.parametrize("depth", [100, 1000, 3000, 20_000])
+@pytest.mark.parametrize("tag", ["div", "span", "b", "table"])
+def test_deep_nesting(depth, tag):
+    """However deep its elements are nested, a page's links are found."""
+    inside = f"<{tag}>" * depth + '<a href="deep">down</a> there' + f"</{tag}>" * depth
+    found = links(f"<p>first <a href=x>one</a></p>{inside}<p><a href=y>last</a> one</p>")
+    assert {link.url[-4:]: link.anchor for link in found} == {
+        "ir/x": "one", "deep": "down", "ir/y": "last",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "soup",
+    ["", "<", "<a", "<a href=", "\x00", "<a href='x", "<!--", "<![CDATA[", "<html></html></html>",
+     "<a href=x><a href=x><a href=x>", "<p></b></a></p>", "<?xml version='1.0'?>", "<!DOCTYPE"],
+)  # fmt: skip
+def test_soup_gives_what_can_be_read(soup):
+    """Broken markup never fails and never hides the link after it."""
+    assert isinstance(links(soup), list)
+    if soup in ("\x00", "<p></b></a></p>", "<a href=x><a href=x><a href=x>"):
+        assert "http://a.org/z" in urls(soup + "<a href='/z'>z</a>")
+
+
+@given(st.binary(max_size=300), st.sampled_from([None, "text/html; charset=utf-16", "x"]))
+def test_no_bytes_make_it_fail(body, content_type):
+    """Any bytes give a list of well-formed links."""
+    for position, link in enumerate(links(body + b"<a href=x>y</a>", content_type)):
+        assert link.position == position
+        assert link.url.startswith("http")
+
+
+markup = st.lists(
+    st.sampled_from(
+        ["<div>", "</div>", "<p class='a b'>", "<a href='1'>", "<a href='2' title=t>", "</a>", "w ",
+         "<table><tr><td>", "</table>", "<ul><li>", "<script>x</script>", "<b>", "</b>", "&amp;"]
+    ),
+    max_size=25,
+).map("".join)  # fmt: skip
+
+
+@given(markup)
+def test_large_pages_are_read_as_small_ones(body):
+    """The tree that is built for large pages gives the same links."""
+    padded = body + "</p></table></div>" + "<!-- " + "x" * 70_000 + " -->"
+    assert links(padded) == links(body + "</p></table></div><!-- x -->")
+
+
+def test_hostile_pages_take_bounded_time():
+    """Thousands of attributes, spaces or open elements do not stop the crawl."""
+    attributes = " ".join(f"a{n}=1" for n in range(60_000))
+    assert urls(f"<a {attributes} href='/x'>x</a>") == ["http://a.org/x"]
+    refresh = "<meta http-equiv=refresh content='" + " " * 5000 + "'>"
+    assert urls(refresh * 300) == []
+    assert len(urls("<div><a href='/p'>a <b>" * 4000)) == 1
+
+
+@pytest.mark.slow
+def test_ten_megabytes():
+    """A page of 10 MB gives its first links."""
+    body = b"".join(b"<p>words <a href='/p/%d'>page</a> words</p>" % n for n in range(230_000))
+    assert len(body) > 9_000_000
+    assert len(links(body)) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ('<x.ttl>; rel="alternate"; type=text/turtle', [("x.ttl", "alternate", "text/turtle")]),
+        ('<a>; rel=next, <b>;rel="prev up"', [("a", "next", ""), ("b", "prev up", "")]),
+        ('<a,b;c>; title="x, <y>"', [("a,b;c", "", "")]),
+        ("nonsense, <mailto:x>, <#y>", []),
+        ("<a", []),
+    ],
+)
+def test_link_headers(header, expected):
+    """HTTP Link headers give links with their parameters; what is malformed is passed over."""
+    found = [(x.url, x.rel, x.type) for x in header_links(header, "http://a.org/")]
+    assert found == [(f"http://a.org/{name}", rel, kind) for name, rel, kind in expected]
+
+
+def test_header_links_come_first():
+    """Links of the headers stand before those of the page."""
+    found = extract_links(b"<a href=b>", "http://a.org/", link_headers=["<a>; rel=x"])
+    assert [(x.url, x.element) for x in found] == [
+        ("http://a.org/a", "header"), ("http://a.org/b", "a"),
+    ]  # fmt: skip
+
+
+@given(st.lists(st.builds(Link, st.sampled_from("abcdef")), max_size=20), st.integers(0, 6))
+def test_merged_links_are_numbered_and_unique(found, limit):
+    """Merging keeps the order of first occurrence, each URL once, up to the limit."""
+    merged = merge_links(found, limit)
+    assert [x.url for x in merged] == list(dict.fromkeys(x.url for x in found))[:limit]
+    assert [x.position for x in merged] == list(range(len(merged)))

@@ -1,0 +1,159 @@
+"""One spelling for every URL."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semcrawl.urls import (
+    Normalisation,
+    extension_of,
+    host_of,
+    is_private_address,
+    normalise,
+    pay_level_domain,
+    resolve,
+    segments,
+)
+
+paths = st.lists(
+    st.sampled_from(["a", "B", "index.html", "..", ".", "", "é", "%2f", "x.rdf", "~u", "a b"]),
+    max_size=5,
+).map(lambda parts: "/" + "/".join(parts))
+queries = st.sampled_from(["", "?", "?a=1", "?sort=name&b=2", "?a=", "?%c3", "?x"])
+urls = st.builds(
+    lambda scheme, host, path, query, part: f"{scheme}://{host}{path}{query}{part}",
+    st.sampled_from(["http", "HTTPS", "https"]),
+    st.sampled_from(["a.org", "A.ORG", "www.a.org:80", "a.org:8080", "[::1]:443", "münchen.de"]),
+    paths,
+    queries,
+    st.sampled_from(["", "#", "#part"]),
+)
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("HTTP://Example.ORG", "http://example.org/"),
+        ("http://example.org:80/a", "http://example.org/a"),
+        ("https://example.org:443/", "https://example.org/"),
+        ("http://example.org:8080/", "http://example.org:8080/"),
+        ("http://example.org/a#part", "http://example.org/a"),
+        ("http://example.org/a/index.html", "http://example.org/a/"),
+        ("http://example.org/a/index.html?x=1", "http://example.org/a/index.html?x=1"),
+        ("http://example.org/Default.aspx", "http://example.org/"),
+        ("http://example.org/%7ea%c3%a9", "http://example.org/%7Ea%C3%A9"),
+        ("http://example.org/é", "http://example.org/%C3%A9"),
+        ("http://example.org/a b", "http://example.org/a%20b"),
+        ("http://example.org/?", "http://example.org/"),
+        ("http://example.org/?a=&b=1", "http://example.org/?b=1"),
+        ("http://example.org/?sort=name&b=1", "http://example.org/?b=1"),
+        ("http://example.org/dir/?C=N;O=D", "http://example.org/dir/"),
+        ("http://example.org./", "http://example.org/"),
+        ("http://example.org/a/../b/./c", "http://example.org/b/c"),
+        ("http://example.org/../..", "http://example.org/"),
+        ("http://example.org/a/..", "http://example.org/"),
+        ("http://[::1]/", "http://[::1]/"),
+    ],
+)
+def test_lossless_rules_always_hold(url, expected):
+    """The rules that lose nothing are applied by default."""
+    assert normalise(url) == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "a/b", "ftp://a.org/", "mailto:a@b.c", "http://", "http:///a", "http://a:b/", "http://[x/",
+     "javascript:void(0)", "http://a.org/" + "x" * 5000, "http://" + "a" * 300 + "/"],
+)  # fmt: skip
+def test_what_is_no_web_address_is_none(url):
+    """Anything but a usable http or https URL gives None."""
+    assert normalise(url) is None
+
+
+def test_lossy_rules_are_options():
+    """The rules that may lose something are off until asked for."""
+    url = "https://www.example.org/a?b=1"
+    assert normalise(url) == url
+    every = Normalisation(https_to_http=True, drop_www=True, drop_query=True)
+    assert normalise(url, every) == "http://example.org/a"
+    assert normalise("https://a.org:8443/", every) == "https://a.org:8443/"
+
+
+@given(urls)
+def test_normalising_twice_changes_nothing(url):
+    """A normalised URL is its own normal form."""
+    once = normalise(url)
+    assert once is None or normalise(once) == once
+
+
+@given(st.text(max_size=60))
+def test_no_text_makes_it_fail(text):
+    """Any text gives a URL or None, alone and as a reference."""
+    assert normalise(text) is None or normalise(text).startswith("http")
+    found = resolve("http://a.org/x/y?z", text)
+    assert found is None or found.startswith(("http://", "https://"))
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        ("c", "http://a.org/x/c"),
+        ("../c.rdf", "http://a.org/c.rdf"),
+        ("/c", "http://a.org/c"),
+        ("//b.org/c", "http://b.org/c"),
+        ("?q=2", "http://a.org/x/y?q=2"),
+        (" \n/c\t", "http://a.org/c"),
+        ("#part", None),
+        ("", None),
+        ("mailto:a@b.c", None),
+        ("javascript:go()", None),
+        ("data:text/plain,x", None),
+        ("http://[", None),
+    ],
+)
+def test_references_are_resolved_against_the_page(reference, expected):
+    """A reference becomes absolute; what leads nowhere is no link."""
+    assert resolve("http://a.org/x/y?q=1", reference) == expected
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("www.example.co.uk", "example.co.uk"),
+        ("ceosys.github.io", "ceosys.github.io"),
+        ("127.0.0.1", "127.0.0.1"),
+        ("localhost", "localhost"),
+        ("a.b.demo.example", "demo.example"),
+        ("A.ORG.", "a.org"),
+    ],
+)
+def test_pay_level_domains(host, domain):
+    """The registered part of a host name, by the public suffix list."""
+    assert pay_level_domain(host) == domain
+
+
+@pytest.mark.parametrize(
+    ("path", "extension"),
+    [
+        ("/a.RDF", "rdf"), ("/dump.nt.gz", "nt"), ("/all.gz", "gz"), ("/v1.0", ""), ("/a", ""),
+        ("/a.b/c", ""), ("/.hidden", ""), ("/a.", ""),
+    ],
+)  # fmt: skip
+def test_extensions(path, extension):
+    """The extension that tells the type, compression looked through."""
+    assert extension_of(path) == extension
+
+
+def test_addresses_of_inner_networks_are_told():
+    """Loopback, private and link-local addresses are private; names and public ones are not."""
+    for host in ("127.0.0.1", "10.1.2.3", "192.168.0.1", "169.254.1.1", "[::1]", "localhost"):
+        assert is_private_address(host)
+    for host in ("8.8.8.8", "example.org", "[2606:4700::1]"):
+        assert not is_private_address(host)
+
+
+def test_hosts_and_segments():
+    """A URL's host is lower-case; a path's empty segments do not count."""
+    assert host_of("http://A.org:80/x") == "a.org"
+    assert host_of("http://[") == ""
+    assert segments("/a//b.html") == ("a", "b.html")
