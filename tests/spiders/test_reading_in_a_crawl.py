@@ -212,3 +212,20 @@ def test_contexts_outlast_the_run_that_fetched_them(tmp_path: Path) -> None:
             )
     assert run.documents() == {f"{D}/a.jsonld": 1, f"{D}/b.jsonld": 1}
     assert asked(log)["contexts.example/shared.jsonld"] == 1
+
+
+@pytest.mark.slow
+def test_no_context_sends_the_crawl_to_private_addresses(tmp_path: Path) -> None:
+    context = "http://127.0.0.1:9/c.jsonld"
+    hosts = {"d.example": handler({"/x.jsonld": named(context, "/x.jsonld")})}
+    log = tmp_path / "requests.jsonl"
+    with serve(DemoWeb(), log=log, handlers=hosts) as server:
+        run = harvest(
+            f"{D}/x.jsonld",
+            "--fast",
+            *("-s", "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES=0"),
+            folder=tmp_path / "out",
+            proxy=server.proxy_url,
+        )
+    assert run.outcomes()[context] == ["address-refused"]
+    assert not any("127.0.0.1" in url for url in asked(log))
