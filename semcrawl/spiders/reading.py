@@ -20,9 +20,6 @@ from semcrawl.spiders.readoptions import read_options
 from semcrawl.spiders.spool import spool_folder
 from semcrawl.urls import Normalisation, normalise
 
-#: bytes that are looked at to tell a body's type
-_HEAD = 16_384
-
 T = TypeVar("T")
 
 
@@ -46,7 +43,7 @@ class Reader:
 
     def detect(self, body: bytes, content_type: str, url: str) -> rdf.Detection:
         """Tell what a body really is (sources.md T.5, step 3)."""
-        return rdf.detect(body[:_HEAD], content_type or None, url)
+        return rdf.detect(body, content_type or None, url)
 
     async def read(
         self,

@@ -1,0 +1,61 @@
+"""What a command says on standard error: one line each, no tracebacks."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from semcrawl.urls import host_of
+
+#: loggers that tell of single requests, which the records tell better
+_REQUEST_LOGGERS = frozenset({"scrapy.core.scraper", "scrapy.downloadermiddlewares.robotstxt"})
+
+
+def complain(message: str) -> None:
+    """Say what is wrong in one line."""
+    print(f"semcrawl: {message}", file=sys.stderr)
+
+
+def error_handler() -> logging.Handler:
+    """Make a log handler that shows errors of the crawl as a whole, each in one line."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(logging.ERROR)
+    handler.addFilter(_OncePerHost())
+    handler.setFormatter(_OneLine("semcrawl: %(message)s"))
+    return handler
+
+
+class _OncePerHost(logging.Filter):
+    """Leaves out single requests, and lets the first message about a failing host through."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._hosts: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Say whether to show a message."""
+        if record.name in _REQUEST_LOGGERS:
+            return False
+        if not str(record.msg).startswith(("Error downloading", "Gave up retrying")):
+            return True
+        request = record.args.get("request") if isinstance(record.args, Mapping) else None
+        host = host_of(getattr(request, "url", ""))
+        if host in self._hosts:
+            return False
+        self._hosts.add(host)
+        return True
+
+
+class _OneLine(logging.Formatter):
+    """Formats without tracebacks: those are in the log file."""
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - the name in logging
+        """Return nothing."""
+        return ""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return one line."""
+        text = super().format(record).strip()
+        return text.splitlines()[0] if text else ""

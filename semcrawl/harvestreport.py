@@ -1,0 +1,113 @@
+"""What a harvest leaves to read: ``summary.json`` and the table at its end."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from semcrawl.metadata.database import connect
+from semcrawl.metadata.summary import Summary, summarise
+
+#: hosts shown in the table
+_SHOWN = 30
+_NAME = "summary.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """What only this run knows, beside the records."""
+
+    #: bytes of bodies that the fetch filter spared
+    bytes_saved: int = 0
+    #: links that still wait
+    waiting: int = 0
+    #: targets that the strategy expects among them; ``None`` when it cannot tell
+    expected_left: float | None = None
+    #: ended early, as what is left is not expected to pay
+    gave_up: bool = False
+
+
+def last_summary(folder: Path) -> dict[str, Any]:
+    """Read the summary of earlier runs; empty when there is none."""
+    try:
+        data = json.loads((folder / _NAME).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
+    """Add up the records of all runs and write ``summary.json``, whole or not at all."""
+    engine = connect(database)
+    try:
+        summary = summarise(engine)
+    finally:
+        engine.dispose()
+    data = summary.as_dict()
+    data["bytes_saved"] = run.bytes_saved + int(last_summary(folder).get("bytes_saved", 0))
+    data["waiting"] = run.waiting
+    if run.expected_left is not None:
+        data["expected_left"] = round(run.expected_left, 1)
+    part = folder / f"{_NAME}.part"
+    part.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    os.replace(part, folder / _NAME)
+    return summary
+
+
+def anything_fetched(summary: Summary) -> bool:
+    """Whether any server gave an answer to anything but a robots.txt."""
+    return any(
+        name.startswith(("fetched-", "filtered", "redirected", "not-modified", "http-error"))
+        and name != "fetched-robots"
+        for name in summary.outcomes
+    )
+
+
+def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -> None:
+    """Print what was found per host, and where it is. ``before``: requests of earlier runs."""
+    console = Console()
+    console.print(_table(summary, folder))
+    rest = {k: v for k, v in summary.outcomes.items() if k not in ("fetched-rdf", "fetched-html")}
+    console.print("Other outcomes: " + (", ".join(f"{k} {v:,}" for k, v in rest.items()) or "none"))
+    if before:
+        console.print(f"This run: {summary.requests - before:,} requests of them.")
+    if summary.embedded_documents:
+        console.print(
+            f"Embedded in pages: {summary.embedded_quads:,} quads in "
+            f"{summary.embedded_documents:,} pages, in {folder / 'embedded.nq'}"
+        )
+    if run.waiting:
+        left = f"Left: {run.waiting:,} links wait"
+        if run.expected_left is not None:
+            left += f"; about {run.expected_left:,.0f} targets are expected behind them"
+        console.print(left + (". Ended early for that." if run.gave_up else "."))
+    console.print(f"Quads: {folder / 'quads.nq'}   Records: {folder / 'crawl.db'}")
+
+
+def _table(summary: Summary, folder: Path) -> Table:
+    table = Table(title=f"Found in {folder}", title_justify="left", header_style="bold")
+    table.add_column("host")
+    for name in ("requests", "RDF", "HTML", "errors", "quads", "harvest rate"):
+        table.add_column(name, justify="right")
+    hosts = list(summary.hosts.items())
+    for name, host in hosts[:_SHOWN]:
+        table.add_row(
+            name, f"{host.requests:,}", f"{host.rdf_documents:,}", f"{host.html_documents:,}",
+            f"{host.errors:,}", f"{host.quads:,}", f"{host.harvest_rate:.1%}",
+        )  # fmt: skip
+    if len(hosts) > _SHOWN:
+        table.add_row(f"… and {len(hosts) - _SHOWN} more", "", "", "", "", "", "")
+    table.add_section()
+    errors = sum(host.errors for host in summary.hosts.values())
+    table.add_row(
+        "all", f"{summary.requests:,}", f"{summary.rdf_documents:,}",
+        f"{summary.html_documents:,}", f"{errors:,}", f"{summary.quads:,}",
+        f"{summary.harvest_rate:.1%}", style="bold",
+    )  # fmt: skip
+    return table
