@@ -357,3 +357,10 @@ def test_a_page_with_a_hundred_thousand_links_is_ranked_and_learned():
     assert len(fetch(strategy, HOME.url, Kind.HTML, links(*urls))) == 100_000
     fetch(strategy, urls[0], Kind.RDF, parent=HOME.url)
     assert strategy.rekeyed()
+
+
+def test_a_fetch_of_something_useless_is_learned_from_like_any_other():
+    strategy = Learned()
+    for url in ("http://a.example/x.png", "http://a.example/y.css"):
+        strategy.learn(Outcome(url, None, False, url))
+    assert strategy.rank(HOME, [Link("http://a.example/z.png", element="seed")])[0].group

@@ -83,8 +83,10 @@ class FeatureMaker:
         """
         parts = LinkParts(link, page_folder, seeds)
         signs = LinkSigns.of(link, parts, self._targets)
-        if signs.useless or not parts.readable:
-            return LinkFacts(_NO_ROWS, ("", "", ""), parts.host, True, signs)
+        dropped = link.element != "seed" and (signs.useless or not parts.readable)
+        if dropped:
+            row = np.array([self._rows["1"][""]], np.uint32)
+            return LinkFacts(row, ("", "", ""), parts.host, True, signs)
         rows: set[int] = set()
         for topic, tokens in self._tokens(link, parts):
             rows.update(map(self._rows[topic].__getitem__, tokens))
@@ -177,6 +179,3 @@ def _groups(parts: LinkParts) -> tuple[str, str, str]:
         f"{host}/{folders[0] if folders else ''}",
         f"{host}/{'/'.join(folders[:2])}",
     )
-
-
-_NO_ROWS: NDArray[np.uint32] = np.zeros(0, np.uint32)

@@ -31,8 +31,8 @@ class IndexModel:
 
         Every link has at least one row.
         """
-        if not len(starts):
-            return np.zeros(0, np.float32)
+        if not len(rows):  # no link, or one that nothing is known of
+            return np.zeros(len(starts), np.float32)
         sums: Floats = np.add.reduceat(self.weights[rows], starts).astype(np.float32, copy=False)
         return sums + priors
 
