@@ -1,0 +1,111 @@
+"""A session on a real Redis: budget, redirects, retries, the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.session import CrawlSession, SessionOptions
+from semcrawl.relevance import load_strategy
+
+LIMIT = 10  # seconds until a test counts as hanging
+
+
+class Crawl:
+    """A session whose links are answered by the test."""
+
+    def __init__(self, redis: EmbeddedRedis, prefix: str, **options: object) -> None:
+        frontier = RedisFrontier(
+            str(redis.socket), prefix=prefix, worker_id="w1",
+            options=FrontierOptions(delay=0.0, concurrency=100),
+        )  # fmt: skip
+        strategy = load_strategy("breadth-first", {})
+        self.session = CrawlSession(frontier, strategy, SessionOptions(**options))  # type: ignore[arg-type]
+        self.leases: asyncio.Queue[Lease] = asyncio.Queue()
+
+    async def begin(self, *urls: str) -> int:
+        await self.session.attach(
+            "html", deliver=self.leases.put_nowait, plant=lambda raw: None, seed_key="seeds"
+        )
+        new = await self.session.plant([(url, LinkMemo()) for url in urls], "html")
+        self.session.planted("html")
+        return new
+
+    async def fetch(self) -> Lease:
+        lease = await asyncio.wait_for(self.leases.get(), LIMIT)
+        await self.session.starts(lease)
+        return lease
+
+    def finish(self, lease: Lease) -> None:
+        self.session.downloaded(lease)
+        self.session.processed(lease)
+        self.session.acknowledge(lease)
+
+    async def ended(self) -> None:
+        await asyncio.wait_for(self.session.finished.wait(), LIMIT)
+
+
+@pytest.fixture
+async def crawl(
+    embedded: EmbeddedRedis, prefix: str, request: pytest.FixtureRequest
+) -> AsyncIterator[Crawl]:
+    crawl = Crawl(embedded, f"session-{prefix}", **getattr(request, "param", {}))
+    yield crawl
+    await crawl.session.detach("html")
+
+
+async def test_the_crawl_ends_when_all_is_finished(crawl: Crawl) -> None:
+    """Seeds given twice are fetched once, and after the last acknowledgement the crawl is over."""
+    assert await crawl.begin("http://a/", "http://a/", "http://b/") == 2
+    leases = [await crawl.fetch(), await crawl.fetch()]
+    assert {lease.entry.url for lease in leases} == {"http://a/", "http://b/"}
+    assert not crawl.session.finished.is_set()
+    for lease in leases:
+        crawl.finish(lease)
+    await crawl.ended()
+    assert crawl.session.requests == 2
+
+
+@pytest.mark.parametrize("crawl", [{"budget": 3}], indirect=True)
+async def test_the_budget_is_never_exceeded(crawl: Crawl) -> None:
+    """Of ten links three are handed out, and the crawl ends."""
+    await crawl.begin(*(f"http://h{n}/" for n in range(10)))
+    for lease in [await crawl.fetch() for _ in range(3)]:
+        crawl.finish(lease)
+    await crawl.ended()
+    assert crawl.session.requests == 3
+    assert crawl.leases.empty()
+
+
+@pytest.mark.parametrize("crawl", [{"concurrency": 1}], indirect=True)
+async def test_a_redirects_target_comes_next(crawl: Crawl) -> None:
+    """It goes to the front of its group; one that was seen before does not go in again."""
+    await crawl.begin("http://a/", "http://b/", "http://c/")
+    first = await crawl.fetch()
+    memo = LinkMemo(redirects=(first.entry.url,))
+    assert await crawl.session.follow_redirect(first, "http://target/", memo)
+    assert not await crawl.session.follow_redirect(first, "http://b/", memo)
+    crawl.finish(first)
+    second = await crawl.fetch()
+    assert second.entry.url == "http://target/"
+    assert LinkMemo.unpack(second.entry).redirects == (first.entry.url,)
+
+
+async def test_a_retry_waits_and_comes_back(crawl: Crawl) -> None:
+    """A link given back keeps its memo, is not handed out before its time, and holds the crawl."""
+    await crawl.begin("http://a/")
+    loop = asyncio.get_running_loop()
+    lease = await crawl.fetch()
+    given = loop.time()
+    await crawl.session.retry(lease, LinkMemo(retries=1), 0.4)
+    again = await crawl.fetch()
+    assert loop.time() - given >= 0.39
+    assert LinkMemo.unpack(again.entry).retries == 1
+    crawl.finish(again)
+    await crawl.ended()
