@@ -44,7 +44,7 @@ REQUEST_FINGERPRINTER_CACHE_SIZE = 0
 
 #: Strategy that decides what is fetched next: `breadth-first`, `depth-first`, `rules`,
 #: `rules-parents`, `learned` …, or the import path of a class (see strategies.md).
-SEMCRAWL_RELEVANCE = "rules-parents"
+SEMCRAWL_RELEVANCE = "learned"
 #: Which links are followed: `site` (the seeds' pay-level domains; off them only links labelled R
 #: and redirectors), `parent` (any link of a page on those domains), `any`, or hosts with commas
 #: between them, each perhaps with a folder (`example.org/data/`).
@@ -60,8 +60,8 @@ SEMCRAWL_REDIRECTORS = [
 ]
 #: Requests that one run may send, robots.txt not counted; 0 = no limit.
 SEMCRAWL_PAGES = 0
-#: Requests in a row without a target after which a crawl ends, if the strategy expects less than one
-#: target of as many more; 0 = never.
+#: Requests in a row without a target after which a crawl ends, if the strategy expects less than
+#: one target of as many more; 0 = never.
 SEMCRAWL_PATIENCE = 0
 #: Links of a page that are looked at; the first ones.
 SEMCRAWL_MAX_LINKS_PER_PAGE = 10_000
@@ -145,14 +145,15 @@ SEMCRAWL_REDIS_PATIENCE = 300.0
 
 # --- Reading
 
-#: What counts as a target: `rdf` (RDF documents), `embedded` (pages with embedded data), media types
-#: such as `text/csv` or `text/*`, whose bodies are kept in the folder `files`; several with commas.
+#: What counts as a target: `rdf` (RDF documents), `embedded` (pages with embedded data), media
+#: types such as `text/csv` or `text/*`, whose bodies are kept in the folder `files`; several with
+#: commas.
 SEMCRAWL_TARGETS = "rdf"
 #: Kinds of data that are read out of pages: `jsonld`, `microdata`, `rdfa` (OpenGraph among it).
 #: They go to `embedded.nq`. Empty: none.
 SEMCRAWL_EMBEDDED = ["jsonld", "microdata", "rdfa"]
-#: Properties whose values are links in RDF: `all`, the presets `see-also` (rdfs:seeAlso, owl:sameAs,
-#: rdfs:isDefinedBy, owl:imports), `foaf`, `dcat`, `void`, and IRIs.
+#: Properties whose values are links in RDF: `all`, the presets `see-also` (rdfs:seeAlso,
+#: owl:sameAs, rdfs:isDefinedBy, owl:imports), `foaf`, `dcat`, `void`, and IRIs.
 SEMCRAWL_RDF_LINKS = ["all"]
 #: Places in a statement whose IRIs are links: `subject` (with `all` only), `predicate`, `object`,
 #: `type` (objects of rdf:type), `graph`.
@@ -240,6 +241,10 @@ SEMCRAWL_STORE_CLOSE_TIMEOUT = 60.0
 SEMCRAWL_STORE_UPDATE_QUADS = 20_000
 
 # --- Re-visits
+
+#: Ask again for the documents and pages of the job folder that are due; `semcrawl harvest
+#: --revisit` sets it.
+SEMCRAWL_REVISIT = False
 
 #: How re-visits are shared out: `uniform` (all documents equally often) or `proportional` (to how
 #: often a document changes, richer ones more often).

@@ -47,7 +47,7 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """Say what the arguments are."""
-        return "[options] URL… (or @FILE)"
+        return "[options] URL… (or @FILE; or DIR --revisit)"
 
     def short_desc(self) -> str:
         """Say what the command does."""
@@ -88,6 +88,11 @@ class Command(ScrapyCommand):
             "--model", metavar="FILE", help="start from what another crawl learned (learned.model)"
         )
         group.add_argument(
+            "--revisit",
+            action="store_true",
+            help="ask again for what is due in the job folder: `semcrawl harvest DIR --revisit`",
+        )
+        group.add_argument(
             "--record",
             action="store_true",
             help="keep the responses as WARC, so that `semcrawl evaluate DIR` can replay the crawl",
@@ -116,10 +121,13 @@ class Command(ScrapyCommand):
             (opts.targets, "SEMCRAWL_TARGETS"),
             (opts.patience, "SEMCRAWL_PATIENCE"),
             (opts.model, "SEMCRAWL_MODEL"),
+            (opts.revisit or None, "SEMCRAWL_REVISIT"),
             (opts.record or None, "SEMCRAWL_WARC"),
         ):
             if option is not None:
                 settings.set(name, option, "cmdline")
+        if opts.revisit and args and Path(args[0]).is_dir():
+            opts.out = args.pop(0)
         folder = Path(opts.out)
         try:
             check_settings(settings)

@@ -114,6 +114,13 @@ class RedisFrontier(Frontier):
     # -- links
     async def add(self, entries: Sequence[Entry]) -> list[bool]:
         """Put links in; for each, whether it was new."""
+        return await self._add(entries, again=False)
+
+    async def add_again(self, entries: Sequence[Entry]) -> list[bool]:
+        """Put links in, seen or not (a re-visit); for each, whether it did not wait there yet."""
+        return await self._add(entries, again=True)
+
+    async def _add(self, entries: Sequence[Entry], *, again: bool) -> list[bool]:
         if not entries:
             return []
         parts: defaultdict[tuple[str, str, str], list[list[Any]]] = defaultdict(list)
@@ -127,7 +134,7 @@ class RedisFrontier(Frontier):
             link = [index, entry.key, entry.label, digest(entry.url), pack_blob(entry)]
             parts[entry.queue, entry.host, entry.group].append(link)
         new = [False] * len(entries)
-        args = [[[*part, links] for part, links in parts.items()]]
+        args = [[[*part, links] for part, links in parts.items()], again]
         for index in await self._server.run("add", args, once=True):
             new[index] = True
         return new

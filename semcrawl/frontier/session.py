@@ -35,6 +35,10 @@ FRONT = -1e300
 #: value of the seeds' group: above everything
 _SEEDS = "seeds"
 _SEEDS_VALUE = 1e9
+#: group and value of documents that are visited again
+_REVISITS = "revisits"
+_REVISITS_VALUE = 1e8
+_REVISIT_BATCH = 1000
 #: name of the frontier's blob with the pay-level domains of the seeds
 _ROOTS = "roots"
 
@@ -274,10 +278,28 @@ class CrawlSession:
         if not self.roots.issuperset(roots):
             self.roots.update(roots)
             self.roots |= await self._saved_roots()
-            await self.frontier.save(_ROOTS, "\n".join(sorted(self.roots)).encode())
+            await self.frontier.remember(_ROOTS, "\n".join(sorted(self.roots)).encode())
 
     async def _saved_roots(self) -> set[str]:
-        return set((await self.frontier.load(_ROOTS) or b"").decode().split())
+        return set((await self.frontier.recall(_ROOTS) or b"").decode().split())
+
+    async def revisit(self, due: Sequence[tuple[str, float, LinkMemo]], queue: str) -> int:
+        """Put documents in that were had before, by priority (larger first); return how many.
+
+        They go after the seeds and before everything else; what waits already is left alone.
+        """
+        await self.frontier.set_values({_REVISITS: _REVISITS_VALUE})
+        entries = [
+            Entry(
+                url, self.host_key(url), queue, _REVISITS, -priority, memo.pack(), str(memo.label)
+            )
+            for url, priority, memo in due
+        ]
+        new = 0
+        for start in range(0, len(entries), _REVISIT_BATCH):
+            new += sum(await self.frontier.add_again(entries[start : start + _REVISIT_BATCH]))
+        self.wake()
+        return new
 
     async def follow_redirect(self, lease: Lease, target: str, memo: LinkMemo) -> bool:
         """Put a redirect's target in front of its group; whether it was new."""

@@ -29,6 +29,7 @@ from semcrawl.scope import Scope
 from semcrawl.spiders.attempt import FILTERED, Attempt, content_type, header
 from semcrawl.spiders.failures import outcome_of_failure
 from semcrawl.spiders.reading import Reader
+from semcrawl.spiders.revisits import due_links
 from semcrawl.spiders.seeds import Planted, by_page, hand_over, read_planted, read_seeds
 from semcrawl.targets import Targets
 from semcrawl.urls import Normalisation, resolve
@@ -156,11 +157,19 @@ class FocusedSpider(Spider):
             waiter.cancel()
 
     async def _plant_own(self) -> None:
+        if self.settings.getbool("SEMCRAWL_REVISIT") and self.queue == "html":
+            await self._plant_revisits()
         if not self._seeds_text:
             return
         urls = read_seeds(self._seeds_text, self.normalisation)
         await self.session.widen({root for url in urls for root in self.scope.roots_of(url)})
         await self.session.plant([(url, LinkMemo()) for url in urls], self.queue)
+
+    async def _plant_revisits(self) -> None:
+        """Put in what was had before and is due again."""
+        due = await asyncio.to_thread(due_links, self.settings)
+        planted = await self.session.revisit(due, self.queue)
+        self.logger.info("%d documents and pages are due again", planted)
 
     async def _await_end(self) -> None:
         await self.session.finished.wait()

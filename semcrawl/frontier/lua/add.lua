@@ -1,9 +1,18 @@
 -- Put links in, those already seen left out.
 -- ARGS: parts {queue, host, group, links {index, key, label, digest, blob, sequence number, tries}},
--- the last two only for links that come from an exported frontier
+-- the last two only for links that come from an exported frontier; again: seen ones go in too,
+-- unless they wait in the same place
 -- Returns the indices (from 0) of the new ones.
 -- needs: order, seen
+local again = ARGS[2]
 local fresh, total = {}, 0
+-- Give a link that was seen another place, unless it waits.
+local function see_again(wait, digest, where)
+  local bucket = seen_key(digest)
+  if waiting_member(wait, bucket, digest) then return false end
+  call('HSET', bucket, digest, where)
+  return true
+end
 for _, part in ipairs(ARGS[1]) do total = total + #part[4] end
 local base = call('HINCRBY', META, 'seq', total) - total
 local newest = base + total
@@ -13,7 +22,8 @@ for _, part in ipairs(ARGS[1]) do
     local index, key, label, digest, blob = link[1], link[2], link[3], link[4], link[5]
     local number = link[6] or base + index
     local seq = sequence(number)
-    if see(digest, seq .. struct.pack('>d', key)) then
+    local where = seq .. struct.pack('>d', key)
+    if see(digest, where) or (again and see_again(wait_key(queue, host, group), digest, where)) then
       fresh[#fresh + 1] = index
       added[#added + 1] = num(key)
       added[#added + 1] = make_member(seq, link[7] or 0, label, blob)

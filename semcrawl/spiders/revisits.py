@@ -1,0 +1,39 @@
+"""Links to documents that were had before and are due again."""
+
+from __future__ import annotations
+
+import time
+
+from scrapy.settings import BaseSettings
+
+from semcrawl.frontier.payload import LinkMemo
+from semcrawl.metadata.database import crawl_db_url
+from semcrawl.metadata.visited import due_revisits
+from semcrawl.pipelines.jobdir import job_folder
+from semcrawl.relevance import Label
+from semcrawl.revisit import Revisit, RevisitOptions
+
+
+def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkMemo]]:
+    """Return URL, priority and memo of every document and page that is due, by the settings.
+
+    Reads the crawl metadata; raises ``UsageError`` and ``StoreError`` when it cannot.
+    """
+    options = RevisitOptions.parse(
+        settings.get("SEMCRAWL_REVISIT_POLICY"), settings.getfloat("SEMCRAWL_REVISIT_INTERVAL")
+    )
+    url = settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(job_folder(settings))
+    return [(one.url, one.priority, _memo(one)) for one in due_revisits(url, options, time.time())]
+
+
+def _memo(due: Revisit) -> LinkMemo:
+    known = due.visited
+    return LinkMemo(
+        parent=known.parent_url,
+        depth=known.depth,
+        label=Label.read(known.label),
+        rules=known.rules,
+        etag=due.headers.get("If-None-Match", ""),
+        last_modified=due.headers.get("If-Modified-Since", ""),
+        revisit=True,
+    )
