@@ -1,5 +1,6 @@
-"""What the spiders emit: one :class:`RdfDocument` per document read, one :class:`FetchRecord`
-per attempt.
+"""What the spiders emit.
+
+One :class:`RdfDocument` per document read, one :class:`FetchRecord` per attempt.
 """
 
 from __future__ import annotations

@@ -227,7 +227,8 @@ def extension_of(path: str) -> str:
     """Return the lower-case file extension of a path, ``""`` if it has none.
 
     Suffixes of compression and archives are looked through when another extension stands before
-    them: ``dump.nt.gz`` and ``dump.nt.tar.gz`` have ``nt``; ``all.gz`` has ``gz``. Versions (``v1.0``) are no extensions.
+    them: ``dump.nt.gz`` and ``dump.nt.tar.gz`` have ``nt``; ``all.gz`` has ``gz``. Versions
+    (``v1.0``) are no extensions.
     """
     name = path.rsplit("/", 1)[-1].lower()
     stem, dot, extension = name.rpartition(".")

@@ -1,6 +1,7 @@
 """What the contract of a relevance strategy asks of every one of them."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -77,7 +78,11 @@ class TestStrategyContract:
     @hypothesis_settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
     @given(story=steps, found=links)
     def test_what_was_learned_can_be_taken_over(self, name, story, found):
-        """A strategy that loads another's state labels links as that one does."""
+        """A strategy that loads another's state labels new links as that one does."""
+        found = [
+            replace(link, url=f"{HOST}/unseen/{n}-{link.url.rsplit('/', 1)[-1]}")
+            for n, link in enumerate(found)
+        ]
         one, two = load_strategy(name, {}), load_strategy(name, {})
         crawl(one, story)
         state = one.dump_state()
