@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from semcrawl.frontier.contract import Entry
 from semcrawl.frontier.redis_frontier import RedisFrontier
+from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Relevance
 from semcrawl.relevance.wire import decode_event, encode_event
 
@@ -21,15 +22,20 @@ class SharedLearning:
     found itself.
     """
 
-    def __init__(self, frontier: RedisFrontier, strategy: Relevance) -> None:
+    def __init__(
+        self, frontier: RedisFrontier, strategy: Relevance, host_key: Callable[[str], str]
+    ) -> None:
         self.strategy = strategy
         #: fetches learned from so far
         self.outcomes = 0
         self._frontier = frontier
+        self._host_key = host_key
         self._places: dict[str, Entry] = {}
         # optional parts of a strategy
         self._worth_telling = getattr(strategy, "worth_telling", None)
         self._rekeys = bool(getattr(strategy, "rekeys", False))
+        #: links wait that an earlier run put in, so that their places are not known
+        self._resumed = False
 
     @property
     def _state_name(self) -> str:
@@ -40,6 +46,7 @@ class SharedLearning:
         state = await self._frontier.load(self._state_name)
         if state:
             self.strategy.load_state(state)
+            self._resumed = True
         while await self.hear():
             pass
         await self.apply()
@@ -83,8 +90,20 @@ class SharedLearning:
         await self.apply_values()
         keys = self.strategy.rekeyed()
         if keys:
-            found = [(self._places[url], key) for url, key in keys.items() if url in self._places]
-            await self._frontier.rekey(found)
+            await self._frontier.rekey(
+                [(place, key) for url, key in keys.items() for place in self._places_of(url)]
+            )
+
+    def _places_of(self, url: str) -> list[Entry]:
+        """Return where a link waits; the likely places when an earlier run put it in."""
+        if url in self._places:
+            return [self._places[url]]
+        if not self._resumed:
+            return []
+        group = self.strategy.rank(Page(url), [Link(url)])[0].group
+        if group is None:
+            return []
+        return [Entry(url, self._host_key(url), queue, group) for queue in ("html", "rdf")]
 
     async def apply_values(self) -> None:
         """Give the frontier the groups' new values."""

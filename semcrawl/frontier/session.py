@@ -108,7 +108,7 @@ class CrawlSession:
         self.finished = asyncio.Event()
         self._ports: dict[str, _Port] = {}
         self._leases = LeaseBook()
-        self._learning = SharedLearning(frontier, strategy)
+        self._learning = SharedLearning(frontier, strategy, self.host_key)
         self._patience = Patience(options.patience) if options.patience else None
         #: ended before its time, as what is left is not expected to pay
         self.gave_up = False
