@@ -18,7 +18,7 @@ from w3lib.url import safe_url_string
 #: links longer than this are not followed (characters)
 MAX_URL_LENGTH = 4096
 
-_DIRECTORY_INDEX = re.compile(r"/(?:index\.x?html?|index\.php|default\.(?:aspx?|html?))$", re.I)
+_DIRECTORY_INDEX = re.compile(r"/(?:index\.x?html?|default\.(?:aspx?|htm))$")
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
 #: what stays as it is but for its file name and its query
 _NORMAL = re.compile(
