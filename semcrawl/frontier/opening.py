@@ -15,7 +15,8 @@ from semcrawl.errors import FrontierUnavailable, UsageError
 from semcrawl.frontier.embedded import EmbeddedRedis
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis_frontier import RedisFrontier
-from semcrawl.frontier.session import CrawlSession, SessionOptions
+from semcrawl.frontier.session import CrawlSession
+from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.frontier.workers import worker_name
 from semcrawl.relevance import load_strategy
 

@@ -10,67 +10,24 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from semcrawl.errors import FrontierError
 from semcrawl.frontier.contexts import ContextCache
-from semcrawl.frontier.contract import Entry, Lease
-from semcrawl.frontier.learning import SharedLearning
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.intake import Intake
 from semcrawl.frontier.leasebook import LeaseBook
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
+from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.frontier.shares import QueueShares
-from semcrawl.links import Link, Page
-from semcrawl.relevance import Outcome, Ranked, Relevance
+from semcrawl.relevance import Outcome, Relevance
 from semcrawl.relevance.contract import Restrained
 from semcrawl.relevance.learned.stopping import Patience
 from semcrawl.tally import Tally
-from semcrawl.urls import netloc_of, pay_level_domain
 
 logger = logging.getLogger(__name__)
-
-#: key of a link that goes to the front of its group
-FRONT = -1e300
-#: value of the seeds' group: above everything
-_SEEDS = "seeds"
-_SEEDS_VALUE = 1e9
-#: group and value of documents that are visited again
-_REVISITS = "revisits"
-_REVISITS_VALUE = 1e8
-_REVISIT_BATCH = 1000
-#: name of the frontier's blob with the pay-level domains of the seeds
-_ROOTS = "roots"
-
-
-@dataclass(frozen=True, slots=True)
-class SessionOptions:
-    """How a session works."""
-
-    #: requests in flight at a time, over all spiders of the process
-    concurrency: int = 8
-    #: fetches to learn from per further request in flight, at the start; 0 = all at once
-    slow_start: int = 0
-    #: URLs that this process remembers to be in the seen set (some 60 bytes each)
-    known_urls: int = 500_000
-    #: requests that may be sent in this run; ``None`` = no limit
-    budget: int | None = None
-    #: requests in a row without a target after which the crawl may end; 0 = never
-    patience: int = 0
-    #: what politeness counts by: ``host``, or ``domain`` (pay-level domain)
-    pace_by: str = "host"
-    #: seconds between looks at the seed lists
-    seed_interval: float = 0.5
-    #: seconds between looks at what other workers learned
-    event_interval: float = 0.25
-    #: seconds between two savings of what the strategy learned
-    save_interval: float = 30.0
-    #: seconds without work after which a crawl that has seeds ends
-    idle_time: float = 0.0
-    #: whether other processes may work on the same crawl
-    shared: bool = False
-    #: spiders of this process that belong to the crawl; it is not over before all have come
-    spiders: int = 1
 
 
 @dataclass(slots=True)
@@ -96,19 +53,19 @@ class CrawlSession:
         self.contexts = ContextCache(frontier)
         self.strategy = strategy
         self.options = options
+        #: what puts links in
+        self.intake = Intake(frontier, strategy, options, self.wake)
         #: requests sent in this run
         self.requests = 0
         #: why the crawl cannot go on; empty while it can
         self.failure = ""
         #: digests of bodies that were read
         self.digests: set[bytes] = set()
-        #: pay-level domains of the seeds: of this run, of earlier ones, of other workers
-        self.roots: set[str] = set()
         self.tally = Tally()
         self.finished = asyncio.Event()
         self._ports: dict[str, _Port] = {}
         self._leases = LeaseBook()
-        self._learning = SharedLearning(frontier, strategy, self.host_key)
+        self._learning = self.intake.learning
         self._patience = Patience(options.patience) if options.patience else None
         #: ended before its time, as what is left is not expected to pay
         self.gave_up = False
@@ -124,8 +81,6 @@ class CrawlSession:
         self._opening = asyncio.Lock()
         self._heard_at = 0.0
         self._attached = 0
-        #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
-        self._known: set[int] = set()
         self._seeds_at = float("-inf")
         self._shares = QueueShares()
 
@@ -139,9 +94,7 @@ class CrawlSession:
 
     async def _open(self) -> None:
         await self.frontier.open()
-        self.roots |= await self._saved_roots()
-        await self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
-        await self._learning.load()
+        await self.intake.open()
 
     async def attach(
         self,
@@ -221,98 +174,6 @@ class CrawlSession:
         if self._leases.flying < self.options.concurrency:
             self.wake()
 
-    async def discover(
-        self,
-        page: Page,
-        links: Sequence[Link],
-        queue: str,
-        allowed: Callable[[Ranked], bool],
-        barren: int = 0,
-    ) -> tuple[Ranked, ...]:
-        """Rank the links of a page and put those in that are new; return these."""
-        links = [link for link in links if not self.knows(link.url)]
-        if not links:
-            return ()
-        ranked = self.strategy.rank(page, links)
-        chosen = [r for r in ranked if r.group is not None and allowed(r)]
-        await self._learning.apply_values()
-        entries = [
-            Entry(
-                url=r.link.url,
-                host=self.host_key(r.link.url),
-                queue=queue,
-                group=r.group or _SEEDS,
-                key=r.key,
-                label=str(r.label),
-                payload=LinkMemo(page.url, page.depth + 1, r.label, r.rules).pack(),
-                barren=barren,
-            )
-            for r in chosen
-        ]
-        new = await self.frontier.add(entries)
-        self._remember(entries, new)
-        self._learning.found(entries, new)
-        return tuple(r for r, is_new in zip(chosen, new, strict=True) if is_new)
-
-    def knows(self, url: str) -> bool:
-        """Whether this process knows that a URL is in the seen set."""
-        return hash(url) in self._known
-
-    async def plant(self, urls: Sequence[tuple[str, LinkMemo]], queue: str) -> int:
-        """Put seeds in, before everything else; return how many were new."""
-        entries = []
-        for url, memo in urls:
-            ranked = self.strategy.rank(Page(url, depth=-1), [Link(url, element="seed")])[0]
-            group = ranked.group if ranked.group is not None else _SEEDS
-            memo = replace(memo, label=ranked.label, rules=ranked.rules)
-            host = self.host_key(url)
-            entry = Entry(url, host, queue, group, ranked.key, memo.pack(), str(ranked.label))
-            entries.append(entry)
-        await self._learning.apply_values()
-        new = sum(await self.frontier.add(entries))
-        self.wake()
-        return new
-
-    async def widen(self, roots: Iterable[str]) -> None:
-        """Add pay-level domains to :attr:`roots`, for later runs and other workers as well."""
-        if not self.roots.issuperset(roots):
-            self.roots.update(roots)
-            self.roots |= await self._saved_roots()
-            await self.frontier.remember(_ROOTS, "\n".join(sorted(self.roots)).encode())
-
-    async def _saved_roots(self) -> set[str]:
-        return set((await self.frontier.recall(_ROOTS) or b"").decode().split())
-
-    async def revisit(self, due: Sequence[tuple[str, float, LinkMemo]], queue: str) -> int:
-        """Put documents in that were had before, by priority (larger first); return how many.
-
-        They go after the seeds and before everything else; what waits already is left alone.
-        """
-        await self.frontier.set_values({_REVISITS: _REVISITS_VALUE})
-        entries = [
-            Entry(
-                url, self.host_key(url), queue, _REVISITS, -priority, memo.pack(), str(memo.label)
-            )
-            for url, priority, memo in due
-        ]
-        new = 0
-        for start in range(0, len(entries), _REVISIT_BATCH):
-            new += sum(await self.frontier.add_again(entries[start : start + _REVISIT_BATCH]))
-        self.wake()
-        return new
-
-    async def follow_redirect(self, lease: Lease, target: str, memo: LinkMemo) -> bool:
-        """Put a redirect's target in front of its group; whether it was new."""
-        entry = replace(
-            lease.entry,
-            url=target,
-            host=self.host_key(target),
-            key=FRONT,
-            label=str(memo.label),
-            payload=memo.pack(),
-        )
-        return (await self.frontier.add([entry]))[0]
-
     async def learn(self, outcome: Outcome, queue: str) -> None:
         """Tell the strategy, here and in the other workers, what a fetch turned out to be."""
         self._shares.note(queue, target=outcome.target)
@@ -343,28 +204,7 @@ class CrawlSession:
         self._leases.end(lease, failed=failed)
         self.wake()
 
-    def host_key(self, url: str) -> str:
-        """Return what politeness counts a URL by."""
-        netloc = netloc_of(url)
-        if self.options.pace_by == "domain":
-            return pay_level_domain(netloc.partition(":")[0])
-        return netloc
-
     # -- inside
-    def _remember(self, entries: Sequence[Entry], new: Sequence[bool]) -> None:
-        """Note which URLs are surely in the seen set, so that they need not be asked for again.
-
-        With dynamic depth a link may be refused without being seen.
-        """
-        if len(self._known) > self.options.known_urls:
-            self._known.clear()
-        refusing = self.frontier.options.dynamic_depth > 0
-        self._known.update(
-            hash(entry.url)
-            for entry, is_new in zip(entries, new, strict=True)
-            if is_new or not refusing
-        )
-
     async def _look_back(self) -> None:
         """Note what is left and what the strategy expects of it."""
         self.waiting_left = (await self.frontier.counts(("html", "rdf"), [])).waiting

@@ -1,16 +1,13 @@
-"""What the two spiders have in common: seeds, requests, outcomes, redirects, retries."""
+"""What the two spiders have in common: requests, outcomes, redirects, retries."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
-from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.retry import get_retry_request
-from scrapy.exceptions import CloseSpider
 from scrapy.http import Request, Response
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
@@ -21,18 +18,16 @@ from semcrawl.frontier.acknowledgement import Acknowledgement
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.scheduler import LEASE
-from semcrawl.frontier.session import CrawlSession
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked
-from semcrawl.scope import Scope
 from semcrawl.spiders.attempt import FILTERED, Attempt, content_type, header
 from semcrawl.spiders.failures import outcome_of_failure
+from semcrawl.spiders.planting import PlantingSpider
 from semcrawl.spiders.reading import Reader
-from semcrawl.spiders.revisits import due_links
-from semcrawl.spiders.seeds import Planted, by_page, hand_over, read_planted, read_seeds
+from semcrawl.spiders.seeds import hand_over
 from semcrawl.targets import Targets
-from semcrawl.urls import Normalisation, resolve
+from semcrawl.urls import resolve
 from semcrawl.vocabulary import HTML_FIRST, RDF_FIRST
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -40,37 +35,24 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _RETRY_DELAY = 2.0
 
 
-class FocusedSpider(Spider):
-    """A spider whose links wait in the frontier.
+class FocusedSpider(PlantingSpider):
+    """Fetches the links that the frontier hands out, and records each attempt.
 
-    Arguments (``-a``): ``seeds`` (``URL,URL`` or ``@file``; without, the spider waits on its Redis
-    list), ``scope`` (see :class:`~semcrawl.scope.Scope`), ``follow_rdf=1`` (one spider does
-    both), ``redis_key`` (name of its list).
+    Arguments (``-a``) beside those of its base class: ``follow_rdf=1`` (one spider does both).
     """
 
-    #: name of its queue in the frontier
-    queue: ClassVar[str]
     #: name of the spider that gets what this one does not follow
     other: ClassVar[str]
 
-    session: CrawlSession
+    reader: Reader
+    targets: Targets
+    _retry_codes: frozenset[int]
+    _retries: int
+    _max_redirects: int
 
-    def __init__(
-        self,
-        name: str | None = None,
-        seeds: str = "",
-        scope: str = "",
-        follow_rdf: str | bool = "",
-        redis_key: str = "",
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, name: str | None = None, follow_rdf: str | bool = "", **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-        self._seeds_text = seeds
-        self._scope_text = scope
         self.follow_rdf = str(follow_rdf).lower() in ("1", "true", "yes", "on")
-        self._redis_key = redis_key
-        self._out: asyncio.Queue[Any] = asyncio.Queue()
-        self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -83,140 +65,12 @@ class FocusedSpider(Spider):
         """Make the spider and read its settings."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         settings = crawler.settings
-        spider.normalisation = Normalisation(
-            presentational=frozenset(
-                name.lower() for name in settings.getlist("SEMCRAWL_URL_DROP_PARAMETERS")
-            ),
-            https_to_http=settings.getbool("SEMCRAWL_URL_HTTPS_TO_HTTP"),
-            drop_www=settings.getbool("SEMCRAWL_URL_DROP_WWW"),
-            drop_query=settings.getbool("SEMCRAWL_URL_DROP_QUERY"),
-        )
-        spider.scope = Scope.parse(
-            spider._scope_text or settings.get("SEMCRAWL_SCOPE", "site"),
-            settings.getlist("SEMCRAWL_REDIRECTORS"),
-        )
         spider.reader = Reader.from_settings(settings, spider.normalisation)
         spider.targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
-        pattern = spider._redis_key or settings.get("REDIS_START_URLS_KEY", "%(name)s:start_urls")
-        spider._key_pattern = pattern
         spider._retry_codes = frozenset(int(code) for code in settings.getlist("RETRY_HTTP_CODES"))
         spider._retries = settings.getint("RETRY_TIMES") if settings.getbool("RETRY_ENABLED") else 0
         spider._max_redirects = settings.getint("REDIRECT_MAX_TIMES")
-        crawler.signals.connect(spider._end_start, signals.spider_closed)
         return spider
-
-    normalisation: Normalisation
-    scope: Scope
-    reader: Reader
-    targets: Targets
-    _key_pattern: str
-    _retry_codes: frozenset[int]
-    _retries: int
-    _max_redirects: int
-
-    def join(self, session: CrawlSession) -> None:
-        """Take part in a session, in the scope that all its seeds give."""
-        self.session = session
-        self.scope.roots = session.roots
-
-    # -- seeds
-    @property
-    def seed_key(self) -> str:
-        """Name of the Redis list that seeds come from."""
-        return self._list_of(self.name)
-
-    @property
-    def waits(self) -> bool:
-        """Whether the spider waits on its list, having no seeds of its own."""
-        return not self._seeds_text and not self.settings.getbool("SEMCRAWL_HARVEST")
-
-    def _list_of(self, name: str) -> str:
-        try:
-            return self._key_pattern % {"name": name}
-        except (TypeError, ValueError, KeyError):
-            return self._key_pattern
-
-    async def start(self) -> AsyncIterator[Any]:
-        """Plant the seeds, then pass on records that come from elsewhere until the crawl ends."""
-        try:
-            await self._plant_own()
-        except UsageError as error:
-            self.logger.error("%s", error)
-            self.session.fail(str(error))
-            raise CloseSpider("usage") from None
-        except Exception as error:
-            self.logger.exception("the seeds cannot be planted")
-            self.session.fail(f"{type(error).__name__}: {error}")
-            raise CloseSpider("error") from None
-        self.session.planted(self.queue)
-        waiter = asyncio.create_task(self._await_end())
-        try:
-            while (item := await self._out.get()) is not None:
-                yield item
-        finally:
-            waiter.cancel()
-
-    async def _plant_own(self) -> None:
-        if self.settings.getbool("SEMCRAWL_REVISIT") and self.queue == "html":
-            await self._plant_revisits()
-        if not self._seeds_text:
-            return
-        urls = read_seeds(self._seeds_text, self.normalisation)
-        await self.session.widen({root for url in urls for root in self.scope.roots_of(url)})
-        await self.session.plant([(url, LinkMemo()) for url in urls], self.queue)
-
-    async def _plant_revisits(self) -> None:
-        """Put in what was had before and is due again."""
-        due = await asyncio.to_thread(due_links, self.settings)
-        planted = await self.session.revisit(due, self.queue)
-        self.logger.info("%d documents and pages are due again", planted)
-
-    async def _await_end(self) -> None:
-        await self.session.finished.wait()
-        self._out.put_nowait(None)
-
-    def _end_start(self) -> None:
-        self._out.put_nowait(None)
-
-    def emit(self, item: Any) -> None:
-        """Send an item to the pipelines that belongs to no link (a robots.txt, say)."""
-        self._count(item)
-        self._out.put_nowait(item)
-
-    def plant_raw(self, raw: list[str]) -> None:
-        """Take in entries of the seed list."""
-        self._run(self._plant_raw(raw))
-
-    async def _plant_raw(self, raw: list[str]) -> None:
-        planted: list[Planted] = []
-        for text in raw:
-            try:
-                planted.append(read_planted(text, self.normalisation))
-            except UsageError as error:
-                self.logger.error("%s", error)
-        roots = {root for one in planted for root in one.roots}
-        for one in planted:
-            if one.page is None:
-                roots |= self.scope.roots_of(one.link.url)
-        await self.session.widen(roots)
-        for (page, barren), links in by_page(planted).items():
-            if page is None:
-                await self.session.plant([(link.url, LinkMemo()) for link in links], self.queue)
-            else:
-                await self.discover(page, links, barren)
-        await self.session.frontier.done_seeds(self.seed_key, raw)
-        self.session.wake()
-
-    def _run(self, coroutine: Any) -> None:
-        task = asyncio.ensure_future(self._guarded(coroutine))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _guarded(self, coroutine: Any) -> None:
-        try:
-            await coroutine
-        except FrontierError as error:
-            self.logger.error("%s", error)
 
     # -- requests
     def make_request(self, lease: Lease) -> Request:
@@ -284,7 +138,7 @@ class FocusedSpider(Spider):
             self.session.processed(attempt.lease)
         for item in items:
             acknowledgement.item(attempt.lease)
-            self._count(item)
+            self.count(item)
             yield item
         acknowledgement.end(attempt.lease, self.session.acknowledge, failed=attempt.failed)
 
@@ -360,7 +214,7 @@ class FocusedSpider(Spider):
             memo = replace(
                 attempt.memo, redirects=(*attempt.memo.redirects, attempt.url), retries=0
             )
-            if await self.session.follow_redirect(attempt.lease, target, memo):
+            if await self.session.intake.follow_redirect(attempt.lease, target, memo):
                 return [record]
         await self.session.learn(attempt.outcome(None, response, duplicate=not problem), self.queue)
         return [record]
@@ -380,7 +234,7 @@ class FocusedSpider(Spider):
                 ranked.link.url, label_r=ranked.label is Label.R, page_inside=inside
             )
 
-        return await self.session.discover(page, links, self.queue, allowed, barren)
+        return await self.session.intake.discover(page, links, self.queue, allowed, barren)
 
     async def hand_over(self, page: Page, links: Sequence[Link], barren: int = 0) -> None:
         """Give links to the other spider, by its Redis list."""
@@ -394,7 +248,7 @@ class FocusedSpider(Spider):
         """Return the links of a page and of its headers."""
         headers = [value.decode("latin-1") for value in response.headers.getlist(b"Link")]
         return await self.reader.links(
-            response.body, url, content_type(response), headers, self.session.knows
+            response.body, url, content_type(response), headers, self.session.intake.knows
         )
 
     def is_duplicate(self, digest: str) -> bool:
@@ -405,7 +259,8 @@ class FocusedSpider(Spider):
         self.session.digests.add(short)
         return False
 
-    def _count(self, item: Any) -> None:
+    def count(self, item: Any) -> None:
+        """Take a record into the tally and the stats."""
         stats = self.crawler.stats
         if not isinstance(item, FetchRecord):
             return

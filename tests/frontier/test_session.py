@@ -10,7 +10,8 @@ import pytest
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.frontier.session import CrawlSession, SessionOptions
+from semcrawl.frontier.session import CrawlSession
+from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.relevance import load_strategy
 
 LIMIT = 10  # seconds until a test counts as hanging
@@ -32,7 +33,7 @@ class Crawl:
         await self.session.attach(
             "html", deliver=self.leases.put_nowait, plant=lambda raw: None, seed_key="seeds"
         )
-        new = await self.session.plant([(url, LinkMemo()) for url in urls], "html")
+        new = await self.session.intake.plant([(url, LinkMemo()) for url in urls], "html")
         self.session.planted("html")
         return new
 
@@ -88,8 +89,8 @@ async def test_a_redirects_target_comes_next(crawl: Crawl) -> None:
     await crawl.begin("http://a/", "http://b/", "http://c/")
     first = await crawl.fetch()
     memo = LinkMemo(redirects=(first.entry.url,))
-    assert await crawl.session.follow_redirect(first, "http://target/", memo)
-    assert not await crawl.session.follow_redirect(first, "http://b/", memo)
+    assert await crawl.session.intake.follow_redirect(first, "http://target/", memo)
+    assert not await crawl.session.intake.follow_redirect(first, "http://b/", memo)
     crawl.finish(first)
     second = await crawl.fetch()
     assert second.entry.url == "http://target/"

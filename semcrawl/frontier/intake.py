@@ -1,0 +1,170 @@
+"""What goes into the frontier: links of pages, seeds, re-visits, the targets of redirects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from semcrawl.frontier.contract import Entry, Lease
+from semcrawl.frontier.learning import SharedLearning
+from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.redis_frontier import RedisFrontier
+from semcrawl.frontier.sessionoptions import SessionOptions
+from semcrawl.links import Link, Page
+from semcrawl.relevance import Ranked, Relevance
+from semcrawl.urls import netloc_of, pay_level_domain
+
+#: key of a link that goes to the front of its group
+FRONT = -1e300
+#: value of the seeds' group: above everything
+_SEEDS = "seeds"
+_SEEDS_VALUE = 1e9
+#: group and value of documents that are visited again
+_REVISITS = "revisits"
+_REVISITS_VALUE = 1e8
+_REVISIT_BATCH = 1000
+#: name of the frontier's blob with the pay-level domains of the seeds
+_ROOTS = "roots"
+
+
+class Intake:
+    """Ranks what a process finds and puts it into the frontier, everything once.
+
+    ``wake`` is called when links went in that may be taken at once.
+    """
+
+    def __init__(
+        self,
+        frontier: RedisFrontier,
+        strategy: Relevance,
+        options: SessionOptions,
+        wake: Callable[[], None],
+    ) -> None:
+        self.frontier = frontier
+        self.strategy = strategy
+        self.options = options
+        self.learning = SharedLearning(frontier, strategy, self.host_key)
+        #: pay-level domains of the seeds: of this run, of earlier ones, of other workers
+        self.roots: set[str] = set()
+        self._wake = wake
+        #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
+        self._known: set[int] = set()
+
+    async def open(self) -> None:
+        """Go on with the roots and with what was learned before."""
+        self.roots |= await self._saved_roots()
+        await self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
+        await self.learning.load()
+
+    async def discover(
+        self,
+        page: Page,
+        links: Sequence[Link],
+        queue: str,
+        allowed: Callable[[Ranked], bool],
+        barren: int = 0,
+    ) -> tuple[Ranked, ...]:
+        """Rank the links of a page and put those in that are new; return these."""
+        links = [link for link in links if not self.knows(link.url)]
+        if not links:
+            return ()
+        ranked = self.strategy.rank(page, links)
+        chosen = [r for r in ranked if r.group is not None and allowed(r)]
+        await self.learning.apply_values()
+        entries = [
+            Entry(
+                url=r.link.url,
+                host=self.host_key(r.link.url),
+                queue=queue,
+                group=r.group or _SEEDS,
+                key=r.key,
+                label=str(r.label),
+                payload=LinkMemo(page.url, page.depth + 1, r.label, r.rules).pack(),
+                barren=barren,
+            )
+            for r in chosen
+        ]
+        new = await self.frontier.add(entries)
+        self._remember(entries, new)
+        self.learning.found(entries, new)
+        return tuple(r for r, is_new in zip(chosen, new, strict=True) if is_new)
+
+    def knows(self, url: str) -> bool:
+        """Whether this process knows that a URL is in the seen set."""
+        return hash(url) in self._known
+
+    async def plant(self, urls: Sequence[tuple[str, LinkMemo]], queue: str) -> int:
+        """Put seeds in, before everything else; return how many were new."""
+        entries = []
+        for url, memo in urls:
+            ranked = self.strategy.rank(Page(url, depth=-1), [Link(url, element="seed")])[0]
+            group = ranked.group if ranked.group is not None else _SEEDS
+            memo = replace(memo, label=ranked.label, rules=ranked.rules)
+            host = self.host_key(url)
+            entry = Entry(url, host, queue, group, ranked.key, memo.pack(), str(ranked.label))
+            entries.append(entry)
+        await self.learning.apply_values()
+        new = sum(await self.frontier.add(entries))
+        self._wake()
+        return new
+
+    async def widen(self, roots: Iterable[str]) -> None:
+        """Add pay-level domains to :attr:`roots`, for later runs and other workers as well."""
+        if not self.roots.issuperset(roots):
+            self.roots.update(roots)
+            self.roots |= await self._saved_roots()
+            await self.frontier.remember(_ROOTS, "\n".join(sorted(self.roots)).encode())
+
+    async def _saved_roots(self) -> set[str]:
+        return set((await self.frontier.recall(_ROOTS) or b"").decode().split())
+
+    async def revisit(self, due: Sequence[tuple[str, float, LinkMemo]], queue: str) -> int:
+        """Put documents in that were had before, by priority (larger first); return how many.
+
+        They go after the seeds and before everything else; what waits already is left alone.
+        """
+        await self.frontier.set_values({_REVISITS: _REVISITS_VALUE})
+        entries = [
+            Entry(
+                url, self.host_key(url), queue, _REVISITS, -priority, memo.pack(), str(memo.label)
+            )
+            for url, priority, memo in due
+        ]
+        new = 0
+        for start in range(0, len(entries), _REVISIT_BATCH):
+            new += sum(await self.frontier.add_again(entries[start : start + _REVISIT_BATCH]))
+        self._wake()
+        return new
+
+    async def follow_redirect(self, lease: Lease, target: str, memo: LinkMemo) -> bool:
+        """Put a redirect's target in front of its group; whether it was new."""
+        entry = replace(
+            lease.entry,
+            url=target,
+            host=self.host_key(target),
+            key=FRONT,
+            label=str(memo.label),
+            payload=memo.pack(),
+        )
+        return (await self.frontier.add([entry]))[0]
+
+    def host_key(self, url: str) -> str:
+        """Return what politeness counts a URL by."""
+        netloc = netloc_of(url)
+        if self.options.pace_by == "domain":
+            return pay_level_domain(netloc.partition(":")[0])
+        return netloc
+
+    def _remember(self, entries: Sequence[Entry], new: Sequence[bool]) -> None:
+        """Note which URLs are surely in the seen set, so that they need not be asked for again.
+
+        With dynamic depth a link may be refused without being seen.
+        """
+        if len(self._known) > self.options.known_urls:
+            self._known.clear()
+        refusing = self.frontier.options.dynamic_depth > 0
+        self._known.update(
+            hash(entry.url)
+            for entry, is_new in zip(entries, new, strict=True)
+            if is_new or not refusing
+        )

@@ -1,0 +1,35 @@
+"""How a session works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """How a session works."""
+
+    #: requests in flight at a time, over all spiders of the process
+    concurrency: int = 8
+    #: fetches to learn from per further request in flight, at the start; 0 = all at once
+    slow_start: int = 0
+    #: URLs that this process remembers to be in the seen set (some 60 bytes each)
+    known_urls: int = 500_000
+    #: requests that may be sent in this run; ``None`` = no limit
+    budget: int | None = None
+    #: requests in a row without a target after which the crawl may end; 0 = never
+    patience: int = 0
+    #: what politeness counts by: ``host``, or ``domain`` (pay-level domain)
+    pace_by: str = "host"
+    #: seconds between looks at the seed lists
+    seed_interval: float = 0.5
+    #: seconds between looks at what other workers learned
+    event_interval: float = 0.25
+    #: seconds between two savings of what the strategy learned
+    save_interval: float = 30.0
+    #: seconds without work after which a crawl that has seeds ends
+    idle_time: float = 0.0
+    #: whether other processes may work on the same crawl
+    shared: bool = False
+    #: spiders of this process that belong to the crawl; it is not over before all have come
+    spiders: int = 1

@@ -1,0 +1,189 @@
+"""A spider that plants its seeds in the frontier, and passes on what belongs to no link."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, ClassVar, Self
+
+from scrapy import Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider
+
+from semcrawl.errors import FrontierError, UsageError
+from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.session import CrawlSession
+from semcrawl.links import Link, Page
+from semcrawl.relevance import Ranked
+from semcrawl.scope import Scope
+from semcrawl.spiders.revisits import due_links
+from semcrawl.spiders.seeds import Planted, by_page, read_planted, read_seeds
+from semcrawl.urls import Normalisation
+
+
+class PlantingSpider(Spider):
+    """A spider whose links, the seeds first, wait in the frontier.
+
+    Arguments (``-a``): ``seeds`` (``URL,URL`` or ``@file``; without, the spider waits on its Redis
+    list), ``scope`` (see :class:`~semcrawl.scope.Scope`), ``redis_key`` (name of its list).
+    """
+
+    #: name of its queue in the frontier
+    queue: ClassVar[str]
+
+    session: CrawlSession
+    normalisation: Normalisation
+    scope: Scope
+    _key_pattern: str
+
+    def __init__(
+        self,
+        name: str | None = None,
+        seeds: str = "",
+        scope: str = "",
+        redis_key: str = "",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(name, **kwargs)
+        self._seeds_text = seeds
+        self._scope_text = scope
+        self._redis_key = redis_key
+        self._out: asyncio.Queue[Any] = asyncio.Queue()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Make the spider and read its settings."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        settings = crawler.settings
+        spider.normalisation = Normalisation(
+            presentational=frozenset(
+                name.lower() for name in settings.getlist("SEMCRAWL_URL_DROP_PARAMETERS")
+            ),
+            https_to_http=settings.getbool("SEMCRAWL_URL_HTTPS_TO_HTTP"),
+            drop_www=settings.getbool("SEMCRAWL_URL_DROP_WWW"),
+            drop_query=settings.getbool("SEMCRAWL_URL_DROP_QUERY"),
+        )
+        spider.scope = Scope.parse(
+            spider._scope_text or settings.get("SEMCRAWL_SCOPE", "site"),
+            settings.getlist("SEMCRAWL_REDIRECTORS"),
+        )
+        pattern = spider._redis_key or settings.get("REDIS_START_URLS_KEY", "%(name)s:start_urls")
+        spider._key_pattern = pattern
+        crawler.signals.connect(spider._end_start, signals.spider_closed)
+        return spider
+
+    def join(self, session: CrawlSession) -> None:
+        """Take part in a session, in the scope that all its seeds give."""
+        self.session = session
+        self.scope.roots = session.intake.roots
+
+    @property
+    def seed_key(self) -> str:
+        """Name of the Redis list that seeds come from."""
+        return self._list_of(self.name)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the spider waits on its list, having no seeds of its own."""
+        return not self._seeds_text and not self.settings.getbool("SEMCRAWL_HARVEST")
+
+    def _list_of(self, name: str) -> str:
+        try:
+            return self._key_pattern % {"name": name}
+        except (TypeError, ValueError, KeyError):
+            return self._key_pattern
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Plant the seeds, then pass on records that come from elsewhere until the crawl ends."""
+        try:
+            await self._plant_own()
+        except UsageError as error:
+            self.logger.error("%s", error)
+            self.session.fail(str(error))
+            raise CloseSpider("usage") from None
+        except Exception as error:
+            self.logger.exception("the seeds cannot be planted")
+            self.session.fail(f"{type(error).__name__}: {error}")
+            raise CloseSpider("error") from None
+        self.session.planted(self.queue)
+        waiter = asyncio.create_task(self._await_end())
+        try:
+            while (item := await self._out.get()) is not None:
+                yield item
+        finally:
+            waiter.cancel()
+
+    async def _plant_own(self) -> None:
+        if self.settings.getbool("SEMCRAWL_REVISIT") and self.queue == "html":
+            await self._plant_revisits()
+        if not self._seeds_text:
+            return
+        urls = read_seeds(self._seeds_text, self.normalisation)
+        await self.session.intake.widen({root for url in urls for root in self.scope.roots_of(url)})
+        await self.session.intake.plant([(url, LinkMemo()) for url in urls], self.queue)
+
+    async def _plant_revisits(self) -> None:
+        """Put in what was had before and is due again."""
+        due = await asyncio.to_thread(due_links, self.settings)
+        planted = await self.session.intake.revisit(due, self.queue)
+        self.logger.info("%d documents and pages are due again", planted)
+
+    async def _await_end(self) -> None:
+        await self.session.finished.wait()
+        self._out.put_nowait(None)
+
+    def _end_start(self) -> None:
+        self._out.put_nowait(None)
+
+    def emit(self, item: Any) -> None:
+        """Send an item to the pipelines that belongs to no link (a robots.txt, say)."""
+        self.count(item)
+        self._out.put_nowait(item)
+
+    def plant_raw(self, raw: list[str]) -> None:
+        """Take in entries of the seed list."""
+        self._run(self._plant_raw(raw))
+
+    async def _plant_raw(self, raw: list[str]) -> None:
+        planted: list[Planted] = []
+        for text in raw:
+            try:
+                planted.append(read_planted(text, self.normalisation))
+            except UsageError as error:
+                self.logger.error("%s", error)
+        roots = {root for one in planted for root in one.roots}
+        for one in planted:
+            if one.page is None:
+                roots |= self.scope.roots_of(one.link.url)
+        await self.session.intake.widen(roots)
+        for (page, barren), links in by_page(planted).items():
+            if page is None:
+                await self.session.intake.plant(
+                    [(link.url, LinkMemo()) for link in links], self.queue
+                )
+            else:
+                await self.discover(page, links, barren)
+        await self.session.frontier.done_seeds(self.seed_key, raw)
+        self.session.wake()
+
+    def _run(self, coroutine: Any) -> None:
+        task = asyncio.ensure_future(self._guarded(coroutine))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _guarded(self, coroutine: Any) -> None:
+        try:
+            await coroutine
+        except FrontierError as error:
+            self.logger.error("%s", error)
+
+    # -- what the kinds of spider do
+    async def discover(
+        self, page: Page, links: Sequence[Link], barren: int = 0
+    ) -> tuple[Ranked, ...]:
+        """Rank the links of a page and put the new ones into the frontier; return these."""
+        raise NotImplementedError
+
+    def count(self, item: Any) -> None:
+        """Take an item into the statistics."""
