@@ -22,7 +22,8 @@ _DIRECTORY_INDEX = re.compile(r"/(?:index\.x?html?|default\.(?:aspx?|htm))$")
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
 #: what stays as it is but for its file name and its query
 _NORMAL = re.compile(
-    r"https?://([a-z0-9](?:[a-z0-9.-]*[a-z0-9-])?)(/[A-Za-z0-9\-._~:/@!$&'()*+,;=]*)"
+    r"https?://([a-z0-9](?:[a-z0-9.-]*[a-z0-9-])?(?::(?!(?:80|443)/)(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}))?)"
+    r"(/[A-Za-z0-9\-._~:/@!$&'()*+,;=]*)"
     r"(?:\?([A-Za-z0-9\-._~:/?@!$&'()*+,;=]*))?\Z"
 )
 #: references that need no more than being put behind their base's host, or its folder
@@ -31,6 +32,10 @@ _BELOW_HOST = re.compile(
 )
 _BELOW_FOLDER = re.compile(
     r"[A-Za-z0-9\-_~%]+(?:/[A-Za-z0-9\-_~%]+)*/?(?:\.[A-Za-z0-9]+)*(?:\?[^#?\s]*)?(?:#.*)?\Z"
+)
+#: references whose result is normal wherever their base is, unless they name an index
+_NORMAL_BELOW_HOST = re.compile(
+    r"/(?:[A-Za-z0-9\-_~]+/)*(?:[A-Za-z0-9\-_~]+(?:\.[A-Za-z0-9]+)*)?\Z"
 )
 _BASE = re.compile(r"(https?://[A-Za-z0-9.:-]+)((?:/[^/?#;.][^/?#;]*)*/)[^/?#]*(?:[?#].*)?\Z")
 _DOT_SEGMENT = re.compile(r"/\.\.?(?=/|\Z)")
@@ -158,6 +163,10 @@ def resolve(
     )
     if not reference or reference[0] == "#" or len(reference) > MAX_URL_LENGTH:
         return None
+    if _NORMAL_BELOW_HOST.match(reference) and not _DIRECTORY_INDEX.search(reference):
+        host = _normal_host(base, options)
+        if host and len(host) + len(reference) <= MAX_URL_LENGTH:
+            return host + reference
     try:
         return normalise(_join(base, reference), options)
     except ValueError:
@@ -174,6 +183,15 @@ def _join(base: str, reference: str) -> str:
         if _BELOW_FOLDER.match(reference):
             return parts[0] + parts[1] + reference
     return urljoin(base, reference)
+
+
+@lru_cache(maxsize=64)
+def _normal_host(base: str, options: Normalisation) -> str:
+    """Return scheme and host of a base where normalising leaves them alone; else ``""``."""
+    match = _NORMAL.match(base)
+    if match is None or len(match[1]) > 253 or options.https_to_http or options.drop_www:
+        return ""
+    return base[: match.start(2)]
 
 
 @lru_cache(maxsize=64)

@@ -1,5 +1,7 @@
 """One spelling for every URL."""
 
+from urllib.parse import urljoin
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -159,3 +161,34 @@ def test_hosts_and_segments():
     assert host_of("http://A.org:80/x") == "a.org"
     assert host_of("http://[") == ""
     assert segments("/a//b.html") == ("a", "b.html")
+
+
+@given(
+    urls,
+    st.lists(
+        st.sampled_from(
+            [
+                "/",
+                "a",
+                "B-1",
+                ".",
+                "..",
+                "x.html",
+                "index.html",
+                "?q=1",
+                "#f",
+                "//",
+                "%2f",
+                "é",
+                " ",
+            ]
+        ),
+        min_size=1,
+        max_size=5,
+    ).map("".join),
+)
+def test_usual_references_take_no_short_cut_that_shows(base, reference):
+    """What is resolved at once is what joining and normalising give."""
+    expected = None if reference[0] == "#" else normalise(urljoin(base, reference.strip()))
+    if reference.strip():
+        assert resolve(base, reference) == expected

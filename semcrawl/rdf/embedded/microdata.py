@@ -11,9 +11,6 @@ from semcrawl.rdf.embedded.dates import date_datatype
 from semcrawl.rdf.embedded.triples import Triple
 from semcrawl.rdf.terms import RDF, XSD, iri_of, iri_term, literal_term
 
-#: A cheap look at a page's bytes: no match, no Microdata.
-GATE = re.compile(rb"\sitemscope[\s=>/]", re.IGNORECASE)
-
 _TOP = etree.XPath("//*[@itemscope and not(@itemprop)]")
 _TEXT = etree.XPath("string()")
 _LANGUAGE = etree.XPath("ancestor-or-self::*[@lang or @xml:lang][1]")

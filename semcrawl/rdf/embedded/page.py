@@ -10,6 +10,7 @@ from lxml import etree
 
 from semcrawl.rdf.detection import Detection
 from semcrawl.rdf.embedded import microdata, rdfa
+from semcrawl.rdf.embedded.gates import gates
 from semcrawl.rdf.embedded.triples import Triple
 from semcrawl.rdf.encoding import find_encoding, to_utf8
 from semcrawl.rdf.errors import ErrorLog, LimitReached
@@ -21,26 +22,10 @@ from semcrawl.rdf.sink import QuadSink
 from semcrawl.rdf.terms import iri_of, iri_term
 from semcrawl.vocabulary import Kind
 
-_JSON_LD = re.compile(rb"application/(?:[\w.+-]*\+)?ld\+json|ld(?:\+|&#43;|&#x2b;)json", re.I)
-_ROLE = re.compile(rb"\srole\s*=", re.IGNORECASE)
 _SCRIPTS = etree.XPath("//*[local-name() = 'script' and @type]")
 _BASE = etree.XPath("//*[local-name() = 'base']/@href")
 _META_CHARSET = re.compile(rb"""<meta\s[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _XHTML = re.compile(rb"\A\s*(?:<\?xml|<!doctype\s+html\s+public\s+\"-//W3C//DTD XHTML)", re.I)
-
-
-def gates(body: bytes, options: ReadOptions) -> set[Embedded]:
-    """Return the kinds of data that a cheap look at the bytes does not rule out."""
-    found = set()
-    if Embedded.JSON_LD in options.embedded and _JSON_LD.search(body):
-        found.add(Embedded.JSON_LD)
-    if Embedded.MICRODATA in options.embedded and microdata.GATE.search(body):
-        found.add(Embedded.MICRODATA)
-    if Embedded.RDFA in options.embedded and (
-        rdfa.GATE.search(body) or (options.rdfa_roles and _ROLE.search(body))
-    ):
-        found.add(Embedded.RDFA)
-    return found
 
 
 def read_embedded(

@@ -6,7 +6,6 @@ bear one of RDFa's attributes are looked at, which makes most pages a matter of 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from lxml import etree
@@ -23,12 +22,6 @@ from semcrawl.rdf.embedded.rdfa_values import property_value
 from semcrawl.rdf.embedded.triples import Triple, copy_patterns
 from semcrawl.rdf.terms import RDF, iri_term
 
-#: A cheap look at a page's bytes: no match, no RDFa (but for roles).
-GATE = re.compile(
-    rb"\s(?:property|typeof|vocab|about|resource|datatype|inlist|rev)[\s=>]|"
-    rb"\srel\s*=\s*[\"']?[^\"'>]*(?::|\blicense\b|\bdescribedby\b)|XHTML\+RDFa",
-    re.IGNORECASE,
-)
 _ELEMENTS = etree.XPath(
     "//*[@property or @typeof or @about or @resource or @rel or @rev or @href or @src or @vocab or"
     " @prefix or @inlist or @lang or @xml:lang or @*[starts-with(name(), 'xmlns:')]]"
