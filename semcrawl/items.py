@@ -132,6 +132,8 @@ class FetchRecord:
     #: anything more a pipeline may want to keep
     extra: dict[str, str] = field(default_factory=dict)
     revisit: bool = False  #: the attempt asked for a document that had been had before
+    attempt: int | None = None  #: names the attempt (64 bits); made again, it keeps its name
+    repeated: bool = False  #: it is made again after a crash: a record of it may be there
 
 
 @dataclass(slots=True)

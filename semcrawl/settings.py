@@ -121,6 +121,9 @@ SEMCRAWL_JOBDIR = ""
 SEMCRAWL_CRAWL_NAME = "semcrawl"
 #: Seconds after which a link that was taken and not finished goes back in.
 SEMCRAWL_LEASE_TIME = 120.0
+#: Links that a process may have taken and not finished, those included whose results are being
+#: written (at least `CONCURRENT_REQUESTS`): what is fetched again after a `kill -9` at most.
+SEMCRAWL_MAX_LEASES = 256
 #: Who is first among hosts whose best links are of equal value: `off` (the first link in),
 #: `equal` (hosts in turn), `yield` (in turn, richer hosts more often).
 SEMCRAWL_FAIRNESS = "off"

@@ -47,6 +47,11 @@ class Lease:
     tries: int = 0
     #: whether its host is held until :meth:`Frontier.started` (or the end of the download)
     held: bool = False
+    #: names the attempt (64 bits): one that is made again, as the worker that made it was killed
+    #: before it was acknowledged, has the name of the first
+    attempt: int = 0
+    #: whether it is such a one, whose results may have been written
+    repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

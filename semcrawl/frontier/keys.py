@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 #: format of the keys; frontiers of another format are refused
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,8 @@ class Keys:
 
     ================ ====== ================================================================
     wait:Q:HOST/GRP  zset   waiting links, by key; member: sequence number (6 bytes), tries
-                            (1), length of label (1), label, blob (msgpack of URL, payload)
+                            (1), length of label (1), label, blob (msgpack of URL, payload);
+                            with 128 added to tries, the number (6) of the first lost take
     local:Q:HOST     zset   groups found on this host only, by minus value, then place
     spread:Q:GRP     zset   hosts of a global group, by turn and place, parked ones left out
     place:Q:GRP      hash   host → turn and place in spread:, or empty when parked

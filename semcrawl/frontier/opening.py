@@ -64,6 +64,7 @@ def session_options(settings: BaseSettings) -> SessionOptions:
         raise UsageError(f"CONCURRENT_REQUESTS must be at least 1, not {concurrency}")
     return SessionOptions(
         concurrency=concurrency,
+        leases=max(concurrency, int(number(settings, "SEMCRAWL_MAX_LEASES", 256))),
         slow_start=int(number(settings, "SEMCRAWL_SLOW_START", 0)),
         budget=budget,
         patience=int(number(settings, "SEMCRAWL_PATIENCE", 0)),

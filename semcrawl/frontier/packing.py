@@ -15,6 +15,8 @@ from semcrawl.frontier.contract import Entry, Lease
 
 _DIGEST_BYTES = 10
 _SEQUENCE_BYTES = 6
+#: mark in the byte of the tries: the member ends with the number of a lost take
+_LOST = 128
 _SCHEMES = ("http://", "https://")
 #: msgpack's code of our own type: a text without its first part
 _SHORTENED = 1
@@ -29,6 +31,8 @@ class Waiting:
     entry: Entry
     sequence: int
     tries: int
+    #: number of the first of the takes before that ended without a word; ``None`` if none did
+    lost: int | None = None
 
 
 def digest(url: str) -> bytes:
@@ -97,7 +101,11 @@ def text(data: bytes) -> str:
 def unpack_member(queue: str, host: str, group: str, key: float, member: bytes) -> Waiting:
     """Read a waiting link; ``FrontierCorrupt`` when it is not ours."""
     try:
-        tries = member[_SEQUENCE_BYTES]
+        tries, lost = member[_SEQUENCE_BYTES], None
+        if tries >= _LOST:
+            tries -= _LOST
+            lost = int.from_bytes(member[-_SEQUENCE_BYTES:], "big")
+            member = member[:-_SEQUENCE_BYTES]
         start = _SEQUENCE_BYTES + 2
         end = start + member[start - 1]
         label = text(member[start:end])
@@ -113,11 +121,21 @@ def unpack_member(queue: str, host: str, group: str, key: float, member: bytes) 
             f" {error or type(error).__name__}"
         ) from error
     entry = Entry(url, host, queue, group, key, payload, label, barren)
-    return Waiting(entry, int.from_bytes(member[:_SEQUENCE_BYTES], "big"), tries)
+    return Waiting(entry, int.from_bytes(member[:_SEQUENCE_BYTES], "big"), tries, lost)
 
 
-def unpack_lease(fields: Sequence[Any]) -> Lease:
-    """Read what ``take`` returns for a link; ``FrontierCorrupt`` when it is not ours."""
+def unpack_lease(fields: Sequence[Any], crawl: str) -> Lease:
+    """Read what ``take`` of a ``crawl`` returns; ``FrontierCorrupt`` when it is not ours."""
     lease_id, queue, host, group, key, member, held = fields
     link = unpack_member(text(queue), text(host), text(group), float(key), member)
-    return Lease(text(lease_id), link.entry, link.tries, bool(held))
+    name = text(lease_id)
+    number = name.rpartition(":")[2] if link.lost is None else link.lost
+    made = hashlib.blake2b(f"{crawl}/{number}".encode("utf-8", "surrogatepass"), digest_size=8)
+    return Lease(
+        name,
+        link.entry,
+        link.tries,
+        bool(held),
+        attempt=int.from_bytes(made.digest(), "big", signed=True),
+        repeated=link.lost is not None,
+    )

@@ -55,6 +55,8 @@ class RedisFrontier(Frontier):
         # events are told apart by incarnation, so that a restarted worker hears its former self
         self._incarnation = uuid4().bytes
         self._last_event = b"-"
+        #: name of the crawl, its like never used again
+        self._crawl = self.keys.root
         self._server = Server(
             server,
             meta_key=self.keys.meta,
@@ -79,9 +81,9 @@ class RedisFrontier(Frontier):
 
     async def _open(self) -> None:
         await self._server.check()
-        found = text(
-            await self._server.run("open", [str(FORMAT_VERSION), self.options.bloom_size()])
-        )
+        stamp = [str(FORMAT_VERSION), self.options.bloom_size()]
+        found, created = map(text, await self._server.run("open", stamp))
+        self._crawl = self.keys.root + created
         if found != str(FORMAT_VERSION):
             raise FrontierCorrupt(
                 f"the frontier's key {self.keys.meta!r} has format {found}; this version of"
@@ -143,7 +145,7 @@ class RedisFrontier(Frontier):
         """Lease up to ``limit`` links, best first."""
         args = [limit, _micros(self.options.lease_time), self.worker_id, list(queues)]
         reply = await self._server.run("take", args, once=True)
-        return [unpack_lease(fields) for fields in reply]
+        return [unpack_lease(fields, self._crawl) for fields in reply]
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
         """Seconds until asking again may give a link; ``None`` if none waits."""

@@ -269,7 +269,7 @@ class CrawlSession:
         if self._draining:
             return 0
         flying = self._leases.flying
-        room = self._concurrency() - flying
+        room = min(self._concurrency() - flying, self.options.leases - len(self._leases))
         if self.options.budget is not None:
             room = min(room, self.options.budget - self.requests - self._leases.unsent)
         if isinstance(self.strategy, Restrained):

@@ -13,6 +13,8 @@ class SessionOptions:
     concurrency: int = 8
     #: fetches to learn from per further request in flight, at the start; 0 = all at once
     slow_start: int = 0
+    #: leases that may be held at a time, those included whose results are being written
+    leases: int = 256
     #: URLs that this process remembers to be in the seen set (some 60 bytes each)
     known_urls: int = 500_000
     #: requests that may be sent in this run; ``None`` = no limit

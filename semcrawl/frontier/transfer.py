@@ -16,17 +16,18 @@ from typing import Any
 from semcrawl.errors import UsageError
 from semcrawl.frontier.contract import Entry
 from semcrawl.frontier.inspection import FrontierInspector
-from semcrawl.frontier.keys import FORMAT_VERSION
 from semcrawl.frontier.packing import Waiting
 from semcrawl.frontier.redis_frontier import RedisFrontier
 
 _BATCH = 500
+#: format of the lines, which does not change when that of the keys does
+_FORMAT = 1
 
 
 async def export_lines(frontier: RedisFrontier) -> AsyncIterator[str]:
     """Yield the frontier as JSON lines. Leased links are exported too: best when nobody crawls."""
     inspector = FrontierInspector(frontier)
-    yield _line("frontier", format=FORMAT_VERSION, prefix=frontier.keys.prefix)
+    yield _line("frontier", format=_FORMAT, prefix=frontier.keys.prefix)
     for group, value in (await inspector.values()).items():
         yield _line("value", group=group, value=value)
     for host, (delay, concurrency) in (await inspector.paces()).items():
@@ -61,8 +62,8 @@ async def import_lines(frontier: RedisFrontier, lines: Iterable[str]) -> int:
             if not line.strip():
                 continue
             row = json.loads(line, object_hook=_from_json)
-            if number == 1 and (row["kind"] != "frontier" or row["format"] != FORMAT_VERSION):
-                raise UsageError(f"line 1: not an exported frontier of format {FORMAT_VERSION}")
+            if number == 1 and (row["kind"] != "frontier" or row["format"] != _FORMAT):
+                raise UsageError(f"line 1: not an exported frontier of format {_FORMAT}")
             if row["kind"] == "link":
                 state = "failed" if row["state"] == "failed" else "waiting"
                 batch[state].append(_link(row))

@@ -52,6 +52,9 @@ class Fetch(Base):
     etag: Mapped[str] = mapped_column(Text, default="")
     last_modified: Mapped[str] = mapped_column(Text, default="")
     content_hash: Mapped[str] = mapped_column(String(64), default="")
+    #: names the attempt: one made again after a crash has the name of the first, whose row it
+    #: replaces; NULL for requests that belong to no link
+    attempt: Mapped[int | None] = mapped_column(BigInteger, index=True, unique=True)
 
 
 class Document(Base):

@@ -34,6 +34,7 @@ def fetch_row(record: FetchRecord) -> dict[str, Any]:
         "etag": storable(record.extra.get("etag", "")),
         "last_modified": storable(record.extra.get("last_modified", "")),
         "content_hash": record.extra.get("content_hash", "")[:64],
+        "attempt": record.attempt,
     }
 
 

@@ -11,8 +11,8 @@ from typing import Any, Self, cast
 
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
-from sqlalchemy import Engine, Table, insert
-from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy import Engine, Table, bindparam, delete, insert
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
 from semcrawl.errors import StoreError
 from semcrawl.items import FetchRecord, RdfDocument
@@ -27,15 +27,18 @@ from semcrawl.pipelines.lost import ItemLost
 logger = logging.getLogger(__name__)
 
 # the table, not the class: the ORM's insertion costs some times as much
-_INSERT = insert(cast("Table", Fetch.__table__))
+_FETCH = cast("Table", Fetch.__table__)
+_INSERT = insert(_FETCH)
+_DELETE = delete(_FETCH).where(_FETCH.c.attempt == bindparam("name"))
 
 
 class MetadataPipeline:
     """Writes every :class:`~semcrawl.items.FetchRecord` to the table ``fetch``.
 
-    ``process_item`` returns when the row is committed. A database elsewhere than in the job
-    folder gets the table ``document`` too, which the job folder has from
-    ``QuadsFilePipeline``. A database that goes away is waited for; after
+    ``process_item`` returns when the row is committed. An attempt that is made again, because its
+    worker was killed before it could say that all was written, replaces its first row. A
+    database elsewhere than in the job folder gets the table ``document`` too, which the job folder
+    has from ``QuadsFilePipeline``. A database that goes away is waited for; after
     ``SEMCRAWL_METADATA_PATIENCE`` seconds the record counts as lost. Stats:
     ``semcrawl/metadata/rows``, ``/failed``.
     """
@@ -108,9 +111,16 @@ class MetadataPipeline:
         """Write a batch in one transaction, trying again while the database is away."""
         deadline = time.monotonic() + self._patience
         pause = 0.5
+        afresh = False
         while True:
             try:
-                self._try_to_write(items)
+                self._try_to_write(items, afresh=afresh)
+            except IntegrityError as error:
+                # a row of the same attempt is there: its worker outlived its lease
+                if afresh:
+                    message = f"cannot write the crawl metadata: {one_line(error)}"
+                    raise StoreError(message) from None
+                afresh = True
             except SQLAlchemyError as error:
                 is_passing = isinstance(error, OperationalError | InterfaceError)
                 if not is_passing or time.monotonic() + pause > deadline:
@@ -124,10 +134,11 @@ class MetadataPipeline:
             else:
                 return [None] * len(items)
 
-    def _try_to_write(self, items: Sequence[FetchRecord | RdfDocument]) -> None:
+    def _try_to_write(self, items: Sequence[FetchRecord | RdfDocument], *, afresh: bool) -> None:
         if self._engine is None:
             raise StoreError("the metadata database is closed")
-        rows = []
+        rows: dict[object, dict[str, Any]] = {}
+        written_before: list[int] = []
         with self._engine.begin() as connection:
             history = DocumentHistory(connection, items if self._documents else ())
             for item in items:
@@ -137,11 +148,16 @@ class MetadataPipeline:
                 row = fetch_row(item)
                 row["spider"] = row["spider"] or self._spider
                 row["worker"] = row["worker"] or self._worker
-                rows.append(row)
+                name = row["attempt"]
+                if name is not None and (item.repeated or afresh):
+                    written_before.append(name)
+                rows[object() if name is None else name] = row
                 history.note_record(item, lambda: 0)
             history.flush()
+            if written_before:
+                connection.execute(_DELETE, [{"name": name} for name in written_before])
             if rows:
-                connection.execute(_INSERT, rows)
+                connection.execute(_INSERT, list(rows.values()))
 
     def _count(self, name: str) -> None:
         if self._stats is not None:

@@ -67,6 +67,8 @@ class Attempt:
             started_at=started or time.time(),
             elapsed=max(0.0, ended - started) if started else 0.0,
             revisit=self.memo.revisit,
+            attempt=self.lease.attempt,
+            repeated=self.lease.repeated,
         )
         if response is not None:
             record.status = response.status

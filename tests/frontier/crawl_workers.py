@@ -16,22 +16,32 @@ from semcrawl.items import FetchOutcome
 
 
 class CrawlWorkers:
-    """Workers of one crawl; each start of one has a folder of its own results below ``folder``."""
+    """Workers of one crawl, with one job folder for all or one for each start of one."""
 
-    def __init__(self, served: Served, redis: ServedRedis, folder: Path, *settings: str) -> None:
+    def __init__(
+        self,
+        served: Served,
+        redis: ServedRedis,
+        folder: Path,
+        *settings: str,
+        together: bool = False,
+    ) -> None:
         self._served = served
         self._redis = redis
         self._folder = folder
         self._settings = settings
+        self._together = together
         #: pages that every worker is given as seeds
         self.seeds = [0]
         self.folders: list[Path] = []
         self.processes: list[subprocess.Popen[bytes]] = []
 
     def start(self) -> subprocess.Popen[bytes]:
-        folder = self._folder / f"worker-{len(self.folders)}"
-        folder.mkdir()
-        self.folders.append(folder)
+        log = self._folder / f"worker-{len(self.processes)}.log"
+        folder = self._folder / ("job" if self._together else f"job-{len(self.processes)}")
+        if folder not in self.folders:
+            folder.mkdir()
+            self.folders.append(folder)
         own = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
         command = [sys.executable, "-m", "semcrawl", "crawl", "html"]
         seeds = ",".join(map(self._served.web.url, self.seeds))
@@ -41,7 +51,7 @@ class CrawlWorkers:
         for setting in (*settings, "MAX_IDLE_TIME_BEFORE_CLOSE=1", *self._settings):
             command += ["-s", setting]
         process = subprocess.Popen(
-            [*command, "--logfile", str(folder / "log")],
+            [*command, "--logfile", str(log)],
             env=own | {"http_proxy": self._served.proxy},
             cwd=self._folder,
         )
@@ -65,7 +75,7 @@ class CrawlWorkers:
         return urls
 
     def quads(self) -> Counter[str]:
-        """Whole lines of all workers' quads."""
+        """Lines of all workers' quads."""
         lines: Counter[str] = Counter()
         for path in (folder / "quads.nq" for folder in self.folders):
             if path.exists():

@@ -244,6 +244,34 @@ async def test_what_is_done_after_its_lease_ran_out_is_not_fetched_again(
     assert await frontier.audit() == []
 
 
+async def test_an_attempt_keeps_its_name_until_it_is_acknowledged(
+    open_frontier: OpenFrontier,
+) -> None:
+    """So that what a killed worker wrote of it can be told from a new attempt."""
+    frontier = await open_frontier()
+    await frontier.add([link("1"), link("2")])
+    first, other = await frontier.take(2, Q)
+    assert first.attempt != other.attempt
+    assert not first.repeated
+    await frontier.done([other])
+    again = first
+    for tries in (1, 2):
+        await frontier.reclaim_all()
+        (again,) = await frontier.take(1, Q)
+        assert (again.attempt, again.repeated, again.tries) == (first.attempt, True, tries)
+        assert again.entry == first.entry
+    await frontier.give_back([again])
+    (retry,) = await frontier.take(1, Q)
+    assert (retry.repeated, retry.tries) == (False, 3)
+    assert retry.attempt != first.attempt
+    await frontier.reclaim_all()
+    await frontier.fail(await frontier.take(1, Q))
+    await frontier.requeue(Q)
+    (requeued,) = await frontier.take(1, Q)
+    assert (requeued.repeated, requeued.tries) == (False, 0)
+    assert requeued.entry == first.entry
+
+
 async def test_an_expired_leases_id_is_void(open_frontier: OpenFrontier) -> None:
     """Whoever held it can neither end nor give back the lease of the one who has it now."""
     late, now = await open_frontier("late", lease_time=0.02), await open_frontier("now")

@@ -256,7 +256,7 @@ async def test_keys_of_another_format_are_refused(served: ServedRedis, prefix: s
     with served.client() as admin:
         meta = "{" + prefix + "}:meta"
         admin.hset(meta, "format", "999")
-        with pytest.raises(FrontierCorrupt, match=r"meta' has format 999.*reads format 1"):
+        with pytest.raises(FrontierCorrupt, match=r"meta' has format 999.*reads format \d"):
             await RedisFrontier(served.url, prefix=prefix, worker_id="w").open()
         admin.hdel(meta, "format")
         with pytest.raises(FrontierCorrupt, match="no version stamp"):

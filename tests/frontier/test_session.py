@@ -109,3 +109,19 @@ async def test_a_retry_waits_and_comes_back(crawl: Crawl) -> None:
     assert LinkMemo.unpack(again.entry).retries == 1
     crawl.finish(again)
     await crawl.ended()
+
+
+@pytest.mark.parametrize("crawl", [{"concurrency": 3, "leases": 4}], indirect=True)
+async def test_leases_whose_results_are_not_written_are_bounded(crawl: Crawl) -> None:
+    await crawl.begin(*(f"http://h{n}/" for n in range(8)))
+    held = [await crawl.fetch() for _ in range(3)]
+    for lease in held:
+        crawl.session.downloaded(lease)
+        crawl.session.processed(lease)
+    held.append(await crawl.fetch())
+    crawl.session.downloaded(held[3])
+    crawl.session.processed(held[3])
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(crawl.leases.get(), 0.3)
+    crawl.session.acknowledge(held[0])
+    assert await crawl.fetch() not in held

@@ -254,3 +254,37 @@ async def test_both_pipelines_share_one_database(tmp_path):
     await records.close_spider()
     assert rows(tmp_path, "SELECT count(*) FROM document") == [(500,)]
     assert rows(tmp_path, "SELECT count(*) FROM fetch") == [(500,)]
+
+
+async def record_attempts(folder: Path, *records: FetchRecord) -> None:
+    pipeline = MetadataPipeline(crawl_db_url(folder))
+    pipeline.open_spider()
+    await asyncio.gather(*map(pipeline.process_item, records))
+    await pipeline.close_spider()
+
+
+def attempt(
+    url: str, name: int | None, *, repeated: bool = False, status: int = 200
+) -> FetchRecord:
+    outcome = FetchOutcome.FETCHED_HTML
+    return FetchRecord(url, outcome, url, attempt=name, repeated=repeated, status=status)
+
+
+async def test_an_attempt_made_again_replaces_its_record(tmp_path):
+    await record_attempts(tmp_path, attempt("a", 1), attempt("b", -2), attempt("robots", None))
+    await record_attempts(
+        tmp_path,
+        attempt("a", 1, repeated=True, status=201),
+        attempt("c", 3, repeated=True),
+        attempt("robots", None),
+    )
+    found = rows(tmp_path, "SELECT url, status FROM fetch ORDER BY url, id")
+    assert found == [("a", 201), ("b", 200), ("c", 200), ("robots", 200), ("robots", 200)]
+
+
+async def test_a_worker_that_outlives_its_lease_leaves_no_second_record(tmp_path):
+    """It does not know that another one has made its attempt again."""
+    await record_attempts(tmp_path, attempt("a", 1, repeated=True, status=201))
+    await record_attempts(tmp_path, attempt("a", 1), attempt("b", 2))
+    found = rows(tmp_path, "SELECT url, status FROM fetch ORDER BY url")
+    assert found == [("a", 200), ("b", 200)]

@@ -99,18 +99,35 @@ local function all_queues()
   return queues_known
 end
 
--- ---- a waiting link's member: sequence number, tries, label, blob
+-- ---- a waiting link's member: sequence number, tries, label, blob, and the attempt if one was lost
 
 local function member_label(member)
   local n = string.byte(member, SEQ + 2)
   return string.sub(member, SEQ + 3, SEQ + 2 + n)
 end
 
+local TRIES, LOST = 127, 128  -- most tries that are counted; mark of a lost attempt
+
 local function make_member(seq, tries, label, blob)
-  return seq .. string.char(math.min(tries, 255)) .. string.char(#label) .. label .. blob
+  return seq .. string.char(math.min(tries, TRIES)) .. string.char(#label) .. label .. blob
 end
 
-local function member_tries(member) return string.byte(member, SEQ + 1) end
+local function member_tries(member) return string.byte(member, SEQ + 1) % LOST end
+
+-- The member of a link whose take number n ended without a word: what it gave may have been
+-- written. The first such number stays with the link until an attempt is acknowledged.
+local function lost_member(member, n)
+  local byte = string.byte(member, SEQ + 1)
+  local rest = string.sub(member, SEQ + 2)
+  if byte < LOST then rest = rest .. sequence(n) end
+  return string.sub(member, 1, SEQ) .. string.char(math.min(byte % LOST + 1, TRIES) + LOST) .. rest
+end
+
+-- The member of a link that was never taken.
+local function fresh_member(member)
+  local last = string.byte(member, SEQ + 1) < LOST and -1 or -1 - SEQ
+  return string.sub(member, 1, SEQ) .. '\0' .. string.sub(member, SEQ + 2, last)
+end
 
 local function count(queue, label, n)
   local key = ROOT .. 'labels:' .. queue

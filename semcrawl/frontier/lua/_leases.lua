@@ -50,9 +50,7 @@ end
 -- Put a leased link back into its place.
 local function go_back(id, record)
   forget_lease(id, record)
-  local m = record.member
-  local tries = math.min(member_tries(m) + 1, 255)
-  m = string.sub(m, 1, SEQ) .. string.char(tries) .. string.sub(m, SEQ + 2)
+  local m = lost_member(record.member, tonumber(string.match(id, ':(%d+)$')))
   count(record.queue, member_label(m), 1)
   put(record.queue, record.host, record.group, record.key, m)
 end

@@ -9,7 +9,7 @@ for _, queue in ipairs(ARGS[1]) do
     if n >= ARGS[2] then return n end
     local ok, record = pcall(cmsgpack.unpack, call('HGET', key, seq))
     if not ok or type(record) ~= 'table' or #record ~= 4 then corrupt(key, 'a failed link') end
-    local m = string.sub(record[4], 1, SEQ) .. '\0' .. string.sub(record[4], SEQ + 2)
+    local m = fresh_member(record[4])
     call('HDEL', key, seq)
     count(queue, member_label(m), 1)
     put(queue, record[1], record[2], record[3], m)
