@@ -7,15 +7,24 @@ from numpy.typing import NDArray
 
 from semcrawl.relevance.learned.model import Floats
 
+#: fruitless fetches in a row that make a place dry once, three times as many twice …
+_DRY_UNIT = 32
+
 
 class FetchCounts:
-    """Counts fetches by name; names get numbers, so that counts can be read in bulk."""
+    """Counts fetches by name; names get numbers, so that what follows can be read in bulk."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
         self.names: list[str] = []
-        self._counts: Floats = np.zeros(256, np.float32)
-        self._dry: Floats = np.zeros(256, np.float32)
+        self._empty(256)
+
+    def _empty(self, size: int) -> None:
+        self._counts: Floats = np.zeros(size, np.float32)
+        self._fruitless: Floats = np.zeros(size, np.float32)
+        #: ready to be read; the last element is never a name's and stands for those never counted
+        self._shares: Floats = np.ones(size + 1, np.float32)
+        self._dryness: Floats = np.zeros(size, np.float32)
 
     def number(self, name: str) -> int:
         """The number of a name; a new one if it has none."""
@@ -25,27 +34,31 @@ class FetchCounts:
         number = self.numbers[name] = len(self.names)
         self.names.append(name)
         if number >= len(self._counts):
-            self._counts = np.concatenate((self._counts, np.zeros_like(self._counts)))
-            self._dry = np.concatenate((self._dry, np.zeros_like(self._dry)))
+            more = np.zeros_like(self._counts)
+            self._counts = np.concatenate((self._counts, more))
+            self._fruitless = np.concatenate((self._fruitless, more))
+            self._dryness = np.concatenate((self._dryness, more))
+            self._shares = np.concatenate((self._shares, more + 1))
         return number
 
     def add(self, number: int, fetches: float = 1.0) -> None:
         """Count a fetch."""
         self._counts[number] += fetches
+        self._shares[number] = 1 / np.sqrt(1 + self._counts[number])
 
     def note_yield(self, number: int, good: bool) -> None:
         """Note whether a fetch paid."""
-        self._dry[number] = 0 if good else self._dry[number] + 1
+        self._fruitless[number] = 0 if good else self._fruitless[number] + 1
+        self._dryness[number] = np.log2(1 + self._fruitless[number] / np.float32(_DRY_UNIT))
 
-    def dry(self, numbers: NDArray[np.integer]) -> Floats:
-        """Fetches in a row, of each number, that did not pay."""
-        result: Floats = self._dry[numbers]
+    def dryness(self, numbers: NDArray[np.integer]) -> Floats:
+        """log2(1 + n/32) for the fetches in a row, n, of each number that did not pay."""
+        result: Floats = self._dryness[numbers]
         return result
 
     def shares(self, numbers: NDArray[np.integer]) -> Floats:
         """1/√(1+n) for the counts n of each number; -1 stands for a name never counted."""
-        counts = np.where(numbers < 0, np.float32(0), self._counts[numbers])
-        result: Floats = 1 / np.sqrt(1 + counts)
+        result: Floats = self._shares[numbers]
         return result
 
     def state(self) -> tuple[list[str], Floats]:
@@ -56,6 +69,6 @@ class FetchCounts:
         """Take over what :meth:`state` gave."""
         self.names = list(names)
         self.numbers = {name: i for i, name in enumerate(names)}
-        self._counts = np.zeros(max(256, len(names)), np.float32)
+        self._empty(max(256, len(names)))
         self._counts[: len(names)] = counts
-        self._dry = np.zeros_like(self._counts)
+        self._shares[:-1] = 1 / np.sqrt(1 + self._counts)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semcrawl.links import Link
+from semcrawl.relevance.learned.folders import Folder, Folders
 from semcrawl.relevance.learned.options import LearnedOptions
-from semcrawl.relevance.learned.parts import LinkParts, fold_all
+from semcrawl.relevance.learned.parts import LinkParts, tags_of
 from semcrawl.relevance.learned.places import LONGEST, SeedFolders
 from semcrawl.relevance.learned.prior import LinkSigns
 from semcrawl.relevance.learned.targets import TargetSigns
+from semcrawl.relevance.learned.words import fold_digits
 
 #: texts of one kind whose rows are remembered
 _CACHE_SIZE = 20_000
@@ -53,8 +56,11 @@ _TOPICS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LinkFacts:
+#: topics whose texts are words: runs of digits in them are one and the same
+_WORDY = frozenset("ulqaAbft")
+
+
+class LinkFacts(NamedTuple):
     """All that the model keeps of a link."""
 
     #: rows of the weight table, without repetition
@@ -75,87 +81,145 @@ class FeatureMaker:
         self._families = options.families
         mask = (1 << options.table_bits) - 1
         self._rows = {topic: _Rows(topic, mask) for topic in _TOPICS}
+        self._folders = Folders()
+        self._row_of = {topic: table.__getitem__ for topic, table in self._rows.items()}
+        self._markups: dict[tuple[str, str, str, str], _Markup] = {}
+        self._forms: dict[tuple[str, str, str, int], tuple[int, ...]] = {}
 
     def facts(self, link: Link, page_folder: str, seeds: SeedFolders) -> LinkFacts:
         """Describe a link found on a page in ``page_folder`` (``host/folder/``).
 
         One whose URL cannot be read is ``dropped``.
         """
-        parts = LinkParts(link, page_folder, seeds)
+        parts = LinkParts(link, page_folder, seeds, self._folders)
         signs = LinkSigns.of(link, parts, self._targets)
-        dropped = link.element != "seed" and (signs.useless or not parts.readable)
-        if dropped:
+        if link.element != "seed" and (signs.useless or not parts.readable):
             row = np.array([self._rows["1"][""]], np.uint32)
             return LinkFacts(row, ("", "", ""), parts.host, True, signs)
-        rows: set[int] = set()
-        for topic, tokens in self._tokens(link, parts):
-            rows.update(map(self._rows[topic].__getitem__, tokens))
+        folder, markup = parts.folder, self._markup(link)
+        if folder.rows is None:
+            folder.rows = self._rows_of(self._folder_tokens(folder))
+        rows = {*folder.rows, *markup.rows, *self._form(parts)}
+        for topic, tokens in self._own_tokens(link, parts):
+            rows.update(map(self._row_of[topic], tokens))
         return LinkFacts(
-            np.fromiter(rows, np.uint32, len(rows)), _groups(parts), parts.host, False, signs
+            np.fromiter(rows, np.uint32, len(rows)),
+            _groups(parts, markup.shape),
+            parts.host,
+            False,
+            signs,
         )
 
     def forget(self) -> None:
         """Keep the memory of rows bounded; to be called from time to time."""
-        for table in self._rows.values():
+        tables: list[dict[Any, Any]] = [*self._rows.values(), self._markups, self._forms]
+        for table in tables:
             if len(table) > _CACHE_SIZE:
                 table.clear()
 
     def named(self, link: Link, page_folder: str, seeds: SeedFolders) -> list[tuple[str, int]]:
         """Every feature by name with its row, in the order of making (for explanations)."""
         found: dict[str, int] = {}
-        for topic, tokens in self._tokens(link, LinkParts(link, page_folder, seeds)):
+        parts = LinkParts(link, page_folder, seeds, self._folders)
+        for topic, tokens in chain(
+            self._form_tokens(parts),
+            self._own_tokens(link, parts),
+            self._folder_tokens(parts.folder),
+            self._markup_tokens(link),
+        ):
             for token in tokens:
-                name = f"{_TOPICS[topic]} {token!r}" if token else _TOPICS[topic]
+                text = fold_digits(token) if topic in _WORDY else token
+                name = f"{_TOPICS[topic]} {text!r}" if text else _TOPICS[topic]
                 found[name] = self._rows[topic][token]
         return list(found.items())
 
-    def _tokens(self, link: Link, parts: LinkParts) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Topic and texts of every feature."""
-        families, host, folders = self._families, parts.host, parts.folders
+    def _rows_of(self, found: Iterable[tuple[str, Iterable[str]]]) -> tuple[int, ...]:
+        return tuple({self._rows[topic][token] for topic, tokens in found for token in tokens})
+
+    def _markup(self, link: Link) -> _Markup:
+        """What the model sees of a link's element."""
+        key = (link.tag_path, link.type, link.rel, link.predicate)
+        markup = self._markups.get(key)
+        if markup is None:
+            rows = self._rows_of(self._markup_tokens(link))
+            markup = self._markups[key] = _Markup(tags_of(link)[1], rows)
+        return markup
+
+    def _form(self, parts: LinkParts) -> tuple[int, ...]:
+        """Rows of a link's form: what few links of a site differ in."""
+        key = (parts.extension, parts.ending, parts.way, len(parts.segments))
+        rows = self._forms.get(key)
+        if rows is None:
+            rows = self._forms[key] = self._rows_of(self._form_tokens(parts))
+        return rows
+
+    # topic and texts of every feature: those of the folder, the element, the form, the link itself
+
+    def _folder_tokens(self, folder: Folder) -> Iterator[tuple[str, Sequence[str]]]:
+        families, host, names = self._families, folder.host, folder.names
+        if "path" in families:
+            yield "u", folder.words[:20]
+        if "host" in families:
+            yield "h", (host,)
+            yield "hs", (f"{host}/{'/'.join(names)}",)
+            yield "hf", (f"{host}/{names[0] if names else ''}",)
+        if "place" in families:
+            yield "o", (folder.within,)
+            yield "g", ["/".join((host, *names[:n])) for n in range(1, _PREFIXES + 1)][: len(names)]
+
+    def _markup_tokens(self, link: Link) -> Iterator[tuple[str, Sequence[str]]]:
+        if "markup" in self._families:
+            tags, shape = tags_of(link)
+            yield "y", (link.type[:80].lower(),)
+            yield "r", (link.rel[:80].lower(),)
+            yield "p", (tags,)
+            yield "P", (shape,)
+            if link.predicate:
+                yield "d", (link.predicate[:LONGEST],)
+
+    def _form_tokens(self, parts: LinkParts) -> Iterator[tuple[str, Sequence[str]]]:
+        families = self._families
         yield "1", ("",)
         if "extension" in families:
             yield "e", (parts.extension,)
             yield "E", (parts.ending,)
         if "path" in families:
-            last = fold_all(parts.last_words)
-            above = fold_all(parts.folder_words)
             yield "n", (str(len(parts.segments)),)
-            yield "u", (*above[:20], *last[:8])
-            yield "l", tuple(last[:8])
-        if "query" in families and parts.query:
-            yield "q", tuple(fold_all(parts.query_words)[:6])
-        if "host" in families:
-            first, nearest = (folders[0], folders[-1]) if folders else ("", "")
-            yield "h", (host,)
-            yield "hs", (f"{host}/{'/'.join(folders)}",)
-            yield "hf", (f"{host}/{first}",)
-            yield "hp", (f"{host}/{nearest}/*{parts.file}",)
         if "place" in families:
             yield "w", (parts.way,)
             yield "we", (f"{parts.way} {parts.ending}",)
-            yield "o", (parts.within,)
-            prefixes, prefix = [], host
-            for folder in folders[:_PREFIXES]:
-                prefix = f"{prefix}/{folder}"
-                prefixes.append(prefix)
-            yield "g", tuple(prefixes)
-        if "anchor" in families and link.anchor:
-            words = fold_all(parts.anchor_words[:8])
-            yield "a", tuple(words)
+
+    def _own_tokens(self, link: Link, parts: LinkParts) -> list[tuple[str, Sequence[str]]]:
+        families = self._families
+        found: list[tuple[str, Sequence[str]]] = []
+        if "path" in families:
+            last = parts.last_words[:8]
+            found += ("u", last), ("l", last)
+        if parts.query and "query" in families:
+            found.append(("q", parts.query_words[:6]))
+        if "host" in families:
+            nearest = parts.folders[-1] if parts.folders else ""
+            found.append(("hp", (f"{parts.host}/{nearest}/*{parts.file}",)))
+        if link.anchor and "anchor" in families:
+            words = parts.anchor_words[:8]
+            found.append(("a", words))
             if len(link.anchor) <= _SHORT_ANCHOR:
-                yield "A", (" ".join(words) or link.anchor,)
+                found.append(("A", (" ".join(words) or link.anchor,)))
         if "context" in families:
-            yield "b", tuple(fold_all(parts.words_before[-4:]))
-            yield "f", tuple(fold_all(parts.words_after[:3]))
-        if "title" in families and link.title:
-            yield "t", tuple(fold_all(parts.title_words[:6]))
-        if "markup" in families:
-            yield "y", (link.type[:80].lower(),)
-            yield "r", (link.rel[:80].lower(),)
-            yield "p", (parts.tags,)
-            yield "P", (parts.shape,)
-            if link.predicate:
-                yield "d", (link.predicate[:LONGEST],)
+            if parts.words_before:
+                found.append(("b", parts.words_before[-4:]))
+            if parts.words_after:
+                found.append(("f", parts.words_after[:3]))
+        if link.title and "title" in families:
+            found.append(("t", parts.title_words[:6]))
+        return found
+
+
+class _Markup(NamedTuple):
+    """What the model sees of an element: the end of its tag path, and rows."""
+
+    shape: str
+    rows: tuple[int, ...]
 
 
 class _Rows(dict[str, int]):
@@ -165,17 +229,22 @@ class _Rows(dict[str, int]):
         super().__init__()
         self._salt = crc32(f"{topic}:".encode())
         self._mask = mask
+        self._folds = topic in _WORDY
 
     def __missing__(self, token: str) -> int:
+        folded = fold_digits(token) if self._folds else token
+        if folded != token:
+            row = self[token] = self[folded]
+            return row
         row = self[token] = crc32(token.encode("utf-8", "replace"), self._salt) & self._mask
         return row
 
 
-def _groups(parts: LinkParts) -> tuple[str, str, str]:
+def _groups(parts: LinkParts, shape: str) -> tuple[str, str, str]:
     """Names of the link's cluster, section and subsection."""
     host, folders = parts.host, parts.folders
     return (
-        f"{parts.shape} {host} {len(folders)} {parts.extension} {parts.trailing}",
+        f"{shape} {host} {len(folders)} {parts.extension} {parts.trailing}",
         f"{host}/{folders[0] if folders else ''}",
         f"{host}/{'/'.join(folders[:2])}",
     )

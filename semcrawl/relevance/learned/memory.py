@@ -34,8 +34,6 @@ _NO_NEWS = 0.002
 _NEWS = 0.01
 #: index of a page that shows its section not to be dry
 _PROMISING = 0.1
-#: fruitless fetches in a row that make a section dry once, three times as many twice …
-_DRY_UNIT = 32
 #: links that a full refresh may go through per fetch, averaged
 _LINKS_PER_FETCH = 1000
 #: links whose rows are gathered at once
@@ -240,8 +238,9 @@ class CrawlMemory:
         table = self.table
         index: Floats = table["index"][numbers]
         sections = table["section"][numbers]
-        dry = np.log2(1 + self.sections.dry(sections) / np.float32(_DRY_UNIT))
-        worth: Floats = index - np.float32(self.options.dry_penalty) * dry
+        worth: Floats = index - np.float32(self.options.dry_penalty) * self.sections.dryness(
+            sections
+        )
         if not self.options.use_exploration:
             return worth
         return worth + self.bonus(
@@ -278,10 +277,21 @@ class CrawlMemory:
         self._refreshed_at = self.fetches
         if self.table.size > self.options.max_links:
             self._forget()
-        waiting = self.table.waiting()
-        for start in range(0, len(waiting), _CHUNK):
-            self._predict_again(waiting[start : start + _CHUNK])
+        for first in range(0, self.table.size, _CHUNK):
+            self._predict_stretch(first, min(first + _CHUNK, self.table.size))
         self.order.rebuild()
+
+    def _predict_stretch(self, first: int, end: int) -> None:
+        """Predict the waiting links among those from one number to before another."""
+        table = self.table
+        numbers = first + np.flatnonzero(table["state"][first:end] == WAITING)
+        if len(numbers) < (end - first) // 2:
+            self._predict_again(numbers)
+            return
+        # gathering costs more than predicting a few links in vain
+        rows, starts = table.stretch(first, end)
+        logits = self.model.logits(rows, starts, table["prior"][first:end])
+        table["index"][numbers] = sigmoids(logits[numbers - first])
 
     def _predict_again(self, numbers: Ids) -> None:
         table = self.table

@@ -6,12 +6,10 @@ import re
 from urllib.parse import unquote
 
 from semcrawl.links import Link
-from semcrawl.relevance.learned.places import LONGEST, SeedFolders, place_in, split_url, way_between
+from semcrawl.relevance.learned.folders import Folders, folded_name
+from semcrawl.relevance.learned.places import LONGEST, SeedFolders, split_url, way_between
+from semcrawl.relevance.learned.words import fold_digits, words_of
 
-_DIGITS = re.compile(r"\d+")
-_WORDS = re.compile(r"[^\W_]+")
-#: a folder name that names one thing and nothing else: a hash, a session, a UUID (digits folded)
-_OPAQUE = re.compile(r"(?=[a-f]*0)[a-f0-]{6,}|(?=.*0.*0)[a-z0]{16,}")
 _EXTENSION = re.compile(r"[a-z][a-z0-9-]{0,9}")
 
 
@@ -19,59 +17,50 @@ class LinkParts:
     """One link, taken apart once. ``readable`` is false for a URL that is none."""
 
     __slots__ = (
-        "anchor_words", "ending", "endings", "extension", "file", "folder_words", "folders",
-        "host", "last_words", "query", "query_words", "readable", "segments", "tags",
+        "anchor_words", "ending", "endings", "extension", "file", "folder", "folder_words",
+        "folders", "host", "last_words", "query", "query_words", "readable", "segments",
         "title_words", "trailing", "way", "within", "words_after", "words_before",
     )  # fmt: skip
 
-    def __init__(self, link: Link, page_folder: str, seeds: SeedFolders) -> None:
+    def __init__(self, link: Link, page_folder: str, seeds: SeedFolders, folders: Folders) -> None:
         self.host, path, query = split_url(link.url)
         self.readable = bool(self.host)
         if "%" in path:
             path = unquote(path, errors="replace")
-        path = path.lower()
-        above, _, last = path.rpartition("/")
-        folder = f"{self.host}{above}/"
-        self.way = way_between(page_folder, folder)
-        self.within = place_in(seeds.root(self.host), folder)
-        self.trailing = not last
-        self.extension, self.endings = _endings(last) if "." in last else ("", [])
-        self.ending = fold_digits(".".join(self.endings)) + ("/" if self.trailing else "")
-        #: of the path, not folded; at least one
-        self.segments = [s for s in path.split("/") if s] or [""]
-        self.query = query.lower()
-        folded = [s for s in fold_digits(path).split("/") if s]
+        above, _, last = path.lower().rpartition("/")
+        self.folder = folder = folders.get(self.host, above, seeds)
+        self.way = way_between(page_folder, folder.text)
+        self.within = folder.within
         #: digits folded, identifiers turned into ``#``
-        self.folders = ["#" if _OPAQUE.fullmatch(s) else s for s in folded]
-        self.file = "" if self.trailing or not folded else self.folders.pop()
+        self.folders = folder.names
+        self.folder_words = folder.words
+        self.trailing = not last
+        self.extension = ""
+        self.endings: list[str] = []
+        if last:
+            #: of the path, not folded; at least one
+            self.segments = [*folder.segments, last]
+            self.file = folded_name(last)
+            if "." in last:
+                self.extension, self.endings = _endings(last)
+            self.ending = fold_digits(".".join(self.endings)) if self.endings else ""
+        else:
+            self.segments = folder.segments or [""]
+            self.file = ""
+            self.ending = "/"
         self.last_words = words_of(self.segments[-1])
-        self.folder_words = words_of(above) if not self.trailing else words_of(path)
+        self.query = query.lower()
         self.query_words = words_of(self.query) if query else []
         self.anchor_words = words_of(link.anchor[:300].lower()) if link.anchor else []
         self.title_words = words_of(link.title[:300].lower()) if link.title else []
         self.words_before = words_of(link.before[-200:].lower()) if link.before else []
         self.words_after = words_of(link.after[:200].lower()) if link.after else []
-        self.tags = fold_digits(link.tag_path[-LONGEST:].lower(), "")
-
-    @property
-    def shape(self) -> str:
-        """The last three levels of the tag path."""
-        return "/".join(self.tags.rsplit("/", 3)[-3:])
 
 
-def words_of(text: str) -> list[str]:
-    """The words of a text: runs of letters and digits."""
-    return _WORDS.findall(text)
-
-
-def fold_digits(text: str, to: str = "0") -> str:
-    """Every run of digits turned into ``0``."""
-    return _DIGITS.sub(to, text)
-
-
-def fold_all(words: list[str]) -> list[str]:
-    """:func:`fold_digits` of each."""
-    return _DIGITS.sub("0", " ".join(words)).split()
+def tags_of(link: Link) -> tuple[str, str]:
+    """A link's tag path without digits, and the last three levels of it."""
+    tags = fold_digits(link.tag_path[-LONGEST:].lower(), "")
+    return tags, "/".join(tags.rsplit("/", 3)[-3:])
 
 
 def _endings(name: str) -> tuple[str, list[str]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 #: characters of a URL that are looked at
 LONGEST = 1000
 #: what several addresses of one page differ in
-_PAGE_ENDING = re.compile(r"(?:/(?:index|default|overview))?\.(?:html?|xhtml|php)$", re.IGNORECASE)
+_PAGE_EXTENSIONS = frozenset({"html", "htm", "xhtml", "php"})
+_INDEX_PAGES = frozenset({"index", "default", "overview"})
 _OTHER_ENDINGS = ("", "/", ".html", ".htm", ".php")
 
 
@@ -78,7 +77,10 @@ def twin_addresses(url: str) -> list[str]:
     if len(url) > LONGEST:
         return []
     start, mark, query = url.partition("?")
-    bare = _PAGE_ENDING.sub("", start, 1).rstrip("/")
+    stem, dot, extension = start.rpartition(".")
+    if dot and extension.lower() in _PAGE_EXTENSIONS:
+        above, slash, name = stem.rpartition("/")
+        start = above if slash and name.lower() in _INDEX_PAGES else stem
+    bare = start.rstrip("/")
     rest = mark + query
-    twins = [bare + ending + rest for ending in _OTHER_ENDINGS]
-    return [twin for twin in twins if twin != url]
+    return [twin for ending in _OTHER_ENDINGS if (twin := bare + ending + rest) != url]

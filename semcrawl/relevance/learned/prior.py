@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 from semcrawl.links import Link
 from semcrawl.relevance.learned.parts import LinkParts
@@ -60,8 +59,7 @@ _OUTSIDE = {"near": 1.2, "out": 4.0}
 _OUTSIDE_SHARE = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class LinkSigns:
+class LinkSigns(NamedTuple):
     """What speaks for or against a link at first sight."""
 
     #: its extension or type attribute is a target's

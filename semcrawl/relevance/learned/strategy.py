@@ -259,10 +259,15 @@ class Learned:
         index, target, scores = (
             column.tolist() for column in self._judge([links[i].url for i in kept], facts)
         )
-        ranked = [Ranked(link, Label.N, None) for link in links]
-        for at, i in enumerate(kept):
-            label = self._label(page, links[i], facts[at], index[at], target[at])
-            ranked[i] = Ranked(links[i], label, facts[at].host, -scores[at])
+        judged = iter(zip(facts, index, target, scores, strict=True))
+        ranked = []
+        for link, about in zip(links, described, strict=True):
+            if about.dropped:
+                ranked.append(Ranked(link, Label.N, None))
+                continue
+            fact, worth, likely, score = next(judged)
+            label = self._label(page, link, fact, worth, likely)
+            ranked.append(Ranked(link, label, fact.host, -score))
         return ranked
 
     def _rank_known(self, link: Link, number: int) -> Ranked:

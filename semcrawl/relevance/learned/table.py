@@ -101,6 +101,14 @@ class LinkTable:
         shift = self.columns["start"][numbers] - starts
         return self._rows[np.repeat(shift, lengths) + np.arange(lengths.sum())], starts
 
+    def stretch(self, first: int, end: int) -> tuple[Rows, Ids]:
+        """Rows of the links from one number to before another, and where each link's begin."""
+        starts = self.columns["start"][first:end]
+        if not len(starts):
+            return self._rows[:0], starts
+        begin, last = int(starts[0]), int(starts[-1]) + int(self.columns["length"][end - 1])
+        return self._rows[begin:last], starts - begin
+
     def waiting(self) -> Ids:
         """Numbers of the links that wait."""
         return np.flatnonzero(self["state"] == WAITING)
