@@ -85,6 +85,29 @@ def test_a_list_page_gets_its_due_when_what_it_lists_pays():
     assert new["http://a.example/list?page=9"] < new["http://a.example/blog?page=9"]
 
 
+def test_learns_that_what_a_long_list_names_first_pays():
+    strategy = Learned()
+    listed = [f"http://a.example/{i:03d}" for i in range(300)]
+    fetch(strategy, HOME.url, Kind.HTML, links(*listed))
+    for url in (*listed[33:60], *listed[200:227]):
+        kind = Kind.RDF if url < listed[64] else Kind.HTML
+        fetch(strategy, url, kind, parent=HOME.url)
+    strategy.rekeyed()
+    again = [listed[i] for i in (62, 63, 250, 251)]
+    early, early2, late, late2 = (strategy.rank(HOME, links(url))[0].key for url in again)
+    assert max(early, early2) < min(late, late2) - 0.05
+
+
+def test_what_a_word_tells_apart_is_looked_into_however_often_its_extension_disappoints():
+    strategy = Learned()
+    files = [f"http://a.example/files/{i}.xml" for i in range(40)]
+    fetch(strategy, HOME.url, Kind.HTML, links(*files, "http://a.example/foaf/1.xml"))
+    for url in files[:30]:
+        fetch(strategy, url, None, parent=HOME.url)
+    new = links("http://a.example/files/77.xml", "http://a.example/foaf/77.xml")
+    assert [r.label for r in strategy.rank(HOME, new)] == [Label.N, Label.R]
+
+
 def test_waiting_links_get_new_keys_when_their_like_pays():
     strategy = Learned()
     waiting = [f"http://a.example/data/{i}" for i in range(10)]

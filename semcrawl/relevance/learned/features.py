@@ -25,6 +25,9 @@ _CACHE_SIZE = 20_000
 _PREFIXES = 5
 #: longest anchor that is a feature as a whole, characters
 _SHORT_ANCHOR = 24
+#: links of a page before this one are told apart by their place in the markup; later ones, mostly
+#: of long lists, also by how far down the page they are: what is listed first often differs
+_LONG_LIST = 32
 
 #: what a feature is of → how it is called in an explanation
 _TOPICS = {
@@ -53,6 +56,7 @@ _TOPICS = {
     "d": "predicate",
     "p": "tag path",
     "P": "end of tag path",
+    "k": "end of tag path, how far down the page",
 }
 
 
@@ -212,6 +216,8 @@ class FeatureMaker:
                 found.append(("f", parts.words_after[:3]))
         if link.title and "title" in families:
             found.append(("t", parts.title_words[:6]))
+        if link.position >= _LONG_LIST and "markup" in families:
+            found.append(("k", (f"{tags_of(link)[1]} {link.position.bit_length()}",)))
         return found
 
 

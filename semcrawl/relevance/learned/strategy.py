@@ -282,14 +282,18 @@ class Learned:
     def _label(
         self, page: Page, link: Link, facts: LinkFacts, index: float, target: float
     ) -> Label:
-        """Predicted class (sources.md T.1): what only a look inside can tell is R until learned."""
+        """Predicted class (sources.md T.1): what only a look inside can tell is R until learned.
+
+        It stays R where a rule of T.2 holds: a body refused for its header teaches nothing of those
+        that a word in the address tells apart.
+        """
         if page.rdf:
             return relevancy_inside_rdf(link)
         ambiguous = facts.signs.ambiguous
         if target >= (_WORTH_A_LOOK if ambiguous else _LIKELY_TARGET):
             return Label.R
         if ambiguous:
-            return Label.N
+            return Label.R if relevancy_r(link)[1] else Label.N
         return Label.HR if index >= _LIKELY_PARENT else Label.H
 
     def _number(self, outcome: Outcome) -> int:
