@@ -13,6 +13,7 @@ from hashlib import blake2b
 #: The form of the names that the parser makes up: 128 random bits without leading zeros. One of
 #: fewer than 20 digits comes once in 2**48.
 _MADE_UP = re.compile(rb"[a-f][0-9a-f]{19,31}\Z")
+_DIGITS, _FIRST_DIGITS, _LENGTHS = b"0123456789abcdef", frozenset(b"abcdef"), range(20, 33)
 
 
 class BlankNodeNames:
@@ -38,45 +39,63 @@ class BlankNodeNames:
         self._window = window
         #: nodes without a label so far
         self.count = 0
-        #: names given lately
-        self.known: dict[bytes, bytes] = {}
+        #: names given lately, and before that
+        self._known: dict[bytes, bytes] = {}
         self._old: dict[bytes, bytes] = {}
 
     def name(self, label: bytes) -> bytes:
         """Return the N-Quads term for the blank node that the parser calls ``label``."""
-        if self.all_labelled or not _MADE_UP.match(label):
-            return self.labelled + label + self.end
-        return self.known.get(label) or self._rank(label)
+        return self.terms([label])[0]
 
-    def _rank(self, label: bytes) -> bytes:
-        known = self._old.get(label)
-        if known is None:
-            known = b"%s%d%s" % (self._ranked, self.count, self.end)
-            self.count += 1
-        if len(self.known) >= self._window:
-            # keep what is referred to by others: the dictionary itself stays the same
-            self._old = dict(self.known)
-            self.known.clear()
-        self.known[label] = known
-        return known
+    def terms(self, labels: list[bytes]) -> list[bytes]:
+        """Return the N-Quads terms for the blank nodes that the parser calls ``labels``."""
+        if not self.all_labelled:
+            terms = self.made_up(labels)
+            if terms is not None:
+                return terms
+        start, end = self.labelled, self.end
+        given = {
+            label: start + label + end
+            for label in set(labels)
+            if self.all_labelled or not _MADE_UP.match(label)
+        }
+        rest = iter(self.made_up([label for label in labels if label not in given]) or ())
+        return [given.get(label) or next(rest) for label in labels]
 
     def made_up(self, labels: list[bytes]) -> list[bytes] | None:
         """Return the terms for ``labels``, or None when one of them is not made up."""
-        known, terms = self.known.get, []
-        for label in labels:
-            term = known(label)
-            if term is None:
-                if not _MADE_UP.match(label):
-                    return None
-                term = self._rank(label)
-            terms.append(term)
-        return terms
+        if len(self._known) > self._window:
+            self._old, self._known = self._known, {}
+        known, old = self._known, self._old
+        new = [label for label in dict.fromkeys(labels) if label not in known]
+        if new and old:  # keep what is still referred to
+            known.update((label, old[label]) for label in new if label in old)
+            new = [label for label in new if label not in old]
+        if new:
+            if not _all_made_up(new):
+                return None
+            start, end, count = self._ranked, self.end, self.count
+            self.count += len(new)
+            known.update(
+                zip(new, [b"%s%d%s" % (start, n, end) for n in range(count, self.count)],
+                    strict=True)
+            )  # fmt: skip
+        return [known[label] for label in labels]
 
     def forget(self, count: int) -> None:
         """Go back to where there were ``count`` nodes without a label."""
         start, end = len(self._ranked), len(self.end)
-        for names in (self.known, self._old):
+        for names in (self._known, self._old):
             late = [k for k, v in names.items() if int(v[start : len(v) - end]) >= count]
             for label in late:
                 del names[label]
         self.count = count
+
+
+def _all_made_up(labels: list[bytes]) -> bool:
+    """Whether all ``labels`` have the form of :data:`_MADE_UP`; asked at once, as that is fast."""
+    return (
+        all(length in _LENGTHS for length in set(map(len, labels)))
+        and _FIRST_DIGITS.issuperset({label[0] for label in labels})
+        and not b"".join(labels).translate(None, _DIGITS)
+    )

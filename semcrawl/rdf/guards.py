@@ -7,6 +7,7 @@ levels end the process, and nothing can be caught then.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,8 @@ import numpy.typing as npt
 from semcrawl.rdf.errors import LimitReached
 
 _CHUNK = 1 << 22
+_QUOTE = ord('"')
+COMMA, OPENING, CLOSING = ord(","), ord("{"), ord("}")
 _OPENING = re.compile(rb"<<")
 _NESTING = re.compile(
     rb'"""(?:[^"\\]|\\.|"(?!""))*+(?:"""|\Z)|'
@@ -29,20 +32,34 @@ def guard_json(data: bytes, limit: int) -> None:
     """Raise :class:`LimitReached` when objects and arrays are nested deeper than ``limit``."""
     if data.count(b"{") + data.count(b"[") <= limit:
         return
+    depth = 0
+    for _, signs in json_signs(data):
+        brackets = signs[signs != COMMA]
+        depth = _descend(depth, np.where(brackets == OPENING, 1, -1), limit)
+
+
+def json_signs(
+    data: bytes, start: int = 0
+) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.uint8]]]:
+    """Yield the places and kinds of the signs of JSON outside of strings, from ``start`` on.
+
+    Kinds are :data:`COMMA`, :data:`OPENING` (of objects and arrays alike) and :data:`CLOSING`.
+    """
     if b"\\" in data:
         data = data.replace(b"\\\\", b"..").replace(b'\\"', b"..")
-    depth = 0
     in_string = False
-    for start in range(0, len(data), _CHUNK):
-        piece = np.frombuffer(data, np.uint8, min(_CHUNK, len(data) - start), start)
+    for first in range(start, len(data), _CHUNK):
+        piece = np.frombuffer(data, np.uint8, min(_CHUNK, len(data) - first), first)
         folded = piece | 32  # [ and { alike, ] and } alike
-        signs = folded[np.flatnonzero((piece == 34) | (folded == 123) | (folded == 125))]
-        quotes = signs == 34
+        wanted = (folded == OPENING) | (folded == CLOSING) | (piece == _QUOTE) | (piece == COMMA)
+        places = np.flatnonzero(wanted)
+        signs = folded[places]
+        quotes = signs == _QUOTE
         inside = np.logical_xor.accumulate(quotes) != in_string
         if len(inside):
             in_string = bool(inside[-1])
-        steps = np.where(signs == 123, 1, -1)[~inside & ~quotes]
-        depth = _descend(depth, steps, limit)
+        outside = np.flatnonzero(~inside & ~quotes)
+        yield places[outside] + first, signs[outside]
 
 
 def _descend(depth: int, steps: npt.NDArray[np.int_], limit: int) -> int:

@@ -10,7 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import numpy as np
+
 from semcrawl.rdf.contexts import value_length
+from semcrawl.rdf.guards import CLOSING, COMMA, OPENING, json_signs
 
 #: bytes up to which a document is read as it is
 WHOLE = 4 << 20
@@ -20,7 +23,6 @@ _HEAD = re.compile(rb'\s*+\{\s*+"@context"\s*+:\s*+')
 _GRAPH = re.compile(rb'\s*+,\s*+"@graph"\s*+:\s*+\[')
 _ARRAY = re.compile(rb"\s*+\[")
 _GRAPH_END = re.compile(rb"\s*+\}\s*+\Z")
-_SIGN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\],]', re.DOTALL)
 
 
 def split(data: bytes) -> Iterator[tuple[int, bytes]] | None:
@@ -41,19 +43,24 @@ def split(data: bytes) -> Iterator[tuple[int, bytes]] | None:
 
 
 def _pieces(data: bytes, start: int, head: bytes, tail: bytes) -> Iterator[tuple[int, bytes]]:
-    depth = 0
     line = data.count(b"\n", 0, start) + 1
-    for match in _SIGN.finditer(data, start):
-        sign = match[0]
-        if sign in (b"{", b"["):
-            depth += 1
-        elif sign in (b"}", b"]"):
-            depth -= 1
-        elif sign == b"," and depth == 0 and match.start() - start >= _BATCH:
-            yield line, head + data[start : match.start()] + tail
-            line += data.count(b"\n", start, match.end())
-            start = match.end()
-        if depth < 0:
-            yield line, head + data[start : match.start()] + tail
-            return
-    yield line, head + data[start:]  # the array does not end
+    end, closed = len(data), False
+    depth = 0
+    for places, signs in json_signs(data, start):
+        depths = depth + np.cumsum((signs == OPENING).astype(int) - (signs == CLOSING))
+        below = np.flatnonzero(depths < 0)
+        if len(below):
+            end, closed = int(places[below[0]]), True
+        cuts = places[(signs == COMMA) & (depths == 0)]
+        while True:
+            later = int(np.searchsorted(cuts, start + _BATCH))
+            if later == len(cuts) or (cut := int(cuts[later])) > end:
+                break
+            yield line, head + data[start:cut] + tail
+            line += data.count(b"\n", start, cut + 1)
+            start = cut + 1
+        if closed:
+            break
+        depth = int(depths[-1]) if len(depths) else depth
+    # an array that does not end is handed on like that
+    yield line, head + data[start:end] + (tail if closed else b"")

@@ -73,7 +73,10 @@ def _parse(
     sink.has_graphs = False
     sink.names.all_labelled = False
     source = inliner.inline(data)
-    sink.rewrite = lambda lines: _finished(lines, changed)
+    # without rdfDirection, a base direction is no part of the RDF (JSON-LD API, section 8.6)
+    directed = b"@direction" in source or b"\\u" in source
+    if directed or changed:
+        sink.rewrite = lambda lines: _finished(lines, directed, changed)
     mark = sink.mark()
     refused: list[str] = []
     if not _serialize_plain(source, base, sink):
@@ -98,9 +101,8 @@ def _parse(
     return ()
 
 
-def _finished(lines: bytes, changed: dict[bytes, bytes]) -> bytes:
-    if b"--" in lines:
-        # without rdfDirection, a base direction is no part of the RDF (JSON-LD API, section 8.6)
+def _finished(lines: bytes, directed: bool, changed: dict[bytes, bytes]) -> bytes:
+    if directed and b"--" in lines:
         lines = _DIRECTION.sub(rb"\1", lines)
     return restore_bases(lines, changed)
 

@@ -81,16 +81,17 @@ class Parser:
             if syntax in _LINE_FORMATS:
                 linewise.parse_lines(data, _OXIGRAPH[syntax], self._sink, self._errors)
             else:
-                file = SafeFile(BytesIO(without_cut_token(data)), self._budget, counted=False)
+                data = without_cut_token(data)
                 if syntax is RdfFormat.N3:
+                    file = SafeFile(BytesIO(data), self._budget, counted=False)
                     lines = _Lines(file)
                     self._errors.line_now = lambda: lines.number
                     self._resume(lines, syntax, base)
                     self._errors.line_now = None
+                    if file.fault:
+                        raise LimitReached(file.fault)
                 else:
-                    self._resume(file, syntax, base)
-                if file.fault:
-                    raise LimitReached(file.fault)
+                    self._resume(data, syntax, base)
 
     def parse_file(
         self, file: SafeFile, content_type: str | None, syntax: RdfFormat, base: str
@@ -127,8 +128,8 @@ class Parser:
         self._sink.has_graphs = syntax in _WITH_GRAPHS
         self._sink.names.all_labelled = syntax in _ALL_LABELLED
 
-    def _resume(self, file: Readable, syntax: RdfFormat, base: str) -> None:
-        source = pyoxigraph.parse(cast(IO[bytes], file), _OXIGRAPH[syntax], base_iri=base)
+    def _resume(self, text: bytes | Readable, syntax: RdfFormat, base: str) -> None:
+        source = pyoxigraph.parse(cast("bytes | IO[bytes]", text), _OXIGRAPH[syntax], base_iri=base)
         resume(source, self._sink, self._errors)
 
     def _first_error_ends(self, file: Readable, base: str) -> None:

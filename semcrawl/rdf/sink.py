@@ -18,13 +18,12 @@ from semcrawl.rdf.blanknodes import BlankNodeNames
 from semcrawl.rdf.errors import LimitReached
 from semcrawl.rdf.options import ReadOptions
 
-#: Blank nodes, by their place in a line: object or graph, subject. The patterns begin with fixed
-#: bytes, which the engine finds without trying every position.
-_LAST = re.compile(rb" _:[^\s\"]+ \.\n")
-_LAST_OR_BEFORE_GRAPH = re.compile(rb" _:[^\s\"]+ (?:<[^>\"]*> )?\.\n")
-_FIRST = re.compile(rb"\n_:")
 _ANY = re.compile(rb"_:")
 _LABEL = re.compile(rb"_:([^ ]+)")
+#: "_:" in a literal: behind a quotation mark, and not the last term of its line. Each pattern
+#: begins with fixed bytes, which the engine finds without trying every position.
+_IN_LITERAL = re.compile(rb'"[^"\n_]*+(?:_(?!:)[^"\n_]*+)*+_:(?![^\s"<>]+ \.\n)')
+_BEFORE_LABEL = frozenset({b"", b" ", b"\n"})
 #: Any term.
 _TERM = re.compile(
     rb'("[^"\\]*+(?:\\.[^"\\]*+)*+"(?:@[A-Za-z0-9-]++|\^\^<[^>]*+>)?+|<[^>\s]*+>)|_:([^\s]+)'
@@ -166,25 +165,25 @@ class QuadSink:
     def _rename(self, lines: bytes) -> bytes:
         """Give the blank nodes their names, in the order in which they appear."""
         names = self.names
+        by_label = names.all_labelled and not names.end
         if not self.may_have_labels:
+            if names.all_labelled:
+                return lines
             pieces = _LABEL.split(lines)
             renamed = names.made_up(pieces[1::2])
             if renamed is not None:
                 pieces[1::2] = renamed
                 return b"".join(pieces)
-        count = len(_ANY.findall(lines))
-        if not count:
+        pieces = _ANY.split(lines) if by_label else _LABEL.split(lines)
+        if len(pieces) == 1:
             return lines
-        others = _LAST_OR_BEFORE_GRAPH if self.has_graphs else _LAST
-        found = len(others.findall(lines)) + len(_FIRST.findall(lines)) + lines.startswith(b"_:")
-        if found != count:  # in literals, or in triple terms
+        before = pieces[:-1] if by_label else pieces[:-1:2]
+        if not _BEFORE_LABEL.issuperset({p[-1:] for p in before}) or _IN_LITERAL.search(lines):
             return self._rename_by_terms(lines)
         # every "_:" is a blank node's
-        if names.all_labelled and not names.end:
-            return names.labelled.join(lines.split(b"_:"))
-        pieces = _LABEL.split(lines)
-        known, name = names.known.get, names.name
-        pieces[1::2] = [known(label) or name(label) for label in pieces[1::2]]
+        if by_label:
+            return names.labelled.join(pieces)
+        pieces[1::2] = names.terms(pieces[1::2])
         return b"".join(pieces)
 
     def _rename_by_terms(self, lines: bytes) -> bytes:
@@ -209,18 +208,14 @@ def lines_with_graphs(
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
     """Return where the lines of N-Quads end, and which of them have four terms.
 
-    A graph begins like an IRI or a blank node behind the last space but one, is not the third term,
-    and no quotation mark is in it: what ends a literal has one.
+    What ends a literal has a quotation mark; so a graph is a term like an IRI or a blank node, with
+    nothing but a space before it and behind it, that is not the third.
     """
     signs = np.frombuffer(lines, np.uint8)
-    ends = np.flatnonzero(signs == 10)
-    spaces = np.flatnonzero(signs == 32)
-    quotes = np.flatnonzero(signs == 34)
-    behind = np.searchsorted(spaces, ends)
-    last = spaces[behind - 2] + 1
-    named = np.diff(behind, prepend=0) >= 4
-    named &= (signs[last] == 60) | (signs[last] == 95)
-    if len(quotes):
-        before = np.searchsorted(quotes, ends)
-        named &= (before == 0) | (quotes[before - 1] < last)
-    return ends, named
+    marks = np.flatnonzero((signs < 35) & (signs != 33))  # line end, space, quotation mark
+    kinds = signs[marks]
+    last = np.flatnonzero(kinds == 10)
+    first = signs[marks[last - 2] + 1]
+    named = np.diff(last, prepend=-1) >= 5
+    named &= (kinds[last - 1] == 32) & (kinds[last - 2] == 32) & ((first == 60) | (first == 95))
+    return marks[last], named
