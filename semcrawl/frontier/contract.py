@@ -185,8 +185,8 @@ class Frontier(ABC):
 
     # -- shared state
     @abstractmethod
-    async def publish(self, event: bytes) -> None:
-        """Append an event (an outcome) for the other workers' strategies."""
+    async def publish(self, *events: bytes) -> None:
+        """Append events (outcomes) for the other workers' strategies."""
 
     @abstractmethod
     async def events(self, limit: int = 1000) -> list[bytes]:

@@ -31,6 +31,9 @@ class SharedLearning:
         self._frontier = frontier
         self._host_key = host_key
         self._places: dict[str, Entry] = {}
+        #: outcomes that the other workers have not been told of yet
+        self._untold: list[bytes] = []
+        self._learned = False
         # optional parts of a strategy
         self._worth_telling = getattr(strategy, "worth_telling", None)
         self._rekeys = bool(getattr(strategy, "rekeys", False))
@@ -57,14 +60,23 @@ class SharedLearning:
         if state:
             await self._frontier.save(self._state_name, state)
 
-    async def learn(self, outcome: Outcome) -> None:
-        """Tell the strategy, here and in the other workers, what a fetch turned out to be."""
+    def learn(self, outcome: Outcome) -> None:
+        """Tell the strategy what a fetch turned out to be; :meth:`tell` has the rest follow."""
         self.outcomes += 1
         self.strategy.learn(outcome)
+        self._learned = True
         self._places.pop(outcome.url, None)
         if self._worth_telling is None or self._worth_telling(outcome):
-            await self._frontier.publish(encode_event(outcome))
-        await self.apply()
+            self._untold.append(encode_event(outcome))
+
+    async def tell(self) -> None:
+        """Tell the other workers and the frontier what was learned since the last call."""
+        if self._untold:
+            events, self._untold = self._untold, []
+            await self._frontier.publish(*events)
+        if self._learned:
+            self._learned = False
+            await self.apply()
 
     async def hear(self) -> int:
         """Learn from what other workers, or this one before a crash, fetched; return how much."""

@@ -263,9 +263,9 @@ class RedisFrontier(Frontier):
             await self._server.run("done_seeds", [data], key)
 
     # -- shared state
-    async def publish(self, event: bytes) -> None:
-        """Append an event for the other workers; the last 100,000 or so are kept."""
-        args = [self._incarnation, event, _EVENTS_KEPT]
+    async def publish(self, *events: bytes) -> None:
+        """Append events for the other workers; the last 100,000 or so are kept."""
+        args = [self._incarnation, events, _EVENTS_KEPT]
         await self._server.run("publish", args, once=True)
 
     async def events(self, limit: int = 1000) -> list[bytes]:

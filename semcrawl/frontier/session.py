@@ -135,6 +135,7 @@ class CrawlSession:
                 task.cancel()
             _, tasks = await asyncio.wait(tasks, timeout=0.2)
         with contextlib.suppress(FrontierError):
+            await self._learning.tell()
             await self._leases.flush(self.frontier)
             await self._learning.save()
             await self._look_back()
@@ -174,10 +175,13 @@ class CrawlSession:
         if self._leases.flying < self.options.concurrency:
             self.wake()
 
-    async def learn(self, outcome: Outcome, queue: str) -> None:
-        """Tell the strategy, here and in the other workers, what a fetch turned out to be."""
+    def learn(self, outcome: Outcome, queue: str) -> None:
+        """Learn from what a fetch turned out to be.
+
+        The other workers hear of it, and the frontier's order changes, before more is taken.
+        """
         self._shares.note(queue, target=outcome.target)
-        await self._learning.learn(outcome)
+        self._learning.learn(outcome)
         if self._patience is not None and not self.gave_up:
             self._patience.note(target=outcome.target)
             expected = getattr(self.strategy, "expected_next", None)
@@ -232,6 +236,7 @@ class CrawlSession:
 
     async def _turn(self) -> float:
         """Do what can be done now; return after how many seconds to look again."""
+        await self._learning.tell()
         await self._leases.flush(self.frontier)
         if self.options.shared:
             await self._hear_sometimes()

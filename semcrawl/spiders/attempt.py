@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -79,10 +78,6 @@ class Attempt:
                 "last_modified": header(response, b"Last-Modified"),
                 "content_hash": self.digest,
             }
-            if outcome is FetchOutcome.FETCHED_HTML:  # what a re-visit of the page will need
-                record.extra["etag"] = header(response, b"ETag")
-                record.extra["last_modified"] = header(response, b"Last-Modified")
-                record.extra["content_hash"] = hashlib.sha256(response.body).hexdigest()
         return record
 
     def outcome(

@@ -42,7 +42,7 @@ class DocumentSpider(FocusedSpider):
             self.logger.debug("%s cannot be read", attempt.url, exc_info=True)
             record = attempt.record(FetchOutcome.PARSE_ERROR, response)
             record.errors = f"{type(error).__name__}: {error}".splitlines()[0][:_MAX_TEXT]
-            await self.session.learn(attempt.outcome(None, response), self.queue)
+            self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
 
     async def _read_by_type(self, attempt: Attempt, response: Response) -> list[Any]:
@@ -70,7 +70,7 @@ class DocumentSpider(FocusedSpider):
         if self.targets.has_type(record.content_type):
             items.append(self._file(attempt, response))
         outcome = attempt.outcome(Kind.HTML, response, target=target, duplicate=duplicate)
-        await self.session.learn(replace(outcome, new_links=new), self.queue)
+        self.session.learn(replace(outcome, new_links=new), self.queue)
         return [*items, record]
 
     async def follow_page(
@@ -114,7 +114,7 @@ class DocumentSpider(FocusedSpider):
             await self.hand_over(page, links)
         target = whole and self.targets.include(Kind.RDF, record.content_type)
         outcome = attempt.outcome(Kind.RDF, response, target=target, duplicate=duplicate)
-        await self.session.learn(replace(outcome, new_links=new), self.queue)
+        self.session.learn(replace(outcome, new_links=new), self.queue)
         items: list[Any] = [record]
         if self.targets.has_type(record.content_type):
             items.insert(0, self._file(attempt, response))
@@ -207,7 +207,7 @@ class DocumentSpider(FocusedSpider):
             target=target,
             duplicate=target and self.is_duplicate(attempt.digest),
         )
-        await self.session.learn(outcome, self.queue)
+        self.session.learn(outcome, self.queue)
         return [self._file(attempt, response), record] if target else [record]
 
     def _file(self, attempt: Attempt, response: Response) -> FetchedFile:

@@ -154,7 +154,7 @@ class FocusedSpider(PlantingSpider):
         if status in _REDIRECTS and header(response, b"Location"):
             return await self._redirected(attempt, response)
         if status == 304:
-            await self.session.learn(attempt.outcome(None, response, duplicate=True), self.queue)
+            self.session.learn(attempt.outcome(None, response, duplicate=True), self.queue)
             return [attempt.record(FetchOutcome.NOT_MODIFIED, response)]
         if not 200 <= status < 300:
             record = attempt.record(FetchOutcome.HTTP_ERROR, response)
@@ -162,10 +162,10 @@ class FocusedSpider(PlantingSpider):
             if status in self._retry_codes and await self._retried(attempt, f"status {status}"):
                 return [record]
             attempt.failed = status in self._retry_codes
-            await self.session.learn(attempt.outcome(None, response), self.queue)
+            self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
         if attempt.meta.get(FILTERED):
-            await self.session.learn(attempt.outcome(None, response), self.queue)
+            self.session.learn(attempt.outcome(None, response), self.queue)
             return [attempt.record(FetchOutcome.FILTERED_TYPE, response)]
         return await self.read_body(attempt, response)
 
@@ -181,7 +181,7 @@ class FocusedSpider(PlantingSpider):
         if passing and await self._retried(attempt, message):
             return [record]
         attempt.failed = passing or outcome is FetchOutcome.HOST_DOWN
-        await self.session.learn(attempt.outcome(None), self.queue)
+        self.session.learn(attempt.outcome(None), self.queue)
         return [record]
 
     async def _retried(self, attempt: Attempt, reason: str) -> bool:
@@ -216,7 +216,7 @@ class FocusedSpider(PlantingSpider):
             )
             if await self.session.intake.follow_redirect(attempt.lease, target, memo):
                 return [record]
-        await self.session.learn(attempt.outcome(None, response, duplicate=not problem), self.queue)
+        self.session.learn(attempt.outcome(None, response, duplicate=not problem), self.queue)
         return [record]
 
     # -- links

@@ -1,4 +1,7 @@
--- Append an event.
--- ARGS: incarnation of the worker, event, number of events kept
-local id = call('XADD', ROOT .. 'events', 'MAXLEN', '~', ARGS[3], '*', 'w', ARGS[1], 'e', ARGS[2])
+-- Append events.
+-- ARGS: incarnation of the worker, events, number of events kept
+local id
+for _, event in ipairs(ARGS[2]) do
+  id = call('XADD', ROOT .. 'events', 'MAXLEN', '~', ARGS[3], '*', 'w', ARGS[1], 'e', event)
+end
 return answer(id)
