@@ -50,7 +50,7 @@ def json_signs(
     in_string = False
     for first in range(start, len(data), _CHUNK):
         piece = np.frombuffer(data, np.uint8, min(_CHUNK, len(data) - first), first)
-        folded = piece | 32  # [ and { alike, ] and } alike
+        folded = piece | np.uint8(32)  # [ and { alike, ] and } alike
         wanted = (folded == OPENING) | (folded == CLOSING) | (piece == _QUOTE) | (piece == COMMA)
         places = np.flatnonzero(wanted)
         signs = folded[places]
