@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from scrapy.settings import BaseSettings, default_settings
@@ -42,3 +44,17 @@ def _check(name: str, value: Any, default: Any) -> None:
             raise UsageError(f"{name} must be {kind}, not {value!r}") from None
         if number < 0 <= default:
             raise UsageError(f"{name} must not be negative, as {value} is")
+
+
+def check_log(settings: BaseSettings) -> None:
+    """Raise ``UsageError`` for a log level that does not exist or a log file that cannot be."""
+    level = settings.get("LOG_LEVEL")
+    if isinstance(level, str) and level not in logging.getLevelNamesMapping():
+        names = "DEBUG, INFO, WARNING, ERROR, CRITICAL"
+        raise UsageError(f"the log level must be one of {names}, not {level!r}")
+    if file := settings.get("LOG_FILE"):
+        try:
+            with Path(file).open("ab"):
+                pass
+        except OSError as error:
+            raise UsageError(f"cannot write the log file {file}: {error.strerror}") from None

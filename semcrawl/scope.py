@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
@@ -37,6 +38,8 @@ class Scope:
         named = text.strip()
         if named in _MODES:
             return cls(named, redirectors=frozenset(redirectors))
+        if close := get_close_matches(named.lower(), _MODES, n=1, cutoff=0.75):
+            raise UsageError(f"there is no scope {named!r}; did you mean {close[0]}?")
         hosts = []
         for part in named.replace(" ", ",").split(","):
             if not part:

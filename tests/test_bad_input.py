@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from harvest.runs import harvest, start
+from harvest.runs import harvest, semcrawl, start
 
 
 @pytest.fixture
@@ -52,6 +52,11 @@ def test_a_wrong_setting_is_named(folder: Path) -> None:
         (("--pages", "-3"), ("--pages", "at least 1")),
         (("--pages", "many"), ("many",)),
         (("--scope", ""), ("scope",)),
+        (("--scope", "sites"), ("sites", "did you mean site?")),
+        (("--pagse", "3"), ("--pagse", "did you mean --pages?")),
+        (("--loglevel", "LOUD"), ("LOUD", "WARNING")),
+        (("--logfile", "missing/log"), ("missing/log",)),
+        (("--pidfile", "missing/pid"), ("missing/pid",)),
     ],
 )
 def test_a_wrong_option_is_named(
@@ -71,6 +76,52 @@ def test_a_folder_that_is_a_file(folder: Path) -> None:
     folder.write_text("in the way")
     harvest("http://x.example/", folder=folder).says_in_one_line(str(folder))
     assert folder.read_text() == "in the way"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("harvets",), ("harvets", "did you mean harvest?")),
+        (("crawl", "html", "-a", "sedes=http://x.example/"), ("sedes", "did you mean seeds?")),
+        *(
+            pytest.param(arguments, words, marks=slow)
+            for arguments, words in (
+                (("crawl",), ("html, rdf",)),
+                (("crawl", "htlm"), ("htlm", "html, rdf")),
+                (("crawl", "html", "-a", "follow_rdf=perhaps"), ("follow_rdf", "perhaps")),
+                (("demo", "--pages", "3"), ("--pages",)),
+                (("describe", "."), ("crawl.db",)),
+                (("load", "."), ("quads.nq",)),
+                (("frontier", "."), ("frontier",)),
+                (("frontier", "--tpo", "3"), ("--tpo", "did you mean --top?")),
+                (("explain", "missing.html"), ("missing.html",)),
+                (("evaluate",), ("world",)),
+                (("harvest", "--revisit", "."), ("no harvest",)),
+            )
+        ),
+    ],
+)
+def test_commands_and_their_arguments(
+    arguments: tuple[str, ...], words: tuple[str, ...], folder: Path
+) -> None:
+    semcrawl(*arguments, folder=folder).says_in_one_line(*words)
+
+
+@slow
+def test_a_port_that_is_taken(folder: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        semcrawl("demo", "--port", port, folder=folder).says_in_one_line(port)
+
+
+@slow
+def test_the_overview_and_the_version_are_shown(folder: Path) -> None:
+    overview, version = semcrawl(folder=folder), semcrawl("--version", folder=folder)
+    assert (overview.status, version.status) == (0, 0)
+    assert {"harvest", "frontier", "shell,"} <= set(overview.out.split())
+    assert version.out.startswith("semcrawl ")
 
 
 def closed_port() -> int:

@@ -3,41 +3,61 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from difflib import get_close_matches
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
+from scrapy.spiderloader import get_spider_loader
 
-from semcrawl.checks import check_settings
-from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.command import OneLineErrors
+from semcrawl.errors import UsageError
 from semcrawl.frontier.opening import SessionSource, frontier_options, session_options
 from semcrawl.relevance import load_strategy
 from semcrawl.scope import Scope
 from semcrawl.spiders.seeds import read_seeds
 
 _OURS = frozenset({"html", "rdf"})
+_ARGUMENTS = ("seeds", "scope", "follow_rdf", "redis_key")
+_SWITCH = frozenset({"", "0", "1", "true", "false", "yes", "no", "on", "off"})
 
 
-class Command(ScrapyCrawl):
+class Command(OneLineErrors, ScrapyCrawl):
     """Runs a spider; wrong seeds, scopes and settings get one line before anything starts."""
 
-    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Take the options, and check what they say before the log begins."""
-        super().process_options(args, opts)
-        if args[:1] and args[0] in _OURS:
-            try:
-                self._check(opts)
-            except SemcrawlError as error:
-                print(f"semcrawl: {error}", file=sys.stderr)
-                raise SystemExit(2 if isinstance(error, UsageError) else 1) from None
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse spiders that there are not, and wrong arguments of ours."""
+        if len(args) != 1:
+            raise UsageError("give one spider: " + ", ".join(self._spiders()))
+        if args[0] not in self._spiders():
+            raise UsageError(
+                f"there is no spider {args[0]!r}; there are: {', '.join(self._spiders())}"
+            )
+        if args[0] in _OURS:
+            self._check_arguments(opts.spargs)
+            settings = self.own_settings
+            session_options(settings)
+            frontier_options(settings)
+            load_strategy(settings.get("SEMCRAWL_RELEVANCE"), settings)
+            SessionSource(settings).check()
 
-    def _check(self, opts: argparse.Namespace) -> None:
-        if self.settings is None:
-            raise UsageError("the command was started without settings")
-        check_settings(self.settings)
-        if "seeds" in opts.spargs:
-            read_seeds(opts.spargs["seeds"])
-        Scope.parse(opts.spargs.get("scope") or self.settings.get("SEMCRAWL_SCOPE", "site"))
-        session_options(self.settings)
-        frontier_options(self.settings)
-        load_strategy(self.settings.get("SEMCRAWL_RELEVANCE", "rules-parents"), self.settings)
-        SessionSource(self.settings).check()
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Crawl."""
+        ScrapyCrawl.run(self, args, opts)
+
+    def _spiders(self) -> list[str]:
+        return sorted(get_spider_loader(self.own_settings).list())
+
+    def _check_arguments(self, given: dict[str, str]) -> None:
+        """Raise ``UsageError`` for ``-a`` arguments that our spiders do not take.
+
+        Those that begin with ``_`` are scrapyd's.
+        """
+        for name in given:
+            if name not in _ARGUMENTS and not name.startswith("_"):
+                close = get_close_matches(name, _ARGUMENTS, n=1)
+                hint = f"did you mean {close[0]}?" if close else f"it takes {', '.join(_ARGUMENTS)}"
+                raise UsageError(f"the spider takes no argument {name}; {hint}")
+        if (switch := given.get("follow_rdf", "").lower()) not in _SWITCH:
+            raise UsageError(f"follow_rdf must be 0 or 1, not {switch!r}")
+        if "seeds" in given:
+            read_seeds(given["seeds"])
+        Scope.parse(given.get("scope") or self.own_settings.get("SEMCRAWL_SCOPE", "site"))

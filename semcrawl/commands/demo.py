@@ -10,8 +10,7 @@ import sys
 import threading
 from pathlib import Path
 
-from scrapy.commands import ScrapyCommand
-
+from semcrawl.command import OneLineErrors
 from semcrawl.demo import DemoServer, DemoWeb, serve
 from semcrawl.errors import UsageError
 
@@ -19,12 +18,13 @@ from semcrawl.errors import UsageError
 _OTHER_PROXIES = ("no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY", "HTTP_PROXY", "REQUEST_METHOD")
 
 
-class Command(ScrapyCommand):
+class Command(OneLineErrors):
     """Serve the demonstration web on loopback; with ``--harvest``, crawl it and stop."""
 
     requires_project = False
     requires_crawler_process = False
     default_settings = {"LOG_ENABLED": False}
+    passes_options = True
 
     def syntax(self) -> str:
         """Return the command's syntax, without its name."""
@@ -66,20 +66,18 @@ class Command(ScrapyCommand):
             "--out", metavar="DIR", help="where the harvest goes (default: demo-harvest)"
         )
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Serve, and harvest if asked to; a wrong option gets one line and exit status 2."""
-        try:
-            self._run(args, opts)
-        except UsageError as error:
-            print(f"semcrawl demo: {error}", file=sys.stderr)
-            self.exitcode = 2
-
-    def _run(self, args: list[str], opts: argparse.Namespace) -> None:
-        args = [arg for arg in args if arg != "--"]
-        if not opts.harvest and (args or opts.out):
-            raise UsageError(f"{args[0] if args else '--out'}: only with --harvest")
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse what cannot be served, and options of a harvest without one."""
+        if not opts.harvest:
+            self._refuse_unknown(args)
+            if args or opts.out:
+                raise UsageError(f"{args[0] if args else '--out'}: only with --harvest")
         if not 0 <= opts.port <= 65535:
-            raise UsageError(f"--port {opts.port}: not from 0 to 65535")
+            raise UsageError(f"--port must be from 0 to 65535, not {opts.port}")
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Serve, and harvest if asked to."""
+        args = [arg for arg in args if arg != "--"]
         try:
             with serve(DemoWeb(opts.seed), port=opts.port, log=opts.request_log) as server:
                 if opts.harvest:
@@ -87,7 +85,8 @@ class Command(ScrapyCommand):
                 else:
                     _serve_until_stopped(server)
         except OSError as error:
-            raise UsageError(f"cannot serve: {error}") from None
+            where = f" {error.filename}" if error.filename else f" on port {opts.port}"
+            raise UsageError(f"cannot serve{where}: {error.strerror}") from None
 
 
 def _serve_until_stopped(server: DemoServer) -> None:

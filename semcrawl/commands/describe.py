@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 import pyoxigraph
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError as ScrapyUsageError
 from sqlalchemy import Engine
 
-from semcrawl.errors import SemcrawlError
+from semcrawl.command import OneLineErrors
+from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.metadata.description import PREFIXES, DescriptionOptions, describe
 from semcrawl.metadata.parquet import write_parquet
@@ -25,7 +24,7 @@ FORMATS = {
 }
 
 
-class Command(ScrapyCommand):
+class Command(OneLineErrors):
     """Tells what was crawled, from where, when and with which outcome."""
 
     requires_crawler_process = False
@@ -33,7 +32,7 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """Return the arguments."""
-        return "<job folder> [-o FILE] [--format NAME] [--metadata parquet]"
+        return "[options] DIR"
 
     def short_desc(self) -> str:
         """Return the line of the overview."""
@@ -59,34 +58,42 @@ class Command(ScrapyCommand):
             help="write fetch.parquet and document.parquet into the job folder instead",
         )
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Describe."""
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse what holds no crawl."""
         if len(args) != 1:
-            raise ScrapyUsageError("give one job folder")
+            raise UsageError("give one job folder")
+        if not self._database and not (Path(args[0]) / CRAWL_DB).is_file():
+            raise UsageError(f"{args[0]} holds no {CRAWL_DB}")
+        if opts.base:
+            try:
+                pyoxigraph.NamedNode(opts.base)
+            except ValueError as error:
+                raise UsageError(f"--base {opts.base!r} is no IRI: {error}") from None
+
+    @property
+    def _database(self) -> str:
+        return str(self.own_settings.get("SEMCRAWL_METADATA_URL") or "")
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Describe."""
         folder = Path(args[0])
-        settings = self.settings
-        url = settings.get("SEMCRAWL_METADATA_URL") if settings is not None else ""
-        if not url and not (folder / CRAWL_DB).is_file():
-            raise ScrapyUsageError(f"{folder} holds no {CRAWL_DB}", print_help=False)
         try:
-            engine = connect(url or crawl_db_url(folder))
+            engine = connect(self._database or crawl_db_url(folder))
             if opts.metadata:
                 for path in write_parquet(engine, folder):
                     print(path)
             else:
                 _write(engine, opts)
             engine.dispose()
-        except (SemcrawlError, OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            print(f"semcrawl describe: {reason}", file=sys.stderr)
-            self.exitcode = 1
+        except OSError as error:
+            raise SemcrawlError(f"cannot write {error.filename}: {error.strerror}") from None
+        except ValueError as error:
+            raise SemcrawlError(str(error)) from None
 
 
 def _write(engine: Engine, opts: argparse.Namespace) -> None:
     ending = Path(opts.output or "").suffix.lstrip(".")
     syntax = FORMATS[opts.format or (ending if ending in FORMATS else "ttl")]
-    if opts.base:
-        pyoxigraph.NamedNode(opts.base)  # raises ValueError
     options = DescriptionOptions(opts.base, opts.download_url, not opts.documents_only)
     triples = describe(engine, options)
     prefixes = None if syntax == pyoxigraph.RdfFormat.N_TRIPLES else PREFIXES

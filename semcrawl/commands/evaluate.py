@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError as ScrapyUsageError
 from scrapy.settings import BaseSettings
 
+from semcrawl.command import OneLineErrors
+from semcrawl.console import complain
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.console import ProgressDisplay, show
 from semcrawl.evaluation.references import REFERENCES
@@ -27,7 +26,7 @@ from semcrawl.relevance import STRATEGIES, load_strategy
 _CHOSEN = 40
 
 
-class Command(ScrapyCommand):
+class Command(OneLineErrors):
     """Runs every strategy on every world and writes the figures."""
 
     requires_project = False
@@ -77,19 +76,15 @@ class Command(ScrapyCommand):
             "--out", metavar="DIR", default="evaluation", help="folder of the results (evaluation)"
         )
 
-    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse what cannot be meant."""
-        super().process_options(args, opts)
-        unknown = [arg for arg in args if arg.startswith("-")]
-        if unknown:
-            raise ScrapyUsageError(f"unknown option {unknown[0]}", print_help=False)
         for name in ("pages", "repeat"):
             if getattr(opts, name) < 1:
-                raise ScrapyUsageError(f"--{name} must be at least 1", print_help=False)
+                raise UsageError(f"--{name} must be at least 1")
         if not args:
-            raise ScrapyUsageError("give a world: thesis, a folder, a sites.json …")
+            raise UsageError("give a world: thesis, a folder, a sites.json or a recorded crawl")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the study; what fails is told, and the rest goes on."""
         console = Console(stderr=True)
         folder = Path(opts.out)
@@ -196,6 +191,6 @@ class Command(ScrapyCommand):
             os.replace(part, folder / name)
 
     def _fail(self, error: object) -> None:
-        """Say what is wrong in one line."""
-        print(f"semcrawl: {error}", file=sys.stderr)
+        """Say what is wrong in one line; the rest goes on."""
+        complain(str(error))
         self.exitcode = 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from scrapy import Request, Spider
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError as ScrapyUsageError
 from scrapy.http import Response
 
+from semcrawl.command import OneLineErrors
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.explanation import RULE_MEANINGS, RankedLink, rank_page, reason
 from semcrawl.links import ExtractionOptions, Link, Page, extract_links
@@ -53,7 +51,7 @@ class _PageSpider(Spider):
         self.problem = f"{failure.type.__name__}: {failure.getErrorMessage()}".splitlines()[0]
 
 
-class Command(ScrapyCommand):
+class Command(OneLineErrors):
     """Lists the links of a page with rules, label, group and value."""
 
     requires_project = False
@@ -90,31 +88,24 @@ class Command(ScrapyCommand):
             "--all", action="store_true", help="give the reasons of every link, not of ten"
         )
 
-    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse what cannot be meant."""
-        super().process_options(args, opts)
-        if len(args) != 1 or args[0].startswith("-"):
-            raise ScrapyUsageError("give one URL or file", print_help=False)
+        if len(args) != 1:
+            raise UsageError("give one URL or file")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Get the page, rank its links, print them."""
-        try:
-            strategy = self._strategy(opts)
-            url, body, content_type, headers = self._page(args[0], opts)
-            kind = detect(body, content_type or None, url).kind
-            if kind is not Kind.HTML:
-                raise UsageError(f"{url} is no HTML page (it is {kind}): no links to explain")
-            limit = self.settings.getint("SEMCRAWL_MAX_LINKS_PER_PAGE") if self.settings else 10_000
-            links = extract_links(body, url, content_type, ExtractionOptions(limit), headers)
-            self._show(strategy, Page(url), links, None if opts.all else _REASONED)
-        except SemcrawlError as error:
-            print(f"semcrawl: {error}", file=sys.stderr)
-            self.exitcode = 2 if isinstance(error, UsageError) else 1
+        strategy = self._strategy(opts)
+        url, body, content_type, headers = self._page(args[0], opts)
+        kind = detect(body, content_type or None, url).kind
+        if kind is not Kind.HTML:
+            raise UsageError(f"{url} is no HTML page (it is {kind}): no links to explain")
+        limit = self.own_settings.getint("SEMCRAWL_MAX_LINKS_PER_PAGE")
+        links = extract_links(body, url, content_type, ExtractionOptions(limit), headers)
+        self._show(strategy, Page(url), links, None if opts.all else _REASONED)
 
     def _strategy(self, opts: argparse.Namespace) -> Relevance:
-        settings = self.settings
-        if settings is None:
-            raise UsageError("the command was started without settings")
+        settings = self.own_settings
         name = opts.relevance or settings.get("SEMCRAWL_RELEVANCE")
         strategy = load_strategy(name, settings)
         if opts.state:

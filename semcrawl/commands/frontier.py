@@ -12,16 +12,16 @@ from typing import TextIO
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from scrapy.commands import ScrapyCommand
-from scrapy.settings import BaseSettings, Settings
+from scrapy.settings import BaseSettings
 
+from semcrawl.command import OneLineErrors
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier, worker_name
 from semcrawl.frontier.inspection import FrontierInspector, FrontierState
 from semcrawl.frontier.transfer import export_lines, import_lines
 
 
-class Command(ScrapyCommand):
+class Command(OneLineErrors):
     """Show a frontier: hosts, groups with value and size, leases, seen, rate."""
 
     requires_project = False
@@ -48,14 +48,14 @@ class Command(ScrapyCommand):
         """Add this command's options."""
         super().add_options(parser)
         parser.add_argument(
-            "--top", type=int, default=15, metavar="N", help="hosts and groups shown (default: 15)"
+            "--top", type=int, default=15, metavar="N", help="hosts and groups shown (15)"
         )
         parser.add_argument(
             "--rate",
             type=float,
             default=1.0,
             metavar="SECONDS",
-            help="time to watch a running crawl for its rate (default: 1)",
+            help="how long a running crawl is watched to tell its rate (1)",
         )
         actions = parser.add_mutually_exclusive_group()
         actions.add_argument("--export", metavar="FILE", help='write JSON Lines ("-": to stdout)')
@@ -67,13 +67,18 @@ class Command(ScrapyCommand):
         )
         actions.add_argument("--requeue", action="store_true", help="put links that failed back in")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Do what is asked; a problem gets one line and exit status 2 (usage) or 1."""
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse what cannot be meant."""
+        if len(args) > 1:
+            raise UsageError("give one job folder")
+        if opts.top < 1:
+            raise UsageError(f"--top must be at least 1, not {opts.top}")
+        if not opts.rate >= 0:
+            raise UsageError(f"--rate must not be negative, as {opts.rate:g} is")
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Do what is asked."""
         try:
-            if len(args) > 1:
-                raise UsageError("give one job folder")
-            if opts.top < 1 or opts.rate < 0:
-                raise UsageError("--top must be at least 1, --rate not negative")
             folder = Path(args[0]) if args else None
             with ExitStack() as stack:
                 # before a server is started: a wrong name is the likeliest error
@@ -82,11 +87,9 @@ class Command(ScrapyCommand):
                     out = stack.enter_context(Path(opts.export).open("w", encoding="utf-8"))
                 if opts.import_file and opts.import_file != "-":
                     source = stack.enter_context(Path(opts.import_file).open(encoding="utf-8"))
-                asyncio.run(_run(self.settings or Settings(), folder, opts, out, source))
-        except (SemcrawlError, OSError) as error:
-            text = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) else error
-            print(f"semcrawl frontier: {text}", file=sys.stderr)
-            self.exitcode = 2 if isinstance(error, UsageError) else 1
+                asyncio.run(_run(self.own_settings, folder, opts, out, source))
+        except OSError as error:
+            raise SemcrawlError(f"{error.filename}: {error.strerror}") from None
 
 
 async def _run(

@@ -7,13 +7,11 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError as ScrapyUsageError
 from scrapy.settings import BaseSettings
 
-from semcrawl.checks import check_settings
+from semcrawl.command import OneLineErrors
 from semcrawl.console import complain, error_handler
-from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.errors import UsageError
 from semcrawl.frontier.opening import SessionSource
 from semcrawl.harvestreport import (
     RunFigures,
@@ -22,7 +20,7 @@ from semcrawl.harvestreport import (
     show_summary,
     write_summary,
 )
-from semcrawl.metadata.database import crawl_db_url
+from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
 from semcrawl.relevance import STRATEGIES
 from semcrawl.scope import Scope
 from semcrawl.spiders.readoptions import read_options
@@ -39,7 +37,7 @@ _FAST: dict[str, Any] = {
 }
 
 
-class Command(ScrapyCommand):
+class Command(OneLineErrors):
     """Runs both spiders in one process on one budget of requests."""
 
     requires_project = False
@@ -101,15 +99,11 @@ class Command(ScrapyCommand):
             "--fast", action="store_true", help="no delays, 8 requests at a time: own servers only"
         )
 
-    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Take the options into the settings."""
-        super().process_options(args, opts)
-        settings = self._settings
-        unknown = [arg for arg in args if arg.startswith("-")]
-        if unknown:
-            raise ScrapyUsageError(f"unknown option {unknown[0]}", print_help=False)
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Take the options into the settings, check them, and make the job folder."""
+        settings = self.own_settings
         if opts.pages is not None and opts.pages < 1:
-            raise ScrapyUsageError("--pages must be at least 1", print_help=False)
+            raise UsageError("--pages must be at least 1")
         if opts.fast:
             for name, value in _FAST.items():
                 if (settings.getpriority(name) or 0) < 40:  # what -s says holds
@@ -129,37 +123,25 @@ class Command(ScrapyCommand):
         if opts.revisit and args and Path(args[0]).is_dir():
             opts.out = args.pop(0)
         folder = Path(opts.out)
-        try:
-            check_settings(settings)
-            self._seeds = [url for arg in args for url in read_seeds(arg)]
-            if not self._seeds and not (folder / "frontier").is_dir():
-                raise UsageError("give a URL to start from (or @FILE with one per line)")
-            Scope.parse(settings.get("SEMCRAWL_SCOPE", "site"))
-            Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
-            read_options(settings)
-            self._prepare(folder)
-        except UsageError as error:
-            complain(str(error))
-            raise SystemExit(2) from None
+        self._seeds = [url for arg in args for url in read_seeds(arg)]
+        if not self._seeds and not _is_job(folder):
+            raise UsageError(
+                f"give a URL to start from (or @FILE with one per line); {folder} holds no harvest "
+                "to go on with"
+            )
+        Scope.parse(settings.get("SEMCRAWL_SCOPE", "site"))
+        Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
+        read_options(settings)
+        self._prepare(folder)
 
-    @property
-    def _settings(self) -> BaseSettings:
-        if self.settings is None:
-            raise UsageError("the command was started without settings")
-        return self.settings
-
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check everything, crawl, sum up."""
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Crawl, and sum up."""
         folder = Path(opts.out)
-        try:
-            source = SessionSource(self._settings)
-            self._settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
-            session = source.session()
-            source.check()
-        except SemcrawlError as error:
-            complain(str(error))
-            self.exitcode = 2 if isinstance(error, UsageError) else 1
-            return
+        settings = self.own_settings
+        source = SessionSource(settings)
+        settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
+        session = source.session()
+        source.check()
         before = int(last_summary(folder).get("requests", 0))
         try:
             self._crawl(self._seeds)
@@ -168,7 +150,7 @@ class Command(ScrapyCommand):
         run = RunFigures(
             self._bytes_saved(), session.waiting_left, session.expected_left, session.gave_up
         )
-        summary = write_summary(folder, _metadata_url(self._settings, folder), run)
+        summary = write_summary(folder, _metadata_url(self.own_settings, folder), run)
         show_summary(summary, folder, before, run)
         if session.failure:
             complain(session.failure)
@@ -188,12 +170,12 @@ class Command(ScrapyCommand):
             probe.unlink()
         except OSError as error:
             raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
-        self._settings.set("SEMCRAWL_JOBDIR", str(folder.resolve()), "cmdline")
-        self._settings.set("SEMCRAWL_HARVEST", True, "cmdline")
-        if (self._settings.getpriority("SEMCRAWL_PROGRESS") or 0) < 40:
-            self._settings.set("SEMCRAWL_PROGRESS", "auto", "cmdline")
-        if (self._settings.getpriority("LOG_FILE") or 0) < 40:
-            self._settings.set("LOG_FILE", str(folder / "crawl.log"), "cmdline")
+        self.own_settings.set("SEMCRAWL_JOBDIR", str(folder.resolve()), "cmdline")
+        self.own_settings.set("SEMCRAWL_HARVEST", True, "cmdline")
+        if (self.own_settings.getpriority("SEMCRAWL_PROGRESS") or 0) < 40:
+            self.own_settings.set("SEMCRAWL_PROGRESS", "auto", "cmdline")
+        if (self.own_settings.getpriority("LOG_FILE") or 0) < 40:
+            self.own_settings.set("LOG_FILE", str(folder / "crawl.log"), "cmdline")
 
     def _crawl(self, seeds: list[str]) -> None:
         """Run both spiders until the crawl is over or interrupted."""
@@ -216,3 +198,8 @@ class Command(ScrapyCommand):
 
 def _metadata_url(settings: BaseSettings, folder: Path) -> str:
     return settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(folder)
+
+
+def _is_job(folder: Path) -> bool:
+    """Whether a harvest was begun in a folder."""
+    return any((folder / name).is_file() for name in (CRAWL_DB, "frontier/redis.lock"))

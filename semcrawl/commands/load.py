@@ -6,16 +6,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError as ScrapyUsageError
-from scrapy.settings import Settings
-
-from semcrawl.errors import SemcrawlError
+from semcrawl.command import OneLineErrors
+from semcrawl.errors import UsageError
 from semcrawl.pipelines.quadsfile import QUADS_FILE
 from semcrawl.pipelines.stores.opening import open_deliverer
 
 
-class Command(ScrapyCommand):
+class Command(OneLineErrors):
     """Delivers what a store has not been told of: all of a harvest, or what changed since."""
 
     requires_crawler_process = False
@@ -23,7 +20,7 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """Return the arguments."""
-        return "<job folder> [--store URL] [--update URL] [--again]"
+        return "[options] DIR"
 
     def short_desc(self) -> str:
         """Return the line of the overview."""
@@ -32,36 +29,37 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options."""
         super().add_options(parser)
-        parser.add_argument("--store", help='Graph Store Protocol endpoint, or "embedded"')
-        parser.add_argument("--update", help="SPARQL 1.1 Update endpoint")
+        parser.add_argument(
+            "--store", metavar="URL", help='Graph Store Protocol endpoint, or "embedded"'
+        )
+        parser.add_argument("--update", metavar="URL", help="SPARQL 1.1 Update endpoint")
         parser.add_argument("--again", action="store_true", help="deliver everything anew")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Deliver until nothing waits."""
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse what holds no quads, and to deliver nowhere."""
         if len(args) != 1:
-            raise ScrapyUsageError("give one job folder")
-        folder = Path(args[0])
-        if not (folder / QUADS_FILE).is_file():
-            raise ScrapyUsageError(f"{folder} holds no {QUADS_FILE}", print_help=False)
-        settings = self.settings or Settings()
+            raise UsageError("give one job folder")
+        if not (Path(args[0]) / QUADS_FILE).is_file():
+            raise UsageError(f"{args[0]} holds no {QUADS_FILE}")
+        settings = self.own_settings
         for name, value in (("STORE_URL", opts.store), ("STORE_UPDATE_URL", opts.update)):
             if value is not None:
                 settings.set(f"SEMCRAWL_{name}", value, priority="cmdline")
+        if not (settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL")):
+            raise UsageError("give the triple store: --store URL, --update URL, or both")
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Deliver until nothing waits."""
         documents = quads = refused = 0
-        try:
-            deliverer = open_deliverer(settings, folder)
-            if opts.again:
-                deliverer.start_again()
-            while (step := deliverer.step()) is not None:
-                documents += step.documents
-                quads += step.quads
-                refused += len(step.refused)
-                for entry in step.refused:
-                    print(f"refused: {entry.url}: {entry.error}", file=sys.stderr)
-            deliverer.close()
-        except SemcrawlError as error:
-            print(f"semcrawl load: {error}", file=sys.stderr)
-            self.exitcode = 1
-            return
-        print(f"{documents} documents with {quads} quads delivered, {refused} refused")
+        deliverer = open_deliverer(self.own_settings, Path(args[0]))
+        if opts.again:
+            deliverer.start_again()
+        while (step := deliverer.step()) is not None:
+            documents += step.documents
+            quads += step.quads
+            refused += len(step.refused)
+            for entry in step.refused:
+                print(f"refused: {entry.url}: {entry.error}", file=sys.stderr)
+        deliverer.close()
+        print(f"{documents:,} documents with {quads:,} quads delivered, {refused:,} refused")
         self.exitcode = 1 if refused else 0

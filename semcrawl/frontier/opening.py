@@ -115,7 +115,7 @@ class SessionSource:
     def _make(self) -> CrawlSession:
         settings = self.settings
         options = session_options(settings)
-        strategy = load_strategy(settings.get("SEMCRAWL_RELEVANCE", "rules-parents"), settings)
+        strategy = load_strategy(settings.get("SEMCRAWL_RELEVANCE", "learned"), settings)
         address: str | Path
         revive: Callable[[], None] | None = None
         if url := settings.get("REDIS_URL"):

@@ -161,7 +161,7 @@ def test_the_command_serves_tells_its_address_and_stops_on_ctrl_c(tmp_path: Path
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": proxy}))
     assert opener.open(DemoWeb.start, timeout=10).status == 200
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=60)
     assert f"http_proxy={proxy} semcrawl harvest http://www.demo.example/" in told
     assert (process.returncode, errors) == (0, "")
 
@@ -171,7 +171,7 @@ def test_the_command_serves_tells_its_address_and_stops_on_ctrl_c(tmp_path: Path
 )
 def test_wrong_options_get_one_clear_line(arguments: tuple[str, ...]) -> None:
     process = start_demo(*arguments)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == 2
     assert "Traceback" not in errors
     assert len(errors.strip().splitlines()) == 1
@@ -186,7 +186,7 @@ def test_the_command_harvests_the_demonstration_politely_and_ends(tmp_path: Path
     process = start_demo(
         "--harvest", "--out", str(tmp_path / "out"), "--log", str(tmp_path / "log")
     )
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=180)
     assert process.returncode == 0
     assert "harvest rate" in output
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import subprocess
@@ -13,12 +12,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from scrapy.settings import Settings
 
 from semcrawl.commands.frontier import Command
 from semcrawl.errors import UsageError
 from semcrawl.frontier import EmbeddedRedis, Entry, FrontierOptions, RedisFrontier
 from semcrawl.frontier.transfer import export_lines, import_lines
+from tests.inprocess import exit_status
 
 T = TypeVar("T")
 OpenFrontier = Callable[..., Awaitable[RedisFrontier]]
@@ -51,15 +50,9 @@ def run_command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
     """Run the command in this process: a second of start-up less."""
 
     def run(*args: str) -> Result:
-        command = Command()
-        command.settings = Settings()
-        parser = argparse.ArgumentParser()
-        command.add_options(parser)
-        options, rest = parser.parse_known_args(args)
-        command.process_options(rest, options)
         capsys.readouterr()
-        command.run(rest, options)
-        return Result(command.exitcode, *capsys.readouterr())
+        status = exit_status(Command(), *args)
+        return Result(status, *capsys.readouterr())
 
     return run
 
@@ -87,7 +80,7 @@ def test_a_frontier_is_shown_moved_and_its_failures_requeued(
     imported = run_command(str(tmp_path / "new"), "--import", str(file))
     assert (imported.stdout, imported.returncode) == ("6 links wait\n", 0)
     again = run_command(str(tmp_path / "new"), "--import", str(file))
-    assert again.stderr == "semcrawl frontier: the frontier 'semcrawl' is not empty\n"
+    assert again.stderr == "semcrawl: the frontier 'semcrawl' is not empty\n"
     assert again.returncode == 2
     assert run_command(str(tmp_path / "new"), "--requeue").stdout == "1 failed links wait again\n"
 
@@ -96,14 +89,14 @@ def test_a_folder_without_a_frontier(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "semcrawl", "frontier", str(tmp_path)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert result.returncode == 2
-    assert result.stderr == f"semcrawl frontier: {tmp_path} holds no frontier\n"
+    assert result.stderr == f"semcrawl: {tmp_path} holds no frontier\n"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_server_that_is_not_there(run_command: Callable[..., Result]) -> None:
     result = run_command("-s", "REDIS_URL=redis://127.0.0.1:1")
     assert result.returncode == 1
-    assert result.stderr.startswith("semcrawl frontier: the frontier's Redis at ")
+    assert result.stderr.startswith("semcrawl: the frontier's Redis at ")
     assert result.stderr.count("\n") == 1
 
 

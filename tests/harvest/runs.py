@@ -144,12 +144,10 @@ def environment(proxy: str | None = None, **more: str) -> dict[str, str]:
     return {**result, **more}
 
 
-def start(
-    command: str, *arguments: str, folder: Path, proxy: str | None = None, **variables: str
-) -> Started:
-    """Start ``semcrawl COMMAND ARGUMENTS`` in a folder above ``folder``."""
+def start(*arguments: str, folder: Path, proxy: str | None = None, **variables: str) -> Started:
+    """Start ``semcrawl ARGUMENTS`` in a folder above ``folder``."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "semcrawl", command, *arguments],
+        [sys.executable, "-m", "semcrawl", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -165,6 +163,11 @@ def start_harvest(
     return start(
         "harvest", *arguments, "--out", str(folder), folder=folder, proxy=proxy, **variables
     )
+
+
+def semcrawl(*arguments: str, folder: Path) -> Run:
+    """Run ``semcrawl ARGUMENTS`` to its end."""
+    return start(*arguments, folder=folder).wait()
 
 
 def harvest(*arguments: str, folder: Path, proxy: str | None = None, **variables: str) -> Run:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from argparse import ArgumentParser
 from dataclasses import dataclass
 
 import pyoxigraph
 import pytest
-from scrapy.settings import Settings
 from sqlalchemy import insert
 
 from semcrawl.commands.describe import Command
@@ -19,6 +17,7 @@ from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
 from semcrawl.pipelines.quadsfile import QuadsFile
+from tests.inprocess import exit_status
 
 SEED, DATA, GONE = "http://example.org/", "http://example.org/a b|c", "http://example.org/gone"
 PREFIXES = """
@@ -70,15 +69,10 @@ def semcrawl(capfdbinary):
     """The command in this process: starting one takes longer than the work."""
 
     def run(*args: object) -> Done:
-        command = Command()
-        command.settings = Settings()
-        parser = ArgumentParser(conflict_handler="resolve")
-        command.add_options(parser)
-        opts, rest = parser.parse_known_args([str(arg) for arg in args])
-        command.run(rest, opts)
+        status = exit_status(Command(), *args)
         sys.stdout.flush()
         out, err = capfdbinary.readouterr()
-        return Done(command.exitcode, out.decode(), err.decode())
+        return Done(status, out.decode(), err.decode())
 
     return run
 
@@ -152,5 +146,5 @@ def test_a_wrong_folder_is_one_clear_line(tmp_path):
 
 def test_a_wrong_iri_is_one_clear_line(job, semcrawl):
     done = semcrawl(job, "--base", "no iri")
-    assert done.code == 1
+    assert done.code == 2
     assert len(done.stderr.splitlines()) == 1

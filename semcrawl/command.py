@@ -1,0 +1,90 @@
+"""What our commands have in common: options that are refused, errors in one line, exit status."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from difflib import get_close_matches
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError as ScrapyUsageError
+from scrapy.settings import BaseSettings
+
+from semcrawl.checks import check_log, check_settings
+from semcrawl.console import complain
+from semcrawl.errors import SemcrawlError, UsageError
+
+
+class OneLineErrors(ScrapyCommand):
+    """A command whose errors are one line each: status 2 for wrong input, 1 for what failed.
+
+    Subclasses implement :meth:`execute`, and :meth:`check` for what can be refused before anything
+    is started.
+    """
+
+    #: whether options that are not its own are left in ``args``
+    passes_options = False
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add Scrapy's options; the usage shows the program that was called."""
+        super().add_options(parser)
+        name = type(self).__module__.rpartition(".")[2]
+        parser.usage = f"{parser.prog} {name} {self.syntax()}"
+        self._parser = parser
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Take the options into the settings, and refuse what cannot be meant."""
+        try:
+            if not self.passes_options:
+                self._refuse_unknown(args)
+            try:
+                super().process_options(args, opts)
+            except ScrapyUsageError as error:
+                raise UsageError(str(error)) from None
+            except OSError as error:
+                raise UsageError(f"cannot write {error.filename}: {error.strerror}") from None
+            check_settings(self.own_settings)
+            check_log(self.own_settings)
+            self.check(args, opts)
+        except SemcrawlError as error:
+            raise SystemExit(self._told(error)) from None
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Execute; an error on purpose gets one line."""
+        try:
+            self.execute(args, opts)
+        except SemcrawlError as error:
+            self.exitcode = self._told(error)
+
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Raise ``UsageError`` for what can be told to be wrong before anything starts."""
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Do what the command is for."""
+        raise NotImplementedError
+
+    @property
+    def own_settings(self) -> BaseSettings:
+        """The settings, which Scrapy gives to every command."""
+        if self.settings is None:
+            raise UsageError("the command was started without settings")
+        return self.settings
+
+    def _refuse_unknown(self, args: list[str]) -> None:
+        """Raise ``UsageError`` for an option that nobody knows: Scrapy leaves those in ``args``."""
+        unknown = next((arg for arg in args if arg.startswith("-") and arg not in ("-", "--")), "")
+        if unknown:
+            name = unknown.partition("=")[0]
+            known = re.findall(r"--[a-z-]+", self._parser.format_help())
+            close = get_close_matches(name, known, n=1, cutoff=0.75)
+            hint = f"did you mean {close[0]}?" if close else f"see `{self._called()} -h`"
+            raise UsageError(f"unknown option {name}; {hint}")
+
+    def _called(self) -> str:
+        return " ".join((self._parser.usage or "").split()[:2])
+
+    @staticmethod
+    def _told(error: SemcrawlError) -> int:
+        """Tell an error and return the exit status that it deserves."""
+        complain(str(error))
+        return 2 if isinstance(error, UsageError) else 1
