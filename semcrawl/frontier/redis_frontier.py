@@ -349,4 +349,5 @@ class RedisFrontier(Frontier):
 
         For tests and tools: the server is busy with it for as long as it takes to read all links.
         """
-        return [text(line) for line in await self._server.run("audit", [])]
+        lines = await self._server.run("audit", [])
+        return [line.decode("utf-8", "backslashreplace") for line in lines]

@@ -407,6 +407,20 @@ async def test_a_delay_counts_from_the_start_of_the_request(open_frontier: OpenF
     assert await frontier.audit() == []
 
 
+async def test_a_host_comes_back_after_a_download_that_outlasts_its_delay(
+    open_frontier: OpenFrontier,
+) -> None:
+    """Even when nobody asked the frontier in between."""
+    frontier = await open_frontier(concurrency=2, delay=0.01)
+    await frontier.add([link("1"), link("2")])
+    leases = await frontier.take(1, Q)
+    await frontier.started(leases)
+    await asyncio.sleep(0.3)  # longer than the delay and what is allowed for the way to the host
+    await frontier.done(leases)
+    assert await frontier.audit() == []
+    assert names(await frontier.take(1, Q)) == ["2"]
+
+
 async def test_workers_keep_the_delay_between_them(open_frontier: OpenFrontier) -> None:
     """And hosts do not wait for each other."""
     workers = [await open_frontier(f"w{n}", delay=0.06, poll=0.005) for n in range(3)]

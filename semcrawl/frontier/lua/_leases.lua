@@ -21,6 +21,7 @@ local function release(host, id)
   local flag = call('HGET', busy_key(host), id)
   if not flag then return end
   local was, delay = available(host), pace(host)
+  local cooled = call('ZSCORE', COOLING, host)
   call('HDEL', busy_key(host), id)
   if flag == '0' then
     cool(host, NOW + delay)
@@ -28,7 +29,9 @@ local function release(host, id)
     local till = math.min(NOW, tonumber(flag) + slack(delay)) + delay
     if till > tonumber(call('ZSCORE', COOLING, host) or 0) then cool(host, till) end
   end
-  if was ~= available(host) then file_availability(host) end
+  -- a delay may have passed that no tick has seen yet: without its entry none would
+  local unseen = cooled and not call('ZSCORE', COOLING, host)
+  if unseen or was ~= available(host) then file_availability(host) end
 end
 
 -- A lease's record, or nil when it is void.
