@@ -1,7 +1,7 @@
-"""What holds for all tests."""
+"""What all tests share."""
 
 from hypothesis import settings
 
-# no test is timed: how long an example takes says more of the machine than of the code
+# no test is timed: machines are busy
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
