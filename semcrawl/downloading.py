@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from scrapy.core.downloader.handlers.http11 import (
+    HTTP11DownloadHandler,
+    _ResponseReader,
+    _ScrapyAgent,
+)
 from scrapy.crawler import Crawler
+from scrapy.http import Request, Response
+from scrapy.utils._download_handlers import wrap_twisted_exceptions
+from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.web.client import HTTPConnectionPool
+
+from semcrawl.bodies import BODY_FILE, BodyBuffer
+from semcrawl.spiders.spool import spool_folder
+
+#: codings of the transfer that the reader of dumps knows by their marks
+_KNOWN_BY_MARK = frozenset({b"", b"identity", b"gzip", b"x-gzip", b"zstd"})
 
 
 class _ConnectionPool(HTTPConnectionPool):
@@ -21,12 +35,32 @@ class _ConnectionPool(HTTPConnectionPool):
             super()._putConnection(key, connection)  # type: ignore[no-untyped-call]
 
 
+class _Agent(_ScrapyAgent):
+    """Lets large bodies go to files."""
+
+    disk_above: int
+    folder: Path | None
+    buffer: BodyBuffer | None = None
+
+    def _cb_bodyready(self, txresponse: Any, request: Request) -> Any:
+        result = super()._cb_bodyready(txresponse, request)
+        reader = getattr(txresponse, "_bodyProtocol", None)
+        coding = b",".join(txresponse.headers.getRawHeaders(b"Content-Encoding", []))
+        if isinstance(reader, _ResponseReader) and coding.strip().lower() in _KNOWN_BY_MARK:
+            start = reader._bodybuf.getvalue()
+            reader._bodybuf = self.buffer = BodyBuffer(start, self.disk_above, self.folder)
+        return result
+
+
 class CountedDownloadHandler(HTTP11DownloadHandler):
-    """Sends each request once.
+    """Sends each request once, and keeps large bodies on disk.
 
     Twisted's connection pool sends a GET again, unseen, when a connection that it kept breaks
     before the answer. Such a failure is recorded here and tried again like any other, so that the
     records are the requests that the server got, and no delay is passed over.
+
+    A body of more than ``SEMCRAWL_MAX_SIZE_IN_MEMORY`` bytes is in the :class:`BodyFile` of the
+    request's ``meta``, as it came; the response's own body is empty then.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -36,3 +70,27 @@ class CountedDownloadHandler(HTTP11DownloadHandler):
         pool._factory = self._pool._factory
         pool.retryAutomatically = False
         self._pool = pool
+        self._disk_above = crawler.settings.getint("SEMCRAWL_MAX_SIZE_IN_MEMORY")
+        self._folder = spool_folder(crawler.settings)
+
+    async def download_request(self, request: Request) -> Response:
+        """Send a request and return its response."""
+        request.meta.pop(BODY_FILE, None)
+        agent = _Agent(
+            contextFactory=self._contextFactory,
+            bindAddress=self._bind_address,
+            pool=self._pool,
+            maxsize=self._default_maxsize,
+            warnsize=self._default_warnsize,
+            fail_on_dataloss=self._fail_on_dataloss,
+            crawler=self._crawler,
+            tls_verbose_logging=self._tls_verbose_logging,
+        )
+        agent.disk_above, agent.folder = self._disk_above, self._folder
+        with wrap_twisted_exceptions():
+            response = await maybe_deferred_to_future(agent.download_request(request))
+        if agent.buffer is not None and agent.buffer.file is not None:
+            request.meta[BODY_FILE] = agent.buffer.file
+            # the reader unpacks it; the middleware would do so in memory
+            response.headers.pop(b"Content-Encoding", None)
+        return response

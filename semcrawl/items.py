@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from semcrawl.bodies import BodyFile
+
 #: :attr:`RdfDocument.format` of data embedded in a page
 EMBEDDED = "embedded"
 
@@ -142,6 +144,7 @@ class FetchedFile:
 
     url: str  #: final URL
     body: builtins.bytes = field(default=b"", repr=False)
+    large: BodyFile | None = field(default=None, repr=False)  #: stands for a ``body`` on disk
     request_url: str = ""
     parent_url: str | None = None
     content_type: str = ""

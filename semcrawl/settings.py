@@ -163,7 +163,8 @@ SEMCRAWL_RDF_LINKS = ["all"]
 SEMCRAWL_RDF_LINK_POSITIONS = ["subject", "object"]
 #: Bytes above which a document is read in a thread, so that the crawl goes on meanwhile.
 SEMCRAWL_READ_IN_THREAD_ABOVE = 262_144
-#: Bytes up to which a document is read as a whole; larger ones are read piece by piece.
+#: Bytes up to which a document is read as a whole; larger ones wait in a file without a name, and
+#: are read piece by piece. Of a larger HTML page the beginning is read.
 SEMCRAWL_MAX_SIZE_IN_MEMORY = 32 * 1024 * 1024
 #: Seconds after which the reading of a document is cut off; what was read until then counts.
 SEMCRAWL_MAX_READ_TIME = 900.0

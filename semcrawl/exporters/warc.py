@@ -15,6 +15,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
+from semcrawl.bodies import body_file
 from semcrawl.errors import StoreError, UsageError
 from semcrawl.pipelines.jobdir import job_folder
 
@@ -81,12 +82,14 @@ class WarcExtension:
         if self._file is None:
             self._open()
         writer = self._writer
+        file = body_file(request.meta)
+        size = len(response.body) if file is None else file.size
         answer = writer.create_warc_record(
             response.url,
             "response",
-            payload=BytesIO(response.body),
-            length=len(response.body),
-            http_headers=_answer_headers(response),
+            payload=BytesIO(response.body) if file is None else file.stream(),
+            length=size,
+            http_headers=_answer_headers(response, size),
             warc_headers_dict={"WARC-IP-Address": str(response.ip_address)}
             if response.ip_address
             else {},
@@ -119,7 +122,7 @@ class WarcExtension:
             self._stats.inc_value(f"semcrawl/warc/{name}")
 
 
-def _answer_headers(response: Response) -> Any:
+def _answer_headers(response: Response, size: int) -> Any:
     from warcio.statusandheaders import StatusAndHeaders
 
     reason = responses.get(response.status, "")
@@ -129,7 +132,7 @@ def _answer_headers(response: Response) -> Any:
         if name.lower() not in _TRANSFER_HEADERS
         for value in values
     ]
-    headers.append(("Content-Length", str(len(response.body))))
+    headers.append(("Content-Length", str(size)))
     protocol = "HTTP/1.1"
     return StatusAndHeaders(f"{response.status} {reason}".strip(), headers, protocol=protocol)
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
+from semcrawl.bodies import body_file
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.items import FetchOutcome, FetchRecord
@@ -43,7 +44,8 @@ class AttemptMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         """Note when the response was whole, and its size as received."""
         request.meta[ENDED] = time.time()
-        request.meta[RECEIVED] = len(response.body)
+        file = body_file(request.meta)
+        request.meta[RECEIVED] = len(response.body) if file is None else file.size
         if LEASE not in request.meta:
             self._record(request, response)
         return response

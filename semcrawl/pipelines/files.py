@@ -75,13 +75,14 @@ class FilesPipeline:
             path = self._folder / name
             if not path.exists():
                 part = path.with_name(f".{name}.part")
-                part.write_bytes(file.body)
+                with part.open("wb") as target:
+                    target.writelines([file.body] if file.large is None else file.large.stream())
                 os.replace(part, path)
             line = {
                 "url": file.url,
                 "name": name,
                 "content_type": file.content_type,
-                "bytes": len(file.body),
+                "bytes": len(file.body) if file.large is None else file.large.size,
                 "sha256": file.content_hash,
                 "request_url": file.request_url,
                 "parent_url": file.parent_url,

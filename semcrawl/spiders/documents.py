@@ -9,12 +9,13 @@ from typing import Any
 
 from scrapy.http import Response
 
+from semcrawl.bodies import body_file
 from semcrawl.errors import FrontierError
 from semcrawl.items import EMBEDDED, FetchedFile, FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.links import Page
 from semcrawl.rdf import Detection, Reading
 from semcrawl.relevance import Ranked
-from semcrawl.spiders.attempt import ENDED, Attempt, content_type, header
+from semcrawl.spiders.attempt import ENDED, RECEIVED, Attempt, content_type, header
 from semcrawl.spiders.contexts import MAX_ROUNDS, ContextFetcher, ContextRules
 from semcrawl.spiders.focused import FocusedSpider
 from semcrawl.spiders.reading import discard
@@ -22,6 +23,8 @@ from semcrawl.vocabulary import Kind
 
 #: longest text about errors in a record (characters)
 _MAX_TEXT = 300
+#: bytes of a body on disk that tell what it is
+_HEAD = 1 << 22
 
 
 class DocumentSpider(FocusedSpider):
@@ -46,8 +49,10 @@ class DocumentSpider(FocusedSpider):
             return [record]
 
     async def _read_by_type(self, attempt: Attempt, response: Response) -> list[Any]:
-        attempt.digest = await self.reader.digest(response.body)
-        detection = self.reader.detect(response.body, content_type(response), attempt.url)
+        file = body_file(attempt.meta)
+        attempt.digest = await self.reader.digest(file or response.body)
+        head = response.body if file is None else file.head(_HEAD)
+        detection = self.reader.detect(head, content_type(response), attempt.url)
         if detection.kind is Kind.RDF or detection.compression is not None:
             reading = await self._read_rdf(attempt, response, detection)
             # a packed body shows what it is only now
@@ -55,6 +60,8 @@ class DocumentSpider(FocusedSpider):
                 return await self._take_rdf(attempt, response, reading)
             discard(reading)
         elif detection.kind is Kind.HTML:
+            if file is not None:  # the beginning of a page, however large it may be
+                response = response.replace(body=file.head(self.reader.options.max_in_memory))
             return await self.read_html(attempt, response)
         return await self._take_other(attempt, response)
 
@@ -91,7 +98,7 @@ class DocumentSpider(FocusedSpider):
 
         async def read(contexts: Mapping[str, bytes]) -> Reading:
             return await self.reader.read(
-                response.body,
+                body_file(attempt.meta) or response.body,
                 attempt.url,
                 content_type(response),
                 packed=packed,
@@ -160,7 +167,7 @@ class DocumentSpider(FocusedSpider):
             rules=attempt.memo.rules,
             format=syntax,
             content_type=content_type(response),
-            bytes=len(response.body),
+            bytes=int(attempt.meta.get(RECEIVED, len(response.body))),
             quads=reading.quads,
             errors=reading.errors,
             error_count=reading.error_count,
@@ -214,6 +221,7 @@ class DocumentSpider(FocusedSpider):
         return FetchedFile(
             url=attempt.url,
             body=response.body,
+            large=body_file(attempt.meta),
             request_url=attempt.asked,
             parent_url=attempt.memo.parent,
             content_type=content_type(response),

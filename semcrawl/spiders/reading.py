@@ -10,11 +10,12 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Self, TypeVar
+from typing import IO, Self, TypeVar, cast
 
 from scrapy.settings import BaseSettings
 
 from semcrawl import rdf
+from semcrawl.bodies import BodyFile
 from semcrawl.links import ExtractionOptions, Link, extract_links
 from semcrawl.spiders.readoptions import read_options
 from semcrawl.spiders.spool import spool_folder
@@ -47,7 +48,7 @@ class Reader:
 
     async def read(
         self,
-        body: bytes,
+        body: bytes | BodyFile,
         url: str,
         content_type: str,
         *,
@@ -57,10 +58,17 @@ class Reader:
         """Read an RDF document, its links too; ``packed`` if it must be unpacked first."""
 
         def work() -> rdf.Reading:
-            reading = rdf.read(body, url, content_type or None, self.options, contexts=contexts)
+            label = content_type or None
+            if isinstance(body, BodyFile):
+                file = cast(IO[bytes], body.stream())  # nothing but read is asked for
+                reading = rdf.read_stream(file, url, label, self.options, contexts=contexts)
+            else:
+                reading = rdf.read(body, url, label, self.options, contexts=contexts)
             _ = reading.links  # looked for when first asked
             return reading
 
+        if isinstance(body, BodyFile):
+            return await asyncio.to_thread(work)
         return await self._run(work, len(body), always=packed)
 
     async def read_embedded(
@@ -94,8 +102,10 @@ class Reader:
 
         return await self._run(work, len(body))
 
-    async def digest(self, body: bytes) -> str:
+    async def digest(self, body: bytes | BodyFile) -> str:
         """Return the SHA-256 of a body, hexadecimal."""
+        if isinstance(body, BodyFile):
+            return await asyncio.to_thread(_digest_of_file, body)
         return await self._run(lambda: sha256(body).hexdigest(), len(body))
 
     def rdf_links(self, reading: rdf.Reading) -> list[Link]:
@@ -121,6 +131,13 @@ class Reader:
         if always or size > self.thread_above:
             return await asyncio.to_thread(work)
         return work()
+
+
+def _digest_of_file(body: BodyFile) -> str:
+    digest = sha256()
+    for piece in body.stream():
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 def discard(reading: rdf.Reading) -> None:

@@ -1,0 +1,110 @@
+"""Bodies too large for memory, in files without a name."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+#: key of ``Request.meta``: the :class:`BodyFile` of a response whose ``body`` is empty for it
+BODY_FILE = "semcrawl_body_file"
+_CHUNK = 1 << 20
+
+
+class BodyFile:
+    """A body on disk; the file has no name and is gone with this object, or with the process."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Make the file in ``folder``, by default the system's for temporary files."""
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed with this object
+        #: bytes
+        self.size = 0
+
+    def write(self, data: bytes) -> None:
+        """Add bytes."""
+        self._file.write(data)
+        self.size += len(data)
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._file.close()
+
+    def head(self, size: int) -> bytes:
+        """Return the first ``size`` bytes."""
+        return self.stream().read(size)
+
+    def stream(self) -> BodyStream:
+        """Return a reader from the start; each has a place of its own."""
+        self._file.flush()
+        return BodyStream(self._file.fileno(), self)
+
+
+class BodyStream:
+    """Reads a :class:`BodyFile`."""
+
+    def __init__(self, descriptor: int, owner: BodyFile) -> None:
+        """Read from the start; ``owner`` lives as long as this."""
+        self._descriptor = descriptor
+        self._owner = owner
+        self._place = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Return at most ``size`` bytes, none at the end; all that is left without a size."""
+        left = self._owner.size - self._place
+        wanted = left if size is None or size < 0 else min(size, left)
+        pieces: list[bytes] = []
+        while wanted > 0:
+            data = os.pread(self._descriptor, min(wanted, _CHUNK), self._place)
+            if not data:
+                break
+            pieces.append(data)
+            self._place += len(data)
+            wanted -= len(data)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the rest in pieces of a mebibyte."""
+        while data := self.read(_CHUNK):
+            yield data
+
+
+class BodyBuffer(BytesIO):
+    """Takes a body as it arrives: in memory up to a size, then in a :class:`BodyFile`."""
+
+    def __init__(self, start: bytes, above: int, folder: Path | None) -> None:
+        """Begin with ``start``; more than ``above`` bytes go to a file in ``folder``."""
+        super().__init__()
+        self._above = above
+        self._folder = folder
+        #: where the body is, when it is not in memory
+        self.file: BodyFile | None = None
+        self.write(start)
+
+    def write(self, data: Any) -> int:
+        """Take the next bytes."""
+        if self.file is None and self.tell() + len(data) > self._above:
+            self.file = BodyFile(self._folder)
+            self.file.write(self.getvalue())
+            self.seek(0)
+            super().truncate(0)
+        if self.file is None:
+            return super().write(data)
+        self.file.write(data)
+        return len(data)
+
+    def truncate(self, size: int | None = None) -> int:
+        """Forget all: what the client does with a body that is too large."""
+        if self.file is not None:
+            self.file.close()
+        return super().truncate(size)
+
+
+def body_file(meta: Mapping[str, Any]) -> BodyFile | None:
+    """Return the file that holds the body of a response, by its request's ``meta``."""
+    found = meta.get(BODY_FILE)
+    return found if isinstance(found, BodyFile) else None
