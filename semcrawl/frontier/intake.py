@@ -12,6 +12,7 @@ from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Ranked, Relevance
+from semcrawl.relevance.contract import Restrained
 from semcrawl.urls import netloc_of, pay_level_domain
 
 #: key of a link that goes to the front of its group
@@ -43,7 +44,9 @@ class Intake:
         self.frontier = frontier
         self.strategy = strategy
         self.options = options
-        self.learning = SharedLearning(frontier, strategy, self.host_key)
+        # one that waits for answers has to know what all workers wait for
+        in_step = options.shared and isinstance(strategy, Restrained)
+        self.learning = SharedLearning(frontier, strategy, self.host_key, in_step=in_step)
         #: pay-level domains of the seeds: of this run, of earlier ones, of other workers
         self.roots: set[str] = set()
         self._wake = wake

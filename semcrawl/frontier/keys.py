@@ -28,7 +28,8 @@ class Keys:
     rest       hash   host → server time in µs until which it rests for being barren
     state      hash   name → blob; ``NAME:event`` → last event read before
     replies    hash   worker:slot → number of its last call, reply (for repeated calls)
-    events     stream events between workers: fields ``w`` (who) and ``e``
+    events     stream events between workers: fields ``w`` (who), and ``e`` (outcome) with ``q``
+                      (queue of the links it brought) or ``t`` (links that were taken)
     ========== ====== ======================================================================
 
     Keys of a queue ``Q``:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from semcrawl.frontier.contract import Entry
+from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Relevance
@@ -13,32 +18,56 @@ from semcrawl.relevance.wire import decode_event, encode_event
 
 logger = logging.getLogger(__name__)
 
+_QUEUES = ("html", "rdf")
+#: links whose places are remembered (some 100 bytes each)
+_PLACES = 1_000_000
+
 
 class SharedLearning:
     """Keeps a worker's strategy, the frontier's order and the other workers in step.
 
     Outcomes go to all workers as events; what was learned is saved from time to time, and after a
-    crash the events since then are heard again. A worker gives new keys to the links that it
-    found itself.
+    crash the events since then are heard again.
+
+    ``in_step``: the workers' strategies hear all outcomes, their own included, and all takes, in
+    one order, that of the events. So they stay the same, and of what moves only the worker that
+    told the event gives the frontier new keys. Otherwise a worker learns its own outcomes at once,
+    and gives new keys to the links that it found itself.
     """
 
     def __init__(
-        self, frontier: RedisFrontier, strategy: Relevance, host_key: Callable[[str], str]
+        self,
+        frontier: RedisFrontier,
+        strategy: Relevance,
+        host_key: Callable[[str], str],
+        *,
+        in_step: bool = False,
     ) -> None:
         self.strategy = strategy
+        self.in_step = in_step
         #: fetches learned from so far
         self.outcomes = 0
+        #: when an outcome was last learned from (``time.monotonic``)
+        self.learned_at = time.monotonic()
         self._frontier = frontier
         self._host_key = host_key
-        self._places: dict[str, Entry] = {}
-        #: outcomes that the other workers have not been told of yet
-        self._untold: list[bytes] = []
-        self._learned = False
+        #: queue and group of waiting links, the latest found
+        self._places: dict[str, tuple[str, str]] = {}
         # optional parts of a strategy
         self._worth_telling = getattr(strategy, "worth_telling", None)
         self._rekeys = bool(getattr(strategy, "rekeys", False))
-        #: links wait that an earlier run put in, so that their places are not known
-        self._resumed = False
+        #: links that some worker took and that no outcome is known of (``in_step``)
+        self._away: set[str] = set()
+        self._hearing = asyncio.Lock()
+        #: outcomes that the other workers have not been told of yet, with their queues
+        self._untold: list[tuple[str, bytes]] = []
+        self._learned = False
+        self._loading = False
+
+    @property
+    def in_flight(self) -> int:
+        """Links that some worker took and whose outcome is not heard yet (``in_step`` only)."""
+        return len(self._away)
 
     @property
     def _state_name(self) -> str:
@@ -49,10 +78,11 @@ class SharedLearning:
         state = await self._frontier.load(self._state_name)
         if state:
             self.strategy.load_state(state)
-            self._resumed = True
+        await self.apply()
+        self._loading = True
         while await self.hear():
             pass
-        await self.apply()
+        self._loading = False
 
     async def save(self) -> None:
         """Keep what was learned."""
@@ -60,65 +90,111 @@ class SharedLearning:
         if state:
             await self._frontier.save(self._state_name, state)
 
-    def learn(self, outcome: Outcome) -> None:
-        """Tell the strategy what a fetch turned out to be; :meth:`tell` has the rest follow."""
-        self.outcomes += 1
-        self.strategy.learn(outcome)
-        self._learned = True
-        self._places.pop(outcome.url, None)
+    def learn(self, outcome: Outcome, queue: str) -> None:
+        """Tell the strategy what a fetch turned out to be; :meth:`tell` has the rest follow.
+
+        ``queue``: where the links wait that it brought. In step, the strategy hears it with
+        :meth:`tell`, after what others told before.
+        """
+        if not self.in_step:
+            self._take_in(outcome)
+            self._learned = True
         if self._worth_telling is None or self._worth_telling(outcome):
-            self._untold.append(encode_event(outcome))
+            self._untold.append((queue, encode_event(outcome)))
 
     async def tell(self) -> None:
         """Tell the other workers and the frontier what was learned since the last call."""
         if self._untold:
-            events, self._untold = self._untold, []
-            await self._frontier.publish(*events)
+            untold, self._untold = self._untold, []
+            for queue, events in groupby(untold, key=itemgetter(0)):
+                await self._frontier.publish(*(event for _, event in events), queue=queue)
+            if self.in_step:
+                await self.hear()
         if self._learned:
             self._learned = False
             await self.apply()
 
     async def hear(self) -> int:
         """Learn from what other workers, or this one before a crash, fetched; return how much."""
-        events = await self._frontier.events()
-        self.outcomes += len(events)
-        for event in events:
-            try:
-                outcome = decode_event(event)
-            except ValueError as error:
-                logger.warning("an event of another worker cannot be read: %s", error)
-                continue
-            self.strategy.learn(outcome)
-        return len(events)
+        async with self._hearing:
+            news = await self._frontier.news()
+            # no other task may come in between until all is learned: the place in the events is
+            # saved together with what was learned
+            keys: dict[str, float] = {}
+            for event in news:
+                if event.event is not None and (self.in_step or not event.mine):
+                    self._hear_outcome(event.event, event.queue)
+                    moved = self.strategy.rekeyed()
+                    if event.mine or not self.in_step or self._loading:
+                        keys.update(moved)
+                    else:
+                        keys.update((url, moved[url]) for url in keys.keys() & moved.keys())
+                elif event.taken and self.in_step and not self._loading:
+                    # (what was taken before this worker came is its taker's to wait for)
+                    asked = [first_asked(entry) for entry in event.taken]
+                    self._away.update(asked)
+                    self.strategy.taken(asked)
+            await self.apply_values()
+            await self._rekey(keys)
+            return len(news)
+
+    def _hear_outcome(self, event: bytes, queue: str) -> None:
+        try:
+            outcome = decode_event(event)
+        except ValueError as error:
+            logger.warning("an event of another worker cannot be read: %s", error)
+            return
+        self._take_in(outcome)
+        if self.in_step and queue:
+            self._note_places((r.link.url, queue, r.group) for r in outcome.new_links if r.group)
+
+    def _take_in(self, outcome: Outcome) -> None:
+        self.outcomes += 1
+        self.learned_at = time.monotonic()
+        self.strategy.learn(outcome)
+        self._places.pop(outcome.url, None)
+        self._away.discard(outcome.url)
 
     def found(self, entries: Sequence[Entry], new: Sequence[bool]) -> None:
         """Note where the links that this worker put in wait."""
+        pairs = zip(entries, new, strict=True)
+        self._note_places((e.url, e.queue, e.group) for e, is_new in pairs if is_new)
+
+    def _note_places(self, places: Iterable[tuple[str, str, str]]) -> None:
         if self._rekeys:
-            pairs = zip(entries, new, strict=True)
-            self._places.update((entry.url, entry) for entry, is_new in pairs if is_new)
+            self._places.update((url, (queue, group)) for url, queue, group in places)
+            while len(self._places) > _PLACES:
+                del self._places[next(iter(self._places))]
 
     async def apply(self) -> None:
         """Let what was learned take effect on the waiting links."""
         await self.apply_values()
-        keys = self.strategy.rekeyed()
+        await self._rekey(self.strategy.rekeyed())
+
+    async def _rekey(self, keys: Mapping[str, float]) -> None:
         if keys:
             await self._frontier.rekey(
                 [(place, key) for url, key in keys.items() for place in self._places_of(url)]
             )
 
     def _places_of(self, url: str) -> list[Entry]:
-        """Return where a link waits; the likely places when an earlier run put it in."""
+        """Return where a link waits; the likely places where that is not known (any more)."""
+        queues: Sequence[str] = _QUEUES
         if url in self._places:
-            return [self._places[url]]
-        if not self._resumed:
-            return []
-        group = self.strategy.rank(Page(url), [Link(url)])[0].group
-        if group is None:
-            return []
-        return [Entry(url, self._host_key(url), queue, group) for queue in ("html", "rdf")]
+            queue, group = self._places[url]
+            queues = (queue,)
+        else:
+            group = self.strategy.rank(Page(url), [Link(url)])[0].group or ""
+        return [Entry(url, self._host_key(url), queue, group) for queue in queues if group]
 
     async def apply_values(self) -> None:
         """Give the frontier the groups' new values."""
         values = self.strategy.values()
         if values:
             await self._frontier.set_values(values)
+
+
+def first_asked(entry: Entry) -> str:
+    """The URL under which a strategy knows a link: its own, whatever it was redirected to."""
+    redirects = LinkMemo.unpack(entry).redirects
+    return redirects[0] if redirects else entry.url

@@ -35,6 +35,18 @@ class Waiting:
     lost: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class News:
+    """An event: an outcome that was published, or links that were taken in step."""
+
+    #: whether this very worker told it
+    mine: bool
+    event: bytes | None
+    #: queue of the links that the outcome brought
+    queue: str
+    taken: Sequence[Entry]
+
+
 def digest(url: str) -> bytes:
     """80 bits of BLAKE2b: a chance of 4·10⁻⁷ that any two of 10⁹ URLs collide."""
     data = url.encode("utf-8", "surrogatepass")
@@ -139,3 +151,15 @@ def unpack_lease(fields: Sequence[Any], crawl: str) -> Lease:
         attempt=int.from_bytes(made.digest(), "big", signed=True),
         repeated=link.lost is not None,
     )
+
+
+def unpack_taken(told: bytes) -> list[Entry]:
+    """Read which links a worker took in step; ``FrontierCorrupt`` when that is not ours."""
+    try:
+        links = msgpack.unpackb(told, raw=True)
+        return [
+            unpack_member(text(queue), text(host), text(group), 0.0, member).entry
+            for queue, host, group, member in links
+        ]
+    except (ValueError, TypeError, AttributeError, msgpack.UnpackException) as error:
+        raise FrontierCorrupt(f"an event of the frontier cannot be read: {error}") from error

@@ -15,7 +15,16 @@ from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Counts, Entry, Frontier, Lease
 from semcrawl.frontier.keys import FORMAT_VERSION, Keys
 from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.packing import Waiting, check, digest, pack_blob, text, unpack_lease
+from semcrawl.frontier.packing import (
+    News,
+    Waiting,
+    check,
+    digest,
+    pack_blob,
+    text,
+    unpack_lease,
+    unpack_taken,
+)
 from semcrawl.frontier.server import Server
 from semcrawl.frontier.workers import is_gone
 
@@ -147,6 +156,19 @@ class RedisFrontier(Frontier):
         reply = await self._server.run("take", args, once=True)
         return [unpack_lease(fields, self._crawl) for fields in reply]
 
+    async def take_in_step(
+        self, limit: int, queues: Sequence[str], *, strict: bool = True
+    ) -> list[Lease] | None:
+        """:meth:`take`, told to all workers as an event that :meth:`news` brings.
+
+        ``None`` when there is news that this worker has not read: what it would take may not be
+        the best any more (not if ``strict`` is off).
+        """
+        args = [limit, _micros(self.options.lease_time), self.worker_id, list(queues)]
+        args += [self._incarnation, _EVENTS_KEPT, strict and self._last_event]
+        reply = await self._server.run("take", args, once=True)
+        return None if reply is None else [unpack_lease(f, self._crawl) for f in reply]
+
     async def next_ready(self, queues: Sequence[str]) -> float | None:
         """Seconds until asking again may give a link; ``None`` if none waits."""
         reply = await self._server.run("next_ready", [list(queues), _micros(self.options.poll)])
@@ -263,20 +285,35 @@ class RedisFrontier(Frontier):
             await self._server.run("done_seeds", [data], key)
 
     # -- shared state
-    async def publish(self, *events: bytes) -> None:
-        """Append events for the other workers; the last 100,000 or so are kept."""
-        args = [self._incarnation, events, _EVENTS_KEPT]
+    async def publish(self, *events: bytes, queue: str = "") -> None:
+        """Append events for the other workers; the last 100,000 or so are kept.
+
+        ``queue`` is that of the links they speak of.
+        """
+        args = [self._incarnation, events, _EVENTS_KEPT, queue]
         await self._server.run("publish", args, once=True)
 
     async def events(self, limit: int = 1000) -> list[bytes]:
         """Events of other workers since the last call (or since the loaded state was saved)."""
+        return [n.event for n in await self.news(limit) if not n.mine and n.event is not None]
+
+    async def news(self, limit: int = 1000) -> list[News]:
+        """What any worker, this one included, published or took in step since the last call."""
         redis, name = self._server.redis, self.keys["events"]
         start = self._last_event if self._last_event == b"-" else b"(" + self._last_event
         reply: Any = await self._server.through(lambda: redis.xrange(name, start, "+", limit), name)
         found: list[tuple[bytes, dict[bytes, bytes]]] = reply or []
         if found:
             self._last_event = found[-1][0]
-        return [f[b"e"] for _, f in found if f.get(b"w") != self._incarnation and b"e" in f]
+        return [
+            News(
+                mine=fields.get(b"w") == self._incarnation,
+                event=fields.get(b"e"),
+                queue=text(fields.get(b"q", b"")),
+                taken=unpack_taken(fields[b"t"]) if b"t" in fields else [],
+            )
+            for _, fields in found
+        ]
 
     async def save(self, name: str, state: bytes) -> None:
         """Keep a blob, and up to which event this worker had read when it was made."""

@@ -17,6 +17,7 @@ from semcrawl.errors import FrontierError
 from semcrawl.frontier.contexts import ContextCache
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.intake import Intake
+from semcrawl.frontier.learning import first_asked
 from semcrawl.frontier.leasebook import LeaseBook
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
@@ -28,6 +29,13 @@ from semcrawl.relevance.learned.stopping import Patience
 from semcrawl.tally import Tally
 
 logger = logging.getLogger(__name__)
+
+#: how often a take is tried again as there was news meanwhile, before it goes ahead
+_ATTEMPTS = 4
+#: seconds between looks for news of links that other workers fetch, while they are waited for
+_NEWS_INTERVAL = 0.05
+#: seconds after which nobody waits any longer for links that another worker took
+_OVERDUE = 2.0
 
 
 @dataclass(slots=True)
@@ -80,6 +88,8 @@ class CrawlSession:
         self._opened = False
         self._opening = asyncio.Lock()
         self._heard_at = 0.0
+        #: the strategy would rather wait for answers than use all of the concurrency
+        self._restrained = True
         self._attached = 0
         self._seeds_at = float("-inf")
         self._shares = QueueShares()
@@ -181,7 +191,7 @@ class CrawlSession:
         The other workers hear of it, and the frontier's order changes, before more is taken.
         """
         self._shares.note(queue, target=outcome.target)
-        self._learning.learn(outcome)
+        self._learning.learn(outcome, queue)
         if self._patience is not None and not self.gave_up:
             self._patience.note(target=outcome.target)
             expected = getattr(self.strategy, "expected_next", None)
@@ -245,15 +255,15 @@ class CrawlSession:
         if room > 0 and await self._take(room):
             self._last_work = time.monotonic()
             return self.options.seed_interval
-        if self._leases or planted:
-            return await self._until_ready() if room > 0 else self.options.seed_interval
-        if await self._is_over():
+        if not self._leases and not planted and await self._is_over():
             self.finished.set()
             return 0.0
-        return await self._until_ready()
+        return await self._until_ready() if room > 0 else self._patiently()
 
     async def _take(self, room: int) -> int:
         """Take up to so many links, from the queue that pays best first; return how many."""
+        if self._learning.in_step:
+            return await self._take_in_step(room)
         left = room
         for queue in self._shares.order(self._ports):
             if left > 0:
@@ -262,6 +272,29 @@ class CrawlSession:
                 for lease in leases:
                     self._hand_out(lease)
         return room - left
+
+    async def _take_in_step(self, room: int) -> int:
+        """Take links with all that any worker knows of in mind; return how many."""
+        taken = 0
+        for attempt in range(_ATTEMPTS):
+            strict = attempt < _ATTEMPTS - 1 and self._restrained
+            for queue in self._shares.order(self._ports):
+                if room > 0:
+                    leases = await self.frontier.take_in_step(room, [queue], strict=strict)
+                    if leases is None:
+                        break
+                    room -= len(leases)
+                    taken += len(leases)
+                    for lease in leases:
+                        self._hand_out(lease)
+            else:
+                break
+            # there is news
+            await self._learning.hear()
+            room = self._room()
+            if room <= 0:
+                break
+        return taken
 
     async def _until_ready(self) -> float:
         ready = await self.frontier.next_ready(list(self._ports))
@@ -278,7 +311,12 @@ class CrawlSession:
         if self.options.budget is not None:
             room = min(room, self.options.budget - self.requests - self._leases.unsent)
         if isinstance(self.strategy, Restrained):
-            room = min(room, self.strategy.room(flying))
+            # in step, what others have in flight counts as well, unless nothing is heard of it
+            overdue = time.monotonic() - self._learning.learned_at > _OVERDUE
+            others = 0 if overdue and not flying else self._learning.in_flight
+            allowed = self.strategy.room(max(flying, others))
+            self._restrained = allowed < self.options.concurrency
+            room = min(room, allowed)
         return room
 
     def _concurrency(self) -> int:
@@ -290,8 +328,8 @@ class CrawlSession:
     def _hand_out(self, lease: Lease) -> None:
         port = self._ports.get(lease.entry.queue)
         self._leases.hand_out(lease)
-        memo = LinkMemo.unpack(lease.entry)
-        self.strategy.taken([memo.redirects[0] if memo.redirects else lease.entry.url])
+        if not self._learning.in_step:
+            self.strategy.taken([first_asked(lease.entry)])
         if port is not None:
             port.deliver(lease)
 
@@ -338,10 +376,14 @@ class CrawlSession:
 
     async def _hear_sometimes(self) -> None:
         now = time.monotonic()
-        if now - self._heard_at >= self.options.event_interval:
+        in_step = self._learning.in_step and self._restrained
+        if in_step or now - self._heard_at >= self.options.event_interval:
             self._heard_at = now
-            if await self._learning.hear():
-                await self._learning.apply()
+            await self._learning.hear()
+
+    def _patiently(self) -> float:
+        """Seconds to wait for answers, this worker's or another's."""
+        return _NEWS_INTERVAL if self._learning.in_step else self.options.seed_interval
 
     async def _keep_leases(self) -> None:
         """Prolong what takes long; save what was learned from time to time."""

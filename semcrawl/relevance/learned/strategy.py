@@ -49,6 +49,9 @@ class Learned:
         self._memory = CrawlMemory(self.options)
         self._seeds = SeedFolders()
         self._described: OrderedDict[str, LinkFacts] = OrderedDict()
+        #: links in flight that nothing was told of yet: seeds, and links of a page that is
+        #: learned from a moment later
+        self._early: set[str] = set()
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
@@ -85,6 +88,7 @@ class Learned:
         memory, page = self._memory, outcome.final_url or outcome.url
         if outcome.parent is None:
             self._seeds.add(page)
+        self._early.discard(outcome.url)
         number = self._number(outcome)
         if memory.table["state"][number] == DONE:
             return
@@ -97,8 +101,11 @@ class Learned:
             parent=number,
             told=np.fromiter((-r.key for r in new.values()), np.float32, len(new)),
         )
-        for url in new:
+        for child, url in zip(children, new, strict=True):
             self._described.pop(url, None)
+            if url in self._early:
+                self._early.remove(url)
+                memory.taken(child)
         if outcome.duplicate:
             memory.doubt(children)
         if outcome.kind is None and not outcome.duplicate:
@@ -116,6 +123,8 @@ class Learned:
             number = self._memory.table.ids.get(url)
             if number is not None:
                 self._memory.taken(number)
+            elif len(self._early) < _REMEMBERED:
+                self._early.add(url)
 
     def values(self) -> Mapping[str, float]:
         """Nothing: all hosts' groups are worth the same, so that the best key goes first.
@@ -184,7 +193,7 @@ class Learned:
         if not self.options.ramp or memory.order.hosts >= _MANY_HOSTS:
             return 1 << 30
         allowed = max(1, memory.order.hosts) + int(memory.fetches / self.options.ramp)
-        uncertain = min(memory.pending, in_flight)
+        uncertain = min(memory.pending + len(self._early), in_flight)
         told = memory.table["told"]
         sure = sum(
             int((told[memory.order.front(host)] >= self.options.sure).sum())

@@ -1,0 +1,162 @@
+"""Workers whose strategy waits for answers: all know what all of them took and learned."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
+from semcrawl.frontier.contract import Entry, Lease
+from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.session import CrawlSession
+from semcrawl.frontier.sessionoptions import SessionOptions
+from semcrawl.links import Link, Page
+from semcrawl.relevance import Outcome
+from semcrawl.relevance.learned import Learned
+from semcrawl.vocabulary import Kind
+
+LIMIT = 10  # seconds until a test counts as hanging
+SITE = "http://site.example"
+
+
+def page_links(number: int) -> list[Link]:
+    """Links of a page: to further pages, and to two data files."""
+    names = [f"list/{number * 5 + i}.html" for i in range(1, 6)]
+    names += [f"data/{number}.ttl", f"more/{number}"]
+    return [Link(f"{SITE}/{name}", anchor=name, tag_path="html/body/a") for name in names]
+
+
+class Worker:
+    """A session with the learned strategy, whose links are answered by the test."""
+
+    def __init__(self, redis: EmbeddedRedis, prefix: str, name: str) -> None:
+        frontier = RedisFrontier(
+            str(redis.socket), prefix=prefix, worker_id=name,
+            options=FrontierOptions(delay=0.0, concurrency=100),
+        )  # fmt: skip
+        self.strategy = Learned()
+        self.session = CrawlSession(frontier, self.strategy, SessionOptions(shared=True))
+        self.leases: asyncio.Queue[Lease] = asyncio.Queue()
+
+    async def begin(self) -> None:
+        await self.session.attach(
+            "html", deliver=self.leases.put_nowait, plant=lambda raw: None, seed_key="seeds"
+        )
+
+    async def answer(self, lease: Lease) -> None:
+        """Let a fetch end: a data file, or a page with links."""
+        url, memo = lease.entry.url, LinkMemo.unpack(lease.entry)
+        kind = Kind.RDF if url.endswith(".ttl") else Kind.HTML
+        new = ()
+        if kind is Kind.HTML:
+            number = int("".join(filter(str.isdigit, url)) or 0)
+            new = await self.session.intake.discover(
+                Page(url, memo.depth), page_links(number), "html", lambda _: True
+            )
+        outcome = Outcome(
+            url, kind, kind is Kind.RDF, url, memo.parent, memo.depth, 200, new_links=new
+        )
+        self.session.learn(outcome, "html")
+        self.session.downloaded(lease)
+        self.session.processed(lease)
+        self.session.acknowledge(lease)
+
+
+@pytest.fixture
+async def workers(embedded: EmbeddedRedis, prefix: str) -> AsyncIterator[list[Worker]]:
+    both = [Worker(embedded, f"step-{prefix}", name) for name in ("one", "two")]
+    for worker in both:
+        await worker.begin()
+    yield both
+    for worker in both:
+        await worker.session.detach("html")
+
+
+async def next_lease(workers: list[Worker]) -> tuple[Worker, Lease]:
+    """The next link that any worker takes."""
+    waits = {asyncio.create_task(worker.leases.get()): worker for worker in workers}
+    done, rest = await asyncio.wait(waits, timeout=LIMIT, return_when=asyncio.FIRST_COMPLETED)
+    assert done, "no worker takes a link"
+    task = done.pop()
+    for other in done:
+        waits[other].leases.put_nowait(other.result())
+    for other in rest:
+        other.cancel()
+    return waits[task], task.result()
+
+
+async def test_workers_learn_the_same(workers: list[Worker]) -> None:
+    """Whoever fetches what: in the end both strategies are alike, to the byte."""
+    await workers[0].session.intake.plant([(f"{SITE}/", LinkMemo())], "html")
+    for _ in range(40):
+        worker, lease = await next_lease(workers)
+        await worker.answer(lease)
+    for worker in workers:
+        worker.session.drain()
+    for worker in workers:
+        while not worker.leases.empty():
+            await worker.answer(worker.leases.get_nowait())
+    for worker in workers:
+        await worker.session.intake.learning.tell()
+    for worker in workers:
+        await worker.session.intake.learning.hear()
+    one, two = (worker.strategy.dump_state() for worker in workers)
+    assert one == two
+
+
+async def test_a_worker_waits_for_what_another_fetches(workers: list[Worker]) -> None:
+    """Restraint is the crawl's: of unsure links one is in flight at first, not one per worker."""
+    await workers[0].session.intake.plant([(f"{SITE}/", LinkMemo())], "html")
+    worker, lease = await next_lease(workers)
+    await worker.answer(lease)
+    flying = [await next_lease(workers) for _ in range(2)]
+    urls = sorted(lease.entry.url for _, lease in flying)
+    assert [url.endswith(".ttl") for url in urls] == [True, False]
+    for other in workers:
+        await other.session.intake.learning.tell()
+        await other.session.intake.learning.hear()
+        assert other.strategy.room(2) <= 0
+        assert other.leases.empty()
+
+
+async def test_a_link_whose_taker_is_silent_is_not_waited_for_for_ever(
+    workers: list[Worker],
+) -> None:
+    """A worker that hangs with the only link in flight does not stop the others."""
+    await workers[0].session.intake.plant([(f"{SITE}/", LinkMemo())], "html")
+    worker, lease = await next_lease(workers)
+    await worker.answer(lease)
+    takers = {(await next_lease(workers))[0] for _ in range(2)}
+    for taker in takers:
+        taker.session.drain()
+    if idle := [other for other in workers if other not in takers]:
+        await next_lease(idle)
+
+
+async def test_nothing_is_taken_in_step_while_there_is_news(
+    embedded: EmbeddedRedis, prefix: str
+) -> None:
+    """A take in step fails until the worker has read what the others told; it is told itself."""
+    options = FrontierOptions(delay=0.0, concurrency=100)
+    one, two = (
+        RedisFrontier(str(embedded.socket), prefix=prefix, worker_id=name, options=options)
+        for name in ("one", "two")
+    )
+    async with one, two:
+        await one.add([Entry(f"{SITE}/{n}", "site.example", "html", "g", n) for n in range(4)])
+        first = await one.take_in_step(1, ["html"])
+        assert first is not None
+        assert [lease.entry.url for lease in first] == [f"{SITE}/0"]
+        assert await two.take_in_step(1, ["html"]) is None
+        (news,) = await two.news()
+        assert (news.mine, [entry.url for entry in news.taken]) == (False, [f"{SITE}/0"])
+        second = await two.take_in_step(2, ["html"])
+        assert second is not None
+        assert [lease.entry.url for lease in second] == [f"{SITE}/1", f"{SITE}/2"]
+        assert await one.take_in_step(1, ["html"]) is None
+        eager = await one.take_in_step(1, ["html"], strict=False)
+        assert eager is not None
+        assert [lease.entry.url for lease in eager] == [f"{SITE}/3"]
+        assert await two.events() == []
