@@ -1,13 +1,17 @@
 """Whole crawls side by side: semcrawl, plain Scrapy, scrapy-redis, and a bare aiohttp + lxml loop.
 
+And the floor: Scrapy's engine alone, which fetches the same pages and reads nothing.
+
     python benchmarks/frontier_crawl.py [--pages 5000] [--rounds 3] [--only NAME …]
 
 All fetch the same local pages of 30 links, over one server process, and end when they have them
 all. semcrawl runs as users run it, with relevance, records and pipelines; the others do no more
-than follow links and yield an item. Time and CPU are taken from the first page to the last,
-start-up left out; "per core" is pages per second of the crawler's own CPU time (the web server and
-Redis counted out, and shown beside it). semcrawl-2 is two workers on one Redis. Rounds are
-interleaved; medians are shown.
+than follow links and yield an item; ``engine`` has Scrapy's default middlewares and is told all
+addresses beforehand, ``engine-bare`` has no middlewares either. Time and CPU are taken from the
+first page to the last, start-up left out; "per core" is pages per second of the crawler's own CPU
+time (the web server and Redis counted out, and shown beside it). semcrawl-2 is two workers on one
+Redis; what two free cores make of them is twice their pages/s per core, as long as Redis keeps up.
+Rounds are interleaved; medians are shown.
 """
 
 from __future__ import annotations
@@ -122,6 +126,57 @@ def run_scrapy(start: str, redis: str | None) -> None:
     process.start()
 
 
+def run_engine(start: str, pages: int, *, middlewares: bool) -> None:
+    """Scrapy's engine and downloader, given the addresses and an empty callback."""
+    import scrapy
+    from scrapy.core.scheduler import BaseScheduler
+    from scrapy.crawler import AsyncCrawlerProcess
+
+    class EmptySpider(scrapy.Spider):
+        name = "empty"
+
+        async def start(self) -> Any:
+            return
+            yield
+
+        def parse(self, response: Any) -> None:
+            return None
+
+    class AllPages(BaseScheduler):
+        def __init__(self) -> None:
+            self.asked = 0
+
+        def open(self, spider: scrapy.Spider) -> None:
+            self.spider = spider
+
+        def has_pending_requests(self) -> bool:
+            return self.asked < pages
+
+        def enqueue_request(self, request: scrapy.Request) -> bool:
+            return True
+
+        def next_request(self) -> scrapy.Request | None:
+            if self.asked == pages:
+                return None
+            self.asked += 1
+            url = urljoin(start, f"/s0/page-{self.asked - 1}.html")
+            return scrapy.Request(url, self.spider.parse, dont_filter=True)
+
+    settings: dict[str, Any] = {
+        "LOG_LEVEL": "ERROR",
+        "TELNETCONSOLE_ENABLED": False,
+        "SCHEDULER": AllPages,
+        "CONCURRENT_REQUESTS": CONCURRENCY,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 2 * CONCURRENCY,
+        "DOWNLOAD_DELAY": 0,
+    }
+    if not middlewares:
+        settings |= {"DOWNLOADER_MIDDLEWARES_BASE": {}, "SPIDER_MIDDLEWARES_BASE": {}}
+    process = AsyncCrawlerProcess(settings)
+    process.crawl(EmptySpider)
+    process.start()
+
+
 def run_bare(start: str) -> None:
     """The fastest that Python does with the same libraries: no scheduler, no records."""
     import aiohttp
@@ -169,10 +224,11 @@ def cpu_seconds(pids: list[int]) -> float:
     return total
 
 
-def command(name: str, start: str, redis: str, folder: Path) -> list[str]:
+def command(name: str, start: str, redis: str, folder: Path, pages: int) -> list[str]:
     """The command line of a contender."""
     if not name.startswith("semcrawl"):
-        return [sys.executable, __file__, "--run", name, "--start", start, "--redis", redis]
+        options = ["--run", name, "--start", start, "--redis", redis, "--pages", str(pages)]
+        return [sys.executable, __file__, *options]
     settings = {
         "REDIS_URL": redis,
         "SEMCRAWL_CRAWL_NAME": "bench",
@@ -200,7 +256,8 @@ def run_one(name: str, start: str, pages: int, served: Synchronized[int]) -> Res
         for number in range(2 if name.endswith("-2") else 1):
             job = folder / f"job{number}"
             job.mkdir()
-            processes.append(subprocess.Popen(command(name, start, address, job), cwd=folder))
+            line = command(name, start, address, job, pages)
+            processes.append(subprocess.Popen(line, cwd=folder))
         pids = [process.pid for process in processes]
         try:
             while served.value < 1 + pages // 100:
@@ -233,7 +290,7 @@ def run_one(name: str, start: str, pages: int, served: Synchronized[int]) -> Res
 def main() -> None:
     """Run."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
-    names = ["semcrawl", "semcrawl-2", "scrapy", "scrapy-redis", "bare"]
+    names = ["semcrawl", "semcrawl-2", "scrapy", "scrapy-redis", "bare", "engine", "engine-bare"]
     parser.add_argument("--pages", type=int, default=5000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=names, default=names)
@@ -243,6 +300,8 @@ def main() -> None:
     args = parser.parse_args()
     if args.run == "bare":
         return run_bare(args.start)
+    if args.run in ("engine", "engine-bare"):
+        return run_engine(args.start, args.pages, middlewares=args.run == "engine")
     if args.run:
         return run_scrapy(args.start, args.redis if args.run == "scrapy-redis" else None)
     port, served = multiprocessing.Value("i", 0), multiprocessing.Value("i", 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from difflib import get_close_matches
@@ -19,11 +20,16 @@ import semcrawl.commands
 from semcrawl.console import complain
 from semcrawl.errors import SemcrawlError, UsageError
 
+#: objects made and not freed before the garbage collector looks: a page makes some thousand that
+#: live until its record is written, and the default of 700 has them all looked at for nothing
+_GARBAGE = (10_000, 20, 20)
+
 
 def main(argv: list[str] | None = None) -> None:
     """Run a command. Inside somebody's Scrapy project that project's settings hold."""
     if not closest_scrapy_cfg():
         os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "semcrawl.settings")
+    gc.set_threshold(*_GARBAGE)
     arguments = list(sys.argv if argv is None else argv)
     sys.argv[:1] = arguments[:1] = ["semcrawl"]  # what usage messages show
     command = next((word for word in arguments[1:] if not word.startswith("-")), None)

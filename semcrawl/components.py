@@ -24,6 +24,14 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "semcrawl.middlewares.attempts.AttemptMiddleware": 950,
 }
 
+#: Scrapy's that have nothing to do here, as our callbacks give items and no requests: each of them
+#: costs every item a generator
+SPIDER_MIDDLEWARES: dict[str, int | None] = {
+    "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
+    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+    "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+}
+
 EXTENSIONS: dict[str, int | None] = {
     "semcrawl.frontier.acknowledgement.Acknowledgement": 100,
     "semcrawl.spiders.spool.SpoolRemoval": 200,
@@ -57,6 +65,7 @@ def install(settings: BaseSettings) -> None:
     settings.set("SCHEDULER", SCHEDULER, _PRIORITY)
     for name, components in (
         ("DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES),
+        ("SPIDER_MIDDLEWARES", SPIDER_MIDDLEWARES),
         ("EXTENSIONS", EXTENSIONS),
     ):
         _add_components(settings, name, components)

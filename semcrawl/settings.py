@@ -20,6 +20,7 @@ COMMANDS_MODULE = "semcrawl.commands"
 USER_AGENT = "semcrawl/0.1 (+https://github.com/semcrawl/semcrawl)"
 ROBOTSTXT_OBEY = True
 LOG_LEVEL = "INFO"
+LOG_FORMATTER = "semcrawl.logformat.SparingLogFormatter"
 CONCURRENT_REQUESTS = 16
 CONCURRENT_ITEMS = 2
 DOWNLOAD_TIMEOUT = 60

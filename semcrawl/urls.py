@@ -42,6 +42,8 @@ _DOT_SEGMENT = re.compile(r"/\.\.?(?=/|\Z)")
 #: characters that need no escaping; anything else goes through safe_url_string
 _CLEAN = re.compile(r"[A-Za-z0-9\-._~:/?#@!$&'()*+,;=%]*\Z")
 _BAD_PERCENT = re.compile(r"%(?![0-9a-fA-F]{2})")
+#: white space inside a reference that does not count
+_LINE_ENDS = {ord(sign): None for sign in "\n\r\t"}
 _LISTING_ORDER = re.compile(r"C=[NMSD](?:[;&]O=[AD])?\Z")
 _PORTS = {"http": 80, "https": 443}
 _COMPRESSED = frozenset({"gz", "bz2", "xz", "zst", "br", "zip", "tar"})
@@ -158,19 +160,34 @@ def resolve(
     References to other schemes (``mailto:``, ``javascript:`` …) and into the page itself
     (``#part``) are no links.
     """
-    reference = (
-        reference.strip(" \t\n\r\f\x00").replace("\n", "").replace("\r", "").replace("\t", "")
-    )
-    if not reference or reference[0] == "#" or len(reference) > MAX_URL_LENGTH:
-        return None
-    if _NORMAL_BELOW_HOST.match(reference) and not _DIRECTORY_INDEX.search(reference):
-        host = _normal_host(base, options)
-        if host and len(host) + len(reference) <= MAX_URL_LENGTH:
-            return host + reference
-    try:
-        return normalise(_join(base, reference), options)
-    except ValueError:
-        return None
+    return Resolver(base, options).resolve(reference)
+
+
+class Resolver:
+    """Resolves the references of one page."""
+
+    def __init__(self, base: str, options: Normalisation = DEFAULT_NORMALISATION) -> None:
+        self._base = base
+        self._options = options
+        #: scheme and host, where normalising leaves them alone
+        self._host = _normal_host(base, options)
+
+    def resolve(self, reference: str) -> str | None:
+        """Make a reference absolute and normalise it, as :func:`resolve` does."""
+        if (
+            self._host
+            and _NORMAL_BELOW_HOST.match(reference)
+            and not _DIRECTORY_INDEX.search(reference)
+            and len(self._host) + len(reference) <= MAX_URL_LENGTH
+        ):
+            return self._host + reference
+        reference = reference.strip(" \t\n\r\f\x00").translate(_LINE_ENDS)
+        if not reference or reference[0] == "#" or len(reference) > MAX_URL_LENGTH:
+            return None
+        try:
+            return normalise(_join(self._base, reference), self._options)
+        except ValueError:
+            return None
 
 
 def _join(base: str, reference: str) -> str:
@@ -185,7 +202,6 @@ def _join(base: str, reference: str) -> str:
     return urljoin(base, reference)
 
 
-@lru_cache(maxsize=64)
 def _normal_host(base: str, options: Normalisation) -> str:
     """Return scheme and host of a base where normalising leaves them alone; else ``""``."""
     match = _NORMAL.match(base)

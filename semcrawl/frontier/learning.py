@@ -196,5 +196,6 @@ class SharedLearning:
 
 def first_asked(entry: Entry) -> str:
     """The URL under which a strategy knows a link: its own, whatever it was redirected to."""
-    redirects = LinkMemo.unpack(entry).redirects
+    # (nearly no link was redirected, and unpacking the whole of each would cost)
+    redirects = LinkMemo.unpack(entry).redirects if "v" in entry.payload else ()
     return redirects[0] if redirects else entry.url

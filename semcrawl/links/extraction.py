@@ -17,7 +17,7 @@ from semcrawl.links.merging import merge_links
 from semcrawl.links.model import Link
 from semcrawl.links.parsing import parse_html
 from semcrawl.links.texts import MAX_TEXT, fold, fold_end
-from semcrawl.urls import DEFAULT_NORMALISATION, Normalisation, resolve
+from semcrawl.urls import DEFAULT_NORMALISATION, Normalisation, Resolver
 
 #: tags of a tag path that are kept, counted from the link upwards
 _MAX_PATH = 24
@@ -73,7 +73,7 @@ def _tree_links(
     root: Any, url: str, options: ExtractionOptions, known: Callable[[str], bool] | None
 ) -> Iterator[Link]:
     """Yield the links of a parsed page, duplicates included."""
-    base = _base(root, url)
+    resolver = Resolver(_base(root, url), options.normalisation)
     blocks: dict[Any, _Block] = {}
     paths = _TagPaths()
     position = 0
@@ -85,7 +85,7 @@ def _tree_links(
         if reference is None:
             continue
         if reference not in targets:
-            targets[reference] = resolve(base, reference, options.normalisation)
+            targets[reference] = resolver.resolve(reference)
         target = targets[reference]
         if target is None:
             continue

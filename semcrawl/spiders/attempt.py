@@ -19,6 +19,8 @@ from semcrawl.vocabulary import Kind
 STARTED = "semcrawl_started"
 ENDED = "semcrawl_ended"
 RECEIVED = "semcrawl_received"
+#: what the link carries, unpacked
+MEMO = "semcrawl_memo"
 #: set by the content-type filter when it stopped the download
 FILTERED = "semcrawl_filtered"
 
@@ -39,7 +41,8 @@ class Attempt:
     def of(cls, request: Request) -> Self:
         """Return the attempt that a request is."""
         lease: Lease = request.meta[LEASE]
-        return cls(lease, LinkMemo.unpack(lease.entry), request.meta)
+        memo = request.meta.get(MEMO) or LinkMemo.unpack(lease.entry)
+        return cls(lease, memo, request.meta)
 
     @property
     def url(self) -> str:

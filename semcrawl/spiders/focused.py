@@ -21,7 +21,7 @@ from semcrawl.frontier.scheduler import LEASE
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked
-from semcrawl.spiders.attempt import FILTERED, Attempt, content_type, header
+from semcrawl.spiders.attempt import FILTERED, MEMO, Attempt, content_type, header
 from semcrawl.spiders.failures import outcome_of_failure
 from semcrawl.spiders.planting import PlantingSpider
 from semcrawl.spiders.reading import Reader
@@ -90,6 +90,7 @@ class FocusedSpider(PlantingSpider):
             dont_filter=True,
             meta={
                 LEASE: lease,
+                MEMO: memo,
                 "dont_redirect": True,
                 "dont_retry": True,
                 "handle_httpstatus_all": True,
