@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from semcrawl.metadata.database import connect
-from semcrawl.metadata.summary import Summary, summarise
+from semcrawl.metadata.summary import Summary, last_problem, summarise
 
 #: hosts shown in the table
 _SHOWN = 30
@@ -60,6 +61,18 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
     return summary
 
 
+def why_nothing(database: str) -> str:
+    """Say in a line that nothing could be fetched, and why the last attempt failed."""
+    engine = connect(database)
+    try:
+        reason = last_problem(engine)
+    finally:
+        engine.dispose()
+    kind, colon, text = reason.partition(": ")
+    reason = text if colon and kind.isidentifier() else reason
+    return f"nothing could be fetched{': ' if reason else ''}{reason.rstrip('.')}"
+
+
 def anything_fetched(summary: Summary) -> bool:
     """Whether any server gave an answer to anything but a robots.txt."""
     return any(
@@ -74,9 +87,16 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
     console = Console()
     console.print(_table(summary, folder))
     rest = {k: v for k, v in summary.outcomes.items() if k not in ("fetched-rdf", "fetched-html")}
-    console.print("Other outcomes: " + (", ".join(f"{k} {v:,}" for k, v in rest.items()) or "none"))
-    if before:
-        console.print(f"This run: {summary.requests - before:,} requests of them.")
+    for line in _wrapped("Other outcomes:", [f"{k} {v:,}" for k, v in rest.items()], console.width):
+        console.print(line)
+    if before and summary.requests == before and not run.waiting:
+        console.print(
+            "This run found nothing left to ask for. To try failed links again: "
+            f"semcrawl frontier {folder} --requeue; to see what changed: --revisit.",
+            soft_wrap=True,
+        )
+    elif before:
+        console.print(f"This run: {summary.requests - before:,} of these requests.")
     if summary.embedded_documents:
         console.print(
             f"Embedded in pages: {summary.embedded_quads:,} quads in "
@@ -90,10 +110,17 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
     console.print(f"Quads: {folder / 'quads.nq'}   Records: {folder / 'crawl.db'}")
 
 
+def _wrapped(title: str, parts: list[str], width: int) -> list[str]:
+    """Lines of a list, broken between its parts only."""
+    text = ", ".join(part.replace(" ", "\0") for part in parts) or "none"
+    lines = textwrap.wrap(f"{title} {text}", width, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\0", " ") for line in lines]
+
+
 def _table(summary: Summary, folder: Path) -> Table:
     table = Table(title=f"Found in {folder}", title_justify="left", header_style="bold")
-    table.add_column("host")
-    for name in ("requests", "RDF", "HTML", "errors", "quads", "harvest rate"):
+    table.add_column("host", overflow="fold")
+    for name in ("requests", "RDF", "HTML", "errors", "quads", "harvest\nrate"):
         table.add_column(name, justify="right")
     hosts = list(summary.hosts.items())
     for name, host in hosts[:_SHOWN]:

@@ -22,6 +22,13 @@ def is_aside(rules: str | Iterable[str]) -> bool:
     return "context" in (rules.split() if isinstance(rules, str) else rules)
 
 
+def is_robots(url: str, outcome: str) -> bool:
+    """Whether an attempt asked for a robots.txt, with whatever outcome."""
+    return outcome == FetchOutcome.FETCHED_ROBOTS or (
+        url.endswith("/robots.txt") and url.count("/") == 3
+    )
+
+
 @dataclass
 class Tally:
     """What the attempts of this run amount to."""
@@ -38,7 +45,7 @@ class Tally:
     def add(self, record: FetchRecord) -> None:
         """Count an attempt."""
         self.outcomes[str(record.outcome)] += 1
-        if record.outcome is FetchOutcome.FETCHED_ROBOTS or is_aside(record.rules):
+        if is_robots(record.url, record.outcome) or is_aside(record.rules):
             return
         if record.outcome not in UNSENT:
             self.requests += 1

@@ -18,6 +18,7 @@ from semcrawl.harvestreport import (
     anything_fetched,
     last_summary,
     show_summary,
+    why_nothing,
     write_summary,
 )
 from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
@@ -157,8 +158,8 @@ class Command(OneLineErrors):
             self.exitcode = 1
         elif self.crawler_process is not None and self.crawler_process.bootstrap_failed:
             self.exitcode = 1
-        elif summary.requests > before and not anything_fetched(summary):
-            complain("nothing could be fetched; the records in crawl.db say why")
+        elif summary.requests and not anything_fetched(summary):
+            complain(why_nothing(_metadata_url(settings, folder)))
             self.exitcode = 1
 
     def _prepare(self, folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from datetime import timedelta
 from typing import Any, Self
 
 from rich.console import Console
@@ -97,7 +98,7 @@ class Progress:
             "hosts": ", ".join(tally.current_hosts) or "none yet",
         }
         left = self._seconds_left(tally.requests, seconds, budget, sum(waiting.values()))
-        facts["time left"] = f"{left // 60:.0f}:{left % 60:02.0f}" if left is not None else "?"
+        facts["time left"] = "?" if left is None else str(timedelta(seconds=round(left)))
         return facts
 
     @staticmethod

@@ -20,6 +20,8 @@ FRONT = -1e300
 #: value of the seeds' group: above everything
 _SEEDS = "seeds"
 _SEEDS_VALUE = 1e9
+#: seeds that are ranked and put in together
+_PLANTED_AT_ONCE = 500
 #: group and value of documents that are visited again
 _REVISITS = "revisits"
 _REVISITS_VALUE = 1e8
@@ -97,19 +99,26 @@ class Intake:
         return hash(url) in self._known
 
     async def plant(self, urls: Sequence[tuple[str, LinkMemo]], queue: str) -> int:
-        """Put seeds in, before everything else; return how many were new."""
-        entries = []
-        for url, memo in urls:
-            ranked = self.strategy.rank(Page(url, depth=-1), [Link(url, element="seed")])[0]
-            group = ranked.group if ranked.group is not None else _SEEDS
-            memo = replace(memo, label=ranked.label, rules=ranked.rules)
-            host = self.host_key(url)
-            entry = Entry(url, host, queue, group, ranked.key, memo.pack(), str(ranked.label))
-            entries.append(entry)
-        await self.learning.apply_values()
-        new = sum(await self.frontier.add(entries))
-        self._wake()
+        """Put seeds in, before everything else; return how many were new.
+
+        They go in by batches, between which the crawl goes on.
+        """
+        new = 0
+        for start in range(0, len(urls), _PLANTED_AT_ONCE):
+            entries = [
+                self._seed(url, memo, queue) for url, memo in urls[start : start + _PLANTED_AT_ONCE]
+            ]
+            await self.learning.apply_values()
+            new += sum(await self.frontier.add(entries))
+            self._wake()
         return new
+
+    def _seed(self, url: str, memo: LinkMemo, queue: str) -> Entry:
+        ranked = self.strategy.rank(Page(url, depth=-1), [Link(url, element="seed")])[0]
+        group = ranked.group if ranked.group is not None else _SEEDS
+        memo = replace(memo, label=ranked.label, rules=ranked.rules)
+        host = self.host_key(url)
+        return Entry(url, host, queue, group, ranked.key, memo.pack(), str(ranked.label))
 
     async def widen(self, roots: Iterable[str]) -> None:
         """Add pay-level domains to :attr:`roots`, for later runs and other workers as well."""

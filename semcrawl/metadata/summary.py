@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.models import Fetch
-from semcrawl.tally import UNSENT, is_aside
+from semcrawl.tally import UNSENT, is_aside, is_robots
 from semcrawl.urls import host_of
 
 _UNSENT = frozenset(str(outcome) for outcome in UNSENT)
@@ -113,7 +113,7 @@ def summarise(engine: Engine) -> Summary:
         for url, final_url, outcome, quads, size, rules in rows:
             outcomes[outcome] += 1
             summary.bytes += size
-            if outcome == FetchOutcome.FETCHED_ROBOTS or url.endswith("/robots.txt"):
+            if is_robots(url, outcome):
                 summary.robots_requests += 1
                 continue
             if is_aside(rules):
@@ -141,6 +141,19 @@ def summarise(engine: Engine) -> Summary:
         sorted(hosts.items(), key=lambda pair: (-pair[1].rdf_documents, -pair[1].requests, pair[0]))
     )
     return summary
+
+
+def last_problem(engine: Engine) -> str:
+    """Return what the last attempt that failed says of it; empty when none does."""
+    failed = (
+        select(Fetch.errors)
+        .where(Fetch.outcome.in_(_PROBLEMS), Fetch.errors != "")
+        .where(Fetch.outcome != FetchOutcome.HOST_DOWN)
+        .order_by(Fetch.id.desc())
+        .limit(1)
+    )
+    with Session(engine) as session:
+        return (session.scalar(failed) or "").partition("\n")[0]
 
 
 def count_records(engine: Engine) -> int:

@@ -188,7 +188,7 @@ def test_the_command_harvests_the_demonstration_politely_and_ends(tmp_path: Path
     )
     output, _ = process.communicate(timeout=180)
     assert process.returncode == 0
-    assert "harvest rate" in output
+    assert "Found in" in output
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["rdf_documents"] == len(DemoWeb().manifest().documents)
 

@@ -1,0 +1,65 @@
+"""What a harvest says at its end."""
+
+from __future__ import annotations
+
+import io
+import socket
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from harvest.runs import harvest
+from semcrawl import harvestreport
+from semcrawl.harvestreport import RunFigures, show_summary
+from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.metadata.summary import HostSummary, Summary
+from semcrawl.tally import Tally
+
+LONG = "a-host-with-a-name-that-is-far-too-long-for-a-narrow-terminal.example"
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Standard output, as wide as a small terminal."""
+    out = io.StringIO()
+    monkeypatch.setattr(harvestreport, "Console", lambda: Console(file=out, width=80))
+    return out
+
+
+def test_nothing_is_cut_off_on_a_narrow_terminal(shown: io.StringIO) -> None:
+    outcomes = {str(outcome): 1234 for outcome in FetchOutcome}
+    summary = Summary(requests=7, outcomes=outcomes, hosts={LONG: HostSummary(requests=7)})
+    show_summary(summary, Path("out"), 0, RunFigures())
+    lines = shown.getvalue().splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert LONG in "".join(line[1:].partition("│")[0].strip() for line in lines if "│" in line)
+    assert all(any(f"{name} 1,234" in line for line in lines)
+               for name in outcomes if not name.startswith("fetched-")
+               or name in ("fetched-robots", "fetched-other"))  # fmt: skip
+
+
+def test_a_robots_txt_that_fails_is_no_request_of_the_budget() -> None:
+    tally = Tally()
+    for url in (
+        "http://a.example/robots.txt",
+        "http://a.example/",
+        "http://a.example/d/robots.txt",
+    ):
+        tally.add(FetchRecord(url, FetchOutcome.NETWORK_ERROR))
+    assert tally.requests == 2
+
+
+@pytest.mark.slow
+def test_a_crawl_that_could_not_begin_says_why_and_how_to_try_again(tmp_path: Path) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))  # and does not listen
+        address = f"http://127.0.0.1:{nobody.getsockname()[1]}/"
+        first = harvest(address, "--fast", folder=tmp_path / "out")
+        again = harvest(address, "--fast", folder=tmp_path / "out")
+    for run in (first, again):
+        run.is_calm()
+        assert run.status == 1
+        assert "nothing could be fetched: " in run.err
+    assert "nothing left to ask for" in again.out
+    assert "--requeue" in again.out
