@@ -227,6 +227,11 @@ SEMCRAWL_STORE_URL = ""
 #: URL of a SPARQL 1.1 Update endpoint of the triple store, alone or beside `SEMCRAWL_STORE_URL`.
 SEMCRAWL_STORE_UPDATE_URL = ""
 
+#: URL of the triple store that takes N-Quads of many graphs in a POST (Oxigraph:
+#: `http://host:7878/store?no_transaction`), beside `SEMCRAWL_STORE_UPDATE_URL`: new documents go
+#: there. Empty: none.
+SEMCRAWL_STORE_BULK_URL = ""
+
 #: User and password of the triple store.
 SEMCRAWL_STORE_USER = ""
 SEMCRAWL_STORE_PASSWORD = ""
@@ -241,9 +246,15 @@ SEMCRAWL_STORE_TIMEOUT = 300.0
 #: the job folder.
 SEMCRAWL_STORE_CLOSE_TIMEOUT = 60.0
 
-#: Statements in one request to the Update endpoint; larger documents go by the Graph Store
-#: Protocol where there is one.
+#: Statements in one request to the Update endpoint.
 SEMCRAWL_STORE_UPDATE_QUADS = 20_000
+
+#: Statements above which a document goes by the Graph Store Protocol, where there is an endpoint
+#: of either kind. Virtuoso is fastest with 250.
+SEMCRAWL_STORE_PUT_ABOVE = 20_000
+
+#: Documents that go by the Graph Store Protocol at a time.
+SEMCRAWL_STORE_CONNECTIONS = 4
 
 # --- Re-visits
 

@@ -139,7 +139,9 @@ def test_every_target_holds_what_the_file_holds(job, tmp_path, oxigraph, virtuos
     deliverer.close()
     assert quads_by_graph(pyoxigraph.Store.read_only(str(job / "store"))) == truth
 
-    options = SparqlOptions(virtuoso.gsp, user="dba", password="dba", auth="digest")
+    options = SparqlOptions(
+        virtuoso.gsp, virtuoso.update, user="dba", password="dba", auth="digest", put_above=250
+    )
     deliverer = Deliverer(job, SparqlStore(options), batch_documents=50)
     refused = deliver(deliverer, virtuoso)
     deliverer.close()

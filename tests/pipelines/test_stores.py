@@ -27,7 +27,7 @@ from semcrawl.pipelines.stores.opening import open_deliverer
 from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
 
 from .documents import document, rows, url_of
-from .servers import Oxigraph, Virtuoso
+from .servers import Virtuoso
 
 
 def counts_of_file(folder: Path) -> dict[str, int]:
@@ -51,6 +51,8 @@ def options_of(server, protocol: str) -> SparqlOptions:
         auth="digest" if isinstance(server, Virtuoso) else "basic",
         timeout=60,
         update_limit=50,
+        put_above=50,
+        bulk_url=f"{server.gsp}?no_transaction" if "bulk" in protocol else "",
     )
 
 
@@ -117,10 +119,10 @@ def test_the_embedded_store_holds_what_the_file_holds(job):
     file.close()
 
 
-@pytest.mark.parametrize("protocol", ["gsp", "update", "gsp update"])
+@pytest.mark.parametrize("protocol", ["gsp", "update", "gsp update", "update bulk"])
 def test_a_server_holds_what_the_file_holds(job, server, protocol):
-    if isinstance(server, Virtuoso) and protocol == "update":
-        pytest.skip("Virtuoso 7 takes no blank nodes in INSERT DATA")
+    if isinstance(server, Virtuoso) and protocol.startswith("update"):
+        pytest.skip("Virtuoso 7 takes no blank nodes in INSERT DATA, and no N-Quads in a POST")
     file = QuadsFile(job)
     for work in (fill, change):
         work(file)
@@ -136,8 +138,7 @@ def test_a_server_holds_what_the_file_holds(job, server, protocol):
 def test_a_server_killed_in_the_middle_gets_everything_once(job, server):
     file = QuadsFile(job)
     fill(file)
-    protocol = "gsp update" if isinstance(server, Oxigraph) else "gsp"
-    deliverer = Deliverer(job, SparqlStore(options_of(server, protocol)), batch_documents=7)
+    deliverer = Deliverer(job, SparqlStore(options_of(server, "gsp update")), batch_documents=7)
     deliverer.step()
     server.kill()
     with pytest.raises(StoreUnavailable, match=r"Connection (refused|aborted)|closed connection"):
@@ -161,7 +162,7 @@ def test_a_delivery_that_was_not_noted_is_repeated_without_doubling(job, oxigrap
     file.close()
 
 
-@pytest.mark.parametrize("protocol", ["gsp", "update", "gsp update"])
+@pytest.mark.parametrize("protocol", ["gsp", "update", "gsp update", "gsp update bulk"])
 def test_a_document_that_a_store_refuses_is_recorded_and_the_rest_goes_on(job, oxigraph, protocol):
     file = QuadsFile(job)
     bad = document("bad", "1")
@@ -180,12 +181,13 @@ def test_a_document_that_a_store_refuses_is_recorded_and_the_rest_goes_on(job, o
 
 @pytest.mark.server
 @pytest.mark.slow
-def test_virtuoso_refuses_by_500_and_is_not_taken_for_sick(job, virtuoso):
+@pytest.mark.parametrize("protocol", ["gsp", "gsp update"])
+def test_virtuoso_refuses_by_500_and_is_not_taken_for_sick(job, virtuoso, protocol):
     file = QuadsFile(job)
     bad = document("bad", "1")
     bad.nquads = bad.nquads.replace(b"<http://example.org/p>", b"<http://example.org/p q>")
     file.append([document("a", "1"), bad])
-    deliverer = Deliverer(job, SparqlStore(options_of(virtuoso, "gsp")))
+    deliverer = Deliverer(job, SparqlStore(options_of(virtuoso, protocol)))
     (refused,) = deliver(deliverer)
     assert refused.url == url_of("bad")
     assert set(virtuoso.counts()) == {url_of("a")}
@@ -278,12 +280,28 @@ def test_a_wrong_url_of_a_running_server_keeps_everything_waiting(job, fake):
         ({"SEMCRAWL_STORE_URL": "ftp://x/"}, "must be http or https: ftp://x/"),
         ({"SEMCRAWL_STORE_URL": "http://x/", "SEMCRAWL_STORE_AUTH": "magic"}, "basic or digest"),
         ({"SEMCRAWL_STORE_URL": "http://x/", "SEMCRAWL_STORE_TIMEOUT": "soon"}, "could not"),
+        ({"SEMCRAWL_STORE_URL": "http://x/", "SEMCRAWL_STORE_CONNECTIONS": "0"}, "at least 1"),
+        ({"SEMCRAWL_STORE_URL": "http://x/", "SEMCRAWL_STORE_BULK_URL": "http://x/"}, "beside it"),
         ({}, "no URL"),
     ],
 )
 def test_wrong_settings_are_one_clear_line(job, settings, message):
     with pytest.raises(UsageError, match=message):
         open_deliverer(Settings(settings), job)
+
+
+@pytest.mark.parametrize("protocol", ["gsp", "update", "gsp update", "gsp update bulk"])
+def test_what_another_harvest_delivered_is_replaced(tmp_path, oxigraph, protocol):
+    """A job folder that is new knows nothing of what the store holds."""
+    for folder in (tmp_path / "first", tmp_path / "second"):
+        folder.mkdir()
+        file = QuadsFile(folder)
+        file.append([document("a", folder.name), document("b", folder.name, "both")])
+        file.close()
+        deliverer = Deliverer(folder, SparqlStore(options_of(oxigraph, protocol)))
+        assert deliver(deliverer) == []
+        deliverer.close()
+        assert oxigraph.counts() == counts_of_file(folder)
 
 
 def test_a_new_embedded_store_is_filled_from_the_start(job):

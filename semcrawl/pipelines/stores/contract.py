@@ -42,6 +42,8 @@ class GraphContent:
     #: ``quads.nq``, opened for reading
     file: IO[bytes]
     spans: list[Span] = field(default_factory=list)
+    #: whether no other content of it has been delivered before
+    is_new: bool = False
 
     @property
     def size(self) -> int:
@@ -52,6 +54,10 @@ class GraphContent:
     def quads(self) -> int:
         """Statements in the documents, at least those of the graph."""
         return sum(span.quads for span in self.spans)
+
+    def has_blank_nodes(self) -> bool:
+        """Say whether there may be blank nodes among the terms."""
+        return any(b"_:" in lines for lines in self._lines())
 
     def triples(self) -> Iterator[bytes]:
         """Yield the graph's statements as whole lines of N-Triples."""

@@ -56,12 +56,17 @@ class _Batch:
     #: graphs by document URL
     graphs: dict[str, list[str]] = field(default_factory=dict)
     spans: dict[str, list[Span]] = field(default_factory=dict)
+    #: graphs of documents in their first version, which no other document has statements in
+    new: set[str] = field(default_factory=set)
     more: bool = False
 
     def contents(self, urls: Iterable[str]) -> list[GraphContent]:
         """Return the contents of the documents' graphs, each graph once."""
         names = dict.fromkeys(graph for url in urls for graph in self.graphs[url])
-        return [GraphContent(name, self.file, self.spans.get(name, [])) for name in names]
+        return [
+            GraphContent(name, self.file, self.spans.get(name, []), name in self.new)
+            for name in names
+        ]
 
 
 class Deliverer:
@@ -160,6 +165,7 @@ class Deliverer:
                     Document.offset,
                     Document.length,
                     Document.gone_at,
+                    Document.changes,
                 )
                 .where(Document.revision > _delivered(connection, self._target))
                 .order_by(Document.revision)
@@ -177,6 +183,8 @@ class Deliverer:
                 graph = iri(row.url)
                 batch.documents.append((row.url, row.revision, row.quads))
                 batch.graphs[row.url] = [graph]
+                if not row.changes:
+                    batch.new.add(graph)
                 if row.gone_at is None:
                     batch.spans[graph] = [Span(row.url, row.offset, row.length, row.quads)]
             self._add_shared_graphs(connection, batch)
@@ -207,6 +215,7 @@ class Deliverer:
                 select(Contribution.graph).where(Contribution.graph_key.in_(own))
             ).scalars()
         )
+        batch.new -= shared
         for graph in shared:
             batch.spans[graph] = _spans_of(connection, graph)
 

@@ -29,16 +29,22 @@ def sparql_options(settings: BaseSettings) -> SparqlOptions:
     try:
         timeout = settings.getfloat("SEMCRAWL_STORE_TIMEOUT", 300.0)
         limit = settings.getint("SEMCRAWL_STORE_UPDATE_QUADS", 20_000)
+        put_above = settings.getint("SEMCRAWL_STORE_PUT_ABOVE", 20_000)
+        connections = settings.getint("SEMCRAWL_STORE_CONNECTIONS", 4)
     except ValueError as error:
-        raise UsageError(f"SEMCRAWL_STORE_TIMEOUT or _UPDATE_QUADS: {error}") from None
+        names = "SEMCRAWL_STORE_TIMEOUT, _UPDATE_QUADS, _PUT_ABOVE or _CONNECTIONS"
+        raise UsageError(f"{names}: {error}") from None
     return SparqlOptions(
         gsp_url=settings.get("SEMCRAWL_STORE_URL") or "",
         update_url=settings.get("SEMCRAWL_STORE_UPDATE_URL") or "",
+        bulk_url=settings.get("SEMCRAWL_STORE_BULK_URL") or "",
         user=settings.get("SEMCRAWL_STORE_USER") or "",
         password=settings.get("SEMCRAWL_STORE_PASSWORD") or "",
         auth=settings.get("SEMCRAWL_STORE_AUTH") or "basic",
         timeout=timeout,
         update_limit=limit,
+        put_above=put_above,
+        connections=connections,
     )
 
 

@@ -1,25 +1,30 @@
 """Any triple store that speaks SPARQL 1.1: Graph Store Protocol, Update, or both.
 
-With both, small documents go many at once through Update and large ones by the Graph Store
-Protocol, each a ``PUT`` of its graph.
+With both, small documents go many at once through Update, and by the Graph Store Protocol, each
+a ``PUT`` of its graph, those that Update cannot take: large ones, and those with blank nodes where
+a store refuses these in ``INSERT DATA`` (Virtuoso 7).
+
+Graphs that have been delivered before are replaced in one request, which stores run as one
+transaction. New ones are dropped in a request of their own, in case something is there: stores
+insert twice as fast when they need not remember in the same transaction what was dropped.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import IO
-
-import requests
-from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 
 from semcrawl.errors import UsageError
 from semcrawl.pipelines.stores.contract import GraphContent, StoreRefused, StoreUnavailable
+from semcrawl.pipelines.stores.sending import HttpError, Sender
 
 #: graph that is written and dropped to see whether a store that failed is well
 PROBE_GRAPH = "<urn:semcrawl:probe>"
 PROBE_TRIPLE = b"<urn:semcrawl:probe> <urn:semcrawl:probe> <urn:semcrawl:probe> .\n"
+#: the same with a blank node
+BLANK_PROBE_TRIPLE = b"_:probe <urn:semcrawl:probe> <urn:semcrawl:probe> .\n"
 #: bytes of a graph kept in memory while it is sent
 MEMORY_SIZE = 8 << 20
 
@@ -32,24 +37,34 @@ class SparqlOptions:
     gsp_url: str = ""
     #: SPARQL 1.1 Update endpoint; empty: none
     update_url: str = ""
+    #: URL that takes N-Quads of many graphs in a ``POST``; empty: none
+    bulk_url: str = ""
     user: str = ""
     password: str = ""
     #: ``basic`` or ``digest``
     auth: str = "basic"
     #: seconds without a byte from the server until it counts as away
     timeout: float = 300.0
-    #: statements above which a document goes by the Graph Store Protocol when there is one
+    #: statements in one request to the Update endpoint
     update_limit: int = 20_000
+    #: statements above which a document goes by the Graph Store Protocol when there is one
+    put_above: int = 20_000
+    #: ``PUT`` requests at a time
+    connections: int = 4
 
     def __post_init__(self) -> None:
         """Check; raises ``UsageError``."""
         if not (self.gsp_url or self.update_url):
             raise UsageError("no URL of a triple store is given")
-        for url in (self.gsp_url, self.update_url):
+        for url in (self.gsp_url, self.update_url, self.bulk_url):
             if url and not url.startswith(("http://", "https://")):
                 raise UsageError(f"the triple store's URL must be http or https: {url}")
+        if self.bulk_url and not self.update_url:
+            raise UsageError("SEMCRAWL_STORE_BULK_URL needs SEMCRAWL_STORE_UPDATE_URL beside it")
         if self.auth not in ("basic", "digest"):
             raise UsageError(f"SEMCRAWL_STORE_AUTH must be basic or digest, not {self.auth!r}")
+        if self.connections < 1:
+            raise UsageError("SEMCRAWL_STORE_CONNECTIONS must be at least 1")
 
 
 class SparqlStore:
@@ -59,44 +74,87 @@ class SparqlStore:
         """Remember the options; nothing is sent yet."""
         self._options = options
         self.target = options.gsp_url or options.update_url
-        self._session = requests.Session()
-        # a crawl's http_proxy is for the crawl
-        self._session.trust_env = False
-        self._session.auth = _auth(options)
+        self._sender = Sender(
+            self.target, options.user, options.password, options.auth, options.timeout
+        )
+        self._pool = ThreadPoolExecutor(options.connections, "semcrawl-store")
+        #: whether Update takes blank nodes, when that is known
+        self._takes_blank_nodes: bool | None = None
 
     def replace(self, contents: Sequence[GraphContent]) -> None:
         """Make each graph hold exactly its content."""
         try:
             try:
                 self._replace(contents)
-            except _HttpError:
-                if not (self._options.gsp_url and self._options.update_url):
+            except HttpError:
+                if len(contents) > 1 or not (self._options.gsp_url and self._options.update_url):
                     raise
-                # Virtuoso 7, for one, takes blank nodes by the Graph Store Protocol only
-                for content in contents:
-                    self._put(content)
-        except _HttpError as error:
+                # what is too much for one endpoint may not be for the other
+                self._put_all(contents)
+        except HttpError as error:
             self._blame(error)
 
     def close(self) -> None:
         """Close the connections."""
-        self._session.close()
+        self._pool.shutdown()
+        self._sender.close()
 
     def _replace(self, contents: Sequence[GraphContent]) -> None:
-        limit = self._options.update_limit
+        old, new, alone = [], [], []
+        for content in contents:
+            is_bulk = bool(self._options.bulk_url) and content.is_new
+            if not is_bulk and self._needs_put(content):
+                alone.append(content)
+            elif content.is_new:
+                new.append(content)
+            else:
+                old.append(content)
+        for batch in self._batches(old):
+            self._update(batch)
+        for batch in self._batches(new):
+            self._add(batch)
+        self._put_all(alone)
+
+    def _needs_put(self, content: GraphContent) -> bool:
+        """Say whether a graph must go by the Graph Store Protocol."""
+        if not self._options.gsp_url:
+            return False
+        if not self._options.update_url or content.quads > self._options.put_above:
+            return True
+        return not self._blank_nodes_are_taken() and content.has_blank_nodes()
+
+    def _blank_nodes_are_taken(self) -> bool:
+        """Ask once whether the Update endpoint takes blank nodes."""
+        if self._takes_blank_nodes is None:
+            try:
+                self._probe_update(BLANK_PROBE_TRIPLE)
+            except HttpError:
+                self._probe_update(PROBE_TRIPLE)  # raises when the store is sick
+                self._takes_blank_nodes = False
+            else:
+                self._takes_blank_nodes = True
+        return self._takes_blank_nodes
+
+    def _batches(self, contents: Sequence[GraphContent]) -> Iterator[list[GraphContent]]:
+        """Divide graphs so that each request has about as many statements as it may have."""
         batch: list[GraphContent] = []
         quads = 0
         for content in contents:
-            if not self._options.update_url or (self._options.gsp_url and content.quads > limit):
-                self._put(content)
-                continue
-            if batch and quads + content.quads > limit:
-                self._update(batch)
+            if batch and quads + content.quads > self._options.update_limit:
+                yield batch
                 batch, quads = [], 0
             batch.append(content)
             quads += content.quads
         if batch:
-            self._update(batch)
+            yield batch
+
+    def _put_all(self, contents: Sequence[GraphContent]) -> None:
+        """Put graphs by the Graph Store Protocol, some at a time."""
+        futures = [self._pool.submit(self._put, content) for content in contents]
+        errors = [error for future in futures if (error := future.exception()) is not None]
+        # that the store is away tells more than what it said to the others
+        for error in sorted(errors, key=lambda error: isinstance(error, HttpError)):
+            raise error
 
     def _put(self, content: GraphContent) -> None:
         with tempfile.SpooledTemporaryFile(MEMORY_SIZE) as body:
@@ -106,126 +164,100 @@ class SparqlStore:
             body.seek(0)
             name = _address(content.graph)
             params = {"graph": name[1:-1]} if name else {"default": ""}
+            url = self._options.gsp_url
             if is_empty:
-                self._send("DELETE", self._options.gsp_url, params)
+                self._sender.send("DELETE", url, params)
             else:
-                self._send("PUT", self._options.gsp_url, params, body, "application/n-triples")
+                self._sender.send("PUT", url, params, body, "application/n-triples")
 
     def _update(self, contents: Sequence[GraphContent]) -> None:
         """Drop the graphs and insert them anew, in one request (a transaction, as stores go)."""
         with tempfile.SpooledTemporaryFile(MEMORY_SIZE) as body:
-            for content in contents:
-                name = _address(content.graph)
-                what = f"GRAPH {name}" if name else "DEFAULT"
-                body.write(f"DROP SILENT {what} ;\n".encode())
-            full = [content for content in contents if content.size]
-            body.write(b"INSERT DATA {\n" if full else b"")
-            for content in full:
-                name = _address(content.graph)
-                body.write(f"GRAPH {name} {{\n".encode() if name else b"")
-                for lines in content.triples():
-                    body.write(lines)
-                body.write(b"}\n" if name else b"")
-            body.write(b"}\n" if full else b"")
+            body.write(_drops(contents))
+            _write_insertion(body, contents)
             body.seek(0)
-            self._send(
-                "POST",
-                self._options.update_url,
-                {},
-                body,
-                "application/sparql-update; charset=utf-8",
-            )
+            self._send_update(body)
 
-    def _send(
-        self,
-        method: str,
-        url: str,
-        params: dict[str, str],
-        body: IO[bytes] | tempfile.SpooledTemporaryFile[bytes] | bytes = b"",
-        content_type: str = "",
-    ) -> None:
-        try:
-            answer = self._session.request(
-                method,
-                url,
-                params=params,
-                data=body,
-                headers={"Content-Type": content_type} if content_type else {},
-                timeout=self._options.timeout,
-                allow_redirects=False,
-            )
-        except (requests.RequestException, OSError) as error:
-            raise StoreUnavailable(f"{self.target}: {_reason(error)}") from None
-        if answer.status_code in (401, 403):
-            raise StoreUnavailable(
-                f"{self.target}: user or password is wrong, or may not write"
-                f" (HTTP {answer.status_code})"
-            )
-        is_dropped = method == "DELETE" and answer.status_code in (404, 410)
-        if not (answer.ok and answer.status_code < 300) and not is_dropped:
-            raise _HttpError(answer.status_code, _words(answer.text))
+    def _add(self, contents: Sequence[GraphContent]) -> None:
+        """Drop what may be there, then insert."""
+        self._send_update(_drops(contents))
+        with tempfile.SpooledTemporaryFile(MEMORY_SIZE) as body:
+            if not self._options.bulk_url:
+                _write_insertion(body, contents)
+                if body.tell():
+                    body.seek(0)
+                    self._send_update(body)
+                return
+            for content in contents:
+                for lines in content.quad_lines():
+                    body.write(lines)
+            body.seek(0)
+            try:
+                url = self._options.bulk_url
+                self._sender.send("POST", url, {}, body, "application/n-quads")
+            except HttpError:
+                # a bulk loader may keep what came before the error
+                self._send_update(_drops(contents))
+                raise
 
-    def _blame(self, error: _HttpError) -> None:
+    def _send_update(self, body: bytes | tempfile.SpooledTemporaryFile[bytes]) -> None:
+        kind = "application/sparql-update; charset=utf-8"
+        self._sender.send("POST", self._options.update_url, {}, body, kind)
+
+    def _blame(self, error: HttpError) -> None:
         """Find out by a harmless statement whether the store is at fault or what it was sent."""
         try:
             if self._options.update_url:
-                triple = PROBE_TRIPLE.decode()
-                text = (
-                    f"INSERT DATA {{ GRAPH {PROBE_GRAPH} {{ {triple} }} }} ;"
-                    f" DROP SILENT GRAPH {PROBE_GRAPH}"
-                )
-                self._send(
-                    "POST",
-                    self._options.update_url,
-                    {},
-                    text.encode(),
-                    "application/sparql-update; charset=utf-8",
-                )
+                self._probe_update(PROBE_TRIPLE)
             if self._options.gsp_url:
                 params = {"graph": PROBE_GRAPH[1:-1]}
-                self._send(
-                    "PUT", self._options.gsp_url, params, PROBE_TRIPLE, "application/n-triples"
-                )
-                self._send("DELETE", self._options.gsp_url, params)
-        except _HttpError as probe:
+                url = self._options.gsp_url
+                self._sender.send("PUT", url, params, PROBE_TRIPLE, "application/n-triples")
+                self._sender.send("DELETE", url, params)
+        except HttpError as probe:
             raise StoreUnavailable(f"{self.target}: {probe}") from None
         raise StoreRefused(str(error)) from None
 
+    def _probe_update(self, triple: bytes) -> None:
+        """Insert a harmless statement and take it out again.
 
-class _HttpError(Exception):
-    """The server answered with an error."""
+        Two requests: after a crash Virtuoso brings back what one request inserts and drops.
+        """
+        self._send_update(f"INSERT DATA {{ GRAPH {PROBE_GRAPH} {{ {triple.decode()} }} }}".encode())
+        self._send_update(f"DROP SILENT GRAPH {PROBE_GRAPH}".encode())
 
-    def __init__(self, status: int, words: str) -> None:
-        super().__init__(f"HTTP {status} {words}".strip())
+
+def _drops(contents: Sequence[GraphContent]) -> bytes:
+    """Return the operations that drop the graphs."""
+    names = (_address(content.graph) for content in contents)
+    drops = (f"DROP SILENT GRAPH {name}" if name else "DROP SILENT DEFAULT" for name in names)
+    return " ;\n".join(drops).encode()
 
 
-def _auth(options: SparqlOptions) -> AuthBase | None:
-    if not options.user:
-        return None
-    kind = HTTPDigestAuth if options.auth == "digest" else HTTPBasicAuth
-    return kind(options.user, options.password)
+def _write_insertion(
+    body: tempfile.SpooledTemporaryFile[bytes], contents: Sequence[GraphContent]
+) -> None:
+    """Write the operation that inserts the graphs, behind others if there are any.
+
+    Nothing is written for graphs without statements: Virtuoso has no empty blocks.
+    """
+    opening = b" ;\nINSERT DATA {\n" if body.tell() else b"INSERT DATA {\n"
+    for content in contents:
+        name = _address(content.graph)
+        lines = content.triples()
+        first = next(lines, b"")
+        if not first:
+            continue
+        body.write(opening)
+        opening = b""
+        body.write(f"GRAPH {name} {{\n".encode() if name else b"")
+        body.write(first)
+        for more in lines:
+            body.write(more)
+        body.write(b"}\n" if name else b"")
+    body.write(b"" if opening else b"}\n")
 
 
 def _address(graph: str) -> str:
     """Return a graph's name as SPARQL can address it: blank nodes get an IRI of ours."""
     return f"<urn:semcrawl:graph:{graph[2:]}>" if graph.startswith("_:") else graph
-
-
-def _reason(error: BaseException) -> str:
-    """Return the innermost cause of a connection's failure, in one line."""
-    while True:
-        inner = getattr(error, "reason", None) or next(
-            (a for a in getattr(error, "args", ()) if isinstance(a, BaseException)), None
-        )
-        if not isinstance(inner, BaseException):
-            break
-        error = inner
-    words = getattr(error, "strerror", None) or str(error)
-    return " ".join(words.split())[:200] or type(error).__name__
-
-
-def _words(text: str) -> str:
-    """Return the start of an error page in one line, without its markup."""
-    start = text.find("<xmp>") + 5 if "<xmp>" in text else 0
-    plain = text[start:] if start or not text.lstrip().startswith("<") else ""
-    return " ".join(plain.split())[:200]

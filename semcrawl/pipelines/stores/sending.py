@@ -1,0 +1,112 @@
+"""Requests to a triple store: connections, logins, and what its answers mean."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from typing import IO
+
+import requests
+from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
+
+from semcrawl.pipelines.stores.contract import StoreUnavailable
+
+#: what a request carries
+Body = IO[bytes] | tempfile.SpooledTemporaryFile[bytes] | bytes
+
+
+class HttpError(Exception):
+    """The server answered with an error: it is sick, or will not take what it was sent."""
+
+    def __init__(self, status: int, words: str) -> None:
+        """Keep the status and the words of the answer, in one line."""
+        super().__init__(f"HTTP {status} {words}".strip())
+
+
+class Sender:
+    """Sends requests, from several threads if need be, each with a connection of its own."""
+
+    def __init__(self, name: str, user: str, password: str, auth: str, timeout: float) -> None:
+        """Log in as ``user`` by ``auth`` (``basic`` or ``digest``); ``name`` is for messages."""
+        self._name = name
+        self._user = user
+        self._password = password
+        self._auth = auth
+        self._timeout = timeout
+        self._threads = threading.local()
+        self._sessions: list[requests.Session] = []
+
+    def send(
+        self,
+        method: str,
+        url: str,
+        params: dict[str, str],
+        body: Body = b"",
+        content_type: str = "",
+    ) -> None:
+        """Send, and return when the server has done it.
+
+        Raises ``StoreUnavailable`` when the server cannot be reached or does not know us, and
+        ``HttpError`` when it answers with an error. Dropping what is not there is no error.
+        """
+        try:
+            answer = self._session().request(
+                method,
+                url,
+                params=params,
+                data=body,
+                headers={"Content-Type": content_type} if content_type else {},
+                timeout=self._timeout,
+                allow_redirects=False,
+            )
+        except (requests.RequestException, OSError) as error:
+            raise StoreUnavailable(f"{self._name}: {_reason(error)}") from None
+        if answer.status_code in (401, 403):
+            raise StoreUnavailable(
+                f"{self._name}: user or password is wrong, or may not write"
+                f" (HTTP {answer.status_code})"
+            )
+        is_dropped = method == "DELETE" and answer.status_code in (404, 410)
+        if not (answer.ok and answer.status_code < 300) and not is_dropped:
+            raise HttpError(answer.status_code, _words(answer.text))
+
+    def close(self) -> None:
+        """Close the connections."""
+        for session in self._sessions:
+            session.close()
+
+    def _session(self) -> requests.Session:
+        session: requests.Session | None = getattr(self._threads, "session", None)
+        if session is None:
+            session = self._threads.session = requests.Session()
+            # a crawl's http_proxy is for the crawl
+            session.trust_env = False
+            session.auth = self._login()
+            self._sessions.append(session)
+        return session
+
+    def _login(self) -> AuthBase | None:
+        if not self._user:
+            return None
+        kind = HTTPDigestAuth if self._auth == "digest" else HTTPBasicAuth
+        return kind(self._user, self._password)
+
+
+def _reason(error: BaseException) -> str:
+    """Return the innermost cause of a connection's failure, in one line."""
+    while True:
+        inner = getattr(error, "reason", None) or next(
+            (a for a in getattr(error, "args", ()) if isinstance(a, BaseException)), None
+        )
+        if not isinstance(inner, BaseException):
+            break
+        error = inner
+    words = getattr(error, "strerror", None) or str(error)
+    return " ".join(words.split())[:200] or type(error).__name__
+
+
+def _words(text: str) -> str:
+    """Return the start of an error page in one line, without its markup."""
+    start = text.find("<xmp>") + 5 if "<xmp>" in text else 0
+    plain = text[start:] if start or not text.lstrip().startswith("<") else ""
+    return " ".join(plain.split())[:200]
