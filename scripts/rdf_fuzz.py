@@ -1,11 +1,13 @@
 """Fuzz the RDF readers: no exception may leave them, and no input may end the process.
 
-    python scripts/rdf_fuzz.py [--seconds 600] [--seed 1] [--atheris]
+    python scripts/rdf_fuzz.py [--seconds 600] [--seed 1] [--hypothesis | --atheris]
 
 Each input is made out of pieces of the syntaxes and of mutated good documents. It is written to the
 folder given by --keep before it is read, so that one that ends the process is there afterwards;
-what raises is kept in ``tests/rdf/fuzz``, whose files the tests read again. With --atheris, inputs
-are guided by the coverage of our own code, and the corpus grows in the folder given by --keep.
+what raises is kept in ``tests/rdf/fuzz``, whose files the tests read again. With --hypothesis,
+its strategies make the inputs, and the smallest that raises is kept. With --atheris, inputs are
+guided by the coverage of our own code; the corpus grows in the folder given by --keep, out of that
+in ``tests/rdf/fuzz/corpus.zip``, which --pack writes again.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import resource
 import sys
 import time
 import traceback
+import zipfile
 from hashlib import sha256
 from pathlib import Path
 
@@ -25,6 +28,7 @@ from semcrawl.rdf import Detection, ReadOptions, detect, read, read_embedded, re
 from semcrawl.vocabulary import Kind, RdfFormat
 
 FOUND = Path(__file__).parent.parent / "tests" / "rdf" / "fuzz"
+CORPUS = FOUND / "corpus.zip"
 URL = "http://example.org/doc"
 RDFNS = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 GOOD = [
@@ -96,12 +100,67 @@ def try_all(data: bytes, source: random.Random) -> None:
                 options)  # fmt: skip
 
 
+def keep_found(data: bytes) -> None:
+    """Keep an input that raised, for the tests."""
+    FOUND.mkdir(exist_ok=True)
+    (FOUND / sha256(data).hexdigest()[:16]).write_bytes(data)
+
+
+def run_hypothesis(seconds: float, seed: int) -> int:
+    """Let hypothesis make inputs and shrink those that raise; return how many did."""
+    import hypothesis
+    from hypothesis import strategies as st
+
+    pieces = st.lists(st.sampled_from(PIECES), max_size=30).map(b"".join)
+    cuts = st.tuples(st.sampled_from(GOOD), st.integers(0, 500), st.integers(0, 500)).map(
+        lambda cut: cut[0][min(cut[1:]) : max(cut[1:])]
+    )
+    inputs = st.lists(st.one_of(st.sampled_from(GOOD), cuts, pieces, st.binary(max_size=8)),
+                      max_size=6).map(b"".join)  # fmt: skip
+    end = time.monotonic() + seconds
+    count = bad = 0
+    last = b""
+
+    def one(data: bytes) -> None:
+        nonlocal count, last
+        count += 1
+        last = data
+        try_all(data, random.Random(sha256(data).digest()))
+
+    limits = hypothesis.settings(
+        max_examples=1000, deadline=None, database=None,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )  # fmt: skip
+    while time.monotonic() < end:
+        seed += 1
+        try:
+            hypothesis.seed(seed)(limits(hypothesis.given(inputs)(one)))()
+        except Exception:
+            bad += 1
+            keep_found(last)  # the smallest comes last
+            traceback.print_exc(limit=-4)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    print(f"{count} inputs, {bad} raised, memory {memory} MiB")
+    return bad
+
+
+def pack(corpus: Path) -> None:
+    """Write the corpus, sorted and without dates, so that the same one gives the same file."""
+    FOUND.mkdir(exist_ok=True)
+    with zipfile.ZipFile(CORPUS, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path in sorted(corpus.iterdir()):
+            packed.writestr(zipfile.ZipInfo(path.name), path.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
 def run_atheris(seconds: float, seed: int, keep: Path) -> None:
     """Fuzz guided by coverage; does not return."""
     import atheris
 
     corpus = keep / "corpus"
     corpus.mkdir(exist_ok=True)
+    if CORPUS.exists():
+        with zipfile.ZipFile(CORPUS) as packed:
+            packed.extractall(corpus)
     for number, data in enumerate(GOOD):
         (corpus / f"good-{number}").write_bytes(data)
 
@@ -128,10 +187,17 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, default=Path("/tmp/semcrawl-fuzz"))  # noqa: S108
+    parser.add_argument("--hypothesis", action="store_true", help="inputs made by hypothesis")
     parser.add_argument("--atheris", action="store_true", help="guided by coverage")
+    parser.add_argument("--pack", action="store_true", help="keep the corpus of --keep; no fuzzing")
     arguments = parser.parse_args()
     source = random.Random(arguments.seed)
     arguments.keep.mkdir(exist_ok=True)
+    if arguments.pack:
+        pack(arguments.keep / "corpus")
+        return 0
+    if arguments.hypothesis:
+        return run_hypothesis(arguments.seconds, arguments.seed)
     if arguments.atheris:
         run_atheris(arguments.seconds, arguments.seed, arguments.keep)
     end = time.monotonic() + arguments.seconds
@@ -145,8 +211,7 @@ def main() -> int:
             try_all(data, source)
         except Exception:
             bad += 1
-            FOUND.mkdir(exist_ok=True)
-            (FOUND / sha256(data).hexdigest()[:16]).write_bytes(data)
+            keep_found(data)
             traceback.print_exc(limit=-4)
         if time.monotonic() - start > max(slowest, 1.0):
             slowest = time.monotonic() - start

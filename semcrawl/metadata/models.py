@@ -82,6 +82,8 @@ class Document(Base):
     last_modified: Mapped[str] = mapped_column(Text)
     #: SHA-256 of the body, hexadecimal
     content_hash: Mapped[str] = mapped_column(String(64))
+    #: names of the files of an archive that were looked at, a line each; NULL when it is none
+    members: Mapped[str | None] = mapped_column(_LongText)
     #: when this content was fetched
     fetched_at: Mapped[float] = mapped_column(Double)
     #: number of its last change, counted over all documents from 1

@@ -9,6 +9,8 @@ from semcrawl.metadata.models import storable, url_key
 
 #: longest error text kept, in characters
 MAX_ERRORS = 4000
+#: longest list of an archive's files kept, in characters
+MAX_MEMBERS = 1_000_000
 
 
 def fetch_row(record: FetchRecord) -> dict[str, Any]:
@@ -56,7 +58,18 @@ def document_row(document: RdfDocument) -> dict[str, Any]:
         "etag": storable(document.etag),
         "last_modified": storable(document.last_modified),
         "content_hash": document.content_hash,
+        "members": _members(document),
         "fetched_at": document.fetched_at,
         "first_seen_at": document.fetched_at,
         "last_seen_at": document.fetched_at,
     }
+
+
+def _members(document: RdfDocument) -> str | None:
+    """Return the names of the files of an archive, a line each, those that fit."""
+    if not document.members:
+        return None
+    text = "\n".join(" ".join(name.split()) for name in document.members)
+    if len(text) > MAX_MEMBERS:
+        text = text[:MAX_MEMBERS].rpartition("\n")[0]
+    return storable(text)

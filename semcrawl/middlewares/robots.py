@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 from scrapy import signals
@@ -21,7 +22,8 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
 
     The file's delay holds, up to ``SEMCRAWL_MAX_CRAWL_DELAY`` seconds; where it asks for none,
     ``SEMCRAWL_CRAWL_DELAY``. Fetching the file counts as a request to the host: the
-    page that made us ask for it waits for the delay.
+    page that made us ask for it waits for the delay. So do requests that are no link's (JSON-LD
+    contexts), after any other to the same host.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -33,6 +35,8 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         self._agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
         self._delays: dict[str, float] = {}
         self._locks: dict[str, asyncio.Lock] = {}
+        #: when the last request to a host left, or will leave (monotonic clock)
+        self._last: dict[str, float] = {}
         crawler.signals.connect(self._robots_parsed, signals.robots_parsed)
 
     async def process_request(self, request: Request, spider: Any = None) -> None:
@@ -40,8 +44,18 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         netloc = request.url.split("/", 3)[2]
         first = netloc not in self._parsers and not request.meta.get("dont_obey_robotstxt")
         await super().process_request(request)
-        if first and (delay := self._delays.get(netloc, self._delay)) > 0:
+        delay = self._delays.get(netloc, self._delay)
+        if first and delay > 0:
             await asyncio.sleep(delay)
+        if request.meta.get("dont_obey_robotstxt"):
+            return
+        if LEASE not in request.meta:
+            # the frontier keeps the pace of links only
+            turn = max(self._last.get(netloc, 0.0) + delay, time.monotonic())
+            self._last[netloc] = turn
+            await asyncio.sleep(turn - time.monotonic())
+        else:
+            self._last[netloc] = max(self._last.get(netloc, 0.0), time.monotonic())
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
         """Return the rules of the request's host, fetched once.
@@ -57,13 +71,15 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         rules = getattr(robotparser, "rp", None)
         lease: Lease | None = request.meta.get(LEASE)
         session: CrawlSession | None = getattr(self.crawler.spider, "session", None)
-        if rules is None or lease is None or session is None or not self._obey:
+        if rules is None or not self._obey:
             return
         delay = asked_delay(rules, self._agent)
         if delay is None:
             return
         delay = min(delay, self._longest)
         self._delays[request.url.split("/", 3)[2]] = delay
+        if lease is None or session is None:
+            return
         await session.frontier.set_pace(lease.entry.host, delay=delay, concurrency=1)
 
 

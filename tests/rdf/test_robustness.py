@@ -4,9 +4,9 @@
 
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -53,12 +53,25 @@ def test_no_url_and_no_bytes_raise(body: bytes, url: str) -> None:
     read_embedded(b"<p property='dc:title'>" + body, url)
 
 
-@pytest.mark.parametrize("path", sorted(FOUND.glob("*")) if FOUND.is_dir() else [], ids=str)
-def test_what_was_found_before(path: Path) -> None:
-    body = path.read_bytes()
+def read_in_every_way(body: bytes) -> None:
     for syntax in RdfFormat:
         read(body, URL, None, detection=Detection(Kind.RDF, syntax, 1.0, "test"))
     read_embedded(body, URL)
+
+
+def test_what_was_found_before() -> None:
+    for path in FOUND.iterdir():
+        if path.suffix != ".zip":
+            read_in_every_way(path.read_bytes())
+
+
+def test_the_corpus_of_fuzzing_reaches_no_exception() -> None:
+    """Inputs that each reach a part of the code that the others don't."""
+    with zipfile.ZipFile(FOUND / "corpus.zip") as corpus:
+        names = corpus.namelist()
+        assert len(names) > 500
+        for name in names:
+            read_in_every_way(corpus.read(name))
 
 
 DEEP = [

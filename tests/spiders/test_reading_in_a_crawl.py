@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from harvest.runs import Run, asked, harvest, pages
+from harvest.runs import Run, asked, harvest, logged, pages
 
 from semcrawl.demo import DemoWeb, serve
 from spiders.site import JSON_LD, handler, packed, page, script, tar, triples, zipped
@@ -175,6 +176,14 @@ def test_dumps_and_archives_are_read(crawl: tuple[Run, Path]) -> None:
     assert found == {"dump.nt.gz": 40, "all.nt.tar.gz": 3, "all.ttl.zip": 5}
 
 
+def test_the_files_of_an_archive_are_named_in_the_metadata(crawl: tuple[Run, Path]) -> None:
+    with sqlite3.connect(crawl[0].folder / "crawl.db") as database:
+        found = dict(database.execute("SELECT url, members FROM document"))
+    assert found[f"{D}/all.nt.tar.gz"].split("\n") == ["one.nt", "two.ttl", "READ.txt"]
+    assert found[f"{D}/all.ttl.zip"] == "three.nt"
+    assert found[f"{D}/dump.nt.gz"] is None
+
+
 def test_a_bomb_and_a_dump_cut_off_are_recorded(crawl: tuple[Run, Path]) -> None:
     records = {r["url"]: r for r in crawl[0].records}
     assert records[f"{D}/bomb.nt.gz"]["outcome"] == "parse-error"
@@ -229,3 +238,21 @@ def test_no_context_sends_the_crawl_to_private_addresses(tmp_path: Path) -> None
         )
     assert run.outcomes()[context] == ["address-refused"]
     assert not any("127.0.0.1" in url for url in asked(log))
+
+
+def test_contexts_are_asked_for_at_the_pace_that_their_host_asks_for(tmp_path: Path) -> None:
+    delay = 0.4
+    names = ["one", "two", "three"]
+    contexts = {f"/{name}.jsonld": (JSON_LD, CONTEXT) for name in names}
+    contexts["/robots.txt"] = ("text/plain", f"User-agent: *\nCrawl-delay: {delay}\n".encode())
+    text = "".join(script({"@context": f"{C}/{name}.jsonld", "label": name}) for name in names)
+    hosts = {"d.example": handler({"/": page(head=text)}), "contexts.example": handler(contexts)}
+    log = tmp_path / "requests.jsonl"
+    with serve(DemoWeb(), log=log, handlers=hosts) as server:
+        run = harvest(
+            f"{D}/", "-s", "SEMCRAWL_CRAWL_DELAY=0", folder=tmp_path / "out", proxy=server.proxy_url
+        )
+    times = [line["t"] for line in logged(log) if line["host"] == "contexts.example"]
+    assert len(times) == 4
+    assert min(later - earlier for earlier, later in pairwise(times)) > delay - 0.05
+    assert len(lines_embedded(run)) == 3

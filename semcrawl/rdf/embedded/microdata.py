@@ -11,7 +11,7 @@ from semcrawl.rdf.embedded.dates import date_datatype
 from semcrawl.rdf.embedded.triples import Triple
 from semcrawl.rdf.terms import RDF, XSD, iri_of, iri_term, literal_term
 
-_TOP = etree.XPath("//*[@itemscope and not(@itemprop)]")
+_TOP = etree.XPath("descendant-or-self::*[@itemscope and not(@itemprop)]")
 _TEXT = etree.XPath("string()")
 _LANGUAGE = etree.XPath("ancestor-or-self::*[@lang or @xml:lang][1]")
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"

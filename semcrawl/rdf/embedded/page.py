@@ -22,8 +22,8 @@ from semcrawl.rdf.sink import QuadSink
 from semcrawl.rdf.terms import iri_of, iri_term
 from semcrawl.vocabulary import Kind
 
-_SCRIPTS = etree.XPath("//*[local-name() = 'script' and @type]")
-_BASE = etree.XPath("//*[local-name() = 'base']/@href")
+_SCRIPTS = etree.XPath("descendant-or-self::*[local-name() = 'script' and @type]")
+_BASE = etree.XPath("descendant-or-self::*[local-name() = 'base']/@href")
 _META_CHARSET = re.compile(rb"""<meta\s[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _XHTML = re.compile(rb"\A\s*(?:<\?xml|<!doctype\s+html\s+public\s+\"-//W3C//DTD XHTML)", re.I)
 

@@ -22,14 +22,14 @@ from semcrawl.rdf.embedded.rdfa_values import property_value
 from semcrawl.rdf.embedded.triples import Triple, copy_patterns
 from semcrawl.rdf.terms import RDF, iri_term
 
-_ELEMENTS = etree.XPath(
-    "//*[@property or @typeof or @about or @resource or @rel or @rev or @href or @src or @vocab or"
-    " @prefix or @inlist or @lang or @xml:lang or @*[starts-with(name(), 'xmlns:')]]"
+#: from the element down: ``//*`` takes quadratic time
+_MARKED = (
+    "descendant-or-self::*[@property or @typeof or @about or @resource or @rel or @rev or @href or"
+    " @src or @vocab or @prefix or @inlist or @lang or @xml:lang"
+    " or @*[starts-with(name(), 'xmlns:')]%s]"
 )
-_ELEMENTS_WITH_ROLES = etree.XPath(
-    "//*[@property or @typeof or @about or @resource or @rel or @rev or @href or @src or @vocab or"
-    " @prefix or @inlist or @lang or @xml:lang or @role or @*[starts-with(name(), 'xmlns:')]]"
-)
+_ELEMENTS = etree.XPath(_MARKED % "")
+_ELEMENTS_WITH_ROLES = etree.XPath(_MARKED % " or @role")
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _TYPE = f"<{RDF}type>"
 _FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
