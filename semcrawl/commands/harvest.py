@@ -7,7 +7,9 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from scrapy.exceptions import UsageError as ScrapyUsageError
 from scrapy.settings import BaseSettings
+from scrapy.utils.conf import feed_process_params_from_cli
 
 from semcrawl.command import OneLineErrors
 from semcrawl.console import complain, error_handler
@@ -21,7 +23,8 @@ from semcrawl.harvestreport import (
     why_nothing,
     write_summary,
 )
-from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
+from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
+from semcrawl.metadata.parquet import check_parquet, write_parquet
 from semcrawl.relevance import STRATEGIES
 from semcrawl.scope import Scope
 from semcrawl.spiders.readoptions import read_options
@@ -92,6 +95,21 @@ class Command(OneLineErrors):
             help="ask again for what is due in the job folder: `semcrawl harvest DIR --revisit`",
         )
         group.add_argument(
+            "-o",
+            "--output",
+            metavar="FILE",
+            action="append",
+            help="put new documents behind what is in FILE too: data.nq.gz, data.ttl, s3://…",
+        )
+        group.add_argument(
+            "-O", "--overwrite-output", metavar="FILE", action="append", help="the same, from empty"
+        )
+        group.add_argument(
+            "--metadata",
+            choices=["parquet"],
+            help="write fetch.parquet and document.parquet too, when the crawl is over",
+        )
+        group.add_argument(
             "--record",
             action="store_true",
             help="keep the responses as WARC, so that `semcrawl evaluate DIR` can replay the crawl",
@@ -121,6 +139,8 @@ class Command(OneLineErrors):
         ):
             if option is not None:
                 settings.set(name, option, "cmdline")
+        if opts.output or opts.overwrite_output:
+            settings.set("FEEDS", _feeds(settings, opts), "cmdline")
         if opts.revisit and args and Path(args[0]).is_dir():
             opts.out = args.pop(0)
         folder = Path(opts.out)
@@ -133,6 +153,8 @@ class Command(OneLineErrors):
         Scope.parse(settings.get("SEMCRAWL_SCOPE", "site"))
         Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
         read_options(settings)
+        if opts.metadata:
+            check_parquet()
         self._prepare(folder)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -151,8 +173,11 @@ class Command(OneLineErrors):
         run = RunFigures(
             self._bytes_saved(), session.waiting_left, session.expected_left, session.gave_up
         )
-        summary = write_summary(folder, _metadata_url(self.own_settings, folder), run)
+        database = _metadata_url(self.own_settings, folder)
+        summary = write_summary(folder, database, run)
         show_summary(summary, folder, before, run)
+        if opts.metadata:
+            _write_tables(database, folder)
         if session.failure:
             complain(session.failure)
             self.exitcode = 1
@@ -195,6 +220,26 @@ class Command(OneLineErrors):
             if crawler.stats is not None:
                 saved += int(crawler.stats.get_value("semcrawl/filtered/bytes_saved", 0) or 0)
         return saved
+
+
+def _feeds(settings: BaseSettings, opts: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """Return the feeds that ``-o`` or ``-O`` ask for."""
+    try:
+        return feed_process_params_from_cli(
+            settings, opts.output, overwrite_output=opts.overwrite_output
+        )
+    except ScrapyUsageError as error:
+        raise UsageError(str(error)) from None
+
+
+def _write_tables(database: str, folder: Path) -> None:
+    """Write the records as Parquet files."""
+    engine = connect(database)
+    try:
+        paths = write_parquet(engine, folder)
+    finally:
+        engine.dispose()
+    print("Tables: " + "   ".join(map(str, paths)))
 
 
 def _metadata_url(settings: BaseSettings, folder: Path) -> str:

@@ -13,4 +13,5 @@ FEED_EXPORTERS: dict[str, str] = {
 FEED_STORAGES: dict[str, str] = {
     "": "semcrawl.exporters.storage.AtomicFileStorage",
     "file": "semcrawl.exporters.storage.AtomicFileStorage",
+    "s3": "semcrawl.exporters.storage.S3Storage",
 }

@@ -1,4 +1,4 @@
-"""Feed files that are whole under their final name."""
+"""Feed files that are whole under their final name, here and on S3."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from scrapy import Spider
+from scrapy.extensions.feedexport import S3FeedStorage
 from w3lib.url import file_uri_to_path
 
 from semcrawl.errors import StoreError
@@ -77,6 +79,66 @@ class AtomicFileStorage:
             os.fsync(target.fileno())
         shutil.copymode(self.path, whole)
         whole.replace(self._part)
+
+
+#: held while a finished feed is put behind another's on S3
+_S3_LOCK = threading.Lock()
+
+
+class S3Storage(S3FeedStorage):
+    """Scrapy's storage for ``s3://`` URIs, for several crawlers of one run.
+
+    What was there at the start is replaced, as Scrapy does; what another crawler of the same
+    process has put there in the meantime is kept, and the new part goes behind it.
+    """
+
+    def open(self, spider: Spider) -> IO[bytes]:
+        """Open a temporary file; raises ``StoreError`` when the bucket cannot be reached."""
+        try:
+            self._before = self._etag()
+        except self._errors() as error:
+            message = " ".join(str(error).split())
+            raise StoreError(f"cannot reach s3://{self.bucketname}: {message}") from None
+        return super().open(spider)
+
+    def _store_in_thread(self, file: IO[bytes]) -> None:
+        with _S3_LOCK:
+            try:
+                now = self._etag()
+                if now and now != self._before:
+                    file = self._put_behind(file)
+                super()._store_in_thread(file)
+            except self._errors() as error:
+                message = " ".join(str(error).split())
+                raise StoreError(f"cannot write s3://{self.bucketname}: {message}") from None
+
+    def _put_behind(self, file: IO[bytes]) -> IO[bytes]:
+        """Return a file with what is there under the final name, then the new part."""
+        whole = tempfile.TemporaryFile(prefix="feed-")  # noqa: SIM115 - the caller closes it
+        self.s3_client.download_fileobj(self.bucketname, self.keyname, whole)
+        file.seek(0)
+        shutil.copyfileobj(file, whole, 1 << 20)
+        file.close()
+        return whole
+
+    def _etag(self) -> str:
+        """Return what tells the object's version; empty when there is none."""
+        from botocore.exceptions import ClientError
+
+        try:
+            return str(self.s3_client.head_object(Bucket=self.bucketname, Key=self.keyname)["ETag"])
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in ("404", "NoSuchKey", "NotFound"):
+                raise
+            return ""
+
+    @staticmethod
+    def _errors() -> tuple[type[Exception], ...]:
+        """Return what the library raises for servers and buckets that fail."""
+        from boto3.exceptions import Boto3Error
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        return (Boto3Error, BotoCoreError, ClientError, OSError)
 
 
 def _signature(path: Path) -> tuple[int, int] | None:

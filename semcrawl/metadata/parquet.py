@@ -14,15 +14,20 @@ from semcrawl.metadata.models import Document, Fetch
 BATCH = 10_000
 
 
+def check_parquet() -> None:
+    """Raise ``UsageError`` when pyarrow is missing."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ModuleNotFoundError:
+        raise UsageError("Parquet needs: pip install semcrawl[parquet]") from None
+
+
 def write_parquet(engine: Engine, folder: Path) -> list[Path]:
     """Write ``fetch.parquet`` and ``document.parquet``, each whole or not at all; return them.
 
     Raises ``UsageError`` without pyarrow and ``StoreError`` when the folder cannot be written.
     """
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ModuleNotFoundError:
-        raise UsageError("Parquet needs: pip install semcrawl[parquet]") from None
+    check_parquet()
     written = []
     for model in (Fetch, Document):
         path = folder / f"{model.__tablename__}.parquet"

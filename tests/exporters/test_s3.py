@@ -1,0 +1,77 @@
+"""Feeds to S3-style URIs, against a server that speaks S3."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sysconfig
+import time
+from pathlib import Path
+
+import pytest
+from pipelines.servers import free_port
+
+from .test_feeds import crawl
+
+boto3 = pytest.importorskip("boto3")
+SERVER = Path(sysconfig.get_path("scripts"), "moto_server")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.server,
+    pytest.mark.skipif(not SERVER.exists(), reason="needs moto[server]"),
+]
+LOGIN = {"AWS_ACCESS_KEY_ID": "me", "AWS_SECRET_ACCESS_KEY": "secret"}
+
+
+@pytest.fixture(scope="module")
+def s3():
+    """A client of a server with one bucket."""
+    port = free_port()
+    process = subprocess.Popen(
+        [SERVER, "-H", "127.0.0.1", "-p", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    client = boto3.client(
+        "s3",
+        endpoint_url=f"http://127.0.0.1:{port}",
+        aws_access_key_id="me",
+        aws_secret_access_key="secret",
+        region_name="us-east-1",
+    )
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            client.create_bucket(Bucket="crawls")
+            break
+        except Exception:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+    yield client
+    client.close()
+    process.terminate()
+    process.wait()
+
+
+def settings_for(s3) -> dict[str, str]:
+    return {**LOGIN, "AWS_ENDPOINT_URL": s3.meta.endpoint_url, "AWS_REGION_NAME": "us-east-1"}
+
+
+def test_two_crawlers_of_a_run_share_an_object(tmp_path, s3):
+    """What an earlier run left under the name is replaced; what the sibling wrote stays."""
+    s3.put_object(Bucket="crawls", Key="a/data.nq.gz", Body=b"from an earlier run")
+    log = crawl(
+        tmp_path, {"s3://crawls/a/data.nq.gz": {"format": "gz"}}, times=2, **settings_for(s3)
+    )
+    assert "ERROR" not in log
+    data = gzip.decompress(s3.get_object(Bucket="crawls", Key="a/data.nq.gz")["Body"].read())
+    expected = (tmp_path / "job" / "quads.nq").read_bytes().splitlines() * 2
+    assert sorted(data.splitlines()) == sorted(expected)
+
+
+def test_a_bucket_that_is_not_there_ends_a_feed_with_one_line(tmp_path, s3):
+    log = crawl(tmp_path, {"s3://elsewhere/data.nq": {"format": "nq"}}, **settings_for(s3))
+    errors = [line.split("ERROR: ")[1] for line in log.splitlines() if "] ERROR: " in line]
+    (error,) = errors
+    assert error.startswith("The feed s3://elsewhere/data.nq is given up: cannot write s3://else")
+    assert len((tmp_path / "job" / "quads.nq").read_bytes().splitlines()) == 60 * 21

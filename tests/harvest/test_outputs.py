@@ -1,0 +1,38 @@
+"""What a harvest writes besides its job folder's usual files."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from .runs import harvest
+from .test_revisit import site as site
+from .test_revisit import write
+
+TEXTS = {"a": "first a", "b": "first b"}
+
+
+def test_feeds_and_tables_are_written_on_request(site: tuple[Path, str], tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    folder, start = site
+    write(folder, TEXTS)
+    feed = tmp_path / "data.nq.gz"
+    run = harvest(
+        start, "--fast", "-o", str(feed), "--metadata", "parquet", folder=tmp_path / "out"
+    )
+    assert run.status == 0, run.err
+    lines = gzip.decompress(feed.read_bytes()).decode().splitlines(keepends=True)
+    assert sorted(lines) == sorted(run.quads)
+    assert len(lines) == len(TEXTS)
+    table = pq.read_table(run.folder / "fetch.parquet")
+    assert table.column("url").to_pylist() == [record["url"] for record in run.records]
+    assert pq.read_table(run.folder / "document.parquet").num_rows == len(TEXTS)
+
+
+@pytest.mark.slow
+def test_an_unknown_format_is_named(tmp_path: Path) -> None:
+    run = harvest("http://x.example/", "-o", "data.docx", folder=tmp_path / "out")
+    run.says_in_one_line("docx")
+    assert not run.folder.exists()
