@@ -162,6 +162,8 @@ SEMCRAWL_RDF_LINKS = ["all"]
 #: Places in a statement whose IRIs are links: `subject` (with `all` only), `predicate`, `object`,
 #: `type` (objects of rdf:type), `graph`.
 SEMCRAWL_RDF_LINK_POSITIONS = ["subject", "object"]
+#: Triples that the RDFa of one page may say, and as many that its Microdata may.
+SEMCRAWL_MAX_TRIPLES_PER_PAGE = 200_000
 #: Bytes above which a document is read in a thread, so that the crawl goes on meanwhile.
 SEMCRAWL_READ_IN_THREAD_ABOVE = 262_144
 #: Bytes up to which a document is read as a whole; larger ones wait in a file without a name, and

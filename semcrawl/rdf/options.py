@@ -61,6 +61,8 @@ class ReadOptions:
     skolem_base: str = ""
     #: what is read out of pages
     embedded: frozenset[Embedded] = field(default_factory=lambda: frozenset(Embedded))
+    #: triples that RDFa, and as many that Microdata may add to one page
+    max_page_triples: int = 200_000
     #: whether ``role`` attributes count as RDFa (Role Attribute 1.0); a triple per landmark
     rdfa_roles: bool = False
     #: positions whose IRIs count as links

@@ -63,6 +63,7 @@ def read_options(settings: BaseSettings, spool_dir: Path | None = None) -> ReadO
         max_entity_bytes=settings.getint("SEMCRAWL_MAX_ENTITY_SIZE"),
         max_context_bytes=settings.getint("SEMCRAWL_MAX_INLINED_CONTEXT_SIZE"),
         max_depth=settings.getint("SEMCRAWL_MAX_NESTING"),
+        max_page_triples=settings.getint("SEMCRAWL_MAX_TRIPLES_PER_PAGE"),
         skolem_base=settings.get("SEMCRAWL_SKOLEM_BASE") or "",
         embedded=embedded_kinds(settings.getlist("SEMCRAWL_EMBEDDED")),
         link_positions=link_positions(settings.getlist("SEMCRAWL_RDF_LINK_POSITIONS")),

@@ -196,3 +196,36 @@ def test_blank_nodes_of_different_scripts_are_different() -> None:
     assert len(nodes) == 4
     subjects = [line.split()[0] for line in reading.nquads.splitlines() if b"http://p/" in line]
     assert len(set(subjects)) == 4
+
+
+MANY = "".join(f'<b itemprop="p{n}">v</b>' for n in range(400))
+TRAPS = {
+    "items that share their properties": "".join(
+        f'<i itemscope itemid="#{n}" itemtype="http://s/T" itemref="z"></i>' for n in range(400)
+    )
+    + f'<p id="z">{MANY}</p>',
+    "items that share what says nothing": "<i itemscope itemref='z'></i>" * 1_000
+    + '<p id="z">'
+    + "<b></b>" * 2_000
+    + "</p>",
+    "words times children": f'<p about="#a" rel="{" ".join(f"x:p{n}" for n in range(400))}">'
+    + "".join(f'<b about="#{n}"></b>' for n in range(400))
+    + "</p>",
+    "copies of a pattern": "".join(
+        f'<p about="#{n}"><link property="rdfa:copy" href="#z"></p>' for n in range(400)
+    )
+    + '<p resource="#z" typeof="rdfa:Pattern">'
+    + "".join(f'<b property="x:p{n}">v</b>' for n in range(400))
+    + "</p>",
+}
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_small_pages_that_say_very_much_are_cut(name: str) -> None:
+    """Some 30 kB of markup that stand for 160,000 triples, or for as much looking around."""
+    body = f'<html><body><b property="dc:title" itemprop="x">T</b>{TRAPS[name]}'.encode()
+    reading = read_embedded(body, URL, "text/html", ReadOptions(max_page_triples=5_000))
+    assert 1 <= reading.quads <= 10_000
+    assert b'terms/title> "T"' in reading.nquads
+    [error] = reading.errors
+    assert "triples in one page" in error.message or "refer to each other" in error.message

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from lxml import etree
 
 from semcrawl.rdf.embedded.dates import date_datatype
-from semcrawl.rdf.embedded.triples import Triple
+from semcrawl.rdf.embedded.triples import Triple, TripleList
+from semcrawl.rdf.errors import LimitReached
 from semcrawl.rdf.terms import RDF, XSD, iri_of, iri_term, literal_term
 
 _TOP = etree.XPath("descendant-or-self::*[@itemscope and not(@itemprop)]")
@@ -28,15 +29,28 @@ _TYPE = f"<{RDF}type>"
 class MicrodataProcessor:
     """Reads the items of one tree."""
 
-    def __init__(self, root: etree._Element) -> None:
+    def __init__(self, root: etree._Element, limit: int = 200_000) -> None:
         """Prepare to read the document whose root element is ``root``."""
         self._root = root
         self._subjects: dict[etree._Element, str] = {}
         self._ids: dict[str, etree._Element] | None = None
-        self._triples: list[Triple] = []
+        self._triples = TripleList(limit)
 
-    def triples(self) -> list[Triple]:
-        """Return all triples."""
+    def triples(self) -> Iterator[Triple]:
+        """Yield all triples.
+
+        Raises :class:`LimitReached` after the last that the limit lets through.
+        """
+        reached: LimitReached | None = None
+        try:
+            self._read()
+        except LimitReached as limit:
+            reached = limit
+        yield from self._triples
+        if reached is not None:
+            raise reached
+
+    def _read(self) -> None:
         waiting: list[tuple[etree._Element, str]] = [(item, "") for item in _TOP(self._root)]
         waiting.reverse()
         done: set[etree._Element] = set()
@@ -46,7 +60,6 @@ class MicrodataProcessor:
                 continue
             done.add(item)
             waiting.extend(reversed(self._item(item, inherited)))
-        return self._triples
 
     def _subject(self, item: etree._Element) -> str:
         known = self._subjects.get(item)
@@ -60,7 +73,8 @@ class MicrodataProcessor:
         """Write one item; return the items that are its values, with their inherited type."""
         subject, line = self._subject(item), item.sourceline or 0
         types = [t for t in (item.get("itemtype") or "").split() if _SCHEME.match(t)]
-        self._triples.extend(Triple(subject, _TYPE, iri_term(t), line) for t in types)
+        for kind in types:
+            self._triples.add(Triple(subject, _TYPE, iri_term(kind), line))
         current_type = types[0] if types else inherited
         vocabulary = _vocabulary(current_type)
         inner: list[tuple[etree._Element, str]] = []
@@ -77,23 +91,39 @@ class MicrodataProcessor:
                         else:
                             value = self._value(element)
                     if attribute == "itemprop":
-                        self._triples.append(Triple(subject, predicate, value, line))
+                        self._triples.add(Triple(subject, predicate, value, line))
                     elif not value.startswith('"'):
-                        self._triples.append(Triple(value, predicate, subject, line))
+                        self._triples.add(Triple(value, predicate, subject, line))
         return inner
 
     def _properties(self, item: etree._Element) -> list[etree._Element]:
         """Return the elements that carry an item's properties, referenced ones included."""
         found: dict[etree._Element, None] = {}
         roots = [item]
-        for identity in (item.get("itemref") or "").split():
+        for identity in dict.fromkeys((item.get("itemref") or "").split()):
+            self._triples.step()
             target = self._by_id().get(identity)
             if target is not None and target is not item:
                 roots.append(target)
         for root in roots:
-            for element in _within(root, item):
+            for element in self._within(root, item):
                 found.setdefault(element)
         return list(found)
+
+    def _within(self, root: etree._Element, item: etree._Element) -> Iterator[etree._Element]:
+        """Yield the property elements under ``root`` that belong to no inner item."""
+        if root is not item and _is_property(root):
+            yield root
+        if root is not item and root.get("itemscope") is not None:
+            return
+        stack = [child for child in reversed(root) if isinstance(child.tag, str)]
+        while stack:
+            element = stack.pop()
+            self._triples.step()
+            if _is_property(element):
+                yield element
+            if element.get("itemscope") is None:
+                stack.extend(child for child in reversed(element) if isinstance(child.tag, str))
 
     def _by_id(self) -> dict[str, etree._Element]:
         if self._ids is None:
@@ -131,21 +161,6 @@ class MicrodataProcessor:
         if content is not None:
             return literal_term(content, _language(element))
         return literal_term(_TEXT(element), _language(element))
-
-
-def _within(root: etree._Element, item: etree._Element) -> Iterator[etree._Element]:
-    """Yield the property elements under ``root`` that belong to no inner item."""
-    if root is not item and _is_property(root):
-        yield root
-    if root is not item and root.get("itemscope") is not None:
-        return
-    stack = [child for child in reversed(root) if isinstance(child.tag, str)]
-    while stack:
-        element = stack.pop()
-        if _is_property(element):
-            yield element
-        if element.get("itemscope") is None:
-            stack.extend(child for child in reversed(element) if isinstance(child.tag, str))
 
 
 def _is_property(element: etree._Element) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import pyoxigraph
 from lxml import etree
@@ -59,11 +59,14 @@ def read_embedded(
                     root, base, sink, errors, options, contexts, needed
                 ),
                 Embedded.RDFA: lambda: _triples(
-                    rdfa.RdfaProcessor(root, roles=options.rdfa_roles).triples(),
+                    rdfa.RdfaProcessor(
+                        root, roles=options.rdfa_roles, limit=options.max_page_triples
+                    ).triples(),
                     base, sink, errors,
                 ),
                 Embedded.MICRODATA: lambda: _triples(
-                    microdata.MicrodataProcessor(root).triples(), base, sink, errors
+                    microdata.MicrodataProcessor(root, options.max_page_triples).triples(),
+                    base, sink, errors,
                 ),
             }  # fmt: skip
             for kind in Embedded:
@@ -171,19 +174,21 @@ def _scripts(
         needed.update(dict.fromkeys(missing))
 
 
-def _triples(triples: list[Triple], base: str, sink: QuadSink, errors: ErrorLog) -> None:
+def _triples(triples: Iterator[Triple], base: str, sink: QuadSink, errors: ErrorLog) -> None:
     """Resolve and check the triples by way of the Turtle parser; a bad one is an error."""
-    if not triples:
-        return
     sink.flush()
     sink.has_graphs = False
     places: dict[str, int] = {}
-    for triple in triples:
-        statement = f"{triple.subject} {triple.predicate} {triple.object} .\n"
-        places.setdefault(statement, triple.line)
-    data = "".join(places).encode("utf-8", "replace")
-    log = _PlacedErrors(errors, list(places.values()))
-    resume(pyoxigraph.parse(data, pyoxigraph.RdfFormat.TURTLE, base_iri=base), sink, log)
+    try:
+        for triple in triples:
+            statement = f"{triple.subject} {triple.predicate} {triple.object} .\n"
+            places.setdefault(statement, triple.line)
+    except LimitReached as limit:
+        errors.add(str(limit))
+    if places:
+        data = "".join(places).encode("utf-8", "replace")
+        log = _PlacedErrors(errors, list(places.values()))
+        resume(pyoxigraph.parse(data, pyoxigraph.RdfFormat.TURTLE, base_iri=base), sink, log)
 
 
 class _PlacedErrors(ErrorLog):

@@ -6,6 +6,7 @@ bear one of RDFa's attributes are looked at, which makes most pages a matter of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lxml import etree
@@ -19,7 +20,8 @@ from semcrawl.rdf.embedded.rdfa_terms import (
     declared_prefixes,
 )
 from semcrawl.rdf.embedded.rdfa_values import property_value
-from semcrawl.rdf.embedded.triples import Triple, copy_patterns
+from semcrawl.rdf.embedded.triples import Triple, TripleList, copy_patterns
+from semcrawl.rdf.errors import LimitReached
 from semcrawl.rdf.terms import RDF, iri_term
 
 #: from the element down: ``//*`` takes quadratic time
@@ -53,30 +55,43 @@ class _Context:
 class RdfaProcessor:
     """Reads the RDFa of one tree."""
 
-    def __init__(self, root: etree._Element, *, roles: bool = False) -> None:
+    def __init__(self, root: etree._Element, *, roles: bool = False, limit: int = 200_000) -> None:
         """Prepare to read the document whose root element is ``root``."""
         self._root = root
         self._roles = roles
-        self._triples: list[Triple] = []
+        self._triples = TripleList(limit)
+        self._limit = limit
         self._blank = 0
         doctype = root.getroottree().docinfo.public_id or ""
         version = root.get("version") or ""
         self._xhtml = "XHTML+RDFa" in doctype or "XHTML+RDFa" in version
 
-    def triples(self) -> list[Triple]:
-        """Return all triples, patterns copied (HTML+RDFa 1.1, section 3.5)."""
+    def triples(self) -> Iterator[Triple]:
+        """Yield all triples, patterns copied (HTML+RDFa 1.1, section 3.5).
+
+        Raises :class:`LimitReached` after the last that the limit lets through.
+        """
         names = Names(PREFIXES, XHTML_TERMS if self._xhtml else TERMS)
         top = _Context("<>", "<>", names)
         stack: list[tuple[etree._Element | None, _Context]] = [(None, top)]
         find = _ELEMENTS_WITH_ROLES if self._roles else _ELEMENTS
-        for element in find(self._root):
-            above = set(element.iterancestors())
-            while stack[-1][0] is not None and stack[-1][0] not in above:
+        reached: LimitReached | None = None
+        try:
+            for element in find(self._root):
+                above = set(element.iterancestors())
+                while stack[-1][0] is not None and stack[-1][0] not in above:
+                    self._close(stack.pop()[1])
+                stack.append((element, self._visit(element, stack[-1][1])))
+            while stack:
                 self._close(stack.pop()[1])
-            stack.append((element, self._visit(element, stack[-1][1])))
-        while stack:
-            self._close(stack.pop()[1])
-        return list(copy_patterns(self._triples))
+        except LimitReached as limit:
+            reached = limit
+        for number, triple in enumerate(copy_patterns(self._triples)):
+            if number >= self._limit:
+                raise LimitReached(f"more than {self._limit} triples in one page")
+            yield triple
+        if reached is not None:
+            raise reached
 
     def _new_blank(self) -> str:
         self._blank += 1
@@ -269,4 +284,4 @@ class RdfaProcessor:
 
     def _add(self, subject: str, predicate: str, object_: str, line: int) -> None:
         if subject[0] != '"' and predicate[0] == "<":
-            self._triples.append(Triple(subject, predicate, object_, line))
+            self._triples.add(Triple(subject, predicate, object_, line))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from semcrawl.rdf.embedded.rdfa_terms import PREFIXES
+from semcrawl.rdf.errors import LimitReached
 from semcrawl.rdf.terms import RDF
 
 _TYPE = f"<{RDF}type>"
@@ -19,6 +20,28 @@ class Triple(NamedTuple):
     predicate: str
     object: str
     line: int
+
+
+class TripleList(list[Triple]):
+    """The triples of one page and kind; markup of a few kilobytes can say millions."""
+
+    def __init__(self, limit: int) -> None:
+        """Take at most ``limit`` triples, and forty steps for each of them."""
+        super().__init__()
+        self._limit = limit
+        self._steps = 40 * limit
+
+    def add(self, triple: Triple) -> None:
+        """Add a triple. Raises :class:`LimitReached`."""
+        if len(self) >= self._limit:
+            raise LimitReached(f"more than {self._limit} triples in one page")
+        self.append(triple)
+
+    def step(self) -> None:
+        """Count an element that is looked at. Raises :class:`LimitReached`."""
+        self._steps -= 1
+        if self._steps < 0:
+            raise LimitReached("the page's elements refer to each other too often")
 
 
 def copy_patterns(triples: list[Triple]) -> Iterator[Triple]:
