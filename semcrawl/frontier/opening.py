@@ -71,6 +71,8 @@ def session_options(settings: BaseSettings) -> SessionOptions:
         pace_by=pace_by,
         idle_time=number(settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0.0),
         shared=bool(settings.get("REDIS_URL")),
+        tell_yield=settings.get("SEMCRAWL_FAIRNESS") == "yield"
+        or number(settings, "SEMCRAWL_PENALTY_AFTER", 0) > 0,
         spiders=2 if settings.getbool("SEMCRAWL_HARVEST") else 1,
     )
 

@@ -74,6 +74,8 @@ class CrawlSession:
         self._ports: dict[str, _Port] = {}
         self._leases = LeaseBook()
         self._learning = self.intake.learning
+        #: fetches that the frontier has not been told of: host, and whether it was a target
+        self._yields: list[tuple[str, bool]] = []
         self._patience = Patience(options.patience) if options.patience else None
         #: ended before its time, as what is left is not expected to pay
         self.gave_up = False
@@ -192,6 +194,8 @@ class CrawlSession:
         """
         self._shares.note(queue, target=outcome.target)
         self._learning.learn(outcome, queue)
+        if self.options.tell_yield:
+            self._yields.append((self.intake.host_key(outcome.url), outcome.target))
         if self._patience is not None and not self.gave_up:
             self._patience.note(target=outcome.target)
             expected = getattr(self.strategy, "expected_next", None)
@@ -246,6 +250,9 @@ class CrawlSession:
 
     async def _turn(self) -> float:
         """Do what can be done now; return after how many seconds to look again."""
+        yields, self._yields = self._yields, []
+        for host, target in yields:
+            await self.frontier.reward(host, target=target)
         await self._learning.tell()
         await self._leases.flush(self.frontier)
         if self.options.shared:

@@ -33,5 +33,7 @@ class SessionOptions:
     idle_time: float = 0.0
     #: whether other processes may work on the same crawl
     shared: bool = False
+    #: whether the frontier is told what each host yields (its penalty and fairness go by that)
+    tell_yield: bool = False
     #: spiders of this process that belong to the crawl; it is not over before all have come
     spiders: int = 1

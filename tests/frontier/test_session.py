@@ -12,7 +12,8 @@ from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.session import CrawlSession
 from semcrawl.frontier.sessionoptions import SessionOptions
-from semcrawl.relevance import load_strategy
+from semcrawl.relevance import Outcome, load_strategy
+from semcrawl.vocabulary import Kind
 
 LIMIT = 10  # seconds until a test counts as hanging
 
@@ -20,10 +21,12 @@ LIMIT = 10  # seconds until a test counts as hanging
 class Crawl:
     """A session whose links are answered by the test."""
 
-    def __init__(self, redis: EmbeddedRedis, prefix: str, **options: object) -> None:
+    def __init__(
+        self, redis: EmbeddedRedis, prefix: str, penalty_after: int = 0, **options: object
+    ) -> None:
         frontier = RedisFrontier(
             str(redis.socket), prefix=prefix, worker_id="w1",
-            options=FrontierOptions(delay=0.0, concurrency=100),
+            options=FrontierOptions(delay=0.0, concurrency=100, penalty_after=penalty_after),
         )  # fmt: skip
         strategy = load_strategy("breadth-first", {})
         self.session = CrawlSession(frontier, strategy, SessionOptions(**options))  # type: ignore[arg-type]
@@ -125,3 +128,18 @@ async def test_leases_whose_results_are_not_written_are_bounded(crawl: Crawl) ->
         await asyncio.wait_for(crawl.leases.get(), 0.3)
     crawl.session.acknowledge(held[0])
     assert await crawl.fetch() not in held
+
+
+@pytest.mark.parametrize(
+    "crawl", [{"penalty_after": 2, "tell_yield": True, "concurrency": 1}], indirect=True
+)
+async def test_a_host_without_targets_lets_others_go_first(crawl: Crawl) -> None:
+    """SWSE's penalty: after two barren fetches a host rests, though its links were in first."""
+    await crawl.begin(*(f"http://barren/{n}" for n in range(4)), "http://other/")
+    asked = []
+    for _ in range(3):
+        lease = await crawl.fetch()
+        asked.append(lease.entry.host)
+        crawl.session.learn(Outcome(lease.entry.url, Kind.HTML, target=False), "html")
+        crawl.finish(lease)
+    assert asked == ["barren", "barren", "other"]
