@@ -19,6 +19,15 @@ class LimitReached(Exception):  # noqa: N818 - an event, not an error of the pro
     """A document went over a limit; the message says which."""
 
 
+def place_of(error: SyntaxError) -> tuple[str, int, int]:
+    """Return what an error of the parser says, its line and its column; 0 when it tells none."""
+    message = str(error.msg or error)
+    if found := _POSITION.match(message):
+        message = _REPEATED_LINE.sub("", message[found.end() :])
+        return message, int(found[1]), int(found[2])
+    return message, error.lineno or 0, error.offset or 0
+
+
 class ErrorLog:
     """The errors of one document: all counted, the first few kept, time watched."""
 
@@ -52,12 +61,7 @@ class ErrorLog:
 
     def add_syntax(self, error: SyntaxError, first_line: int = 1) -> None:
         """Record an error of the parser, whose line 1 is the document's ``first_line``."""
-        message = str(error.msg or error)
-        found = _POSITION.match(message)
-        line, column = error.lineno or 0, error.offset or 0
-        if found:
-            line, column = int(found[1]), int(found[2])
-            message = _REPEATED_LINE.sub("", message[found.end() :])
+        message, line, column = place_of(error)
         if not line:
             self.add(message, self.line_now() if self.line_now else first_line)
         else:

@@ -12,7 +12,7 @@ import pyoxigraph
 
 from semcrawl.rdf import linewise, rdfxml, trix
 from semcrawl.rdf.encoding import find_encoding, to_utf8
-from semcrawl.rdf.errors import ErrorLog, LimitReached
+from semcrawl.rdf.errors import ErrorLog, LimitReached, place_of
 from semcrawl.rdf.guards import guard_triple_terms, guard_xml
 from semcrawl.rdf.jsonld import parse_jsonld
 from semcrawl.rdf.options import ReadOptions
@@ -33,6 +33,13 @@ _WITH_GRAPHS = frozenset({RdfFormat.N3, RdfFormat.TRIG, RdfFormat.N_QUADS})
 _ALL_LABELLED = frozenset({RdfFormat.N_TRIPLES, RdfFormat.N_QUADS, RdfFormat.TRIX})
 _LAST_TOKEN = re.compile(rb"[^\s;,()\[\]]*+\Z")
 _HELD_BACK = 4096
+#: errors behind which the parser may take strings for what is between them
+_STRING_FAULTS = ("Line jumps are not allowed in string literals", "Unexpected end of file")
+_NEXT_STATEMENT = re.compile(
+    rb"\.[ \t]*\r?\n\s*?^(?=<|_:|\[|[A-Za-z][\w.-]*:|:\w|@prefix|@base|(?i:prefix|base)\s)",
+    re.MULTILINE,
+)
+_MAX_RESTARTS = 100
 _HEAD = 1 << 16
 
 
@@ -90,6 +97,8 @@ class Parser:
                     self._errors.line_now = None
                     if file.fault:
                         raise LimitReached(file.fault)
+                elif syntax is RdfFormat.TURTLE:
+                    parse_turtle(data, base, self._sink, self._errors)
                 else:
                     self._resume(data, syntax, base)
 
@@ -143,17 +152,57 @@ class Parser:
             raise LimitReached("the rest after the error is not read") from None
 
 
-def resume(source: pyoxigraph.QuadParser, sink: QuadSink, errors: ErrorLog) -> None:
-    """Serialise all that ``source`` gives, going on after each error."""
+def parse_turtle(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> None:
+    """Read a Turtle document; a string that is not closed costs its statement only.
+
+    The parser takes all behind it for strings and back to front. So it starts again with the next
+    line that looks like the beginning of a statement, behind one that ends with a dot.
+    """
+    head, first_line = b"", 1
+    start = 0
+    for _ in range(_MAX_RESTARTS):
+        source = pyoxigraph.parse(
+            head + data[start:] if start else data, _OXIGRAPH[RdfFormat.TURTLE], base_iri=base
+        )
+        fault = resume(source, sink, errors, first_line, _STRING_FAULTS)
+        if fault is None:
+            return
+        for _ in range(place_of(fault)[1] - bool(head) - 1):
+            start = data.find(b"\n", start) + 1
+        behind = _NEXT_STATEMENT.search(data, start)
+        if behind is None:
+            return
+        start = behind.end()
+        first_line = data.count(b"\n", 0, start)  # the head is a line, too
+        names = "".join(f"@prefix {name}: <{iri}> . " for name, iri in source.prefixes.items())
+        head = f"@base <{source.base_iri or base}> . {names}\n".encode()
+    errors.add(
+        f"more than {_MAX_RESTARTS} strings are not closed; the rest is not read", first_line
+    )
+
+
+def resume(
+    source: pyoxigraph.QuadParser,
+    sink: QuadSink,
+    errors: ErrorLog,
+    first_line: int = 1,
+    until: tuple[str, ...] = (),
+) -> SyntaxError | None:
+    """Serialise all that ``source`` gives, going on after each error.
+
+    Ends at an error, and returns it, whose message begins with one of ``until``.
+    """
     target = pyoxigraph.RdfFormat.N_QUADS if sink.has_graphs else pyoxigraph.RdfFormat.N_TRIPLES
     while True:
         try:
             pyoxigraph.serialize(source, sink.file, target)
         except SyntaxError as error:
-            errors.add_syntax(error)
+            errors.add_syntax(error, first_line)
             errors.check_time()
+            if until and place_of(error)[0].startswith(until):
+                return error
             continue
-        return
+        return None
 
 
 def without_cut_token(data: bytes) -> bytes:

@@ -191,3 +191,27 @@ def test_big_json_ld_is_read_in_pieces(form: str, monkeypatch: pytest.MonkeyPatc
     reading = read(broken.encode(), URL, "application/ld+json")
     assert reading.quads > 5900
     assert reading.error_count >= 1
+
+
+REST = "".join(f'e:s{n} <p> "value {n}" .\n' for n in range(10))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        '<a> <b> "x .\n',
+        '<a> <b> "x\ny" .\n',
+        '<a> <b> "x ;\n  <c> "y" .\n',
+        '<a> <b> """x" .\n',
+        "<a> <b> 'it's' .\n",
+        '<a> <b> "x .\n\n@prefix f: <http://f/> .\n# more\nf:s <p> "y .\n',
+    ],
+)
+def test_a_string_that_is_not_closed_costs_its_statement_only(bad: str) -> None:
+    text = f'@prefix e: <http://e/> .\n@base <http://base/> .\n<z> <p> "before" .\n{bad}{REST}'
+    reading = read(text.encode(), URL, "text/turtle")
+    assert reading.nquads.count(b"<http://e/s") == 10
+    assert b'<http://base/p> "value 9"' in reading.nquads
+    assert {error.line for error in reading.errors} <= {4, 8}
+    assert reading.errors[0].line == 4
+    assert reading.errors[0].column > 1
