@@ -1,7 +1,7 @@
 """A crawl of a world with several requests in flight and several workers, in one process.
 
 What the offline simulator leaves out: answers come late, other links are taken meanwhile, and
-each worker hears of the others' fetches through encoded events, after a delay.
+each worker hears of the others' takes and fetches, these through encoded events.
 """
 
 from __future__ import annotations
@@ -110,18 +110,16 @@ class Frontier:
         heapq.heappush(self._heap, (value, key, self._order[url], url))
 
 
-def crawl(
-    trial: Trial, workers: Sequence[Relevance], in_flight: int = 1, event_delay: int = 0
-) -> Result:
+def crawl(trial: Trial, workers: Sequence[Relevance], in_flight: int = 1) -> Result:
     """Crawl with so many requests in flight over all workers.
 
-    A worker's events reach the others after ``event_delay`` further requests. Redirects are
-    followed at once and count as requests.
+    The workers take turns and keep in step: each hears of all takes and fetches before it takes
+    a link itself, and only who fetched a page gives new keys. Redirects are followed at once and
+    count as requests.
     """
     graph, frontier = trial.graph, Frontier()
     about: dict[str, tuple[str | None, int]] = {}
     flight: deque[tuple[str, int]] = deque()
-    events: list[deque[tuple[int, bytes]]] = [deque() for _ in workers]
     requests: list[str] = []
     curve: list[int] = []
     targets: set[str] = set()
@@ -140,21 +138,17 @@ def crawl(
         curve.append(len(targets))
         return node
 
-    def hear(worker: int) -> None:
-        while events[worker] and events[worker][0][0] <= len(requests):
-            workers[worker].learn(decode_event(events[worker].popleft()[1]))
-
     while len(requests) < trial.budget:
         while len(flight) < in_flight:
             worker = workers[turn % len(workers)]
-            mine = sum(1 for _, w in flight if w == turn % len(workers))
-            if flight and isinstance(worker, Restrained) and worker.room(mine) < 1:
+            if flight and isinstance(worker, Restrained) and worker.room(len(flight)) < 1:
                 break
             url = frontier.take()
             if url is None:
                 break
             began = time.perf_counter()
-            worker.taken([url])
+            for each in workers:
+                each.taken([url])
             frontier.rekey(dict(worker.rekeyed()))
             seconds += time.perf_counter() - began
             flight.append((url, turn % len(workers)))
@@ -175,7 +169,6 @@ def crawl(
         copy = bool(node.digest) and node.digest in documents
         documents.add(node.digest)
         began = time.perf_counter()
-        hear(who)
         new = []
         if kind is Kind.HTML and not copy:
             ranked = worker.rank(Page(final, depth), node.links)
@@ -188,12 +181,12 @@ def crawl(
             url, kind if kind is not Kind.OTHER else None, kind is Kind.RDF, final, parent, depth,
             node.answer.status, Label.H, duplicate=copy or gone, new_links=tuple(new),
         )  # fmt: skip
-        worker.learn(outcome)
         if len(workers) > 1:
-            event = encode_event(outcome)
-            for other, queue in enumerate(events):
-                if other != who:
-                    queue.append((len(requests) + event_delay, event))
+            outcome = decode_event(encode_event(outcome))
+        for each in workers:
+            each.learn(outcome)
+            if each is not worker:
+                each.rekeyed()
         frontier.set_values(dict(worker.values()))
         frontier.rekey(dict(worker.rekeyed()))
         seconds += time.perf_counter() - began

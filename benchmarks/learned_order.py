@@ -1,6 +1,6 @@
 """How well the strategy `learned` orders a crawl.
 
-    learned_order.py [--sites SITES.json] [--kinds KIND,…] [--seeds N] [--table NAME]
+    learned_order.py [--sites SITES.json] [--kinds KIND,…] [--seeds N] [--table NAME,…]
 
 Tables: `strategies`, `ablations`, `flight` (1, 8, 16 requests in flight), `workers` (1, 2, 4
 workers with 16 in flight), `warm` (weights of all other sites), `traps` (share of requests spent
@@ -28,12 +28,12 @@ RIVALS = ("breadth-first", "rules", "rules-parents", "association-rules", "url-d
 Run = Callable[[Trial, int], Result]
 
 
-def learned(workers: int = 1, in_flight: int = 8, delay: int = 0, **options: object) -> Run:
+def learned(workers: int = 1, in_flight: int = 8, **options: object) -> Run:
     """Crawl with `learned`, so made."""
 
     def run(trial: Trial, seed: int) -> Result:
         made = [Learned(LearnedOptions(seed=seed, **options)) for _ in range(workers)]
-        return crawl(trial, made, in_flight, delay)
+        return crawl(trial, made, in_flight)
 
     return run
 
@@ -125,8 +125,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--table", default="strategies")
     args = parser.parse_args()
-    if args.table == "traps":
-        return traps(args.seeds)
     worlds = list(load_sites(args.sites)) if args.sites else []
     made = [(k, int(s)) for k in args.kinds.split(",") if k for s in args.world_seeds.split(",")]
     trials = [Trial(LinkGraph(world)) for world in worlds]
@@ -135,14 +133,17 @@ def main() -> None:
         "strategies": lambda: {name: rival(name) for name in RIVALS},
         "ablations": ablations,
         "flight": lambda: {f"{n} in flight": learned(in_flight=n) for n in (1, 8, 16)},
-        "workers": lambda: {
-            f"{n} workers": learned(n, in_flight=16, delay=8 if n > 1 else 0) for n in (1, 2, 4)
-        },
+        "workers": lambda: {f"{n} workers": learned(n, in_flight=16) for n in (1, 2, 4)},
         "warm": lambda: warm(trials),
     }
-    if args.table not in tables:
+    chosen = args.table.split(",")
+    if not {*tables, "traps"}.issuperset(chosen):
         sys.exit(f"no such table; there are: {', '.join(tables)}, traps")
-    return table(trials, tables[args.table](), args.seeds)
+    for name in chosen:
+        if name == "traps":
+            traps(args.seeds)
+        else:
+            table(trials, tables[name](), args.seeds)
 
 
 if __name__ == "__main__":

@@ -390,7 +390,9 @@ class CrawlSession:
 
     def _patiently(self) -> float:
         """Seconds to wait for answers, this worker's or another's."""
-        return _NEWS_INTERVAL if self._learning.in_step else self.options.seed_interval
+        if not self._learning.in_step:
+            return self.options.seed_interval
+        return self.options.event_interval if self._leases.flying else _NEWS_INTERVAL
 
     async def _keep_leases(self) -> None:
         """Prolong what takes long; save what was learned from time to time."""

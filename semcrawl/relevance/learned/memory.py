@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semcrawl.errors import UsageError
 from semcrawl.relevance.learned.explore import FetchCounts
 from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.model import Floats, Ids, IndexModel, page_index, sigmoids
@@ -38,7 +37,6 @@ _PROMISING = 0.1
 _LINKS_PER_FETCH = 1000
 #: links whose rows are gathered at once
 _CHUNK = 1 << 15
-_COUNTS = ("hosts", "clusters", "sections", "subsections")
 
 
 class CrawlMemory:
@@ -315,50 +313,14 @@ class CrawlMemory:
         table.keep(kept)
         self.order.renumber(kept)
 
-    # -- kept for later
-
-    def state(self) -> dict[str, Any]:
-        """Weights, counts, the tree, and the best of the waiting links."""
-        content: dict[str, Any] = {"bits": self.options.table_bits, "fetches": self.fetches}
-        for name, model in (("index", self.model), ("kinds", self.kinds)):
-            content |= {f"{name}_{key}": array for key, array in model.state().items()}
-        for name in _COUNTS:
-            content[f"{name}_names"], content[f"{name}_counts"] = getattr(self, name).state()
-        return content | self._worth_keeping().state()
-
-    def restore(self, content: Mapping[str, Any], *, weights_only: bool = False) -> None:
-        """Take over what :meth:`state` gave; raise ``UsageError`` if it does not fit.
-
-        ``weights_only``: it comes from another crawl, whose links and counts mean nothing here.
-        """
-        bits = content.get("bits")
-        if bits != self.options.table_bits:
-            raise UsageError(f"the model has 2^{bits} rows, not 2^{self.options.table_bits}")
-        try:
-            for name, model in (("index", self.model), ("kinds", self.kinds)):
-                model.restore({key: content[f"{name}_{key}"] for key in model.state()})
-            if weights_only:
-                return
-            self.fetches = self._refreshed_at = int(content["fetches"])
-            for name in _COUNTS:
-                getattr(self, name).restore(content[f"{name}_names"], content[f"{name}_counts"])
-            self.table = LinkTable.restored(content)
-        except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
-            raise UsageError(f"the model cannot be read: {error}") from None
-        self.order = WaitingOrder(self.options, self.table, self.scores)
-        state = self.table["state"]
+    def replace_table(self, table: LinkTable) -> None:
+        """Go on with other links; those that were being fetched wait again."""
+        self.table = table
+        self.order = WaitingOrder(self.options, table, self.scores)
+        state = table["state"]
         state[state == TAKEN] = WAITING
+        self._refreshed_at = self.fetches
         self.refresh()
-
-    def _worth_keeping(self) -> LinkTable:
-        table, most = self.table, self.options.saved_links
-        if table.size <= most:
-            return table
-        kept = table["children"] > 0
-        waiting = table.waiting()
-        best = np.argsort(-table["told"][waiting], kind="stable")
-        kept[waiting[best[:most]]] = True
-        return table.select(kept)
 
 
 _NOTHING: Floats = np.zeros(0, np.float32)

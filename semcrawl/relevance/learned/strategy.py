@@ -13,6 +13,7 @@ from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.learned.features import FeatureMaker, LinkFacts
+from semcrawl.relevance.learned.keeping import content_of, take_over
 from semcrawl.relevance.learned.memory import CrawlMemory
 from semcrawl.relevance.learned.model import Floats
 from semcrawl.relevance.learned.options import LearnedOptions
@@ -166,12 +167,12 @@ class Learned:
 
     def dump_state(self) -> bytes:
         """Weights, counts, the discovery tree and the best of the waiting links."""
-        return pack(self._memory.state() | {"seeds": self._seeds.folders})
+        return pack(content_of(self._memory) | {"seeds": self._seeds.folders})
 
     def load_state(self, state: bytes) -> None:
         """Go on with a dumped state; raise ``UsageError`` for a foreign or damaged one."""
         content, memory = unpack(state), CrawlMemory(self.options)
-        memory.restore(content)
+        take_over(memory, content)
         self._memory = memory
         self._seeds.folders = dict(content.get("seeds", {}))
 
@@ -179,7 +180,7 @@ class Learned:
 
     def load_model(self, state: bytes) -> None:
         """Start from another crawl's weights; raise ``UsageError`` as :meth:`load_state` does."""
-        self._memory.restore(unpack(state), weights_only=True)
+        take_over(self._memory, unpack(state), weights_only=True)
 
     def room(self, in_flight: int) -> int:
         """How many more fetches to start before the next answer, ``in_flight`` being under way.
