@@ -25,6 +25,7 @@ from semcrawl.harvestreport import (
 )
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.metadata.parquet import check_parquet, write_parquet
+from semcrawl.pipelines.stores.opening import open_deliverer
 from semcrawl.relevance import STRATEGIES
 from semcrawl.scope import Scope
 from semcrawl.spiders.readoptions import read_options
@@ -176,6 +177,7 @@ class Command(OneLineErrors):
         database = _metadata_url(self.own_settings, folder)
         summary = write_summary(folder, database, run)
         show_summary(summary, folder, before, run)
+        self._tell_of_store(folder)
         if opts.metadata:
             _write_tables(database, folder)
         if session.failure:
@@ -214,12 +216,32 @@ class Command(OneLineErrors):
         process.crawl(self._crawlers[1])
         process.start()
 
+    def _tell_of_store(self, folder: Path) -> None:
+        """Say what the triple store has not got."""
+        settings = self.own_settings
+        if not (settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL")):
+            return
+        deliverer = open_deliverer(settings, folder)
+        try:
+            waiting = deliverer.waiting()
+        finally:
+            deliverer.close()
+        if waiting:
+            complain(
+                f"{waiting} documents wait in {folder} for the triple store, crawl.log says why; "
+                "the next run or `semcrawl load` delivers them"
+            )
+        refused = sum(self._stats("semcrawl/store/refused"))
+        if refused:
+            complain(f"the triple store refuses {refused} documents; crawl.log says which")
+
+    def _stats(self, name: str) -> list[int]:
+        """Return a stat of each spider that has it."""
+        found = [crawler.stats.get_value(name) for crawler in self._crawlers if crawler.stats]
+        return [int(value) for value in found if value is not None]
+
     def _bytes_saved(self) -> int:
-        saved = 0
-        for crawler in self._crawlers:
-            if crawler.stats is not None:
-                saved += int(crawler.stats.get_value("semcrawl/filtered/bytes_saved", 0) or 0)
-        return saved
+        return sum(self._stats("semcrawl/filtered/bytes_saved"))
 
 
 def _feeds(settings: BaseSettings, opts: argparse.Namespace) -> dict[str, dict[str, Any]]:
