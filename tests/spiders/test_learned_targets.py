@@ -1,0 +1,59 @@
+"""The learned strategy finds what the crawl is after early, whatever that is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from harvest.runs import Run, harvest
+
+from semcrawl.demo import DemoWeb, serve
+from spiders.site import handler, page, script
+
+D = "http://d.example"
+WANTED, OTHER = 15, 60
+BUDGET = 40
+
+
+def site(wanted: dict[str, object]) -> dict[str, object]:
+    """A start page that links to news, and in between to the ``wanted`` pages."""
+    paths = [f"/news/{n}" for n in range(OTHER)]
+    for place, path in enumerate(wanted):
+        if path.startswith("/things/"):
+            paths.insert(4 * place + 3, path)
+    news = {f"/news/{n}": page(head=f"<title>{n}</title>") for n in range(OTHER)}
+    return {"/": page(*paths), **news, **wanted}
+
+
+def crawl(folder: Path, pages: dict[str, object], targets: str) -> Run:
+    with serve(DemoWeb(), handlers={"d.example": handler(pages)}) as server:
+        return harvest(
+            f"{D}/", "--fast", "--targets", targets, "--pages", str(BUDGET),
+            folder=folder / "out", proxy=server.proxy_url,
+        )  # fmt: skip
+
+
+def test_pages_with_embedded_data_come_early(tmp_path: Path) -> None:
+    """… and their data is written; crawling in order of links would find half of them."""
+    name = "http://v.example/name"
+    things = {
+        f"/things/{n}": page(head=script({"@id": f"#{n}", name: f"Thing {n}"}))
+        for n in range(WANTED)
+    }
+    run = crawl(tmp_path, site(things), "embedded")
+    asked = {record["url"] for record in run.records}
+    found = {f"{D}{path}" for path in things} & asked
+    assert len(found) >= 13
+    written = (run.folder / "embedded.nq").read_text()
+    assert all(f'"Thing {url.rpartition("/")[2]}"' in written for url in found)
+
+
+def test_files_of_a_media_type_come_early(tmp_path: Path) -> None:
+    """Tables lie behind pages that look like all others; they are kept as files."""
+    things = {f"/things/{n}": page(f"/files/{n}") for n in range(WANTED)}
+    tables = {f"/files/{n}": ("text/csv", f"a,b\n1,{n}\n".encode()) for n in range(WANTED)}
+    run = crawl(tmp_path, site(things | tables), "text/csv")
+    lines = (run.folder / "files" / "index.jsonl").read_text().splitlines()
+    kept = {json.loads(line)["url"] for line in lines}
+    assert kept <= {f"{D}{path}" for path in tables}
+    assert len(kept) >= 11
