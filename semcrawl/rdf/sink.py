@@ -178,7 +178,10 @@ class QuadSink:
         if len(pieces) == 1:
             return lines
         before = pieces[:-1] if by_label else pieces[:-1:2]
-        if not _BEFORE_LABEL.issuperset({p[-1:] for p in before}) or _IN_LITERAL.search(lines):
+        if not _BEFORE_LABEL.issuperset({p[-1:] for p in before}):
+            return self._rename_by_terms(lines)
+        quoted = any(p.find(b'"', p.rfind(b"\n") + 1) >= 0 for p in before if p[-1:] == b" ")
+        if quoted and _IN_LITERAL.search(lines):
             return self._rename_by_terms(lines)
         # every "_:" is a blank node's
         if by_label:
@@ -212,8 +215,11 @@ def lines_with_graphs(
     nothing but a space before it and behind it, that is not the third.
     """
     signs = np.frombuffer(lines, np.uint8)
-    marks = np.flatnonzero((signs < 35) & (signs != 33))  # line end, space, quotation mark
+    marks = np.flatnonzero(signs < 35)
     kinds = signs[marks]
+    wanted = (kinds == 10) | (kinds == 32) | (kinds == 34)  # line end, space, quotation mark
+    if not wanted.all():
+        marks, kinds = marks[wanted], kinds[wanted]
     last = np.flatnonzero(kinds == 10)
     first = signs[marks[last - 2] + 1]
     named = np.diff(last, prepend=-1) >= 5
