@@ -10,7 +10,7 @@ than follow links and yield an item; ``engine`` has Scrapy's default middlewares
 addresses beforehand, ``engine-bare`` has no middlewares either. Time and CPU are taken from the
 first page to the last, start-up left out; "per core" is pages per second of the crawler's own CPU
 time (the web server and Redis counted out, and shown beside it). ``semcrawl`` learns, as by
-default; ``semcrawl-rules`` goes by the thesis's rules and parents. semcrawl-2 is two workers on one
+default; ``semcrawl-rules`` goes by the thesis's rules and parents. ``-2`` is two workers on one
 Redis; what two free cores make of them is twice their pages/s per core, as long as Redis keeps up.
 Rounds are interleaved; medians are shown.
 """
@@ -241,7 +241,7 @@ def command(name: str, start: str, redis: str, folder: Path, pages: int) -> list
         "MAX_IDLE_TIME_BEFORE_CLOSE": 1,
         "LOG_LEVEL": "WARNING",
     }
-    if name == "semcrawl-rules":
+    if name.startswith("semcrawl-rules"):
         settings["SEMCRAWL_RELEVANCE"] = "rules-parents"
     parts = [sys.executable, "-m", "semcrawl", "crawl", "html", "-a", f"seeds={start}"]
     for key, value in settings.items():
@@ -293,12 +293,12 @@ def run_one(name: str, start: str, pages: int, served: Synchronized[int]) -> Res
 def main() -> None:
     """Run."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
-    names = ["semcrawl", "semcrawl-2", "semcrawl-rules"]
+    names = ["semcrawl", "semcrawl-2", "semcrawl-rules", "semcrawl-rules-2"]
     names += ["scrapy", "scrapy-redis", "bare", "engine", "engine-bare"]
     parser.add_argument("--pages", type=int, default=5000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=names, default=names)
-    parser.add_argument("--run", choices=names[3:], help=argparse.SUPPRESS)
+    parser.add_argument("--run", choices=names[4:], help=argparse.SUPPRESS)
     parser.add_argument("--start", help=argparse.SUPPRESS)
     parser.add_argument("--redis", help=argparse.SUPPRESS)
     args = parser.parse_args()
