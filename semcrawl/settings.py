@@ -99,6 +99,11 @@ SEMCRAWL_CONCURRENCY_PER_HOST = 1
 SEMCRAWL_OBEY_CRAWL_DELAY = True
 #: Longest crawl delay that a robots.txt is granted, seconds.
 SEMCRAWL_MAX_CRAWL_DELAY = 60.0
+#: Seconds for which a robots.txt holds (RFC 9309: not more than a day); then it is read again.
+SEMCRAWL_ROBOTS_LIFETIME = 86_400.0
+#: Seconds after which a robots.txt is asked for again that its server failed to give (status 5xx);
+#: until then nothing is asked for there.
+SEMCRAWL_ROBOTS_RETRY = 30.0
 #: Network errors in a row, without an answer in between, after which a host rests: its links fail
 #: at once as `host-down`. 0 = never.
 SEMCRAWL_HOST_FAILURES = 4

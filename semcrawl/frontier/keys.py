@@ -63,6 +63,8 @@ class Keys:
     seen:N           hash   digest (10 bytes) → sequence number and key of the link (and a byte
                             if the Bloom filter has it too), or nothing; bucket N
     bloom:N          string 2²⁰ bits of the Bloom filter (with exact_limit)
+    robots:ORIGIN    string robots.txt (msgpack), as long as it holds
+    claim:NAME       string worker that claims NAME (an origin's robots.txt, to ask for it)
     pending:LIST     zset   seeds taken from LIST and not yet done, by time to come back
     ================ ====== ================================================================
 

@@ -342,6 +342,26 @@ class RedisFrontier(Frontier):
         found: bytes | None = await self._server.through(lambda: redis.hget(key, name), key)
         return found
 
+    async def keep(self, name: str, content: bytes, seconds: float) -> None:
+        """Keep a blob for some time, for all workers."""
+        redis, key, life = self._server.redis, self.keys[name], max(round(seconds * 1000), 1)
+        await self._server.through(lambda: redis.set(key, content, px=life), key)
+
+    async def kept(self, name: str) -> bytes | None:
+        """Return a blob that :meth:`keep` kept, or ``None``."""
+        redis, key = self._server.redis, self.keys[name]
+        found: bytes | None = await self._server.through(lambda: redis.get(key), key)
+        return found
+
+    async def claim(self, name: str, seconds: float) -> bool:
+        """Claim a name for some time, or prolong this worker's claim; whether it has it now."""
+        args = [name, self._incarnation, max(round(seconds * 1000), 1)]
+        return bool(await self._server.run("claim", args))
+
+    async def unclaim(self, name: str) -> None:
+        """Let go of a name."""
+        await self._server.run("unclaim", [name, self._incarnation])
+
     # -- looking
     async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
         """Count what is there."""

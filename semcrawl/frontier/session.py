@@ -21,6 +21,7 @@ from semcrawl.frontier.learning import first_asked
 from semcrawl.frontier.leasebook import LeaseBook
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
+from semcrawl.frontier.robots import SharedRobots
 from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.frontier.shares import QueueShares
 from semcrawl.relevance import Outcome, Relevance
@@ -59,6 +60,7 @@ class CrawlSession:
     ) -> None:
         self.frontier = frontier
         self.contexts = ContextCache(frontier)
+        self.robots = SharedRobots(frontier)
         self.strategy = strategy
         self.options = options
         #: what puts links in

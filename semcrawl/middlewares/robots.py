@@ -1,29 +1,51 @@
-"""robots.txt: Scrapy's own middleware, and the pace that the file asks for."""
+"""robots.txt: read once for all workers, obeyed, and the pace that it asks for."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from typing import Any
+from urllib.parse import urlsplit
 
-from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
 from scrapy.http import Request
+from scrapy.http.request import NO_CALLBACK
 from scrapy.robotstxt import RobotParser
+from scrapy.utils.misc import build_from_crawler
 
 from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.robots import LONGEST, RobotsAnswer
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.frontier.session import CrawlSession
+from semcrawl.spiders.failures import (
+    AddressRefused,
+    HostDown,
+    Postponed,
+    RobotsUnavailable,
+    RobotsUnreachable,
+)
+
+logger = logging.getLogger(__name__)
+
+#: status that stands for a robots.txt which cannot be had though its server answers
+_UNUSABLE = 400
 
 
 class PacedRobotsMiddleware(RobotsTxtMiddleware):
-    """Obeys robots.txt, and tells the frontier its Crawl-delay or Request-rate (T.8).
+    """Obeys robots.txt (RFC 9309), and tells the frontier its Crawl-delay or Request-rate (T.8).
+
+    The file is asked for once by all workers and spiders of a crawl, and again after
+    ``SEMCRAWL_ROBOTS_LIFETIME`` seconds. Where there is none (status 4xx), all is allowed; where
+    the server fails (5xx) or cannot be reached, nothing is: its links are tried again later.
 
     The file's delay holds, up to ``SEMCRAWL_MAX_CRAWL_DELAY`` seconds; where it asks for none,
     ``SEMCRAWL_CRAWL_DELAY``. Fetching the file counts as a request to the host: the
-    page that made us ask for it waits for the delay. So do requests that are no link's (JSON-LD
-    contexts), after any other to the same host.
+    page that made us ask for it goes back into the frontier and waits for the delay there.
+    Requests that are no link's (JSON-LD contexts) wait for the delay after any other to the same
+    host.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -32,55 +54,110 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         self._delay = settings.getfloat("SEMCRAWL_CRAWL_DELAY")
         self._longest = settings.getfloat("SEMCRAWL_MAX_CRAWL_DELAY")
         self._obey = settings.getbool("SEMCRAWL_OBEY_CRAWL_DELAY")
+        self._lifetime = settings.getfloat("SEMCRAWL_ROBOTS_LIFETIME")
+        self._retry = settings.getfloat("SEMCRAWL_ROBOTS_RETRY")
         self._agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
         self._delays: dict[str, float] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
         #: when the last request to a host left, or will leave (monotonic clock)
         self._last: dict[str, float] = {}
-        crawler.signals.connect(self._robots_parsed, signals.robots_parsed)
 
     async def process_request(self, request: Request, spider: Any = None) -> None:
-        """Ask robots.txt; when it had to be fetched first, keep the delay after it."""
-        netloc = request.url.split("/", 3)[2]
-        first = netloc not in self._parsers and not request.meta.get("dont_obey_robotstxt")
+        """Ask robots.txt; a request that is no link's waits for its turn."""
         await super().process_request(request)
-        delay = self._delays.get(netloc, self._delay)
-        if first and delay > 0:
-            await asyncio.sleep(delay)
         if request.meta.get("dont_obey_robotstxt"):
             return
+        netloc = urlsplit(request.url).netloc
+        now = time.monotonic()
         if LEASE not in request.meta:
             # the frontier keeps the pace of links only
-            turn = max(self._last.get(netloc, 0.0) + delay, time.monotonic())
+            delay = self._delays.get(netloc, self._delay)
+            turn = max(self._last.get(netloc, -delay) + delay, now)
             self._last[netloc] = turn
-            await asyncio.sleep(turn - time.monotonic())
+            await asyncio.sleep(turn - now)
         else:
-            self._last[netloc] = max(self._last.get(netloc, 0.0), time.monotonic())
+            self._last[netloc] = max(self._last.get(netloc, now), now)
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
-        """Return the rules of the request's host, fetched once.
+        """Return the rules of the request's origin.
 
-        Scrapy 2.19 lets requests that come meanwhile wait on one Deferred, whose result only the
-        first of them gets; the others would be let through. So they wait here.
+        Raises ``RobotsUnavailable`` or ``RobotsUnreachable`` when they cannot be known now, and
+        ``Postponed`` when they were asked for just now, and the request comes too soon after.
         """
-        netloc = request.url.split("/", 3)[2]
-        async with self._locks.setdefault(netloc, asyncio.Lock()):
-            return await super().robot_parser(request)
-
-    async def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
-        rules = getattr(robotparser, "rp", None)
-        lease: Lease | None = request.meta.get(LEASE)
         session: CrawlSession | None = getattr(self.crawler.spider, "session", None)
-        if rules is None or not self._obey:
-            return
-        delay = asked_delay(rules, self._agent)
-        if delay is None:
-            return
-        delay = min(delay, self._longest)
-        self._delays[request.url.split("/", 3)[2]] = delay
-        if lease is None or session is None:
-            return
-        await session.frontier.set_pace(lease.entry.host, delay=delay, concurrency=1)
+        if session is None:
+            return await super().robot_parser(request)
+        parts = urlsplit(request.url)
+        origin = f"{parts.scheme}://{parts.netloc}"
+
+        async def ask() -> RobotsAnswer:
+            answer = await self._ask(f"{origin}/robots.txt")
+            self._last[parts.netloc] = time.monotonic()
+            if answer.available:
+                await self._set_pace(session, request, self._parse(answer.rules))
+            return answer
+
+        answer, rules, asked = await session.robots.get(origin, ask, self._parse)
+        if parts.netloc not in self._delays or asked:
+            self._delays[parts.netloc] = self._delay_of(rules)
+        if not answer.available:
+            raise RobotsUnavailable(f"robots.txt: HTTP status {answer.status}", answer.until)
+        if asked and self._delays[parts.netloc] > 0 and LEASE in request.meta:
+            raise Postponed("the host was asked for its robots.txt just now")
+        parsed: RobotParser = rules
+        return parsed
+
+    async def _ask(self, url: str) -> RobotsAnswer:
+        """Send the request."""
+        engine = self.crawler.engine
+        if engine is None:
+            raise RobotsUnreachable("robots.txt: the crawl has ended")
+        request = Request(
+            url,
+            priority=self.DOWNLOAD_PRIORITY,
+            meta={"dont_obey_robotstxt": True, "dont_retry": True},
+            callback=NO_CALLBACK,
+        )
+        self._stats.inc_value("robotstxt/request_count")
+        now = time.time()
+        try:
+            response = await engine.download_async(request)
+        except (AddressRefused, HostDown):
+            raise
+        except (IgnoreRequest, DownloadCancelledError) as error:
+            # too many redirects (RFC 9309, 2.3.1.2), or too large
+            logger.debug("%s: %s", url, error)
+            return RobotsAnswer(_UNUSABLE, b"", now + self._lifetime)
+        except Exception as error:
+            self._stats.inc_value(f"robotstxt/exception_count/{type(error)}")
+            raise RobotsUnreachable("robots.txt cannot be asked for") from error
+        self._stats.inc_value("robotstxt/response_count")
+        self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
+        answer = RobotsAnswer(response.status, response.body[:LONGEST], now + self._lifetime)
+        if not answer.available:
+            return RobotsAnswer(response.status, b"", now + self._retry)
+        return answer
+
+    def _parse(self, rules: bytes) -> RobotParser:
+        parser: RobotParser = build_from_crawler(self._parserimpl, self.crawler, rules)
+        return parser
+
+    async def _set_pace(self, session: CrawlSession, request: Request, rules: RobotParser) -> None:
+        """Tell the frontier the delay that the file asks for, if it does."""
+        lease: Lease | None = request.meta.get(LEASE)
+        delay = self._asked(rules)
+        if lease is not None and delay is not None:
+            await session.frontier.set_pace(lease.entry.host, delay=delay, concurrency=1)
+
+    def _delay_of(self, rules: RobotParser | None) -> float:
+        """Return the delay that holds."""
+        delay = self._asked(rules)
+        return self._delay if delay is None else delay
+
+    def _asked(self, rules: RobotParser | None) -> float | None:
+        """Return the delay that is asked for, as far as it is obeyed."""
+        parsed = getattr(rules, "rp", None)
+        delay = asked_delay(parsed, self._agent) if parsed is not None and self._obey else None
+        return None if delay is None else min(delay, self._longest)
 
 
 def asked_delay(rules: Any, agent: str) -> float | None:

@@ -25,9 +25,29 @@ class HostDown(IgnoreRequest):
     """The host did not answer for some time and rests; nothing was sent."""
 
 
+class Postponed(IgnoreRequest):
+    """The link waits a little longer; this was no attempt."""
+
+
+class RobotsUnavailable(IgnoreRequest):
+    """The server failed to give its robots.txt: until it does, nothing may be asked for."""
+
+    def __init__(self, message: str, until: float) -> None:
+        """Say why, and when (seconds since the epoch) it is asked for again."""
+        super().__init__(message)
+        self.until = until
+
+
+class RobotsUnreachable(IgnoreRequest):
+    """A robots.txt could not be asked for; the cause says why."""
+
+
 def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
     """Return the outcome and one line that says why."""
     error = failure.value
+    if isinstance(error, RobotsUnreachable) and isinstance(error.__cause__, Exception):
+        outcome, why = outcome_of_failure(Failure(error.__cause__))  # type: ignore[no-untyped-call]
+        return outcome, f"robots.txt: {why}"[:_MAX_MESSAGE]
     text = " ".join(str(error).split())[:_MAX_MESSAGE]
     message = f"{type(error).__name__}: {text}" if text else type(error).__name__
     if isinstance(error, AddressRefused):

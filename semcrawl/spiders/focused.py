@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -22,7 +23,7 @@ from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked
 from semcrawl.spiders.attempt import FILTERED, MEMO, Attempt, content_type, header
-from semcrawl.spiders.failures import outcome_of_failure
+from semcrawl.spiders.failures import Postponed, RobotsUnavailable, outcome_of_failure
 from semcrawl.spiders.planting import PlantingSpider
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.seeds import hand_over
@@ -175,18 +176,24 @@ class FocusedSpider(PlantingSpider):
         raise NotImplementedError
 
     async def _read_failure(self, attempt: Attempt, failure: Failure) -> list[Any]:
+        if isinstance(failure.value, Postponed):
+            await self.session.retry(attempt.lease, attempt.memo, 0.0)
+            return []
         outcome, message = outcome_of_failure(failure)
         record = attempt.record(outcome)
         record.errors = message
+        wait = 0.0
         passing = outcome in (FetchOutcome.TIMEOUT, FetchOutcome.NETWORK_ERROR)
-        if passing and await self._retried(attempt, message):
+        if isinstance(failure.value, RobotsUnavailable):
+            passing, wait = True, failure.value.until - time.time()
+        if passing and await self._retried(attempt, message, wait):
             return [record]
         attempt.failed = passing or outcome is FetchOutcome.HOST_DOWN
         self.session.learn(attempt.outcome(None), self.queue)
         return [record]
 
-    async def _retried(self, attempt: Attempt, reason: str) -> bool:
-        """Give a link back for another try, if it may have one."""
+    async def _retried(self, attempt: Attempt, reason: str, wait: float = 0.0) -> bool:
+        """Give a link back for another try, if it may have one, after ``wait`` seconds or more."""
         request = Request(attempt.url, meta={"retry_times": attempt.memo.retries})
         again = get_retry_request(
             request, spider=self, reason=reason, max_retry_times=self._retries
@@ -194,7 +201,8 @@ class FocusedSpider(PlantingSpider):
         if again is None:
             return False
         memo = replace(attempt.memo, retries=attempt.memo.retries + 1)
-        await self.session.retry(attempt.lease, memo, _RETRY_DELAY * 2**attempt.memo.retries)
+        delay = max(_RETRY_DELAY * 2**attempt.memo.retries, wait)
+        await self.session.retry(attempt.lease, memo, delay)
         return True
 
     async def _redirected(self, attempt: Attempt, response: Response) -> list[Any]:

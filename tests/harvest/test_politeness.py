@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from harvest.runs import asked, harvest, logged
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.demo import DemoWeb, Request, Stream, serve
 
 
 def test_links_that_wait_for_robots_txt_at_the_same_time_all_obey_it(tmp_path: Path) -> None:
@@ -32,3 +32,44 @@ def test_requests_to_a_host_start_as_far_apart_as_robots_txt_asks(tmp_path: Path
     assert gaps
     # what the network and the server take may differ between two requests
     assert min(gaps) > delay - 0.05
+
+
+def test_robots_txt_is_read_once_by_both_spiders_and_by_the_next_run(tmp_path: Path) -> None:
+    log = tmp_path / "requests.jsonl"
+    web = DemoWeb()
+    with serve(web, log=log) as server:
+        for pages in ("40", "60"):
+            options = ("--fast", "--pages", pages)
+            harvest(web.start, *options, folder=tmp_path / "out", proxy=server.proxy_url)
+    requests = asked(log)
+    hosts = {url.split("/")[0] for url in requests}
+    assert len(hosts) > 1
+    assert {host: requests[f"{host}/robots.txt"] for host in hosts} == dict.fromkeys(hosts, 1)
+
+
+def test_a_host_whose_robots_txt_fails_is_left_alone(tmp_path: Path) -> None:
+    """Until it is there: then what waited is fetched."""
+    log = tmp_path / "requests.jsonl"
+    fails = {"down.example": 1000, "busy.example": 1}
+
+    async def answer(request: Request, out: Stream) -> None:
+        host = request.host
+        if request.path != "/robots.txt":
+            await out.whole(200, [("Content-Type", "text/html")], b"<p>a page</p>")
+        elif fails[host] > 0:
+            fails[host] -= 1
+            await out.whole(503, [], b"")
+        else:
+            await out.whole(404, [], b"")
+
+    with serve(DemoWeb(), log=log, handlers=dict.fromkeys(fails, answer)) as server:
+        run = harvest(
+            *(f"http://{host}/page" for host in fails),
+            *("--fast", "-s", "SEMCRAWL_ROBOTS_RETRY=0.5", "-s", "RETRY_TIMES=1"),
+            folder=tmp_path / "out",
+            proxy=server.proxy_url,
+        )
+    outcomes = run.outcomes()
+    assert outcomes["http://busy.example/page"] == ["robots-denied", "fetched-html"]
+    assert outcomes["http://down.example/page"] == ["robots-denied", "robots-denied"]
+    assert asked(log).keys() == {"busy.example/page", *(f"{host}/robots.txt" for host in fails)}

@@ -1,0 +1,8 @@
+-- Claim a name for a time, or prolong the claim that its holder has.
+-- ARGS: name, holder, time (milliseconds)
+-- Returns 1 when the holder has it now, else 0.
+local key = ROOT .. 'claim:' .. ARGS[1]
+local holder = call('GET', key)
+if holder and holder ~= ARGS[2] then return 0 end
+call('SET', key, ARGS[2], 'PX', ARGS[3])
+return 1
