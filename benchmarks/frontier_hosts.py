@@ -10,8 +10,8 @@ For each number of hosts the same number of links waits, spread over groups in f
 * polite: as "depth", with a crawl delay, so that each take makes a host wait
 * single: all links on one host, in as many groups as there would be hosts
 
-"server" is the time that the scripts took by the server's own count; ratios compare with the
-first number of hosts.
+The cost is the processor time of the server, its append-only file included; ratios compare with
+the first number of hosts.
 """
 
 from __future__ import annotations

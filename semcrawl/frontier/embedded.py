@@ -157,7 +157,7 @@ class EmbeddedRedis:
             *("--appendfsync", self._fsync, "--aof-load-truncated", "yes"),
             *("--aof-use-rdb-preamble", "yes", "--daemonize", "no", "--databases", "1"),
             # many small groups and hosts: keep more of them in the compact encoding
-            *("--zset-max-ziplist-entries", "64", "--zset-max-ziplist-value", "256"),
+            *("--zset-max-ziplist-entries", "64", "--zset-max-ziplist-value", "1024"),
         ]
 
 

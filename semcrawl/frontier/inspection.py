@@ -11,7 +11,7 @@ import msgpack
 
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Counts
-from semcrawl.frontier.packing import Waiting, text, unpack_member
+from semcrawl.frontier.packing import PLACE_BYTES, Waiting, text, unpack_member
 from semcrawl.frontier.redis_frontier import RedisFrontier
 
 _PAGE = 1000
@@ -108,14 +108,11 @@ class FrontierInspector:
         for queue in await self.queues():
             async for group, hosts in self._group_hosts(queue):
                 for host in hosts:
-                    key = self._keys[f"wait:{queue}:{host}/{group}"]
-                    start = 0
-                    while page := await self._redis.zrange(
-                        key, start, start + _PAGE - 1, withscores=True
-                    ):
-                        for member, score in page:
+                    for chunk in await self._chunks(queue, host, group):
+                        for member, score in await self._redis.zrange(
+                            chunk, 0, -1, withscores=True
+                        ):
                             yield unpack_member(queue, host, group, float(score), member)
-                        start += _PAGE
 
     async def leases(self) -> AsyncIterator[LeaseState]:
         """All leases, and links given back with a delay (whose worker is empty)."""
@@ -193,10 +190,18 @@ class FrontierInspector:
             hosts = await self._hosts_of(queue, group, info or b"G")
             pipe = self._redis.pipeline(transaction=False)
             for host in hosts:
-                pipe.zcard(self._keys[f"wait:{queue}:{host}/{group}"])
+                for chunk in await self._chunks(queue, host, group):
+                    pipe.zcard(chunk)
             waiting = sum(await pipe.execute())
             states.append(GroupState(group, queue, float(value), waiting, len(hosts)))
         return states
+
+    async def _chunks(self, queue: str, host: str, group: str) -> list[str]:
+        """Keys under which the links of a host's group wait, in their order."""
+        part = f"{queue}:{host}/{group}"
+        entries = await self._redis.zrange(self._keys[f"more:{part}"], 0, -1)
+        numbers = (entry[PLACE_BYTES:].decode() for entry in entries)
+        return [self._keys[f"wait:{part}"], *(self._keys[f"chunk:{number}"] for number in numbers)]
 
     async def _group_hosts(self, queue: str) -> AsyncIterator[tuple[str, list[str]]]:
         done: set[bytes] = set()
@@ -207,7 +212,7 @@ class FrontierInspector:
 
     async def _hosts_of(self, queue: str, group: str, info: bytes) -> list[str]:
         if info.startswith(b"L"):
-            return [text(info[1 + 14 :])]
+            return [text(info[1 + PLACE_BYTES :])]
         return [text(h) for h in await self._redis.hkeys(self._keys[f"place:{queue}:{group}"])]
 
     def _unpack(self, key: str, record: bytes, length: int) -> list[bytes]:

@@ -17,7 +17,8 @@ class Keys:
     ========== ====== ======================================================================
     meta       hash   format, created; seq, takes (numbers given out); seen, buckets (table
                       of the seen set), bloom (its size), bloomed, passing (digests in it; in
-                      both); done, expired, dropped (totals for displays)
+                      both); done, expired, dropped (totals for displays); chunks (numbers
+                      given out)
     queues     set    queues that ever held links
     values     hash   group → value
     pace       hash   host → ``delay concurrency``, delay in µs, where not the default
@@ -51,9 +52,12 @@ class Keys:
     Keys of parts:
 
     ================ ====== ================================================================
-    wait:Q:HOST/GRP  zset   waiting links, by key; member: sequence number (6 bytes), tries
-                            (1), length of label (1), label, blob (msgpack of URL, payload);
-                            with 128 added to tries, the number (6) of the first lost take
+    wait:Q:HOST/GRP  zset   the first waiting links, up to 64, by key; member: sequence
+                            number (6 bytes), tries (1), length of label (1), label, blob
+                            (msgpack of URL, payload); with 128 added to tries, the number
+                            (6) of the first lost take
+    more:Q:HOST/GRP  zset   further chunks of them: least place, number of the chunk
+    chunk:NUMBER     zset   such a chunk, up to 64 links
     local:Q:HOST     zset   groups found on this host only, by minus value, then place
     spread:Q:GRP     zset   hosts of a global group, by turn and place, parked ones left out
     place:Q:GRP      hash   host → turn and place in spread:, or empty when parked

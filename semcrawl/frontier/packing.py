@@ -15,6 +15,8 @@ from semcrawl.frontier.contract import Entry, Lease
 
 _DIGEST_BYTES = 10
 _SEQUENCE_BYTES = 6
+#: a link's place: its key as a sortable double, and its sequence number
+PLACE_BYTES = 8 + _SEQUENCE_BYTES
 #: mark in the byte of the tries: the member ends with the number of a lost take
 _LOST = 128
 _SCHEMES = ("http://", "https://")

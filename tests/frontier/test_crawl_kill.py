@@ -50,7 +50,7 @@ def test_kills_in_a_whole_crawl(
             redis,
             tmp_path,
             *("SEMCRAWL_CRAWL_DELAY=0", "SEMCRAWL_CONCURRENCY_PER_HOST=8"),
-            *("SEMCRAWL_LEASE_TIME=10", "CONCURRENT_REQUESTS=8", f"SEMCRAWL_MAX_LEASES={LEASES}"),
+            *("SEMCRAWL_LEASE_TIME=120", "CONCURRENT_REQUESTS=8", f"SEMCRAWL_MAX_LEASES={LEASES}"),
             together=True,
         )
         workers = [crawl.start() for _ in range(2)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import math
+import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import chain, pairwise
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 import pytest
 
 from semcrawl.frontier import Entry, Lease, RedisFrontier
+from semcrawl.frontier.inspection import FrontierInspector
 
 OpenFrontier = Callable[..., Awaitable[RedisFrontier]]
 T = TypeVar("T")
@@ -719,3 +721,63 @@ async def test_a_bloom_filters_size_is_fixed_when_the_crawl_begins(
     await first.add([link(str(n)) for n in range(50)])
     other = await open_frontier("w2", exact_limit=1, seen_capacity=10**9, seen_error=0.5)
     assert not any(await other.add([link(str(n)) for n in range(50)]))
+
+
+async def test_long_queues_keep_their_order(open_frontier: OpenFrontier) -> None:
+    """Hundreds of links in a group, put in at all ends, moved, given back and withdrawn."""
+    frontier = await open_frontier()
+    rng = random.Random(5)
+    keys: dict[str, float] = {}
+    numbers: dict[str, int] = {}
+
+    def entry(url: str) -> Entry:
+        return link(url, key=keys[url])
+
+    def best(count: int) -> list[str]:
+        return sorted(numbers, key=lambda url: (keys[url], numbers[url]))[:count]
+
+    added = 0
+    for round_ in range(40):
+        # at the end, at the front, anywhere
+        start = (0.0, -float(round_), rng.random())[round_ % 3]
+        urls = [f"{round_}-{n}" for n in range(rng.randrange(1, 130))]
+        for url in urls:
+            keys[url] = start if round_ % 2 else rng.uniform(-40, 40)
+            numbers[url], added = added, added + 1
+        await frontier.add([entry(url) for url in urls])
+        moved = rng.sample(sorted(numbers), 10)
+        old = [entry(url) for url in moved]
+        for url in moved:
+            keys[url] = rng.uniform(-40, 40)
+        await frontier.rekey([(e, keys[url]) for e, url in zip(old, moved, strict=True)])
+        wanted = best(rng.randrange(60))
+        leases = await frontier.take(len(wanted), Q)
+        assert [lease.entry.url.rpartition("/")[2] for lease in leases] == wanted
+        await frontier.done(leases[::2])
+        await frontier.give_back(leases[1::2])
+        for url in wanted[::2]:
+            del numbers[url]
+        if round_ % 8 == 0:
+            assert await frontier.audit() == []
+    assert (await frontier.counts(Q, [])).waiting == len(numbers) > 500
+    found = [w.entry.url.rpartition("/")[2] async for w in FrontierInspector(frontier).waiting()]
+    assert found == best(len(numbers))
+    while leases := await frontier.take(100, Q):
+        wanted = best(len(leases))
+        assert [lease.entry.url.rpartition("/")[2] for lease in leases] == wanted
+        await frontier.done(leases)
+        for url in wanted:
+            del numbers[url]
+    assert not numbers
+    assert await frontier.audit() == []
+    assert not [key async for key in frontier.client.scan_iter(frontier.keys["chunk:*"])]
+
+
+async def test_a_full_frontier_drops_the_last_of_a_long_queue(open_frontier: OpenFrontier) -> None:
+    frontier = await open_frontier(max_waiting=150)
+    await frontier.add([link(f"{n:03}") for n in range(400)])
+    counts = await frontier.counts(Q, [])
+    assert (counts.waiting, counts.dropped) == (150, 250)
+    leases = await frontier.take(200, Q)
+    assert [lease.entry.url[-3:] for lease in leases] == [f"{n:03}" for n in range(150)]
+    assert await frontier.audit() == []

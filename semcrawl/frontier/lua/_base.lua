@@ -83,6 +83,8 @@ end
 
 -- Keys of parts.
 local function wait_key(queue, host, group) return ROOT .. 'wait:' .. queue .. ':' .. host .. '/' .. group end
+local function more_key(queue, host, group) return ROOT .. 'more:' .. queue .. ':' .. host .. '/' .. group end
+local function chunk_key(entry) return ROOT .. 'chunk:' .. string.sub(entry, 1 + PLACE) end
 local function local_key(queue, host) return ROOT .. 'local:' .. queue .. ':' .. host end
 local function spread_key(queue, group) return ROOT .. 'spread:' .. queue .. ':' .. group end
 local function place_key(queue, group) return ROOT .. 'place:' .. queue .. ':' .. group end

@@ -2,7 +2,7 @@
 -- needs: order
 
 local function put(queue, host, group, key, member)
-  if call('ZADD', wait_key(queue, host, group), num(key), member) == 1 then
+  if insert(queue, host, group, {{key, member}}) == 1 then
     count_host(queue, host, 1)
   end
   file_wait(queue, host, group)

@@ -1,5 +1,5 @@
 -- Order: which link is next?
--- needs: hosts
+-- needs: hosts, waits
 --
 -- Groups on one host only are ordered inside the host (local:), and the host stands in front: with
 -- its best one. Groups on several hosts order their hosts (spread:), and stand in global: with the
@@ -9,13 +9,6 @@
 
 local function value(group)
   return tonumber(call('HGET', VALUES, group) or 0)
-end
-
--- Place of the first waiting link of a host's group: 14 bytes, or nil.
-local function first_place(queue, host, group)
-  local r = call('ZRANGE', wait_key(queue, host, group), 0, 0, 'WITHSCORES')
-  if not r[1] then return nil end
-  return sortable(tonumber(r[2])) .. string.sub(r[1], 1, SEQ)
 end
 
 -- Put the host where its best local group belongs.

@@ -2,6 +2,7 @@
 -- so that each stays in Redis's compact encoding. Field: digest; value: sequence number and key
 -- under which the link waits (if it still does). Beyond exact_limit digests, those that come are
 -- kept in a Bloom filter, and in the table (value with a mark at its end) only until they are done.
+-- needs: waits
 
 local BUCKET = 40            -- mean number of digests in a bucket
 
@@ -103,24 +104,12 @@ local function seen_save()
   if seen_size then call('HSET', META, 'seen', seen_size) end
 end
 
--- The member of a sequence number among those of equal score: they are ordered by it.
-local function find_member(key, seq, score)
-  local low = call('ZCOUNT', key, '-inf', '(' .. score)
-  local high = low + call('ZCOUNT', key, score, score) - 1
-  while low <= high do
-    local middle = math.floor((low + high) / 2)
-    local member = call('ZRANGE', key, middle, middle)[1]
-    local s = string.sub(member, 1, SEQ)
-    if s == seq then return member end
-    if before(s, seq) then low = middle + 1 else high = middle - 1 end
-  end
-end
-
--- The member under which a link waits in a host's group, or nil.
-local function waiting_member(wait, bucket, digest)
+-- The member under which a link waits in a host's group, its chunk and that one's entry; or nil.
+local function waiting_member(queue, host, group, bucket, digest)
   local where = call('HGET', bucket, digest)
   if not where or where == '' then return nil end
   if #where ~= SEQ + 8 and #where ~= SEQ + 9 then corrupt(bucket, 'no place of a link') end
-  local key = num((struct.unpack('>d', where, SEQ + 1)))
-  return find_member(wait, string.sub(where, 1, SEQ), key)
+  local seq, key = string.sub(where, 1, SEQ), (struct.unpack('>d', where, SEQ + 1))
+  local chunk, entry = chunk_of(queue, host, group, sortable(key) .. seq)
+  return find_member(chunk, seq, num(key)), chunk, entry
 end

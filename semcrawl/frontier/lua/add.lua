@@ -7,9 +7,9 @@
 local again = ARGS[2]
 local fresh, total = {}, 0
 -- Give a link that was seen another place, unless it waits.
-local function see_again(wait, digest, where)
+local function see_again(queue, host, group, digest, where)
   local bucket = seen_key(digest)
-  if waiting_member(wait, bucket, digest) then return false end
+  if waiting_member(queue, host, group, bucket, digest) then return false end
   call('HSET', bucket, digest, where)
   return true
 end
@@ -23,10 +23,9 @@ for _, part in ipairs(ARGS[1]) do
     local number = link[6] or base + index
     local seq = sequence(number)
     local where = seq .. struct.pack('>d', key)
-    if see(digest, where) or (again and see_again(wait_key(queue, host, group), digest, where)) then
+    if see(digest, where) or (again and see_again(queue, host, group, digest, where)) then
       fresh[#fresh + 1] = index
-      added[#added + 1] = num(key)
-      added[#added + 1] = make_member(seq, link[7] or 0, label, blob)
+      added[#added + 1] = {key, make_member(seq, link[7] or 0, label, blob)}
       labels[label] = (labels[label] or 0) + 1
       n = n + 1
       newest = math.max(newest, number + 1)
@@ -34,9 +33,7 @@ for _, part in ipairs(ARGS[1]) do
   end
   if n > 0 then
     if call('SADD', ROOT .. 'queues', queue) == 1 then queues_known = nil end
-    for i = 1, #added, 1000 do
-      call('ZADD', wait_key(queue, host, group), unpack(added, i, math.min(i + 999, #added)))
-    end
+    insert(queue, host, group, added)
     for label, m in pairs(labels) do count(queue, label, m) end
     count_host(queue, host, n)
     file_wait(queue, host, group)
@@ -70,12 +67,12 @@ if OPTIONS.max_waiting > 0 and #fresh > 0 then
   while waiting > OPTIONS.max_waiting do
     local queue, host, group = worst()
     if not queue then break end
-    local gone = call('ZPOPMAX', wait_key(queue, host, group), waiting - OPTIONS.max_waiting)
-    for i = 1, #gone, 2 do count(queue, member_label(gone[i]), -1) end
-    count_host(queue, host, -#gone / 2)
+    local gone = pop_last(queue, host, group, waiting - OPTIONS.max_waiting)
+    for _, member in ipairs(gone) do count(queue, member_label(member), -1) end
+    count_host(queue, host, -#gone)
     file_wait(queue, host, group)
-    waiting = waiting - #gone / 2
-    call('HINCRBY', META, 'dropped', #gone / 2)
+    waiting = waiting - #gone
+    call('HINCRBY', META, 'dropped', #gone)
   end
 end
 return answer(fresh)

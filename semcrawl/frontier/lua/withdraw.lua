@@ -5,10 +5,9 @@
 local n = 0
 for _, link in ipairs(ARGS[1]) do
   local queue, host, group, digest = link[1], link[2], link[3], link[4]
-  local wait = wait_key(queue, host, group)
-  local member = waiting_member(wait, seen_key(digest), digest)
+  local member, chunk, entry = waiting_member(queue, host, group, seen_key(digest), digest)
   if member then
-    call('ZREM', wait, member)
+    remove(queue, host, group, chunk, entry, member)
     count(queue, member_label(member), -1)
     count_host(queue, host, -1)
     file_wait(queue, host, group)
