@@ -189,6 +189,8 @@ def test_hosts_and_segments():
 )
 def test_usual_references_take_no_short_cut_that_shows(base, reference):
     """What is resolved at once is what joining and normalising give."""
-    expected = None if reference[0] == "#" else normalise(urljoin(base, reference.strip()))
-    if reference.strip():
+    reference = reference.strip()
+    if reference:
+        inside = reference.startswith("#")
+        expected = None if inside else normalise(urljoin(base, reference))
         assert resolve(base, reference) == expected
