@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
+from scrapy.http import Request
 
 from semcrawl.errors import FrontierError, UsageError
 from semcrawl.frontier.payload import LinkMemo
@@ -48,7 +49,7 @@ class PlantingSpider(Spider):
         self._seeds_text = seeds
         self._scope_text = scope
         self._redis_key = redis_key
-        self._out: asyncio.Queue[Any] = asyncio.Queue()
+        self._closed = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -95,7 +96,7 @@ class PlantingSpider(Spider):
             return self._key_pattern
 
     async def start(self) -> AsyncIterator[Any]:
-        """Plant the seeds, then pass on records that come from elsewhere until the crawl ends."""
+        """Plant the seeds, and then say that there is more to come until the crawl ends."""
         try:
             await self._plant_own()
         except UsageError as error:
@@ -107,12 +108,17 @@ class PlantingSpider(Spider):
             self.session.fail(f"{type(error).__name__}: {error}")
             raise CloseSpider("error") from None
         self.session.planted(self.queue)
-        waiter = asyncio.create_task(self._await_end())
+        ends = [
+            asyncio.create_task(event.wait()) for event in (self.session.finished, self._closed)
+        ]
         try:
-            while (item := await self._out.get()) is not None:
-                yield item
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            waiter.cancel()
+            for task in ends:
+                task.cancel()
+        requests: tuple[Request, ...] = ()  # they come from the scheduler
+        for request in requests:
+            yield request
 
     async def _plant_own(self) -> None:
         if self.settings.getbool("SEMCRAWL_REVISIT") and self.queue == "html":
@@ -129,17 +135,23 @@ class PlantingSpider(Spider):
         planted = await self.session.intake.revisit(due, self.queue)
         self.logger.info("%d documents and pages are due again", planted)
 
-    async def _await_end(self) -> None:
-        await self.session.finished.wait()
-        self._out.put_nowait(None)
-
     def _end_start(self) -> None:
-        self._out.put_nowait(None)
+        self._closed.set()
 
     def emit(self, item: Any) -> None:
         """Send an item to the pipelines that belongs to no link (a robots.txt, say)."""
         self.count(item)
-        self._out.put_nowait(item)
+        self._run(self._pass_on(item))
+
+    async def _pass_on(self, item: Any) -> None:
+        engine = self.crawler.engine
+        if engine is None or engine.scraper.slot is None:
+            return
+        slot = engine.scraper.slot
+        await engine.scraper.start_itemproc_async(item, response=None)
+        # a scraper that closes waits until it is idle, but looks only when a response is done
+        if slot.closing is not None and not slot.closing.called and slot.is_idle():
+            slot.closing.callback(self)
 
     def plant_raw(self, raw: list[str]) -> None:
         """Take in entries of the seed list."""
