@@ -68,6 +68,7 @@ def why_nothing(database: str) -> str:
         reason = last_problem(engine)
     finally:
         engine.dispose()
+    reason = reason.removeprefix("robots.txt: ")  # what fails first; the page would as well
     kind, colon, text = reason.partition(": ")
     reason = text if colon and kind.isidentifier() else reason
     return f"nothing could be fetched{': ' if reason else ''}{reason.rstrip('.')}"
