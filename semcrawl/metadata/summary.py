@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from semcrawl.items import FetchOutcome
@@ -154,9 +154,3 @@ def last_problem(engine: Engine) -> str:
     )
     with Session(engine) as session:
         return (session.scalar(failed) or "").partition("\n")[0]
-
-
-def count_records(engine: Engine) -> int:
-    """Return how many attempts are on record."""
-    with Session(engine) as session:
-        return session.scalar(select(func.count()).select_from(Fetch)) or 0

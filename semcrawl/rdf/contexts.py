@@ -48,11 +48,6 @@ def canonical_url(url: str) -> str:
     return url.partition("#")[0].partition("://")[2].removeprefix("www.w3.org/").rstrip("/")
 
 
-def is_local(url: str) -> bool:
-    """Whether the context at ``url`` is answered without a fetch."""
-    return canonical_url(url) in _table()
-
-
 class ContextInliner:
     """Writes the contexts that a document names by URL into it."""
 
