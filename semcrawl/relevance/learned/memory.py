@@ -57,6 +57,8 @@ class CrawlMemory:
         #: links in flight that may open others
         self.pending = 0
         self._refreshed_at = 0
+        #: numbers of hosts that something was fetched of since their predictions were refreshed
+        self._stale: set[int] = set()
 
     # -- links come in
 
@@ -67,9 +69,9 @@ class CrawlMemory:
             base = np.fromiter((f.signs.prior for f in facts), np.float32, count)
         else:
             base = np.full(count, BASE, np.float32)
-        salt = self.options.seed & 0xFFFFFFFF
-        noise = [crc32(url[:2000].encode("utf-8", "replace"), salt) for url in urls]
-        return base + np.float32(self.options.jitter) * _normal(np.array(noise, np.uint64))
+        salt, jitter = self.options.seed & 0xFFFFFFFF, self.options.jitter
+        noise = [_normal(crc32(url[:2000].encode("utf-8", "replace"), salt)) for url in urls]
+        return base + np.float32(jitter) * np.array(noise, np.float32)
 
     def has_twin(self, url: str, beside: Set[str] = frozenset()) -> bool:
         """Whether the page behind a URL seems to be known under another address.
@@ -191,7 +193,7 @@ class CrawlMemory:
         if self.options.use_backups:
             self._back_up(number)
         self.fetches += 1
-        self._refresh_when_due(int(table["host"][number]))
+        self._stale.add(int(table["host"][number]))
 
     def _values(self, links: range) -> Floats:
         """What each link turned out to be worth, or else is predicted to be."""
@@ -260,12 +262,20 @@ class CrawlMemory:
         result: Floats = (full * share).astype(np.float32)
         return result
 
-    def _refresh_when_due(self, host: int) -> None:
+    def refresh_stale(self) -> None:
+        """Predict again what the last fetches may have moved: the first links of their hosts.
+
+        From time to time, and after every fetch at the start, all links.
+        """
+        if not self._stale:
+            return
         options = self.options
         every = max(options.refresh_every, self.table.size // _LINKS_PER_FETCH)
         if self.fetches <= options.refresh_always or self.fetches - self._refreshed_at >= every:
             self.refresh()
-        else:
+            return
+        hosts, self._stale = sorted(self._stale), set()
+        for host in hosts:
             first = self.order.first(host, options.first)
             self._predict_again(first)
             self.order.settle(first)
@@ -273,6 +283,7 @@ class CrawlMemory:
     def refresh(self) -> None:
         """Predict every waiting link again and choose the fronts anew."""
         self._refreshed_at = self.fetches
+        self._stale.clear()
         if self.table.size > self.options.max_links:
             self._forget()
         for first in range(0, self.table.size, _CHUNK):
@@ -324,14 +335,11 @@ class CrawlMemory:
 
 
 _NOTHING: Floats = np.zeros(0, np.float32)
+_BYTES_SCALE = 1 / (4 * 65535 / 12) ** 0.5
 
 
-def _normal(noise: NDArray[np.uint64]) -> Floats:
-    """Normally distributed numbers out of 32 uniform bits each (sum of four uniform bytes)."""
-    mixed = (noise * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
-    total = np.zeros(len(noise), np.float64)
-    for shift in (0, 8, 16, 24):
-        total += (mixed >> np.uint64(shift)) & np.uint64(255)
+def _normal(noise: int) -> float:
+    """A normally distributed number out of 32 uniform bits (sum of four uniform bytes)."""
+    mixed = noise * 0x9E3779B97F4A7C15 >> 32 & 0xFFFFFFFF
     # a uniform byte has mean 127.5 and variance (256² - 1) / 12
-    result: Floats = ((total - 510.0) / (4 * 65535 / 12) ** 0.5).astype(np.float32)
-    return result
+    return (sum(mixed.to_bytes(4, "little")) - 510) * _BYTES_SCALE

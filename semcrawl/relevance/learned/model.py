@@ -15,6 +15,9 @@ Floats = NDArray[np.float32]
 Rows = NDArray[np.uint32]
 Ids = NDArray[np.int64]
 
+#: values up to which plain Python is faster than NumPy
+_FEW = 64
+
 
 class IndexModel:
     """Predicts q = σ(prior + Σ weights of a link's rows) and learns from soft targets."""
@@ -36,19 +39,18 @@ class IndexModel:
         sums: Floats = np.add.reduceat(self.weights[rows], starts).astype(np.float32, copy=False)
         return sums + priors
 
-    def logit(self, rows: Rows, prior: float) -> float:
-        """Logit of one link."""
-        return prior + float(self.weights[rows].sum())
-
     def update(self, rows: Rows, prior: float, observed: float, weight: float) -> None:
         """Make one AdaGrad step of logistic loss towards ``observed`` (0 to 1)."""
         if not len(rows):
             return
-        gradient = (sigmoid(self.logit(rows, prior)) - observed) * weight
-        squares = self.squares[rows] + gradient * gradient
-        self.squares[rows] = squares
-        step = self._rate * gradient * math.sqrt(4 / len(rows))
-        self.weights[rows] -= step / np.sqrt(squares)
+        at = rows.astype(np.intp)
+        weights, squares = self.weights.take(at), self.squares.take(at)
+        gradient = (sigmoid(prior + float(np.add.reduce(weights))) - observed) * weight
+        squares += np.float32(gradient * gradient)
+        self.squares[at] = squares
+        step = self._rate * gradient * math.sqrt(4 / len(at))
+        weights -= np.float32(step) / np.sqrt(squares)
+        self.weights[at] = weights
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The rows that were ever touched, for :meth:`restore`."""
@@ -82,8 +84,14 @@ def page_index(values: NDArray[np.floating]) -> float:
     max over k of Σ v·t / (1 + Σ t), where a link of value v costs t requests in all: 1 for a
     (nearly) sure target, up to 3 for a page that leads to some, 1 for a lost cause.
     """
-    if not len(values):
-        return 0.0
+    if len(values) <= _FEW:
+        best = gain = cost = 0.0
+        for value in sorted(values.tolist(), reverse=True):
+            share = min(1 / value, 3.0) if 0.05 < value <= 0.75 else 1.0
+            gain += value * share
+            cost += share
+            best = max(best, gain / (1 + cost))
+        return best
     best_first = np.sort(values)[::-1].astype(np.float64)
     cost = np.ones_like(best_first)
     between = (best_first > 0.05) & (best_first <= 0.75)

@@ -94,8 +94,24 @@ class Learned:
         if memory.table["state"][number] == DONE:
             return
         known = memory.table.ids
-        new = {r.link.url: r for r in outcome.new_links if r.group is not None}
-        new = {url: r for url, r in new.items() if url not in known}
+        children = self._add(number, page, outcome.new_links)
+        if outcome.duplicate:
+            memory.doubt(children)
+        if outcome.kind is None and not outcome.duplicate:
+            memory.failed(number)
+        elsewhere = known.get(outcome.final_url, number)
+        if elsewhere != number:
+            memory.superseded(elsewhere)
+        had = outcome.duplicate or outcome.kind not in (Kind.HTML, Kind.RDF)
+        target = outcome.target and not outcome.duplicate
+        memory.observe(number, target=target, links=range(0) if had else children)
+
+    def _add(self, number: int, page: str, links: Sequence[Ranked]) -> range:
+        """Put the new ones among the links of a page in the table; return their numbers."""
+        memory, known = self._memory, self._memory.table.ids
+        new = {r.link.url: r for r in links if r.group is not None and r.link.url not in known}
+        if not new:
+            return range(0)
         children = memory.add(
             list(new),
             self._facts(page, [r.link for r in new.values()]),
@@ -107,16 +123,7 @@ class Learned:
             if url in self._early:
                 self._early.remove(url)
                 memory.taken(child)
-        if outcome.duplicate:
-            memory.doubt(children)
-        if outcome.kind is None and not outcome.duplicate:
-            memory.failed(number)
-        elsewhere = known.get(outcome.final_url, number)
-        if elsewhere != number:
-            memory.superseded(elsewhere)
-        had = outcome.duplicate or outcome.kind not in (Kind.HTML, Kind.RDF)
-        target = outcome.target and not outcome.duplicate
-        memory.observe(number, target=target, links=range(0) if had else children)
+        return children
 
     def taken(self, urls: Sequence[str]) -> None:
         """Count these links as fetched already, where exploration is concerned."""
@@ -137,6 +144,7 @@ class Learned:
 
     def rekeyed(self) -> Mapping[str, float]:
         """New keys of the links in front whose index moved."""
+        self._memory.refresh_stale()
         return {url: -score for url, score in self._memory.order.moved().items()}
 
     def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
@@ -265,6 +273,8 @@ class Learned:
         """Judge links that the model has not heard of."""
         described = self._facts(page.url, links)
         kept = [i for i, facts in enumerate(described) if not facts.dropped]
+        if not kept:
+            return [Ranked(link, Label.N, None) for link in links]
         facts = [described[i] for i in kept]
         index, target, scores = (
             column.tolist() for column in self._judge([links[i].url for i in kept], facts)
