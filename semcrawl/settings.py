@@ -257,7 +257,7 @@ SEMCRAWL_STORE_CLOSE_TIMEOUT = 60.0
 SEMCRAWL_STORE_UPDATE_QUADS = 20_000
 
 #: Statements above which a document goes by the Graph Store Protocol, where there is an endpoint
-#: of either kind. Virtuoso is fastest with 250.
+#: of either kind.
 SEMCRAWL_STORE_PUT_ABOVE = 20_000
 
 #: Documents that go by the Graph Store Protocol at a time.

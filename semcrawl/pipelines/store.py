@@ -6,6 +6,7 @@ import asyncio
 import fcntl
 import logging
 import time
+from math import inf
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -26,8 +27,10 @@ logger = logging.getLogger(__name__)
 
 #: seconds between looks for work that another crawler of the job folder has left
 POLL = 1.0
-#: seconds in which documents gather between two deliveries: stores like large batches
+#: documents gather between two deliveries, as stores like large batches: so many seconds, or
+#: until there are so many of them
 GATHER = 1.0
+GATHER_DOCUMENTS = 500
 #: longest pause between two attempts at a store that is away, in seconds
 MAX_PAUSE = 60.0
 
@@ -58,6 +61,8 @@ class StorePipeline(QuadsFilePipeline):
         self._deliverer: Deliverer | None = None
         self._task: asyncio.Task[None] | None = None
         self._work = asyncio.Event()
+        #: documents spooled since the last delivery began
+        self._gathered = 0
         self._closing_since: float | None = None
 
     @classmethod
@@ -80,6 +85,7 @@ class StorePipeline(QuadsFilePipeline):
             self._task = asyncio.create_task(self._deliver())
         if isinstance(item, RdfDocument | FetchRecord):
             item = await super().process_item(item)
+            self._gathered += isinstance(item, RdfDocument)
             self._work.set()
         return item
 
@@ -111,6 +117,7 @@ class StorePipeline(QuadsFilePipeline):
         pause = 0.0
         while True:
             try:
+                self._gathered = 0
                 delivered = await asyncio.to_thread(self._step)
             except StoreError as error:
                 pause = min(MAX_PAUSE, pause * 2 or 1.0)
@@ -128,7 +135,7 @@ class StorePipeline(QuadsFilePipeline):
             if delivered is not None:
                 self._report(delivered)
                 if not delivered.more:
-                    await self._rest(GATHER)
+                    await self._rest(GATHER, GATHER_DOCUMENTS)
             elif self._closing_since is not None:
                 return
             else:
@@ -158,10 +165,14 @@ class StorePipeline(QuadsFilePipeline):
         await asyncio.sleep(min(pause, left))
         return False
 
-    async def _rest(self, seconds: float) -> None:
-        """Wait, but no longer than until the spider closes."""
+    async def _rest(self, seconds: float, documents: float = inf) -> None:
+        """Wait, but no longer than until the spider closes or so many documents have come."""
         deadline = time.monotonic() + seconds
-        while self._closing_since is None and (left := deadline - time.monotonic()) > 0:
+        while (
+            self._closing_since is None
+            and self._gathered < documents
+            and (left := deadline - time.monotonic()) > 0
+        ):
             self._work.clear()
             await _wait(self._work, left)
 

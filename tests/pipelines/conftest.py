@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from .servers import Oxigraph, Virtuoso
@@ -17,11 +19,22 @@ def oxigraph(tmp_path):
     server.kill()
 
 
-@pytest.fixture
-def virtuoso(tmp_path):
+@pytest.fixture(scope="session")
+def new_virtuoso(tmp_path_factory):
+    """A folder of a Virtuoso that has been started once: its first start takes long."""
     if not Virtuoso.binary:
         pytest.skip("needs virtuoso-opensource")
+    server = Virtuoso(tmp_path_factory.mktemp("virtuoso") / "new")
+    server.start()
+    server.sql("shutdown;")
+    server.process.wait(60)
+    return server.folder
+
+
+@pytest.fixture
+def virtuoso(tmp_path, new_virtuoso):
     server = Virtuoso(tmp_path / "virtuoso")
+    shutil.copytree(new_virtuoso, server.folder)
     server.start()
     yield server
     server.kill()

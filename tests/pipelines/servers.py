@@ -157,6 +157,12 @@ ResultSetMaxRows = 1000000
         found = answer.json()
         return found
 
+    def sql(self, statements: str) -> None:
+        """Run SQL as its administrator."""
+        command = ["isql-vt", str(self.sql_port), self.user, self.password, f"exec={statements}"]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        assert "*** Error" not in done.stdout + done.stderr, done.stdout
+
     def is_system(self, graph: str) -> bool:
         return bool(re.search(r"openlinksw|localuriqaserver|w3\.org/(ns/ldp|2002/07)", graph))
 

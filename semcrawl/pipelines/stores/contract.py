@@ -46,6 +46,12 @@ class GraphContent:
     is_new: bool = False
 
     @property
+    def address(self) -> str:
+        """The graph's name as SPARQL can address it: blank nodes get an IRI of ours."""
+        is_blank = self.graph.startswith("_:")
+        return f"<urn:semcrawl:graph:{self.graph[2:]}>" if is_blank else self.graph
+
+    @property
     def size(self) -> int:
         """Bytes to be read, at least those of the graph."""
         return sum(span.length for span in self.spans)

@@ -11,6 +11,8 @@ from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 
 from semcrawl.pipelines.stores.contract import StoreUnavailable
 
+#: graph that is written and dropped to see whether a store that failed is well
+PROBE_GRAPH = "<urn:semcrawl:probe>"
 #: what a request carries
 Body = IO[bytes] | tempfile.SpooledTemporaryFile[bytes] | bytes
 
@@ -35,6 +37,8 @@ class Sender:
         self._timeout = timeout
         self._threads = threading.local()
         self._sessions: list[requests.Session] = []
+        #: what the server calls itself; empty when it does not tell, ``None`` before it answers
+        self.server: str | None = None
 
     def send(
         self,
@@ -43,8 +47,8 @@ class Sender:
         params: dict[str, str],
         body: Body = b"",
         content_type: str = "",
-    ) -> None:
-        """Send, and return when the server has done it.
+    ) -> str:
+        """Send, and return the answer when the server has done it.
 
         Raises ``StoreUnavailable`` when the server cannot be reached or does not know us, and
         ``HttpError`` when it answers with an error. Dropping what is not there is no error.
@@ -61,6 +65,7 @@ class Sender:
             )
         except (requests.RequestException, OSError) as error:
             raise StoreUnavailable(f"{self._name}: {_reason(error)}") from None
+        self.server = answer.headers.get("Server", "")
         if answer.status_code in (401, 403):
             raise StoreUnavailable(
                 f"{self._name}: user or password is wrong, or may not write"
@@ -69,6 +74,11 @@ class Sender:
         is_dropped = method == "DELETE" and answer.status_code in (404, 410)
         if not (answer.ok and answer.status_code < 300) and not is_dropped:
             raise HttpError(answer.status_code, _words(answer.text))
+        return answer.text
+
+    def update(self, url: str, body: Body) -> None:
+        """Send SPARQL 1.1 Update operations; raises what :meth:`send` raises."""
+        self.send("POST", url, {}, body, "application/sparql-update; charset=utf-8")
 
     def close(self) -> None:
         """Close the connections."""

@@ -15,13 +15,13 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import inf
 
 from semcrawl.errors import UsageError
 from semcrawl.pipelines.stores.contract import GraphContent, StoreRefused, StoreUnavailable
-from semcrawl.pipelines.stores.sending import HttpError, Sender
+from semcrawl.pipelines.stores.sending import PROBE_GRAPH, HttpError, Sender
+from semcrawl.pipelines.stores.virtuoso import MAX_BYTES, MAX_GRAPHS, VirtuosoLoader
 
-#: graph that is written and dropped to see whether a store that failed is well
-PROBE_GRAPH = "<urn:semcrawl:probe>"
 PROBE_TRIPLE = b"<urn:semcrawl:probe> <urn:semcrawl:probe> <urn:semcrawl:probe> .\n"
 #: the same with a blank node
 BLANK_PROBE_TRIPLE = b"_:probe <urn:semcrawl:probe> <urn:semcrawl:probe> .\n"
@@ -77,6 +77,7 @@ class SparqlStore:
         self._sender = Sender(
             self.target, options.user, options.password, options.auth, options.timeout
         )
+        self._loader = VirtuosoLoader(self._sender, options.update_url)
         self._pool = ThreadPoolExecutor(options.connections, "semcrawl-store")
         #: whether Update takes blank nodes, when that is known
         self._takes_blank_nodes: bool | None = None
@@ -100,6 +101,11 @@ class SparqlStore:
         self._sender.close()
 
     def _replace(self, contents: Sequence[GraphContent]) -> None:
+        if self._loader_is_there():
+            fit = [content for content in contents if self._loader.takes(content)]
+            for batch in self._batches(fit, MAX_BYTES, MAX_GRAPHS):
+                self._loader.load(batch)
+            contents = [content for content in contents if not self._loader.takes(content)]
         old, new, alone = [], [], []
         for content in contents:
             is_bulk = bool(self._options.bulk_url) and content.is_new
@@ -114,6 +120,14 @@ class SparqlStore:
         for batch in self._batches(new):
             self._add(batch)
         self._put_all(alone)
+
+    def _loader_is_there(self) -> bool:
+        """Say whether the server is one whose own loader we can call."""
+        if not self._options.update_url:
+            return False
+        if self._sender.server is None:
+            self._probe_update(PROBE_TRIPLE)  # any answer tells what it is
+        return self._loader.is_there()
 
     def _needs_put(self, content: GraphContent) -> bool:
         """Say whether a graph must go by the Graph Store Protocol."""
@@ -135,16 +149,20 @@ class SparqlStore:
                 self._takes_blank_nodes = True
         return self._takes_blank_nodes
 
-    def _batches(self, contents: Sequence[GraphContent]) -> Iterator[list[GraphContent]]:
+    def _batches(
+        self, contents: Sequence[GraphContent], max_bytes: float = inf, max_graphs: float = inf
+    ) -> Iterator[list[GraphContent]]:
         """Divide graphs so that each request has about as many statements as it may have."""
         batch: list[GraphContent] = []
-        quads = 0
+        quads = size = 0
         for content in contents:
-            if batch and quads + content.quads > self._options.update_limit:
-                yield batch
-                batch, quads = [], 0
-            batch.append(content)
             quads += content.quads
+            size += content.size
+            is_full = quads > self._options.update_limit or size > max_bytes
+            if batch and (is_full or len(batch) >= max_graphs):
+                yield batch
+                batch, quads, size = [], content.quads, content.size
+            batch.append(content)
         if batch:
             yield batch
 
@@ -162,7 +180,7 @@ class SparqlStore:
                 body.write(lines)
             is_empty = not body.tell()
             body.seek(0)
-            name = _address(content.graph)
+            name = content.address
             params = {"graph": name[1:-1]} if name else {"default": ""}
             url = self._options.gsp_url
             if is_empty:
@@ -201,8 +219,7 @@ class SparqlStore:
                 raise
 
     def _send_update(self, body: bytes | tempfile.SpooledTemporaryFile[bytes]) -> None:
-        kind = "application/sparql-update; charset=utf-8"
-        self._sender.send("POST", self._options.update_url, {}, body, kind)
+        self._sender.update(self._options.update_url, body)
 
     def _blame(self, error: HttpError) -> None:
         """Find out by a harmless statement whether the store is at fault or what it was sent."""
@@ -229,7 +246,7 @@ class SparqlStore:
 
 def _drops(contents: Sequence[GraphContent]) -> bytes:
     """Return the operations that drop the graphs."""
-    names = (_address(content.graph) for content in contents)
+    names = (content.address for content in contents)
     drops = (f"DROP SILENT GRAPH {name}" if name else "DROP SILENT DEFAULT" for name in names)
     return " ;\n".join(drops).encode()
 
@@ -243,7 +260,7 @@ def _write_insertion(
     """
     opening = b" ;\nINSERT DATA {\n" if body.tell() else b"INSERT DATA {\n"
     for content in contents:
-        name = _address(content.graph)
+        name = content.address
         lines = content.triples()
         first = next(lines, b"")
         if not first:
@@ -256,8 +273,3 @@ def _write_insertion(
             body.write(more)
         body.write(b"}\n" if name else b"")
     body.write(b"" if opening else b"}\n")
-
-
-def _address(graph: str) -> str:
-    """Return a graph's name as SPARQL can address it: blank nodes get an IRI of ours."""
-    return f"<urn:semcrawl:graph:{graph[2:]}>" if graph.startswith("_:") else graph
