@@ -74,13 +74,15 @@ class BlankNodeNames:
         if new:
             if not _all_made_up(new):
                 return None
-            start, end, count = self._ranked, self.end, self.count
-            self.count += len(new)
-            known.update(
-                zip(new, [b"%s%d%s" % (start, n, end) for n in range(count, self.count)],
-                    strict=True)
-            )  # fmt: skip
+            known.update(zip(new, self._next(len(new)), strict=True))
         return [known[label] for label in labels]
+
+    def _next(self, count: int) -> list[bytes]:
+        """Return the next ``count`` terms; all at once, as a document may have very many."""
+        first, self.count = self.count, self.count + count
+        numbers = repr(list(range(first, self.count)))[1:-1].encode()
+        between = self.end + b"\n" + self._ranked
+        return (self._ranked + numbers.replace(b", ", between) + self.end).split(b"\n")
 
     def forget(self, count: int) -> None:
         """Go back to where there were ``count`` nodes without a label."""

@@ -8,28 +8,43 @@ import pyoxigraph
 
 from semcrawl.rdf.errors import ErrorLog
 from semcrawl.rdf.guards import guard_triple_terms
+from semcrawl.rdf.plainlines import PlainLines
 from semcrawl.rdf.sink import QuadSink
 from semcrawl.rdf.streams import Readable
 
-_PIECE = 1 << 22
+_PIECE = 1 << 16
+_READ = 1 << 22
 
 
 def parse_lines(
-    data: bytes, syntax: pyoxigraph.RdfFormat, sink: QuadSink, errors: ErrorLog, first_line: int = 1
+    data: bytes,
+    syntax: pyoxigraph.RdfFormat,
+    sink: QuadSink,
+    errors: ErrorLog,
+    max_depth: int,
+    first_line: int = 1,
 ) -> int:
     """Read whole lines into ``sink``; return the number of the line after the last.
 
-    After an error the parser starts again with the line after the bad one.
+    After an error the parser starts again with the line after the bad one. Triple terms may be
+    nested ``max_depth`` deep.
     """
+    sink.flush()
+    plain = PlainLines(syntax)
     start = 0
     while start < len(data):
         end = len(data)
         if end - start > _PIECE:
             end = data.rfind(b"\n", start, start + _PIECE) + 1 or data.find(b"\n", start) + 1 or end
         piece = data[start:end]
-        _parse_piece(piece, syntax, sink, errors, first_line)
-        first_line += piece.count(b"\n")
-        errors.check_time()
+        if plain.are(piece):
+            first_line += sink.add_lines(piece)
+        else:
+            guard_triple_terms(piece, max_depth)
+            _parse_piece(piece, syntax, sink, errors, first_line)
+            sink.flush()
+            first_line += piece.count(b"\n")
+            errors.check_time()
         start = end
     return first_line
 
@@ -45,11 +60,11 @@ def parse_file(
     held = b""
     line = 1
     while True:
-        data = file.read(_PIECE)
+        data = file.read(_READ)
         end = data.rfind(b"\n") + 1
         if data and not end:
             held += data
-            if len(held) > 4 * _PIECE:
+            if len(held) > 4 * _READ:
                 errors.add("a line of more than 16 MiB", line, 1)
                 held = _rest_of_line(file)
                 line += 1
@@ -57,15 +72,14 @@ def parse_file(
         piece = held + data[:end] if data else held
         held = data[end:]
         if piece:
-            guard_triple_terms(piece, max_depth)
-            line = parse_lines(piece, syntax, sink, errors, line)
+            line = parse_lines(piece, syntax, sink, errors, max_depth, line)
         if not data:
             return
 
 
 def _rest_of_line(file: Readable) -> bytes:
     """Read to the end of the line; return what has been read of the next."""
-    while data := file.read(_PIECE):
+    while data := file.read(_READ):
         end = data.find(b"\n") + 1
         if end:
             return data[end:]

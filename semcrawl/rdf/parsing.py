@@ -15,6 +15,7 @@ from semcrawl.rdf.encoding import find_encoding, to_utf8
 from semcrawl.rdf.errors import ErrorLog, LimitReached, place_of
 from semcrawl.rdf.guards import guard_triple_terms, guard_xml
 from semcrawl.rdf.jsonld import parse_jsonld
+from semcrawl.rdf.linescan import has_pair
 from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.sink import QuadSink
 from semcrawl.rdf.streams import Budget, Readable, SafeFile, Utf8File
@@ -70,7 +71,7 @@ class Parser:
         else:
             data, _ = to_utf8(body, content_type)
         self._prepare(syntax)
-        self._sink.may_have_labels = syntax in _ALL_LABELLED or b"_:" in data
+        self._sink.may_have_labels = syntax in _ALL_LABELLED or _may_say_labels(data, syntax)
         if syntax is RdfFormat.JSON_LD:
             needed = parse_jsonld(
                 data, base, self._sink, self._errors, self._options, self._contexts
@@ -84,10 +85,11 @@ class Parser:
             else:
                 trix.parse_trix(data, base, self._sink, self._errors)
         else:
-            guard_triple_terms(data, self._options.max_depth)
+            depth = self._options.max_depth
             if syntax in _LINE_FORMATS:
-                linewise.parse_lines(data, _OXIGRAPH[syntax], self._sink, self._errors)
+                linewise.parse_lines(data, _OXIGRAPH[syntax], self._sink, self._errors, depth)
             else:
+                guard_triple_terms(data, depth)
                 data = without_cut_token(data)
                 if syntax is RdfFormat.N3:
                     file = SafeFile(BytesIO(data), self._budget, counted=False)
@@ -150,6 +152,13 @@ class Parser:
         except SyntaxError as error:
             self._errors.add_syntax(error)
             raise LimitReached("the rest after the error is not read") from None
+
+
+def _may_say_labels(data: bytes, syntax: RdfFormat) -> bool:
+    """Whether ``_:`` may stand anywhere in the terms of ``data``, be it by way of escapes."""
+    if syntax is RdfFormat.RDF_XML:
+        return has_pair(data, b"_", b":&<]") or has_pair(data, b"&", b"#") or b"<!ENTITY" in data
+    return has_pair(data, b"_", b":") or has_pair(data, b"\\", b"uU")
 
 
 def parse_turtle(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> None:

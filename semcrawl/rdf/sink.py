@@ -11,18 +11,12 @@ from pathlib import Path
 from typing import IO, NamedTuple, cast
 from urllib.parse import quote
 
-import numpy as np
-import numpy.typing as npt
-
 from semcrawl.rdf.blanknodes import BlankNodeNames
 from semcrawl.rdf.errors import LimitReached
+from semcrawl.rdf.linescan import blank_nodes, label_ends, label_starts, lines_with_graphs
 from semcrawl.rdf.options import ReadOptions
 
-_ANY = re.compile(rb"_:")
 _LABEL = re.compile(rb"_:([^ ]+)")
-#: "_:" in a literal: behind a quotation mark, and not the last term of its line. Each pattern
-#: begins with fixed bytes, which the engine finds without trying every position.
-_IN_LITERAL = re.compile(rb'"[^"\n_]*+(?:_(?!:)[^"\n_]*+)*+_:(?![^\s"<>]+ \.\n)')
 _BEFORE_LABEL = frozenset({b"", b" ", b"\n"})
 #: Any term.
 _TERM = re.compile(
@@ -63,7 +57,7 @@ class QuadSink:
         self._graph = b" <" + graph.encode("utf-8", "replace") + b"> .\n"
         self._options = options
         self._end = time.monotonic() + options.max_seconds
-        self._pending: list[bytes] = []
+        self._pending: list[bytes | memoryview] = []
         self._pending_size = 0
         self._memory = BytesIO()
         self._out: IO[bytes] = self._memory
@@ -97,7 +91,7 @@ class QuadSink:
 
     def write(self, data: bytes | memoryview) -> int:
         """Take a piece of the parser's output, which may end within a line."""
-        self._pending.append(bytes(data))
+        self._pending.append(data)
         self._pending_size += len(data)
         if self._pending_size >= _PIECE:
             self._drain()
@@ -115,18 +109,17 @@ class QuadSink:
         return self._memory.getvalue()
 
     def _drain(self) -> None:
-        if not self._pending:
-            return
-        data = self._pending[0] if len(self._pending) == 1 else b"".join(self._pending)
+        data = b"".join(self._pending)
         end = data.rfind(b"\n") + 1
         rest = data[end:]
         self._pending = [rest] if rest else []
         self._pending_size = len(rest)
         if end:
-            self.add_lines(data[:end] if rest else data)
+            self.add_lines(data[:end])
 
-    def add_lines(self, lines: bytes) -> None:
-        """Add whole lines: N-Quads when :attr:`has_graphs`, else N-Triples."""
+    def add_lines(self, lines: bytes) -> int:
+        """Add whole lines: N-Quads when :attr:`has_graphs`, else N-Triples; return how many."""
+        before = self.quads
         if self.rewrite is not None:
             lines = self.rewrite(lines)
         lines = self._rename(lines)
@@ -144,6 +137,7 @@ class QuadSink:
         if self.spool is None and self.size > self._options.spool_above:
             self._to_file()
         self._out.write(lines)
+        return self.quads - before
 
     def _name_graphs(self, lines: bytes) -> bytes:
         """Give the lines without a graph that of the document."""
@@ -165,29 +159,56 @@ class QuadSink:
     def _rename(self, lines: bytes) -> bytes:
         """Give the blank nodes their names, in the order in which they appear."""
         names = self.names
-        by_label = names.all_labelled and not names.end
-        if not self.may_have_labels:
-            if names.all_labelled:
-                return lines
-            pieces = _LABEL.split(lines)
-            renamed = names.made_up(pieces[1::2])
-            if renamed is not None:
-                pieces[1::2] = renamed
-                return b"".join(pieces)
-        pieces = _ANY.split(lines) if by_label else _LABEL.split(lines)
-        if len(pieces) == 1:
+        if names.all_labelled:
+            if not names.end:
+                return self._rename_labelled(lines)
+        elif not self.may_have_labels and (renamed := self._rename_made_up(lines)) is not None:
+            return renamed
+        starts = blank_nodes(lines)
+        if starts is None:
+            return self._rename_by_terms(lines)
+        if not len(starts):
             return lines
-        before = pieces[:-1] if by_label else pieces[:-1:2]
-        if not _BEFORE_LABEL.issuperset({p[-1:] for p in before}):
-            return self._rename_by_terms(lines)
-        quoted = any(p.find(b'"', p.rfind(b"\n") + 1) >= 0 for p in before if p[-1:] == b" ")
-        if quoted and _IN_LITERAL.search(lines):
-            return self._rename_by_terms(lines)
-        # every "_:" is a blank node's
-        if by_label:
-            return names.labelled.join(pieces)
+        pieces = _LABEL.split(lines)
         pieces[1::2] = names.terms(pieces[1::2])
         return b"".join(pieces)
+
+    def _rename_labelled(self, lines: bytes) -> bytes:
+        """Put the document's hash before each label."""
+        starts = blank_nodes(lines)
+        if starts is None:
+            return self._rename_by_terms(lines)
+        if not len(starts):
+            return lines
+        places = starts.tolist()
+        pieces = [lines[: places[0] - 2]]
+        pieces += [
+            lines[start : end - 2]
+            for start, end in zip(places, [*places[1:], len(lines) + 2], strict=True)
+        ]
+        return self.names.labelled.join(pieces)
+
+    def _rename_made_up(self, lines: bytes) -> bytes | None:
+        """Name the blank nodes when all have names of the parser's, else return None.
+
+        There is no ``_:`` in literals then, or what follows it does not look like such a name.
+        """
+        starts = label_starts(lines)
+        if not len(starts):
+            return lines
+        places, ends = starts.tolist(), label_ends(lines, starts)
+        renamed = self.names.made_up(
+            [lines[start:end] for start, end in zip(places, ends, strict=True)]
+        )
+        if renamed is None:
+            return None
+        pieces = renamed * 2
+        pieces[1::2] = [
+            lines[end : start - 2]
+            for end, start in zip(ends, [*places[1:], len(lines) + 2], strict=True)
+        ]
+        pieces[::2] = renamed
+        return lines[: places[0] - 2] + b"".join(pieces)
 
     def _rename_by_terms(self, lines: bytes) -> bytes:
         name = self.names.name
@@ -204,24 +225,3 @@ class QuadSink:
         file.write(self._memory.getbuffer())
         self._memory = BytesIO()
         self._out = file
-
-
-def lines_with_graphs(
-    lines: bytes,
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
-    """Return where the lines of N-Quads end, and which of them have four terms.
-
-    What ends a literal has a quotation mark; so a graph is a term like an IRI or a blank node, with
-    nothing but a space before it and behind it, that is not the third.
-    """
-    signs = np.frombuffer(lines, np.uint8)
-    marks = np.flatnonzero(signs < 35)
-    kinds = signs[marks]
-    wanted = (kinds == 10) | (kinds == 32) | (kinds == 34)  # line end, space, quotation mark
-    if not wanted.all():
-        marks, kinds = marks[wanted], kinds[wanted]
-    last = np.flatnonzero(kinds == 10)
-    first = signs[marks[last - 2] + 1]
-    named = np.diff(last, prepend=-1) >= 5
-    named &= (kinds[last - 1] == 32) & (kinds[last - 2] == 32) & ((first == 60) | (first == 95))
-    return marks[last], named
