@@ -24,6 +24,8 @@ class BodyFile:
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed with this object
         #: bytes
         self.size = 0
+        #: the response's ``Content-Encoding`` headers: the bytes are as they came
+        self.codings: tuple[bytes, ...] = ()
 
     def write(self, data: bytes) -> None:
         """Add bytes."""

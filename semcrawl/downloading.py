@@ -91,6 +91,7 @@ class CountedDownloadHandler(HTTP11DownloadHandler):
             response = await maybe_deferred_to_future(agent.download_request(request))
         if agent.buffer is not None and agent.buffer.file is not None:
             request.meta[BODY_FILE] = agent.buffer.file
+            agent.buffer.file.codings = tuple(response.headers.getlist(b"Content-Encoding"))
             # the reader unpacks it; the middleware would do so in memory
             response.headers.pop(b"Content-Encoding", None)
         return response

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Sequence
 from http.client import responses
 from io import BytesIO
 from typing import IO, Any, Self
@@ -89,7 +90,7 @@ class WarcExtension:
             "response",
             payload=BytesIO(response.body) if file is None else file.stream(),
             length=size,
-            http_headers=_answer_headers(response, size),
+            http_headers=_answer_headers(response, size, () if file is None else file.codings),
             warc_headers_dict={"WARC-IP-Address": str(response.ip_address)}
             if response.ip_address
             else {},
@@ -122,7 +123,7 @@ class WarcExtension:
             self._stats.inc_value(f"semcrawl/warc/{name}")
 
 
-def _answer_headers(response: Response, size: int) -> Any:
+def _answer_headers(response: Response, size: int, codings: Sequence[bytes]) -> Any:
     from warcio.statusandheaders import StatusAndHeaders
 
     reason = responses.get(response.status, "")
@@ -132,6 +133,7 @@ def _answer_headers(response: Response, size: int) -> Any:
         if name.lower() not in _TRANSFER_HEADERS
         for value in values
     ]
+    headers += [("Content-Encoding", coding.decode("latin-1")) for coding in codings]
     headers.append(("Content-Length", str(size)))
     protocol = "HTTP/1.1"
     return StatusAndHeaders(f"{response.status} {reason}".strip(), headers, protocol=protocol)

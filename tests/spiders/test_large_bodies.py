@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
             *("-s", "RETRY_TIMES=0"),
             *("-s", f"SEMCRAWL_MAX_SIZE_IN_MEMORY={LIMIT}"),
             *("-s", "SEMCRAWL_TARGETS=rdf,text/csv"),
+            *("-s", f"SEMCRAWL_WARC={int(find_spec('warcio') is not None)}"),
             folder=tmp_path_factory.mktemp("large") / "out",
             proxy=server.proxy_url,
         )
@@ -96,6 +98,22 @@ def test_of_a_page_the_beginning_is_read(run: Run) -> None:
 def test_files_are_kept_whole(run: Run) -> None:
     name = sha256(TABLE).hexdigest() + ".csv"
     assert (run.folder / "files" / name).read_bytes() == TABLE
+
+
+def test_their_warc_records_tell_how_they_are_coded(run: Run) -> None:
+    pytest.importorskip("warcio")
+    from warcio.archiveiterator import ArchiveIterator
+
+    found = {}
+    for path in run.folder.glob("*.warc.gz"):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file):
+                if record.rec_type == "response":
+                    coding = record.http_headers.get_header("Content-Encoding")
+                    url = record.rec_headers.get_header("WARC-Target-URI")
+                    found[url.removeprefix(D)] = (coding, record.content_stream().read())
+    assert found["/coded.nt"] == ("gzip", triples("coded", 20_000))  # unpacked by the reader
+    assert found["/big.nt"] == (None, SITE["/big.nt"][1])
 
 
 def test_nothing_is_left_behind(run: Run) -> None:
