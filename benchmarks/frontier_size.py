@@ -1,11 +1,11 @@
-"""Adds and takes per second, and bytes per URL, as a frontier fills.
+"""Adds and takes per second, and bytes per URL, of small and large frontiers.
 
-    python benchmarks/frontier_size.py [--sizes 10000 100000 1000000] [--hosts 1000] [--redis URL]
+    python benchmarks/frontier_size.py [--sizes 10000 100000 1000000] [--server redis-server]
 
-Fills one frontier page by page (30 links each) and stops at each size to take and to add some
-more (medians of ten rounds). "server" is the processor time of the server, its append-only file
-included: what bounds all workers together. Ratios compare with the first size. Without --redis a
-server of its own is started in a temporary folder.
+Fills a frontier of each size, on a server of its own, page by page (30 links each); then adds and
+takes some more, the sizes in turn, round by round (medians of all rounds): so what else the machine
+does meets all of them. "server" is the processor time of the server, its append-only file
+included: what bounds all workers together. Ratios compare with the first size.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
+import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import repeat
+from pathlib import Path
 from statistics import median
 
 from redis.asyncio import Redis
@@ -27,9 +30,6 @@ from semcrawl.frontier import EmbeddedRedis, Entry, FrontierOptions, RedisFronti
 from semcrawl.frontier.server import connect
 
 LINKS = 30
-ADDS = 9000
-TAKES = 200
-ROUNDS = 10
 QUEUES = ["html"]
 
 
@@ -68,68 +68,110 @@ async def seen_bytes(redis: Redis, frontier: RedisFrontier) -> float:
     return sum(sizes) / len(sizes) * buckets
 
 
-async def measure(address: str, sizes: list[int], hosts: int) -> Table:
-    """Fill a frontier and make the table."""
-    redis = connect(address, timeout=600)
-    options = FrontierOptions(delay=0, concurrency=8)
-    prefix = f"bench{random.randrange(1 << 40)}"
-    frontier = RedisFrontier(address, prefix=prefix, worker_id="bench", options=options)
-    await frontier.open()
-    await frontier.set_values({"R": 3.0, "HR": 2.0})
-    empty = (await redis.info("memory"))["used_memory"]
-    source, length, count = pages(hosts, 1), 0, 0
-    table = Table("waiting", "hosts", "groups", "adds/s", "µs server", "×", "takes/s", "µs server")
-    for name in ("×", "B/waiting", "B/seen", "RSS MB"):
+class Filled:
+    """A frontier of some size on a server of its own."""
+
+    def __init__(self, address: str, size: int, hosts: int) -> None:
+        self.address, self.size = address, size
+        self.waiting, self.length = 0, 0
+        self.adds: list[tuple[float, float]] = []
+        self.takes: list[tuple[float, float]] = []
+        self._source = pages(hosts, 1)
+        self.redis = connect(address, timeout=600)
+        self.frontier = self._fresh()
+        self.empty = 0
+
+    def _fresh(self) -> RedisFrontier:
+        options = FrontierOptions(delay=0, concurrency=8)
+        return RedisFrontier(self.address, prefix="bench", worker_id="bench", options=options)
+
+    async def fill(self) -> None:
+        """Put links in until there are enough."""
+        self.empty = (await self.redis.info("memory"))["used_memory"]
+        self.frontier = self._fresh()
+        await self.frontier.open()
+        await self.frontier.set_values({"R": 3.0, "HR": 2.0})
+        while self.waiting < self.size:
+            # several at a time: the server works while the next ones are packed
+            await asyncio.gather(*(self.add() for _ in range(8)))
+
+    async def add(self) -> int:
+        """Put a page's links in; return how many were new."""
+        entries = next(self._source)
+        new = sum(await self.frontier.add(entries))
+        self.length += sum(len(e.url) for e in entries)
+        self.waiting += new
+        return new
+
+    async def take(self) -> int:
+        """Take some links, release their hosts and acknowledge them; return how many."""
+        leases = await self.frontier.take(4, QUEUES)
+        await self.frontier.release_host(leases)
+        await self.frontier.done(leases)
+        self.length -= sum(len(lease.entry.url) for lease in leases)
+        self.waiting -= len(leases)
+        return len(leases)
+
+    async def measure(self, step: Callable[[], Awaitable[int]], number: int) -> tuple[float, float]:
+        """Seconds by the clock, and of the server's processor, per link of so many."""
+        began, before, done = time.perf_counter(), await server_time(self.redis), 0
+        while done < number:
+            done += await step()
+        after = await server_time(self.redis)
+        return (time.perf_counter() - began) / done, (after - before) / done
+
+    async def round(self) -> None:
+        """Measure once; a frontier that has grown too much is made anew before."""
+        if self.waiting > 1.3 * self.size:
+            await self.frontier.close()
+            await self.redis.flushdb()
+            self.waiting = self.length = 0
+            await self.fill()
+        for adds, takes, kept in ((300, 60, False), (1500, 300, True)):
+            times = await self.measure(self.add, adds), await self.measure(self.take, takes)
+            if kept:
+                self.adds.append(times[0])
+                self.takes.append(times[1])
+
+    async def memory(self) -> tuple[float, float, float]:
+        """Bytes per waiting URL beyond its length, per seen URL, and in all by the system."""
+        memory = await self.redis.info("memory")
+        seen = await seen_bytes(self.redis, self.frontier)
+        digests = int(await self.redis.hget(self.frontier.keys.meta, "seen") or 1)
+        beyond = memory["used_memory"] - self.empty - seen - self.length
+        return beyond / self.waiting, seen / digests, memory["used_memory_rss"]
+
+
+async def measure(addresses: Sequence[str], sizes: Sequence[int], hosts: int, rounds: int) -> Table:
+    """Fill frontiers and make the table."""
+    filled = [Filled(address, *rest) for address, *rest in zip(addresses, sizes, repeat(hosts))]
+    for one in filled:
+        await one.fill()
+    for _ in range(rounds):
+        for one in filled:
+            await one.round()
+    table = Table("waiting", "hosts", "groups")
+    for name in ("adds/s", "×", "µs server", "×", "takes/s", "×", "µs server", "×"):
         table.add_column(name, justify="right")
-    first: tuple[float, float] | None = None
-    for size in sizes:
-        while count < size - ADDS:
-            entries = next(source)
-            length += sum(len(e.url) for e in entries)
-            count += sum(await frontier.add(entries))
-        adds = []
-        while count < size:
-            began, before, done = time.perf_counter(), await server_time(redis), 0
-            while done < ADDS // ROUNDS:
-                entries = next(source)
-                length += sum(len(e.url) for e in entries)
-                done += sum(await frontier.add(entries))
-            count += done
-            spent = time.perf_counter() - began
-            adds.append((spent / done, (await server_time(redis) - before) / done))
-        used = (await redis.info("memory"))["used_memory"] - empty
-        rss = (await redis.info("memory"))["used_memory_rss"]
-        seen = await seen_bytes(redis, frontier)
-        groups = await redis.zcard(frontier.keys["order:html"])
-        alive = (await frontier.counts(QUEUES, [])).hosts
-        takes = []
-        for _ in range(ROUNDS):
-            # links are put in between, so that at every size the same kinds of link are taken
-            while count < size:
-                entries = next(source)
-                length += sum(len(e.url) for e in entries)
-                count += sum(await frontier.add(entries))
-            began, before, taken = time.perf_counter(), await server_time(redis), 0
-            while taken < TAKES:
-                leases = await frontier.take(4, QUEUES)
-                await frontier.release_host(leases)
-                await frontier.done(leases)
-                length -= sum(len(lease.entry.url) for lease in leases)
-                taken += len(leases)
-            spent = time.perf_counter() - began
-            takes.append((spent / taken, (await server_time(redis) - before) / taken))
-            count -= taken
-        add_rate, take_rate = (1 / median(w for w, _ in times) for times in (adds, takes))
-        add_cost, take_cost = (median(s for _, s in times) * 1e6 for times in (adds, takes))
-        first = first or (add_cost, take_cost)
+    for name in ("B/waiting", "B/seen", "RSS MB"):
+        table.add_column(name, justify="right")
+    first: list[float] = []
+    for one in filled:
+        groups = await one.redis.zcard(one.frontier.keys["order:html"])
+        counts = await one.frontier.counts(QUEUES, [])
+        costs = [median(t) for times in (one.adds, one.takes) for t in zip(*times, strict=True)]
+        first = first or costs
+        cells = []
+        for position, (cost, start) in enumerate(zip(costs, first, strict=True)):
+            cells.append(f"{cost * 1e6:.1f}" if position % 2 else f"{1 / cost:,.0f}")
+            cells.append(f"{cost / start if position % 2 else start / cost:.2f}")
+        waiting, seen, rss = await one.memory()
         table.add_row(
-            f"{size:,}", f"{alive:,}", f"{groups:,}",
-            f"{add_rate:,.0f}", f"{add_cost:.1f}", f"{add_cost / first[0]:.2f}",
-            f"{take_rate:,.0f}", f"{take_cost:.1f}", f"{take_cost / first[1]:.2f}",
-            f"{(used - seen - length) / size:.0f}", f"{seen / size:.0f}", f"{rss / 1e6:,.0f}",
+            f"{one.size:,}", f"{counts.hosts:,}", f"{groups:,}", *cells,
+            f"{waiting:.0f}", f"{seen:.0f}", f"{rss / 1e6:,.0f}",
         )  # fmt: skip
-    await frontier.close()
-    await redis.aclose()
+        await one.frontier.close()
+        await one.redis.aclose()
     return table
 
 
@@ -138,14 +180,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--hosts", type=int, default=100)
-    parser.add_argument("--redis", help="address of a server; nothing else should use it")
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--server", help="a redis-server to run with its own defaults instead")
     args = parser.parse_args()
     with ExitStack() as stack:
-        address = args.redis
-        if not address:
+        addresses = []
+        for _ in args.sizes:
             folder = stack.enter_context(tempfile.TemporaryDirectory())
-            address = str(stack.enter_context(EmbeddedRedis(folder)).socket)
-        Console(width=140).print(asyncio.run(measure(address, args.sizes, args.hosts)))
+            if args.server:
+                addresses.append(stack.enter_context(default_server(args.server, Path(folder))))
+            else:
+                addresses.append(str(stack.enter_context(EmbeddedRedis(folder)).socket))
+        table = asyncio.run(measure(addresses, args.sizes, args.hosts, args.rounds))
+        Console(width=150).print(table)
+
+
+@contextmanager
+def default_server(program: str, folder: Path) -> Iterator[str]:
+    """Run a Redis server with default settings (but for the append-only file) in a folder."""
+    address = folder / "redis.sock"
+    command = [program, "--port", "0", "--unixsocket", str(address), "--dir", str(folder)]
+    command += ["--appendonly", "yes", "--save", "", "--logfile", str(folder / "redis.log")]
+    process = subprocess.Popen(command)
+    try:
+        while not address.exists():
+            time.sleep(0.02)
+        yield str(address)
+    finally:
+        process.terminate()
+        process.wait()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import msgpack
 
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Counts
-from semcrawl.frontier.packing import PLACE_BYTES, Waiting, text, unpack_member
+from semcrawl.frontier.packing import PLACE_BYTES, Waiting, text, unpack_element, unpack_member
 from semcrawl.frontier.redis_frontier import RedisFrontier
 
 _PAGE = 1000
@@ -109,10 +109,8 @@ class FrontierInspector:
             async for group, hosts in self._group_hosts(queue):
                 for host in hosts:
                     for chunk in await self._chunks(queue, host, group):
-                        for member, score in await self._redis.zrange(
-                            chunk, 0, -1, withscores=True
-                        ):
-                            yield unpack_member(queue, host, group, float(score), member)
+                        for element in await self._redis.lrange(chunk, 0, -1):
+                            yield unpack_element(queue, host, group, element)
 
     async def leases(self) -> AsyncIterator[LeaseState]:
         """All leases, and links given back with a delay (whose worker is empty)."""
@@ -191,7 +189,7 @@ class FrontierInspector:
             pipe = self._redis.pipeline(transaction=False)
             for host in hosts:
                 for chunk in await self._chunks(queue, host, group):
-                    pipe.zcard(chunk)
+                    pipe.llen(chunk)
             waiting = sum(await pipe.execute())
             states.append(GroupState(group, queue, float(value), waiting, len(hosts)))
         return states

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 #: format of the keys; frontiers of another format are refused
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class Keys:
     Keys of parts:
 
     ================ ====== ================================================================
-    wait:Q:HOST/GRP  zset   the first waiting links, up to 64, by key; member: sequence
-                            number (6 bytes), tries (1), length of label (1), label, blob
-                            (msgpack of URL, payload); with 128 added to tries, the number
-                            (6) of the first lost take
+    wait:Q:HOST/GRP  list   the first waiting links, up to 64, in order: key (8 sortable bytes)
+                            and member: sequence number (6), tries (1), length of label (1),
+                            label, blob (msgpack of URL, payload); with 128 added to tries,
+                            the number (6) of the first lost take
     more:Q:HOST/GRP  zset   further chunks of them: least place, number of the chunk
-    chunk:NUMBER     zset   such a chunk, up to 64 links
+    chunk:NUMBER     list   such a chunk, up to 64 links
     local:Q:HOST     zset   groups found on this host only, by minus value, then place
     spread:Q:GRP     zset   hosts of a global group, by turn and place, parked ones left out
     place:Q:GRP      hash   host → turn and place in spread:, or empty when parked

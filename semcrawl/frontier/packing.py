@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -15,8 +16,9 @@ from semcrawl.frontier.contract import Entry, Lease
 
 _DIGEST_BYTES = 10
 _SEQUENCE_BYTES = 6
+_KEY_BYTES = 8
 #: a link's place: its key as a sortable double, and its sequence number
-PLACE_BYTES = 8 + _SEQUENCE_BYTES
+PLACE_BYTES = _KEY_BYTES + _SEQUENCE_BYTES
 #: mark in the byte of the tries: the member ends with the number of a lost take
 _LOST = 128
 _SCHEMES = ("http://", "https://")
@@ -110,6 +112,15 @@ def check(entry: Entry) -> None:
 def text(data: bytes) -> str:
     """Read text that came from a URL or host name, whatever its bytes."""
     return data.decode("utf-8", "surrogatepass")
+
+
+def unpack_element(queue: str, host: str, group: str, element: bytes) -> Waiting:
+    """Read a waiting link with its key before it; ``FrontierCorrupt`` when it is not ours."""
+    bits = int.from_bytes(element[:_KEY_BYTES], "big")
+    # positive numbers sort behind negative ones, and these in reverse
+    bits ^= 1 << 63 if bits >> 63 else (1 << 64) - 1
+    (key,) = struct.unpack(">d", bits.to_bytes(_KEY_BYTES, "big"))
+    return unpack_member(queue, host, group, key, element[_KEY_BYTES:])
 
 
 def unpack_member(queue: str, host: str, group: str, key: float, member: bytes) -> Waiting:

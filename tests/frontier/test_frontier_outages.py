@@ -241,7 +241,7 @@ async def test_entries_that_cannot_be_read_are_named(served: ServedRedis, prefix
     with served.client() as admin:
         key = "{" + prefix + "}:wait:html:a.example/g"
         admin.delete(key)
-        admin.zadd(key, {b"\0\0\0\0\0\0\0\0no msgpack": 0})
+        admin.rpush(key, b"\x80" + b"\0" * 15 + b"no msgpack")
         with pytest.raises(FrontierCorrupt, match=r"wait:html:a\.example/g"):
             await frontier.take(1, Q)
         admin.hset("{" + prefix + "}:lease", "html:1", b"garbage")

@@ -55,8 +55,9 @@ local PLACE = 8 + SEQ        -- bytes of a link's place: key, sequence number
 local NO_TURN = '\0\0\0\0\0\0\0\0'
 
 -- A double as 8 bytes that sort (by memcmp) as the numbers do.
+local ZERO = '\128\0\0\0\0\0\0\0'
 local function sortable(x)
-  if x == 0 then x = 0 end
+  if x == 0 then return ZERO end
   local b = struct.pack('>d', x)
   local first = string.byte(b, 1)
   if first < 128 then
@@ -68,15 +69,32 @@ local function sortable(x)
 end
 
 local function sequence(n)
-  return string.sub(struct.pack('>I8', n), 9 - SEQ)
+  return struct.pack('>I6', n)
+end
+
+-- The double back from its sortable bytes (with whatever follows them).
+local function unsortable(s)
+  local first = string.byte(s, 1)
+  if first >= 128 then
+    return (struct.unpack('>d', string.char(first - 128) .. string.sub(s, 2, 8)))
+  end
+  local c = {string.byte(s, 1, 8)}
+  for i = 1, 8 do c[i] = 255 - c[i] end
+  return (struct.unpack('>d', string.char(unpack(c))))
 end
 
 -- Byte order; Lua's own "<" follows the server's locale.
 local function before(a, b)
-  local n = math.min(#a, #b)
-  for i = 1, n do
+  local n, i = math.min(#a, #b), 1
+  while i + 3 <= n do
+    local x, y = struct.unpack('>I4', a, i), struct.unpack('>I4', b, i)
+    if x ~= y then return x < y end
+    i = i + 4
+  end
+  while i <= n do
     local x, y = string.byte(a, i), string.byte(b, i)
     if x ~= y then return x < y end
+    i = i + 1
   end
   return #a < #b
 end

@@ -2,7 +2,7 @@
 -- needs: order
 
 local function put(queue, host, group, key, member)
-  if insert(queue, host, group, {{key, member}}) == 1 then
+  if insert(queue, host, group, {element_of(key, member)}) == 1 then
     count_host(queue, host, 1)
   end
   file_wait(queue, host, group)

@@ -4,7 +4,7 @@
 -- kept in a Bloom filter, and in the table (value with a mark at its end) only until they are done.
 -- needs: waits
 
-local BUCKET = 40            -- mean number of digests in a bucket
+local BUCKET = 24            -- mean number of digests in a bucket
 
 local function bucket_of(digest, buckets, level)
   local a, b, c, d = string.byte(digest, 1, 4)
@@ -104,12 +104,11 @@ local function seen_save()
   if seen_size then call('HSET', META, 'seen', seen_size) end
 end
 
--- The member under which a link waits in a host's group, its chunk and that one's entry; or nil.
-local function waiting_member(queue, host, group, bucket, digest)
+-- The element under which a link waits in a host's group, and where: see find(); or nil.
+local function find_waiting(queue, host, group, bucket, digest)
   local where = call('HGET', bucket, digest)
   if not where or where == '' then return nil end
   if #where ~= SEQ + 8 and #where ~= SEQ + 9 then corrupt(bucket, 'no place of a link') end
   local seq, key = string.sub(where, 1, SEQ), (struct.unpack('>d', where, SEQ + 1))
-  local chunk, entry = chunk_of(queue, host, group, sortable(key) .. seq)
-  return find_member(chunk, seq, num(key)), chunk, entry
+  return find(queue, host, group, sortable(key) .. seq)
 end

@@ -1,10 +1,14 @@
--- Waiting links of a host's group, in their order, cut into chunks that Redis keeps packed: so the
--- cost of a link hardly depends on how many wait. wait: is the first chunk; more: has the others,
--- each by the least place that it may hold, and its number.
+-- Waiting links of a host's group, in their order, cut into chunks: so the cost of a link hardly
+-- depends on how many wait. Each chunk is a list, which Redis keeps packed, whatever its settings.
+-- Its elements are the links' keys as 8 sortable bytes and their members, so that they sort (by
+-- memcmp) as the links do. wait: is the first chunk; more: has the others, each by the least place
+-- that it may hold, and its number.
 
-local CHUNK = 64             -- most links in a chunk; see zset-max-ziplist-entries in embedded.py
+local CHUNK = 64             -- most links in a chunk
 
-local function place_of(key, member) return sortable(key) .. string.sub(member, 1, SEQ) end
+local function element_of(key, member) return sortable(key) .. member end
+local function place_of(element) return string.sub(element, 1, PLACE) end
+local function member_of(element) return string.sub(element, 9) end
 
 -- The chunk in which a place belongs, and its entry in more: (nil for the first chunk).
 local function chunk_of(queue, host, group, place)
@@ -13,131 +17,150 @@ local function chunk_of(queue, host, group, place)
   return entry and chunk_key(entry) or wait_key(queue, host, group), entry
 end
 
-local function add_to(chunk, links, from, upto)
-  local flat = {}
-  for i = from, upto do
-    flat[#flat + 1] = num(links[i][1])
-    flat[#flat + 1] = links[i][2]
+-- Index of the first element of a chunk that is not before this one, and the element there.
+local function seek(chunk, size, element)
+  local low, high, there = 0, size, nil
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local found = call('LINDEX', chunk, middle)
+    if before(found, element) then
+      low = middle + 1
+    else
+      high, there = middle, found
+    end
   end
-  return call('ZADD', chunk, unpack(flat))
+  return low, there
 end
 
--- Put sorted links into chunks of their own, so many in each.
-local function add_chunks(queue, host, group, links, from, size)
-  while from <= #links do
-    local upto = math.min(from + size - 1, #links)
+local function push(chunk, elements, from, upto)
+  call('RPUSH', chunk, unpack(elements, from, upto))
+end
+
+-- Put sorted elements into chunks of their own, so many in each.
+local function add_chunks(queue, host, group, elements, from, size)
+  while from <= #elements do
+    local upto = math.min(from + size - 1, #elements)
     local number = call('HINCRBY', META, 'chunks', 1)
-    local entry = place_of(links[from][1], links[from][2]) .. string.format('%.0f', number)
-    add_to(chunk_key(entry), links, from, upto)
+    local entry = place_of(elements[from]) .. string.format('%.0f', number)
+    push(chunk_key(entry), elements, from, upto)
     call('ZADD', more_key(queue, host, group), 0, entry)
     from = upto + 1
   end
 end
 
-local function in_order(a, b)
-  if a[1] ~= b[1] then return a[1] < b[1] end
-  return before(a[2], b[2])
+-- Put an element where it belongs in a chunk of so many; return how many were not there.
+local function add_to(chunk, size, element)
+  local _, there = seek(chunk, size, element)
+  if there == element then return 0 end
+  if there then
+    call('LINSERT', chunk, 'BEFORE', there, element)
+  else
+    call('RPUSH', chunk, element)
+  end
+  return 1
 end
 
--- Put sorted links into the chunk in which they belong; return how many were not there.
-local function fill(queue, host, group, chunk, links)
-  local size = call('ZCARD', chunk)
-  if size + #links <= CHUNK then return add_to(chunk, links, 1, #links) end
-  local last = call('ZRANGE', chunk, -1, -1, 'WITHSCORES')
-  if size == 0 or in_order({tonumber(last[2]), last[1]}, links[1]) then
-    local fits = CHUNK - size
-    if fits > 0 then add_to(chunk, links, 1, fits) end
-    add_chunks(queue, host, group, links, fits + 1, CHUNK)
-    return #links
+-- Put sorted elements into the chunk in which they belong; return how many were not there.
+local function fill(queue, host, group, chunk, elements)
+  local size, added = call('LLEN', chunk), 0
+  if size + #elements <= CHUNK then
+    for _, element in ipairs(elements) do
+      added = added + add_to(chunk, size + added, element)
+    end
+    return added
   end
-  local all, old = {}, {}
-  local flat = call('ZRANGE', chunk, 0, -1, 'WITHSCORES')
-  for i = 1, #flat, 2 do
-    all[#all + 1] = {tonumber(flat[i + 1]), flat[i]}
-    old[flat[i]] = true
+  local old, all, i, j = call('LRANGE', chunk, 0, -1), {}, 1, 1
+  while i <= #old or j <= #elements do
+    if j > #elements or (i <= #old and before(old[i], elements[j])) then
+      all[#all + 1], i = old[i], i + 1
+    else
+      if old[i] == elements[j] then i = i + 1 end
+      all[#all + 1], j = elements[j], j + 1
+    end
   end
-  for _, link in ipairs(links) do
-    if not old[link[2]] then all[#all + 1] = link end
-  end
-  table.sort(all, in_order)
-  local pieces = math.ceil(#all / CHUNK)
-  if pieces == 1 then pieces = 2 end
-  local each = math.ceil(#all / pieces)
+  local each = math.ceil(#all / math.ceil(#all / CHUNK))
   call('DEL', chunk)
-  add_to(chunk, all, 1, math.min(each, #all))
+  push(chunk, all, 1, math.min(each, #all))
   add_chunks(queue, host, group, all, each + 1, each)
-  return #all - size
+  return #all - #old
 end
 
--- Put links {key, member} in; return how many did not wait there.
-local function insert(queue, host, group, links)
-  if #links > 1 then table.sort(links, in_order) end
-  local more, added, from = more_key(queue, host, group), 0, 1
-  while from <= #links do
-    local place = place_of(links[from][1], links[from][2])
-    local chunk, entry = chunk_of(queue, host, group, place)
-    local part = links
-    if from > 1 or #links > 1 then
-      local after = '(' .. place .. '\255'
-      local bound = call('ZRANGEBYLEX', more, after, '+', 'LIMIT', 0, 1)[1]
+-- Put elements in; return how many did not wait there, and whether the first one is another now.
+local function insert(queue, host, group, elements)
+  for i = 2, #elements do
+    if before(elements[i], elements[i - 1]) then
+      table.sort(elements, before)
+      break
+    end
+  end
+  -- most often they come last
+  local more, from, added = more_key(queue, host, group), 1, 0
+  local entry = call('ZRANGE', more, -1, -1)[1]
+  local tail = entry and chunk_key(entry) or wait_key(queue, host, group)
+  local last = call('LINDEX', tail, -1)
+  if not last or before(last, elements[1]) then
+    local fits = CHUNK - call('LLEN', tail)
+    if fits > 0 then push(tail, elements, 1, math.min(fits, #elements)) end
+    add_chunks(queue, host, group, elements, math.max(fits, 0) + 1, CHUNK)
+    return #elements, not last
+  end
+  while from <= #elements do
+    local place = place_of(elements[from])
+    local chunk, part = chunk_of(queue, host, group, place), elements
+    if #elements > 1 then
+      local bound = call('ZRANGEBYLEX', more, '(' .. place .. '\255', '+', 'LIMIT', 0, 1)[1]
       bound = bound and string.sub(bound, 1, PLACE)
-      if from > 1 or bound then
-        part = {links[from]}
-        for i = from + 1, #links do
-          if bound and not before(place_of(links[i][1], links[i][2]), bound) then break end
-          part[#part + 1] = links[i]
-        end
+      part = {elements[from]}
+      for i = from + 1, #elements do
+        if bound and not before(place_of(elements[i]), bound) then break end
+        part[#part + 1] = elements[i]
       end
     end
     added = added + fill(queue, host, group, chunk, part)
     from = from + #part
   end
-  return added
+  return added, true
 end
 
--- Take a member out of its chunk.
-local function remove(queue, host, group, chunk, entry, member)
-  call('ZREM', chunk, member)
+-- Find the element that has a place: it, its chunk, that one's entry, its index and the chunk's
+-- size; or nil.
+local function find(queue, host, group, place)
+  local chunk, entry = chunk_of(queue, host, group, place)
+  local size = call('LLEN', chunk)
+  local at, element = seek(chunk, size, place)
+  if element and place_of(element) == place then return element, chunk, entry, at, size end
+end
+
+-- Take an element out of its chunk.
+local function remove(queue, host, group, chunk, entry, element)
+  call('LREM', chunk, 1, element)
   if entry and call('EXISTS', chunk) == 0 then call('ZREM', more_key(queue, host, group), entry) end
 end
 
--- Take up to n links from the end; return their members.
+-- Take up to n links from the end; return their elements.
 local function pop_last(queue, host, group, n)
   local more = more_key(queue, host, group)
   local entry = call('ZRANGE', more, -1, -1)[1]
   local chunk = entry and chunk_key(entry) or wait_key(queue, host, group)
-  local gone, members = call('ZPOPMAX', chunk, n), {}
-  for i = 1, #gone, 2 do members[#members + 1] = gone[i] end
+  local gone = call('RPOP', chunk, n) or {}
   if entry and call('EXISTS', chunk) == 0 then call('ZREM', more, entry) end
-  return members
+  return gone
 end
 
 -- Place of the first waiting link of a host's group: 14 bytes, or nil. When the first chunk has
 -- become empty, the next one takes its name.
 local function first_place(queue, host, group)
   local wait = wait_key(queue, host, group)
-  local r = call('ZRANGE', wait, 0, 0, 'WITHSCORES')
-  if not r[1] then
+  local first = call('LINDEX', wait, 0)
+  if not first then
     local more = more_key(queue, host, group)
     local entry = call('ZRANGE', more, 0, 0)[1]
     if not entry then return nil end
+    if call('LLEN', chunk_key(entry)) == 0 then corrupt(chunk_key(entry), 'no waiting links') end
     call('RENAME', chunk_key(entry), wait)
     call('ZREM', more, entry)
-    r = call('ZRANGE', wait, 0, 0, 'WITHSCORES')
-    if not r[1] then corrupt(wait, 'empty') end
+    first = call('LINDEX', wait, 0)
   end
-  return place_of(tonumber(r[2]), r[1])
-end
-
--- The member of a sequence number among those of equal score: they are ordered by it.
-local function find_member(key, seq, score)
-  local low = call('ZCOUNT', key, '-inf', '(' .. score)
-  local high = low + call('ZCOUNT', key, score, score) - 1
-  while low <= high do
-    local middle = math.floor((low + high) / 2)
-    local member = call('ZRANGE', key, middle, middle)[1]
-    local s = string.sub(member, 1, SEQ)
-    if s == seq then return member end
-    if before(s, seq) then low = middle + 1 else high = middle - 1 end
-  end
+  if #first < PLACE then corrupt(wait, 'an entry that is no link') end
+  return place_of(first)
 end

@@ -6,10 +6,15 @@
 -- needs: order, seen
 local again = ARGS[2]
 local fresh, total = {}, 0
+local by_label, by_host = {}, {}     -- for each queue
+local function sum(sums, queue, name, n)
+  if not sums[queue] then sums[queue] = {} end
+  sums[queue][name] = (sums[queue][name] or 0) + n
+end
 -- Give a link that was seen another place, unless it waits.
 local function see_again(queue, host, group, digest, where)
   local bucket = seen_key(digest)
-  if waiting_member(queue, host, group, bucket, digest) then return false end
+  if find_waiting(queue, host, group, bucket, digest) then return false end
   call('HSET', bucket, digest, where)
   return true
 end
@@ -17,7 +22,7 @@ for _, part in ipairs(ARGS[1]) do total = total + #part[4] end
 local base = call('HINCRBY', META, 'seq', total) - total
 local newest = base + total
 for _, part in ipairs(ARGS[1]) do
-  local queue, host, group, added, labels, n = part[1], part[2], part[3], {}, {}, 0
+  local queue, host, group, added = part[1], part[2], part[3], {}
   for _, link in ipairs(part[4]) do
     local index, key, label, digest, blob = link[1], link[2], link[3], link[4], link[5]
     local number = link[6] or base + index
@@ -25,19 +30,21 @@ for _, part in ipairs(ARGS[1]) do
     local where = seq .. struct.pack('>d', key)
     if see(digest, where) or (again and see_again(queue, host, group, digest, where)) then
       fresh[#fresh + 1] = index
-      added[#added + 1] = {key, make_member(seq, link[7] or 0, label, blob)}
-      labels[label] = (labels[label] or 0) + 1
-      n = n + 1
+      added[#added + 1] = element_of(key, make_member(seq, link[7] or 0, label, blob))
+      sum(by_label, queue, label, 1)
       newest = math.max(newest, number + 1)
     end
   end
-  if n > 0 then
-    if call('SADD', ROOT .. 'queues', queue) == 1 then queues_known = nil end
-    insert(queue, host, group, added)
-    for label, m in pairs(labels) do count(queue, label, m) end
-    count_host(queue, host, n)
-    file_wait(queue, host, group)
+  if #added > 0 then
+    sum(by_host, queue, host, #added)
+    local _, changed = insert(queue, host, group, added)
+    if changed then file_wait(queue, host, group) end
   end
+end
+for queue, hosts in pairs(by_host) do
+  if call('SADD', ROOT .. 'queues', queue) == 1 then queues_known = nil end
+  for host, n in pairs(hosts) do count_host(queue, host, n) end
+  for label, n in pairs(by_label[queue]) do count(queue, label, n) end
 end
 seen_save()
 if newest > base + total then call('HSET', META, 'seq', newest) end

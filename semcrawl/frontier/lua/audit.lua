@@ -27,21 +27,23 @@ for _, queue in ipairs(all_queues()) do
       local entries = call('ZRANGE', more_key(queue, host, group), 0, -1)
       for i = 0, #entries do
         local key = i == 0 and wait_key(queue, host, group) or chunk_key(entries[i])
-        local flat = call('ZRANGE', key, 0, -1, 'WITHSCORES')
-        local n = #flat / 2
+        local links = call('LRANGE', key, 0, -1)
+        local n = #links
         if n == 0 then wrong[#wrong + 1] = 'empty ' .. key end
         if n > CHUNK then wrong[#wrong + 1] = 'too many in ' .. key end
         hosts[host] = (hosts[host] or 0) + n
-        for j = 1, #flat, 2 do
-          local label = member_label(flat[j])
+        for j, element in ipairs(links) do
+          local label = member_label(member_of(element))
           labels[label] = (labels[label] or 0) + 1
+          if j > 1 and not before(links[j - 1], element) then
+            wrong[#wrong + 1] = 'not in order: ' .. j .. ' of ' .. key
+          end
         end
-        if n > 0 and i > 0 and before(place_of(tonumber(flat[2]), flat[1]), entries[i]) and
-           place_of(tonumber(flat[2]), flat[1]) ~= string.sub(entries[i], 1, PLACE) then
+        if n > 0 and i > 0 and before(place_of(links[1]), string.sub(entries[i], 1, PLACE)) then
           wrong[#wrong + 1] = 'before its bound: first of ' .. key
         end
         local bound = entries[i + 1] and string.sub(entries[i + 1], 1, PLACE)
-        if n > 0 and bound and not before(place_of(tonumber(flat[#flat]), flat[#flat - 1]), bound) then
+        if n > 0 and bound and not before(place_of(links[n]), bound) then
           wrong[#wrong + 1] = 'behind its bound: last of ' .. key
         end
       end

@@ -16,11 +16,12 @@ while #taken < limit do
   local queue, host, group = best(queues)
   if not queue then break end
   local key = wait_key(queue, host, group)
-  local first = call('ZPOPMIN', key)
-  if not first[1] then corrupt(key, 'empty') end
-  local member = first[1]
+  local first = call('LPOP', key)
+  if not first then corrupt(key, 'empty') end
+  if #first < PLACE + 2 then corrupt(key, 'an entry that is no link') end
+  local link_key, member = unsortable(first), member_of(first)
   local id = queue .. ':' .. call('HINCRBY', META, 'takes', 1)
-  call('HSET', LEASE, id, cmsgpack.pack({queue, host, group, tonumber(first[2]), member, worker}))
+  call('HSET', LEASE, id, cmsgpack.pack({queue, host, group, link_key, member, worker}))
   call('ZADD', ROOT .. 'leases:' .. queue, num(NOW + lease_time), id)
   count(queue, member_label(member), -1)
   count_host(queue, host, -1)
@@ -30,7 +31,7 @@ while #taken < limit do
   move_turn(host)
   file_wait(queue, host, group)
   if not available(host) then file_availability(host) end
-  taken[#taken + 1] = {id, queue, host, group, first[2], member, delay > 0 and 1 or 0}
+  taken[#taken + 1] = {id, queue, host, group, num(link_key), member, delay > 0 and 1 or 0}
 end
 if incarnation and #taken > 0 then
   local told = {}
