@@ -239,6 +239,9 @@ SEMCRAWL_STORE_UPDATE_URL = ""
 #: there. Empty: none.
 SEMCRAWL_STORE_BULK_URL = ""
 
+#: Whether the data embedded in pages go to the triple store too, each page a graph.
+SEMCRAWL_STORE_EMBEDDED = True
+
 #: User and password of the triple store.
 SEMCRAWL_STORE_USER = ""
 SEMCRAWL_STORE_PASSWORD = ""

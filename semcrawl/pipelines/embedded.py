@@ -16,11 +16,7 @@ from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.jobdir import job_path
 from semcrawl.pipelines.lost import ItemLost
 from semcrawl.pipelines.quads import QuadsFilePipeline
-from semcrawl.pipelines.quadsfile import QuadsFile
-
-#: file names in the job folder: the quads, and the ledger of what is whose
-EMBEDDED_FILE = "embedded.nq"
-EMBEDDED_LEDGER = "embedded.db"
+from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QuadsFile
 
 
 class EmbeddedQuadsPipeline(QuadsFilePipeline):

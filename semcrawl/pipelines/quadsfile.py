@@ -32,8 +32,9 @@ from semcrawl.pipelines.graphs import iri, is_all_in, other_graphs, whole_lines
 
 #: file name in the job folder
 QUADS_FILE = "quads.nq"
-#: locked by whoever writes the file or needs it to stay
-LOCK_FILE = f".{QUADS_FILE}.lock"
+#: the data embedded in pages, and the database that tells what of them is whose
+EMBEDDED_FILE = "embedded.nq"
+EMBEDDED_LEDGER = "embedded.db"
 
 T = TypeVar("T")
 
@@ -53,6 +54,7 @@ class QuadsFile:
         self.missing = 0
         try:
             self._file = self._open()
+            # locked by whoever writes the file or needs it to stay
             self._lock: IO[bytes] = (folder / f".{name}.lock").open("ab")
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import http.server
+import re
 import subprocess
 import sys
 import threading
@@ -44,7 +45,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 class Site:
-    """A page with links to Turtle documents."""
+    """A page with links to Turtle documents, and to pages with JSON-LD in them."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
@@ -60,28 +61,49 @@ class Site:
 
     def write(self, documents: dict[int, str]) -> None:
         """Let the site have these documents and no others; halt again."""
-        for path in self.folder.glob("*.ttl"):
-            if int(path.stem) not in documents:
+        pages = [number for number in documents if number % 2]
+        names = [f"{n}.ttl" for n in documents] + [f"{n}.html" for n in pages] + ["index.html"]
+        for path in self.folder.iterdir():
+            if path.name not in names:
                 path.unlink()
         for number, text in documents.items():
-            path = self.folder / f"{number}.ttl"
-            content = f'<#it> <#says> "{text}", "é" ; <#knows> [ <#says> "{number}"@en ] .\n'
-            if not path.exists() or path.read_text() != content:
-                path.write_text(content)
-        links = "".join(f'<p><a href="{n}.ttl">{n} in Turtle</a></p>' for n in documents)
-        (self.folder / "index.html").write_text(f"<html><body>{links}</body></html>")
+            turtle = f'<#it> <#says> "{text}", "é" ; <#knows> [ <#says> "{number}"@en ] .\n'
+            self._put(f"{number}.ttl", turtle)
+        for number in pages:
+            self._put(f"{number}.html", page_of(documents[number]))
+        links = "".join(f'<p><a href="{name}">{name}</a></p>' for name in names)
+        self._put("index.html", f"<html><body>{links}</body></html>")
         self.asked = 0
         self.halted.clear()
         self.go_on.clear()
 
+    def _put(self, name: str, content: str) -> None:
+        path = self.folder / name
+        if not path.exists() or path.read_text() != content:
+            path.write_text(content)
+
     def graphs(self) -> Graphs:
-        """What the documents say."""
+        """What the documents say, and the data in the pages."""
         found: Graphs = {}
         for path in self.folder.glob("*.ttl"):
             url = self.url + path.name
             triples = pyoxigraph.parse(path=str(path), base_iri=url)
             found[url] = collections.Counter(map(terms, (triple.triple for triple in triples)))
+        for path in self.folder.glob("*.html"):
+            if says := re.search('"http://example.org/says": "(.*?)"', path.read_text()):
+                url = self.url + path.name
+                statement = (f"{url}#it", "http://example.org/says", says[1])
+                found[url] = collections.Counter([statement])
         return found
+
+
+def page_of(text: str) -> str:
+    """A page whose data, if any, say the text."""
+    if text.startswith("second 1"):  # these pages lose theirs
+        return "<html><body><p>Nothing.</p></body></html>"
+    data = f'{{"@id": "#it", "http://example.org/says": "{text}"}}'
+    script = f'<script type="application/ld+json">{data}</script>'
+    return f"<html><head>{script}</head><body><p>Something.</p></body></html>"
 
 
 def terms(triple) -> tuple[str, ...]:
@@ -96,8 +118,11 @@ def graphs_of(quads) -> Graphs:
 
 
 def graphs_of_file(folder: Path) -> Graphs:
-    with (folder / "quads.nq").open("rb") as file:
-        return graphs_of(pyoxigraph.parse(file, pyoxigraph.RdfFormat.N_QUADS))
+    found: Graphs = {}
+    for name in ("quads.nq", "embedded.nq"):
+        with (folder / name).open("rb") as file:
+            found |= graphs_of(pyoxigraph.parse(file, pyoxigraph.RdfFormat.N_QUADS))
+    return found
 
 
 def graphs_of_server(server: Server) -> Graphs:

@@ -76,10 +76,11 @@ def quads_by_graph(quads) -> dict[str, collections.Counter]:
 
 
 def quads_of_file(folder: Path) -> dict[str, collections.Counter]:
-    """The file's statements, typed literals in the one spelling that Oxigraph has for a value."""
+    """The files' statements, typed literals in the one spelling that Oxigraph has for a value."""
     store = pyoxigraph.Store()
-    with (folder / "quads.nq").open("rb") as file:
-        store.extend(pyoxigraph.parse(file, pyoxigraph.RdfFormat.N_QUADS, lenient=True))
+    for name in ("quads.nq", "embedded.nq"):
+        with (folder / name).open("rb") as file:
+            store.extend(pyoxigraph.parse(file, pyoxigraph.RdfFormat.N_QUADS, lenient=True))
     return quads_by_graph(store)
 
 
@@ -140,7 +141,7 @@ def test_every_target_holds_what_the_file_holds(job, tmp_path, oxigraph, virtuos
     assert quads_by_graph(pyoxigraph.Store.read_only(str(job / "store"))) == truth
 
     options = SparqlOptions(
-        virtuoso.gsp, virtuoso.update, user="dba", password="dba", auth="digest", put_above=250
+        virtuoso.gsp, virtuoso.update, user="dba", password="dba", auth="digest"
     )
     deliverer = Deliverer(job, SparqlStore(options), batch_documents=50)
     refused = deliver(deliverer, virtuoso)

@@ -18,7 +18,7 @@ import pytest
 from scrapy.settings import Settings
 
 from semcrawl.errors import UsageError
-from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.items import EMBEDDED, FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.pipelines.quadsfile import QuadsFile
 from semcrawl.pipelines.store import StorePipeline
 from semcrawl.pipelines.stores.contract import StoreUnavailable
@@ -32,8 +32,10 @@ from .servers import Virtuoso
 
 
 def counts_of_file(folder: Path) -> dict[str, int]:
-    with (folder / "quads.nq").open("rb") as file:
-        quads = set(pyoxigraph.parse(file, pyoxigraph.RdfFormat.N_QUADS))
+    quads: set[pyoxigraph.Quad] = set()
+    for path in folder.glob("*.nq"):
+        with path.open("rb") as file:
+            quads |= set(pyoxigraph.parse(file, pyoxigraph.RdfFormat.N_QUADS))
     return dict(collections.Counter(quad.graph_name.value for quad in quads))
 
 
@@ -134,6 +136,44 @@ def test_a_server_holds_what_the_file_holds(job, server, protocol):
         file.compact()
         assert server.counts() == counts_of_file(job)
     file.close()
+
+
+@pytest.mark.parametrize("protocol", ["gsp", "gsp update bulk"])
+def test_a_graph_holds_what_a_page_and_a_document_say(job, oxigraph, protocol):
+    """The page changes, then the document, then the page is gone; others stay as they are."""
+    pages = QuadsFile(job, "embedded.nq", "embedded.db")
+    file = QuadsFile(job)
+    deliverer = Deliverer(job, SparqlStore(options_of(oxigraph, protocol)), batch_documents=3)
+
+    def in_page(*values: str, **more) -> RdfDocument:
+        return replace(document("page", *values, **more), format=EMBEDDED)
+
+    dump = document("dump", "of the dump", graph=url_of("page"))
+    gone = FetchRecord(
+        url_of("page"), FetchOutcome.HTTP_ERROR, status=404, started_at=3000.0, revisit=True
+    )
+    steps = (
+        (pages, in_page("first"), 1),
+        (file, dump, 2),
+        (pages, in_page("second", "third", revisit=True, fetched_at=2000.0), 3),
+        (file, replace(dump, nquads=b"", content_hash="x", revisit=True, fetched_at=2000.0), 2),
+        (file, document("page", "negotiated"), 3),
+        (pages, gone, 1),
+    )
+    for number, (target, item, statements) in enumerate(steps):
+        target.append([item])
+        file.append([document(f"other{number}", "1")])
+        assert deliver(deliverer) == []
+        assert oxigraph.counts()[url_of("page")] == statements
+        for each in (pages, file):
+            each.compact()
+        assert oxigraph.counts() == counts_of_file(job)
+    deliverer.start_again()
+    assert deliverer.waiting() == 9
+    deliver(deliverer)
+    assert oxigraph.counts() == counts_of_file(job)
+    for each in (deliverer, pages, file):
+        each.close()
 
 
 def test_a_server_killed_in_the_middle_gets_everything_once(job, server):

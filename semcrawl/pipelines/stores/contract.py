@@ -23,8 +23,10 @@ class StoreRefused(StoreError):  # noqa: N818 - the store's word on one batch
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The lines of one document in ``quads.nq``."""
+    """The lines of one document in a file of quads."""
 
+    #: opened for reading
+    file: IO[bytes]
     url: str
     offset: int
     length: int
@@ -39,8 +41,6 @@ class GraphContent:
     """
 
     graph: str
-    #: ``quads.nq``, opened for reading
-    file: IO[bytes]
     spans: list[Span] = field(default_factory=list)
     #: whether no other content of it has been delivered before
     is_new: bool = False
@@ -87,16 +87,18 @@ class GraphContent:
 
     def _lines(self) -> Iterator[bytes]:
         for span in self.spans:
-            yield from whole_lines(self._pieces(span.offset, span.length))
+            yield from whole_lines(_pieces(span))
 
-    def _pieces(self, offset: int, length: int) -> Iterator[bytes]:
-        while length > 0:
-            piece = os.pread(self.file.fileno(), min(CHUNK_SIZE, length), offset)
-            if not piece:
-                return
-            yield piece
-            offset += len(piece)
-            length -= len(piece)
+
+def _pieces(span: Span) -> Iterator[bytes]:
+    offset, length = span.offset, span.length
+    while length > 0:
+        piece = os.pread(span.file.fileno(), min(CHUNK_SIZE, length), offset)
+        if not piece:
+            return
+        yield piece
+        offset += len(piece)
+        length -= len(piece)
 
 
 class GraphStore(Protocol):

@@ -1,29 +1,29 @@
 """Deliver the documents of a job folder to a triple store: each once, in the order of revisions.
 
-``quads.nq`` and its ledger are the spool: what a store lacks is every document whose revision is
-larger than the one that the table ``delivery`` names for it. A document's graphs are replaced,
-so that a delivery may be repeated after a crash or a lost answer without doubling anything.
+``quads.nq`` and its ledger are the spool, and ``embedded.nq`` with its own another: what a store
+lacks is every document whose revision is larger than the one that the ledger's table ``delivery``
+names for the store. A document's graphs are replaced, so that a delivery may be repeated after a
+crash or a lost answer without doubling anything. A graph that both files have statements of holds
+those of both.
 """
 
 from __future__ import annotations
 
-import fcntl
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
-from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.errors import StoreError
-from semcrawl.metadata.database import connect, crawl_db_url, one_line
-from semcrawl.metadata.models import Contribution, Delivery, Document, Refusal, storable, url_key
+from semcrawl.metadata.database import CRAWL_DB, one_line
+from semcrawl.metadata.models import storable
 from semcrawl.pipelines.graphs import iri
-from semcrawl.pipelines.quadsfile import LOCK_FILE, QUADS_FILE
+from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
 from semcrawl.pipelines.stores.contract import GraphContent, GraphStore, Span, StoreRefused
+from semcrawl.pipelines.stores.spool import OpenSpool, Spool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Refused:
 
 @dataclass(slots=True)
 class Delivered:
-    """What one batch brought."""
+    """What was brought at once."""
 
     documents: int = 0
     quads: int = 0
@@ -48,9 +48,10 @@ class Delivered:
 
 @dataclass(slots=True)
 class _Batch:
-    """Documents with the graphs they touch, read from the ledger at one moment."""
+    """Documents with the graphs they touch, read from the ledgers at one moment."""
 
-    file: IO[bytes]
+    #: closes the files of the spans
+    files: ExitStack
     #: (URL, revision, statements) in order of revision
     documents: list[tuple[str, int, int]] = field(default_factory=list)
     #: graphs by document URL
@@ -63,10 +64,7 @@ class _Batch:
     def contents(self, urls: Iterable[str]) -> list[GraphContent]:
         """Return the contents of the documents' graphs, each graph once."""
         names = dict.fromkeys(graph for url in urls for graph in self.graphs[url])
-        return [
-            GraphContent(name, self.file, self.spans.get(name, []), name in self.new)
-            for name in names
-        ]
+        return [GraphContent(name, self.spans.get(name, []), name in self.new) for name in names]
 
 
 class Deliverer:
@@ -77,62 +75,79 @@ class Deliverer:
         folder: Path,
         store: GraphStore,
         *,
+        embedded: bool = True,
         batch_documents: int = 2000,
         batch_bytes: int = 16 << 20,
     ) -> None:
-        """Deliver to ``store`` in batches of so many documents and bytes of N-Quads."""
-        self._path = folder / QUADS_FILE
-        self._lock_path = folder / LOCK_FILE
-        self._engine = connect(crawl_db_url(folder))
-        self._reading = self._engine.execution_options(read_only=True)
+        """Deliver to ``store`` in batches of so many documents and bytes of N-Quads.
+
+        ``embedded``: also the data embedded in pages.
+        """
+        self._folder = folder
         self._store = store
+        self._embedded = embedded
         self._target = storable(store.target)[:255]
         self._batch_documents = batch_documents
         self._batch_bytes = batch_bytes
+        self._open_spools = [Spool(folder, QUADS_FILE, CRAWL_DB, self._target)]
 
     def waiting(self) -> int:
         """Return how many documents the store has not been told of."""
-        with self._reading.begin() as connection:
-            done = _delivered(connection, self._target)
-            return connection.execute(
-                select(func.count()).select_from(Document).where(Document.revision > done)
-            ).scalar_one()
+        return sum(spool.waiting() for spool in self._spools())
 
     def start_again(self) -> None:
         """Forget what was delivered: the store is new or was emptied."""
-        with self._engine.begin() as connection:
-            connection.execute(delete(Delivery).where(Delivery.target == self._target))
+        for spool in self._spools():
+            spool.start_again()
 
     def step(self) -> Delivered | None:
-        """Deliver the next batch; ``None`` when nothing waits.
+        """Deliver the next batch of each file; ``None`` when nothing waits.
 
         Raises ``StoreUnavailable`` when the store is away: nothing is lost, call again later.
         """
+        total: Delivered | None = None
+        for spool in self._spools():
+            result = self._step(spool)
+            if total is None or result is None:
+                total = result or total
+                continue
+            total.documents += result.documents
+            total.quads += result.quads
+            total.refused += result.refused
+            total.more |= result.more
+        return total
+
+    def close(self) -> None:
+        """Close the ledgers and the store."""
+        for spool in self._open_spools:
+            spool.close()
+        self._store.close()
+
+    def _spools(self) -> list[Spool]:
+        """Return the spools; that of embedded data is there once a page had some."""
+        is_there = len(self._open_spools) > 1
+        if self._embedded and not is_there and (self._folder / EMBEDDED_FILE).exists():
+            spool = Spool(self._folder, EMBEDDED_FILE, EMBEDDED_LEDGER, self._target)
+            self._open_spools.append(spool)
+        return self._open_spools
+
+    def _step(self, spool: Spool) -> Delivered | None:
         try:
-            batch = self._next_batch()
+            batch = self._next_batch(spool)
         except OSError as error:
-            raise StoreError(f"cannot read {self._path}: {error.strerror}") from None
+            raise StoreError(f"cannot read {self._folder}: {error.strerror}") from None
         except SQLAlchemyError as error:
             raise StoreError(f"cannot read the ledger: {one_line(error)}") from None
         if batch is None:
             return None
-        with batch.file:
+        with batch.files:
             result = self._deliver(batch)
         result.more = batch.more
-        revision = batch.documents[-1][1]
         try:
-            with self._engine.begin() as connection:
-                _set_delivered(connection, self._target, revision)
-                if result.refused:
-                    connection.execute(insert(Refusal), self._rows(result.refused))
+            spool.note_delivered(batch.documents[-1][1], _rows(result.refused))
         except SQLAlchemyError as error:
             raise StoreError(f"cannot write the ledger: {one_line(error)}") from None
         return result
-
-    def close(self) -> None:
-        """Close the ledger and the store."""
-        self._engine.dispose()
-        self._store.close()
 
     def _deliver(self, batch: _Batch) -> Delivered:
         """Send all at once; when that is refused, half by half, to find whose fault it is."""
@@ -154,26 +169,14 @@ class Deliverer:
                 result.quads += sum(quads for _, _, quads in documents)
         return result
 
-    def _next_batch(self) -> _Batch | None:
-        # the lock keeps a compaction out while places and file are looked up together
-        with self._locked(), self._reading.begin() as connection:
-            rows = connection.execute(
-                select(
-                    Document.url,
-                    Document.revision,
-                    Document.quads,
-                    Document.offset,
-                    Document.length,
-                    Document.gone_at,
-                    Document.changes,
-                )
-                .where(Document.revision > _delivered(connection, self._target))
-                .order_by(Document.revision)
-                .limit(self._batch_documents)
-            ).all()
+    def _next_batch(self, spool: Spool) -> _Batch | None:
+        with ExitStack() as files, ExitStack() as looks:
+            own = looks.enter_context(spool.opened())
+            files.enter_context(own.file)
+            rows = own.undelivered(self._batch_documents)
             if not rows:
                 return None
-            batch = _Batch(self._path.open("rb"), more=len(rows) == self._batch_documents)
+            batch = _Batch(files, more=len(rows) == self._batch_documents)
             size = 0
             for row in rows:
                 if batch.documents and size + row.length > self._batch_bytes:
@@ -186,77 +189,43 @@ class Deliverer:
                 if not row.changes:
                     batch.new.add(graph)
                 if row.gone_at is None:
-                    batch.spans[graph] = [Span(row.url, row.offset, row.length, row.quads)]
-            self._add_shared_graphs(connection, batch)
+                    batch.spans[graph] = [own.span(row)]
+            others = [
+                looks.enter_context(other.opened())
+                for other in self._spools()
+                if other is not spool
+            ]
+            for other in others:
+                files.enter_context(other.file)
+            _add_shared_graphs(batch, own, others)
+            batch.files = files.pop_all()
             return batch
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        with self._lock_path.open("ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH)
-            yield
 
-    def _add_shared_graphs(self, connection: Connection, batch: _Batch) -> None:
-        """Add the graphs that documents have statements in besides their own."""
-        if connection.execute(select(Contribution.id).limit(1)).first() is None:
-            return
-        shared: set[str] = set()
-        keys = {url_key(url): url for url, _, _ in batch.documents}
-        for document_key, graph in connection.execute(
-            select(Contribution.document_key, Contribution.graph).where(
-                Contribution.document_key.in_(keys)
-            )
-        ):
-            batch.graphs[keys[document_key]].append(graph)
+def _add_shared_graphs(batch: _Batch, own: OpenSpool, others: Sequence[OpenSpool]) -> None:
+    """Add the graphs that documents have statements in besides their own."""
+    shared: set[str] = set()
+    if own.has_contributions():
+        for url, graph in own.contributions_of(batch.graphs):
+            batch.graphs[url].append(graph)
             shared.add(graph)
-        own = {url_key(iri(url)) for url, _, _ in batch.documents}
-        shared |= set(
-            connection.execute(
-                select(Contribution.graph).where(Contribution.graph_key.in_(own))
-            ).scalars()
-        )
-        batch.new -= shared
-        for graph in shared:
-            batch.spans[graph] = _spans_of(connection, graph)
-
-    def _rows(self, refused: Sequence[Refused]) -> list[dict[str, object]]:
-        return [
-            {
-                "target": self._target,
-                "url": entry.url,
-                "revision": entry.revision,
-                "error": storable(entry.error),
-                "refused_at": time.time(),
-            }
-            for entry in refused
-        ]
+        shared |= own.contributed([iri(url) for url in batch.graphs])
+    if others:
+        graphs = {graph for graphs in batch.graphs.values() for graph in graphs}
+        for other in others:
+            shared |= other.documents(graphs) | other.contributed(graphs)
+    batch.new -= shared
+    for graph in shared:
+        batch.spans[graph] = [span for spool in (own, *others) for span in spool.spans_of(graph)]
 
 
-def _spans_of(connection: Connection, graph: str) -> list[Span]:
-    """Return the places of all documents that have statements in a graph."""
-    keys = set(
-        connection.execute(
-            select(Contribution.document_key).where(Contribution.graph_key == url_key(graph))
-        ).scalars()
-    )
-    if graph.startswith("<"):
-        keys.add(url_key(graph[1:-1]))
-    rows = connection.execute(
-        select(Document.url, Document.offset, Document.length, Document.quads)
-        .where(Document.url_key.in_(keys), Document.gone_at.is_(None))
-        .order_by(Document.offset)
-    )
-    return [Span(row.url, row.offset, row.length, row.quads) for row in rows]
-
-
-def _delivered(connection: Connection, target: str) -> int:
-    found = connection.execute(select(Delivery.revision).where(Delivery.target == target)).scalar()
-    return int(found or 0)
-
-
-def _set_delivered(connection: Connection, target: str, revision: int) -> None:
-    changed = connection.execute(
-        update(Delivery).where(Delivery.target == target).values(revision=revision)
-    )
-    if not changed.rowcount:
-        connection.execute(insert(Delivery).values(target=target, revision=revision))
+def _rows(refused: Sequence[Refused]) -> list[dict[str, object]]:
+    return [
+        {
+            "url": entry.url,
+            "revision": entry.revision,
+            "error": storable(entry.error),
+            "refused_at": time.time(),
+        }
+        for entry in refused
+    ]

@@ -61,7 +61,7 @@ def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
         is_new = embedded.is_new
     else:
         store = SparqlStore(sparql_options(settings))
-    deliverer = Deliverer(folder, store)
+    deliverer = Deliverer(folder, store, embedded=settings.getbool("SEMCRAWL_STORE_EMBEDDED", True))
     if is_new:
         deliverer.start_again()
     return deliverer
