@@ -93,11 +93,11 @@ class Filled:
         await self.frontier.set_values({"R": 3.0, "HR": 2.0})
         while self.waiting < self.size:
             # several at a time: the server works while the next ones are packed
-            await asyncio.gather(*(self.add() for _ in range(8)))
+            await asyncio.gather(*(self.add(8) for _ in range(3)))
 
-    async def add(self) -> int:
-        """Put a page's links in; return how many were new."""
-        entries = next(self._source)
+    async def add(self, pages: int = 1) -> int:
+        """Put the links of a page, or several, in; return how many were new."""
+        entries = [entry for _ in range(pages) for entry in next(self._source)]
         new = sum(await self.frontier.add(entries))
         self.length += sum(len(e.url) for e in entries)
         self.waiting += new

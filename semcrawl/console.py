@@ -9,6 +9,8 @@ from typing import Any
 
 from semcrawl.urls import host_of
 
+#: logger whose warnings are shown too: the crawl stands still, and goes on
+_OUTAGES = "semcrawl.frontier.server"
 #: loggers that tell of single requests, which the records tell better
 _REQUEST_LOGGERS = frozenset({"scrapy.core.scraper", "scrapy.downloadermiddlewares.robotstxt"})
 
@@ -19,24 +21,31 @@ def complain(message: str) -> None:
 
 
 def error_handler() -> logging.Handler:
-    """Make a log handler that shows errors of the crawl as a whole, each in one line."""
+    """Make a log handler that shows errors and outages of the crawl as a whole, a line each."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setLevel(logging.ERROR)
+    handler.setLevel(logging.WARNING)
     handler.addFilter(_OncePerHost())
     handler.setFormatter(_OneLine("semcrawl: %(message)s"))
     return handler
 
 
 class _OncePerHost(logging.Filter):
-    """Leaves out single requests, and lets the first message about a failing host through."""
+    """Leaves out single requests, repetitions, and all but the first message on a failing host."""
 
     def __init__(self) -> None:
         super().__init__()
         self._hosts: set[str] = set()
+        self._last = ""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Say whether to show a message."""
+        if record.levelno < logging.ERROR and record.name != _OUTAGES:
+            return False
         if record.name in _REQUEST_LOGGERS:
+            return False
+        # several tasks may meet the same trouble
+        last, self._last = self._last, record.getMessage()
+        if self._last == last:
             return False
         if not str(record.msg).startswith(("Error downloading", "Gave up retrying")):
             return True

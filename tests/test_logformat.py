@@ -1,9 +1,12 @@
 """Log lines that nobody sees are not made."""
 
+import logging
+
 import pytest
 from scrapy.http import HtmlResponse, Request
 from scrapy.utils.test import get_crawler
 
+from semcrawl.console import error_handler
 from semcrawl.logformat import SparingLogFormatter
 
 
@@ -17,3 +20,20 @@ def test_lines_per_page_are_made_when_the_level_shows_them(level, made):
     response = HtmlResponse("http://a.org/", request=request)
     assert (formatter.crawled(request, response, None) is not None) == made
     assert (formatter.scraped({}, response, None) is not None) == made
+
+
+def test_the_console_shows_outages_and_errors_once(capsys):
+    """Of warnings only those that tell why a crawl stands still; a repetition is left out."""
+    handler = error_handler()
+    for name, level, text in (
+        ("semcrawl.frontier.server", logging.WARNING, "Redis is away"),
+        ("semcrawl.frontier.server", logging.WARNING, "Redis is back"),
+        ("semcrawl.other", logging.WARNING, "not for the console"),
+        ("semcrawl.frontier.session", logging.ERROR, "Redis is gone"),
+        ("semcrawl.spiders.focused", logging.ERROR, "Redis is gone"),
+        ("semcrawl.frontier.server", logging.WARNING, "Redis is away"),
+    ):
+        handler.handle(logging.makeLogRecord({"name": name, "levelno": level, "msg": text}))
+    shown = capsys.readouterr().err.splitlines()
+    texts = ("Redis is away", "Redis is back", "Redis is gone", "Redis is away")
+    assert shown == [f"semcrawl: {text}" for text in texts]

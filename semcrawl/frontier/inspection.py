@@ -110,7 +110,7 @@ class FrontierInspector:
                 for host in hosts:
                     for chunk in await self._chunks(queue, host, group):
                         for element in await self._redis.lrange(chunk, 0, -1):
-                            yield unpack_element(queue, host, group, element)
+                            yield unpack_element(self._keys.root, queue, host, group, element)
 
     async def leases(self) -> AsyncIterator[LeaseState]:
         """All leases, and links given back with a delay (whose worker is empty)."""
@@ -123,7 +123,7 @@ class FrontierInspector:
                     record = await self._redis.hget(self._keys["lease"], lease)
                     if record is not None:
                         _, *fields, worker = self._unpack("lease", record, 6)
-                        link = _link(queue, fields)
+                        link = self._link(queue, fields)
                         yield LeaseState(text(lease), text(worker), link, due / 1e6 - now)
 
     async def failed(self) -> AsyncIterator[Waiting]:
@@ -131,7 +131,7 @@ class FrontierInspector:
         for queue in await self.queues():
             key = f"failed:{queue}"
             async for _, record in self._redis.hscan_iter(self._keys[key], count=_PAGE):
-                yield _link(queue, self._unpack(key, record, 4))
+                yield self._link(queue, self._unpack(key, record, 4))
 
     async def seen(self) -> AsyncIterator[list[bytes]]:
         """Digests of all URLs ever put in, in portions."""
@@ -222,7 +222,7 @@ class FrontierInspector:
             raise FrontierCorrupt(f"the frontier's key {self._keys[key]!r} holds a wrong record")
         return fields
 
-
-def _link(queue: str, fields: Sequence[bytes]) -> Waiting:
-    host, group, key, member = fields
-    return unpack_member(queue, text(host), text(group), float(key), member)
+    def _link(self, queue: str, fields: Sequence[bytes]) -> Waiting:
+        host, group, key, member = fields
+        root = self._keys.root
+        return unpack_member(root, queue, text(host), text(group), float(key), member)

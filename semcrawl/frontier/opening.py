@@ -15,6 +15,7 @@ from semcrawl.errors import FrontierUnavailable, UsageError
 from semcrawl.frontier.embedded import EmbeddedRedis
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis_frontier import RedisFrontier
+from semcrawl.frontier.server import plain_reason, public_address
 from semcrawl.frontier.session import CrawlSession
 from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.frontier.workers import worker_name
@@ -105,8 +106,9 @@ class SessionSource:
                 with Redis.from_url(str(url), socket_connect_timeout=5, socket_timeout=5) as redis:
                     redis.ping()
             except (RedisError, ValueError, OSError) as error:
-                reason = " ".join(str(error).split())
-                raise FrontierUnavailable(f"no Redis at REDIS_URL {url}: {reason}") from None
+                raise FrontierUnavailable(
+                    f"no Redis at REDIS_URL {public_address(str(url))}: {plain_reason(error)}"
+                ) from None
 
     def close(self) -> None:
         """Stop the embedded server, if one was started."""

@@ -114,17 +114,19 @@ def text(data: bytes) -> str:
     return data.decode("utf-8", "surrogatepass")
 
 
-def unpack_element(queue: str, host: str, group: str, element: bytes) -> Waiting:
+def unpack_element(root: str, queue: str, host: str, group: str, element: bytes) -> Waiting:
     """Read a waiting link with its key before it; ``FrontierCorrupt`` when it is not ours."""
     bits = int.from_bytes(element[:_KEY_BYTES], "big")
     # positive numbers sort behind negative ones, and these in reverse
     bits ^= 1 << 63 if bits >> 63 else (1 << 64) - 1
     (key,) = struct.unpack(">d", bits.to_bytes(_KEY_BYTES, "big"))
-    return unpack_member(queue, host, group, key, element[_KEY_BYTES:])
+    return unpack_member(root, queue, host, group, key, element[_KEY_BYTES:])
 
 
-def unpack_member(queue: str, host: str, group: str, key: float, member: bytes) -> Waiting:
-    """Read a waiting link; ``FrontierCorrupt`` when it is not ours."""
+def unpack_member(
+    root: str, queue: str, host: str, group: str, key: float, member: bytes
+) -> Waiting:
+    """Read a waiting link; ``FrontierCorrupt`` when it is not ours. ``root``: of the keys."""
     try:
         tries, lost = member[_SEQUENCE_BYTES], None
         if tries >= _LOST:
@@ -142,20 +144,25 @@ def unpack_member(queue: str, host: str, group: str, key: float, member: bytes) 
         barren = int(more[1]) if len(more) > 1 else 0
     except (ValueError, TypeError, IndexError, KeyError, msgpack.UnpackException) as error:
         raise FrontierCorrupt(
-            f"the frontier's key 'wait:{queue}:{host}/{group}' holds a link that cannot be read:"
-            f" {error or type(error).__name__}"
+            f"the frontier's key '{root}wait:{queue}:{host}/{group}' holds a link that cannot be"
+            f" read: {error or type(error).__name__}"
         ) from error
     entry = Entry(url, host, queue, group, key, payload, label, barren)
     return Waiting(entry, int.from_bytes(member[:_SEQUENCE_BYTES], "big"), tries, lost)
 
 
-def unpack_lease(fields: Sequence[Any], crawl: str) -> Lease:
-    """Read what ``take`` of a ``crawl`` returns; ``FrontierCorrupt`` when it is not ours."""
+def unpack_lease(fields: Sequence[Any], root: str, created: str) -> Lease:
+    """Read what ``take`` returns; ``FrontierCorrupt`` when it is not ours.
+
+    ``root`` of the keys and the time when they were ``created`` name the crawl.
+    """
     lease_id, queue, host, group, key, member, held = fields
-    link = unpack_member(text(queue), text(host), text(group), float(key), member)
+    link = unpack_member(root, text(queue), text(host), text(group), float(key), member)
     name = text(lease_id)
     number = name.rpartition(":")[2] if link.lost is None else link.lost
-    made = hashlib.blake2b(f"{crawl}/{number}".encode("utf-8", "surrogatepass"), digest_size=8)
+    made = hashlib.blake2b(
+        f"{root}{created}/{number}".encode("utf-8", "surrogatepass"), digest_size=8
+    )
     return Lease(
         name,
         link.entry,
@@ -166,12 +173,12 @@ def unpack_lease(fields: Sequence[Any], crawl: str) -> Lease:
     )
 
 
-def unpack_taken(told: bytes) -> list[Entry]:
+def unpack_taken(told: bytes, root: str) -> list[Entry]:
     """Read which links a worker took in step; ``FrontierCorrupt`` when that is not ours."""
     try:
         links = msgpack.unpackb(told, raw=True)
         return [
-            unpack_member(text(queue), text(host), text(group), 0.0, member).entry
+            unpack_member(root, text(queue), text(host), text(group), 0.0, member).entry
             for queue, host, group, member in links
         ]
     except (ValueError, TypeError, AttributeError, msgpack.UnpackException) as error:

@@ -64,8 +64,8 @@ class RedisFrontier(Frontier):
         # events are told apart by incarnation, so that a restarted worker hears its former self
         self._incarnation = uuid4().bytes
         self._last_event = b"-"
-        #: name of the crawl, its like never used again
-        self._crawl = self.keys.root
+        #: when the crawl began: with its name, a name never used again
+        self._created = ""
         self._server = Server(
             server,
             meta_key=self.keys.meta,
@@ -92,7 +92,7 @@ class RedisFrontier(Frontier):
         await self._server.check()
         stamp = [str(FORMAT_VERSION), self.options.bloom_size()]
         found, created = map(text, await self._server.run("open", stamp))
-        self._crawl = self.keys.root + created
+        self._created = created
         if found != str(FORMAT_VERSION):
             raise FrontierCorrupt(
                 f"the frontier's key {self.keys.meta!r} has format {found}; this version of"
@@ -107,11 +107,15 @@ class RedisFrontier(Frontier):
 
         (Its leases then run out.)
         """
-        self._server.hurry(_CLOSING_PATIENCE)
+        self.hurry()
         try:
             await self._server.run("reclaim", [self.worker_id])
         finally:
             await self._server.close()
+
+    def hurry(self) -> None:
+        """Wait no longer than two seconds for a server that is away: the crawl ends."""
+        self._server.hurry(_CLOSING_PATIENCE)
 
     @property
     def client(self) -> Redis:
@@ -154,7 +158,7 @@ class RedisFrontier(Frontier):
         """Lease up to ``limit`` links, best first."""
         args = [limit, _micros(self.options.lease_time), self.worker_id, list(queues)]
         reply = await self._server.run("take", args, once=True)
-        return [unpack_lease(fields, self._crawl) for fields in reply]
+        return [self._lease(fields) for fields in reply]
 
     async def take_in_step(
         self, limit: int, queues: Sequence[str], *, strict: bool = True
@@ -167,7 +171,10 @@ class RedisFrontier(Frontier):
         args = [limit, _micros(self.options.lease_time), self.worker_id, list(queues)]
         args += [self._incarnation, _EVENTS_KEPT, strict and self._last_event]
         reply = await self._server.run("take", args, once=True)
-        return None if reply is None else [unpack_lease(f, self._crawl) for f in reply]
+        return None if reply is None else [self._lease(f) for f in reply]
+
+    def _lease(self, fields: Sequence[Any]) -> Lease:
+        return unpack_lease(fields, self.keys.root, self._created)
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
         """Seconds until asking again may give a link; ``None`` if none waits."""
@@ -310,7 +317,7 @@ class RedisFrontier(Frontier):
                 mine=fields.get(b"w") == self._incarnation,
                 event=fields.get(b"e"),
                 queue=text(fields.get(b"q", b"")),
-                taken=unpack_taken(fields[b"t"]) if b"t" in fields else [],
+                taken=unpack_taken(fields[b"t"], self.keys.root) if b"t" in fields else [],
             )
             for _, fields in found
         ]

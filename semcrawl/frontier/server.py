@@ -11,6 +11,7 @@ import os
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,25 @@ class Scripts:
             return await redis.eval(self._sources[name], len(keys), *parts)
 
 
+def public_address(server: str | Path) -> str:
+    """Return a server's address without its password."""
+    return re.sub(r"//[^/]*@", "//", str(server))
+
+
+def plain_reason(error: Exception) -> str:
+    """Say what an error means: redis-py's texts of failed connections carry their Python."""
+    cause = error.__context__ if isinstance(error, RedisError) else error
+    if isinstance(cause, OSError) and cause.errno is not None:
+        # (that of a failed look-up of a name is negative, and says so itself)
+        reason = os.strerror(cause.errno) if cause.errno > 0 else cause.strerror
+        return str(reason).lower()
+    text = " ".join(str(error).split()).rstrip(".")
+    # what a server that wants a password says to redis-py's greeting without one
+    if text.startswith(("HELLO must be called", "NOAUTH", "Authentication required")):
+        return "it asks for a password (authentication required)"
+    return text or type(error).__name__
+
+
 def _parts(name: str, texts: Mapping[str, str]) -> list[str]:
     """Names of the files that a script is made of, in order."""
     parts = ["_base"]
@@ -102,6 +122,14 @@ def _parts(name: str, texts: Mapping[str, str]) -> list[str]:
     for needed in needs.group(1).split(", ") if needs else ():
         parts += [part for part in _parts("_" + needed, texts) if part not in parts]
     return [*parts, name]
+
+
+@dataclass
+class _Outage:
+    """What a call has met."""
+
+    #: it waits, and that was said
+    told: bool = False
 
 
 class Server:
@@ -123,13 +151,14 @@ class Server:
         revive: Callable[[], None] | None = None,
     ) -> None:
         self.redis = connect(server, timeout=timeout)
-        self.address = str(server).rsplit("@", 1)[-1]
+        self.address = public_address(server)
         self._meta_key = meta_key
         self._options = msgpack.packb(options, use_bin_type=False)
         self._patience = patience
         self._revive = revive
         self._scripts = Scripts()
-        self._away = False
+        #: calls that wait for the server
+        self._waiting = 0
         self._worker = worker_id.encode("utf-8", "surrogatepass")
         self._calls = itertools.count(int.from_bytes(os.urandom(6), "big") << 16)
         # numbers of this worker's slots for kept replies that no call is using
@@ -201,11 +230,22 @@ class Server:
 
     async def through(self, once: Callable[[], Awaitable[Any]], key: str = "") -> Any:
         """Do ``once`` (on ``key``) until it is through; raise what it means when it cannot be."""
+        outage = _Outage()
+        try:
+            result = await self._through(once, key, outage)
+        finally:
+            self._waiting -= outage.told
+        # a server that refuses some calls may do others: it is back when none waits any more
+        if outage.told and not self._waiting:
+            logger.warning("the frontier's Redis at %s is back", self.address)
+        return result
+
+    async def _through(self, once: Callable[[], Awaitable[Any]], key: str, outage: _Outage) -> Any:
         since: float | None = None
         pause, failures = 0.02, 0
         while True:
             try:
-                result = await once()
+                return await once()
             except (AuthenticationError, AuthorizationError) as error:
                 raise self._unavailable(error) from error
             except (ConnectionError, TimeoutError, BusyLoadingError, OSError) as error:
@@ -214,11 +254,6 @@ class Server:
                 reason = self._meaning(error, key)
                 if not isinstance(reason, FrontierUnavailable):
                     raise reason from error
-            else:
-                if self._away:
-                    self._away = False
-                    logger.warning("The frontier's Redis at %s is back", self.address)
-                return result
             now = time.monotonic()
             since = now if since is None else since
             left = since + self._patience - now
@@ -226,9 +261,12 @@ class Server:
                 raise self._unavailable(reason) from reason
             failures += 1
             # one failure is a connection that ended, perhaps long ago; two are an outage
-            if failures > 1 and not self._away:
-                self._away = True
-                logger.warning("%s; waiting for it", self._unavailable(reason))
+            if failures > 1 and not outage.told:
+                outage.told = True
+                self._waiting += 1
+                if self._waiting == 1:
+                    what = self._unavailable(reason)
+                    logger.warning("%s; waiting up to %.0f s for it", what, left)
             await self._start_again()
             await asyncio.sleep(min(pause, left))
             pause = min(pause * 2, 2.0)
@@ -241,7 +279,7 @@ class Server:
     def _unavailable(self, error: Exception) -> FrontierUnavailable:
         if isinstance(error, FrontierUnavailable):
             return error
-        text = " ".join(str(error).split()) or type(error).__name__
+        text = plain_reason(error)
         return FrontierUnavailable(f"the frontier's Redis at {self.address} is not usable: {text}")
 
     def _meaning(self, error: ResponseError, key: str) -> Exception:
@@ -252,5 +290,12 @@ class Server:
             text = re.sub(r"^@user_script: *\d+: *-?", "", text)
         if _REFUSED.search(text):
             return self._unavailable(ResponseError(text))
-        where = f"key {key!r}" if key else f"script on {self._meta_key!r}"
-        return FrontierCorrupt(f"the frontier's {where} meets what it should not: {text}")
+        if not key:
+            return FrontierCorrupt(
+                f"a script on {self._meta_key!r} meets what it should not: {text}"
+            )
+        if "WRONGTYPE" in text:
+            text = "holds something of another type than the frontier puts there"
+        else:
+            text = "is corrupt: " + text.removeprefix("CORRUPT ")
+        return FrontierCorrupt(f"the frontier's key {key!r} {text}")

@@ -142,6 +142,9 @@ class CrawlSession:
         if self._ports:
             return
         self._draining = True
+        if self.failure:
+            # the server has been waited for
+            self.frontier.hurry()
         tasks, self._tasks = set(self._tasks), []
         while tasks:
             # once may not do: a cancellation that comes together with a reply gets lost

@@ -8,10 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from scrapy.settings import Settings
 from served_redis import ServedRedis
 
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
 from semcrawl.frontier import Entry, FrontierOptions, RedisFrontier
+from semcrawl.frontier.opening import SessionSource
 
 Q = ["html"]
 StartServed = Callable[..., ServedRedis]
@@ -48,7 +50,7 @@ async def test_a_killed_server_costs_a_pause_and_nothing_else(
         assert await frontier.audit() == []
     messages = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
     assert len(messages) == 2
-    assert "waiting for it" in messages[0]
+    assert "not usable: connection refused; waiting up to" in messages[0]
     assert "is back" in messages[1]
 
 
@@ -57,7 +59,7 @@ async def test_patience_ends(start_served: StartServed) -> None:
     frontier = frontier_on(server, patience=0.05)
     await frontier.open()
     server.kill()
-    with pytest.raises(FrontierUnavailable, match=r"not usable: .*onnect"):
+    with pytest.raises(FrontierUnavailable, match=r"not usable: connection refused"):
         await frontier.take(1, Q)
     server.start()
     assert await frontier.take(1, Q) == []
@@ -186,6 +188,38 @@ async def test_a_server_out_of_memory_is_waited_for(start_served: StartServed) -
         assert await frontier.audit() == []
 
 
+async def test_an_outage_is_said_once_though_some_calls_get_through(
+    start_served: StartServed, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A server out of memory, or read-only, does what needs none: it is not back for that."""
+    server = start_served()
+    admin = server.client()
+    async with frontier_on(server) as frontier:
+        await frontier.add([link("1")])
+        admin.config_set("maxmemory", "1")
+        adding = asyncio.create_task(frontier.add([link("2")]))
+        while not caplog.messages:
+            assert (await frontier.counts(Q, [])).waiting == 1
+        assert (await frontier.counts(Q, [])).waiting == 1
+        admin.config_set("maxmemory", "0")
+        assert await adding == [True]
+    assert ["not usable: OOM" in message for message in caplog.messages] == [True, False]
+    assert "is back" in caplog.messages[1]
+
+
+def test_no_password_is_shown(start_served: StartServed) -> None:
+    server = start_served("--requirepass", "secret")
+    for url, why in (
+        (server.url, "asks for a password"),
+        (server.url.replace("//", "//:wrong@"), "password"),
+        (server.url.replace("//", "//user:wr@ng@"), "password"),
+    ):
+        with pytest.raises(FrontierUnavailable, match=why) as caught:
+            SessionSource(Settings({"REDIS_URL": url})).check()
+        assert "wr" not in str(caught.value).partition(why)[0]
+        assert "127.0.0.1" in str(caught.value)
+
+
 async def test_a_read_only_server_is_waited_for(start_served: StartServed) -> None:
     server = start_served()
     admin = server.client()
@@ -242,7 +276,7 @@ async def test_entries_that_cannot_be_read_are_named(served: ServedRedis, prefix
         key = "{" + prefix + "}:wait:html:a.example/g"
         admin.delete(key)
         admin.rpush(key, b"\x80" + b"\0" * 15 + b"no msgpack")
-        with pytest.raises(FrontierCorrupt, match=r"wait:html:a\.example/g"):
+        with pytest.raises(FrontierCorrupt, match=r"\{" + prefix + r"\}:wait:html:a\.example/g"):
             await frontier.take(1, Q)
         admin.hset("{" + prefix + "}:lease", "html:1", b"garbage")
         admin.zadd("{" + prefix + "}:leases:html", {"html:1": 2e15})

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
+from served_redis import ServedRedis
 
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
 from semcrawl.frontier.contract import Lease
@@ -22,10 +23,10 @@ class Crawl:
     """A session whose links are answered by the test."""
 
     def __init__(
-        self, redis: EmbeddedRedis, prefix: str, penalty_after: int = 0, **options: object
+        self, address: str, prefix: str, penalty_after: int = 0, **options: object
     ) -> None:
         frontier = RedisFrontier(
-            str(redis.socket), prefix=prefix, worker_id="w1",
+            address, prefix=prefix, worker_id="w1",
             options=FrontierOptions(delay=0.0, concurrency=100, penalty_after=penalty_after),
         )  # fmt: skip
         strategy = load_strategy("breadth-first", {})
@@ -58,9 +59,23 @@ class Crawl:
 async def crawl(
     embedded: EmbeddedRedis, prefix: str, request: pytest.FixtureRequest
 ) -> AsyncIterator[Crawl]:
-    crawl = Crawl(embedded, f"session-{prefix}", **getattr(request, "param", {}))
+    crawl = Crawl(str(embedded.socket), f"session-{prefix}", **getattr(request, "param", {}))
     yield crawl
     await crawl.session.detach("html")
+
+
+async def test_a_crawl_that_failed_does_not_wait_for_its_server_again(
+    start_served: Callable[..., ServedRedis], prefix: str
+) -> None:
+    server = start_served()
+    crawl = Crawl(server.url, prefix)
+    await crawl.begin("http://a/")
+    lease = await crawl.fetch()
+    server.kill()
+    crawl.finish(lease)
+    crawl.session.fail("the server is gone")
+    # (patience with the server is five minutes)
+    await asyncio.wait_for(crawl.session.detach("html"), 3 * LIMIT)
 
 
 async def test_the_crawl_ends_when_all_is_finished(crawl: Crawl) -> None:
