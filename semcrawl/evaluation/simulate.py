@@ -275,9 +275,9 @@ class _Crawl:
         self.run.curve.append(len(self.targets))
 
     def _timed(self, work: Callable[[], T]) -> T:
-        """Do a piece of the strategy's work and count its time."""
-        started = time.perf_counter()
+        """Do a piece of the strategy's work and count its CPU time."""
+        started = time.thread_time()
         try:
             return work()
         finally:
-            self.seconds += time.perf_counter() - started
+            self.seconds += time.thread_time() - started

@@ -28,6 +28,7 @@ _SHORT_ANCHOR = 24
 #: links of a page before this one are told apart by their place in the markup; later ones, mostly
 #: of long lists, also by how far down the page they are: what is listed first often differs
 _LONG_LIST = 32
+_LONG_LIST_BITS = _LONG_LIST.bit_length()
 
 #: what a feature is of → how it is called in an explanation
 _TOPICS = {
@@ -217,7 +218,9 @@ class FeatureMaker:
         if link.title and "title" in families:
             found.append(("t", parts.title_words[:6]))
         if link.position >= _LONG_LIST and "markup" in families:
-            found.append(("k", (f"{tags_of(link)[1]} {link.position.bit_length()}",)))
+            shape, farthest = tags_of(link)[1], link.position.bit_length()
+            # one for every power of two passed: what is learned of a place tells of those beyond
+            found.append(("k", [f"{shape} {n}" for n in range(_LONG_LIST_BITS, farthest + 1)]))
         return found
 
 

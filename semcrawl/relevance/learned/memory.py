@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -31,12 +31,38 @@ from semcrawl.relevance.learned.table import (
 _NO_NEWS = 0.002
 #: … and what makes a recomputed observation worth a step of learning
 _NEWS = 0.01
+#: … of full weight; a page whose links all turn out as expected is not learned again and again
+_FULL_NEWS = 0.02
 #: index of a page that shows its section not to be dry
 _PROMISING = 0.1
 #: links that a full refresh may go through per fetch, averaged
 _LINKS_PER_FETCH = 1000
 #: links whose rows are gathered at once
 _CHUNK = 1 << 15
+
+
+class Judgement(NamedTuple):
+    """What is known of some links before they are fetched: a column each."""
+
+    #: logits, what speaks against twins taken off
+    priors: Floats
+    target_priors: Floats
+    #: whether the page seems to be known under another address
+    twins: NDArray[np.bool_]
+    #: predicted targets per request
+    indexes: Floats
+    #: probability of being a target itself
+    likely: Floats
+
+    def of(self, rows: Sequence[int]) -> Judgement:
+        """What is known of some of the links, in this order."""
+        return Judgement(
+            self.priors[rows],
+            self.target_priors[rows],
+            self.twins[rows],
+            self.indexes[rows],
+            self.likely[rows],
+        )
 
 
 class CrawlMemory:
@@ -89,8 +115,6 @@ class CrawlMemory:
         self, facts: Sequence[LinkFacts], priors: Floats, target_priors: Floats
     ) -> tuple[Floats, Floats]:
         """Index, and probability of being a target, of links that need not be in the table."""
-        if not facts:
-            return _NOTHING, _NOTHING
         lengths = np.fromiter((len(f.rows) for f in facts), np.int64, len(facts))
         rows = np.concatenate([f.rows for f in facts])
         starts = np.cumsum(lengths) - lengths
@@ -99,46 +123,60 @@ class CrawlMemory:
             sigmoids(self.kinds.logits(rows, starts, target_priors)),
         )
 
+    def judge(self, urls: Sequence[str], facts: Sequence[LinkFacts]) -> Judgement:
+        """Judge links found together, that need not be in the table."""
+        if not facts:
+            return Judgement(_NOTHING, _NOTHING, np.zeros(0, bool), _NOTHING, _NOTHING)
+        priors = self.priors(urls, facts)
+        found, beside = [], set[str]()
+        for url in urls:
+            found.append(self.has_twin(url, beside))
+            beside.add(url)
+        twins = np.array(found)
+        priors -= np.float32(self.options.twin_penalty) * twins
+        target_priors = np.array([f.signs.target_prior for f in facts], np.float32)
+        index, target = self.predict(facts, priors, target_priors)
+        return Judgement(priors, target_priors, twins, index, target)
+
+    @property
+    def age(self) -> tuple[int, int]:
+        """What is the same as long as judgements stay the same."""
+        return self.fetches, self.table.size
+
     def add(
         self,
         urls: Sequence[str],
         facts: Sequence[LinkFacts],
         parent: int = NONE,
         told: Floats | None = None,
+        judged: Judgement | None = None,
     ) -> range:
         """Put new links of one page in the table, waiting; return their numbers.
 
-        ``told``: what the frontier believes them to be worth.
+        ``told``: what the frontier believes them to be worth. ``judged``: what :meth:`judge` would
+        say.
         """
         if not urls:
             return range(self.table.size, self.table.size)
-        count = len(urls)
-        priors = self.priors(urls, facts)
-        twins, beside = [], set[str]()
-        for url in urls:
-            twins.append(self.has_twin(url, beside))
-            beside.add(url)
-        priors -= np.float32(self.options.twin_penalty) * np.array(twins, np.float32)
-        target_priors = np.fromiter((f.signs.target_prior for f in facts), np.float32, count)
-        index, target = self.predict(facts, priors, target_priors)
+        judged = judged or self.judge(urls, facts)
         numbers = self.table.append(
             urls,
             [f.rows for f in facts],
-            prior=priors,
-            target_prior=target_priors,
-            index=index,
-            target=target,
-            told=index if told is None else told,
+            prior=judged.priors,
+            target_prior=judged.target_priors,
+            index=judged.indexes,
+            target=judged.likely,
+            told=judged.indexes if told is None else told,
             parent=parent,
             host=np.array([self.hosts.number(f.host) for f in facts]),
             cluster=np.array([self.clusters.number(f.groups[0]) for f in facts]),
             section=np.array([self.sections.number(f.groups[1]) for f in facts]),
             subsection=np.array([self.subsections.number(f.groups[2]) for f in facts]),
-            flags=np.where(twins, TWIN, 0),
+            flags=np.where(judged.twins, TWIN, 0),
         )
         if parent != NONE and self.table["first_child"][parent] == NONE:
             self.table["first_child"][parent] = numbers.start
-            self.table["children"][parent] = count
+            self.table["children"][parent] = len(urls)
         self.order.join(np.arange(numbers.start, numbers.stop))
         return numbers
 
@@ -219,7 +257,7 @@ class CrawlMemory:
                     self.sections.note_yield(int(table["section"][parent]), True)
                 if level == 0 or change > _NEWS:
                     prior = float(table["prior"][parent])
-                    weight = self.options.backup_weight
+                    weight = self.options.backup_weight * min(1.0, change / _FULL_NEWS)
                     self.model.update(table.rows(parent), prior, now, weight)
                 if change < _NO_NEWS:
                     return

@@ -85,12 +85,12 @@ def page_index(values: NDArray[np.floating]) -> float:
     (nearly) sure target, up to 3 for a page that leads to some, 1 for a lost cause.
     """
     if len(values) <= _FEW:
-        best = gain = cost = 0.0
+        best = targets = requests = 0.0
         for value in sorted(values.tolist(), reverse=True):
             share = min(1 / value, 3.0) if 0.05 < value <= 0.75 else 1.0
-            gain += value * share
-            cost += share
-            best = max(best, gain / (1 + cost))
+            targets += value * share
+            requests += share
+            best = max(best, targets / (1 + requests))
         return best
     best_first = np.sort(values)[::-1].astype(np.float64)
     cost = np.ones_like(best_first)

@@ -18,6 +18,7 @@ from semcrawl.relevance.learned.memory import CrawlMemory
 from semcrawl.relevance.learned.model import Floats
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.places import SeedFolders, folder_of
+from semcrawl.relevance.learned.recent import RecentJudgements
 from semcrawl.relevance.learned.state import pack, unpack
 from semcrawl.relevance.learned.table import DONE, NONE
 from semcrawl.relevance.learned.targets import TargetSigns
@@ -50,6 +51,7 @@ class Learned:
         self._memory = CrawlMemory(self.options)
         self._seeds = SeedFolders()
         self._described: OrderedDict[str, LinkFacts] = OrderedDict()
+        self._judged = RecentJudgements()
         #: links in flight that nothing was told of yet: seeds, and links of a page that is
         #: learned from a moment later
         self._early: set[str] = set()
@@ -112,12 +114,10 @@ class Learned:
         new = {r.link.url: r for r in links if r.group is not None and r.link.url not in known}
         if not new:
             return range(0)
-        children = memory.add(
-            list(new),
-            self._facts(page, [r.link for r in new.values()]),
-            parent=number,
-            told=np.fromiter((-r.key for r in new.values()), np.float32, len(new)),
-        )
+        urls = list(new)
+        facts = self._facts(page, [r.link for r in new.values()])
+        told = np.fromiter((-r.key for r in new.values()), np.float32, len(new))
+        children = memory.add(urls, facts, number, told, self._judged.pop(urls, memory.age))
         for child, url in zip(children, new, strict=True):
             self._described.pop(url, None)
             if url in self._early:
@@ -253,11 +253,9 @@ class Learned:
     ) -> tuple[Floats, Floats, Floats]:
         """Index, probability of being a target, and score (index and bonus) of links."""
         memory = self._memory
-        priors = memory.priors(urls, facts)
-        twins = np.array([memory.has_twin(url) for url in urls], np.float32)
-        priors -= np.float32(self.options.twin_penalty) * twins
-        target_priors = np.array([f.signs.target_prior for f in facts], np.float32)
-        index, target = memory.predict(facts, priors, target_priors)
+        judged = memory.judge(urls, facts)
+        self._judged.keep(urls, judged, memory.age)
+        index, target = judged.indexes, judged.likely
         if not self.options.use_exploration or not len(index):
             return index, target, index
         groups = [f.groups for f in facts]
