@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from typing import Any, NamedTuple
-from zlib import crc32
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semcrawl.relevance.learned.explore import FetchCounts
 from semcrawl.relevance.learned.features import LinkFacts
+from semcrawl.relevance.learned.judging import Judge, Judgement
 from semcrawl.relevance.learned.model import Floats, Ids, IndexModel, page_index, sigmoids
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.order import WaitingOrder
 from semcrawl.relevance.learned.places import twin_addresses
-from semcrawl.relevance.learned.prior import BASE, NEVER
+from semcrawl.relevance.learned.prior import NEVER
 from semcrawl.relevance.learned.table import (
     DONE,
     FAILED,
@@ -41,30 +41,6 @@ _LINKS_PER_FETCH = 1000
 _CHUNK = 1 << 15
 
 
-class Judgement(NamedTuple):
-    """What is known of some links before they are fetched: a column each."""
-
-    #: logits, what speaks against twins taken off
-    priors: Floats
-    target_priors: Floats
-    #: whether the page seems to be known under another address
-    twins: NDArray[np.bool_]
-    #: predicted targets per request
-    indexes: Floats
-    #: probability of being a target itself
-    likely: Floats
-
-    def of(self, rows: Sequence[int]) -> Judgement:
-        """What is known of some of the links, in this order."""
-        return Judgement(
-            self.priors[rows],
-            self.target_priors[rows],
-            self.twins[rows],
-            self.indexes[rows],
-            self.likely[rows],
-        )
-
-
 class CrawlMemory:
     """Links, weights and counts of one crawl."""
 
@@ -73,6 +49,8 @@ class CrawlMemory:
         self.model = IndexModel(options)
         #: predicts whether a link is a target itself; serves the labels only
         self.kinds = IndexModel(options)
+        #: says what links are worth that were not fetched yet
+        self.judge = Judge(options, self.model, self.kinds)
         self.table = LinkTable()
         self.order = WaitingOrder(options, self.table, self.scores)
         self.hosts = FetchCounts()
@@ -87,56 +65,6 @@ class CrawlMemory:
         self._stale: set[int] = set()
 
     # -- links come in
-
-    def priors(self, urls: Sequence[str], facts: Sequence[LinkFacts]) -> Floats:
-        """Prior logits with the jitter that breaks ties, the same for a URL and a seed."""
-        count = len(urls)
-        if self.options.use_prior:
-            base = np.fromiter((f.signs.prior for f in facts), np.float32, count)
-        else:
-            base = np.full(count, BASE, np.float32)
-        salt, jitter = self.options.seed & 0xFFFFFFFF, self.options.jitter
-        noise = [_normal(crc32(url[:2000].encode("utf-8", "replace"), salt)) for url in urls]
-        return base + np.float32(jitter) * np.array(noise, np.float32)
-
-    def has_twin(self, url: str, beside: Set[str] = frozenset()) -> bool:
-        """Whether the page behind a URL seems to be known under another address.
-
-        ``beside``: further addresses, known as of this moment.
-        """
-        ids, flags = self.table.ids, self.table.columns["flags"]
-        for twin in twin_addresses(url):
-            number = ids.get(twin)
-            if twin in beside or (number is not None and not flags[number] & FAILED):
-                return True
-        return False
-
-    def predict(
-        self, facts: Sequence[LinkFacts], priors: Floats, target_priors: Floats
-    ) -> tuple[Floats, Floats]:
-        """Index, and probability of being a target, of links that need not be in the table."""
-        lengths = np.fromiter((len(f.rows) for f in facts), np.int64, len(facts))
-        rows = np.concatenate([f.rows for f in facts])
-        starts = np.cumsum(lengths) - lengths
-        return (
-            sigmoids(self.model.logits(rows, starts, priors)),
-            sigmoids(self.kinds.logits(rows, starts, target_priors)),
-        )
-
-    def judge(self, urls: Sequence[str], facts: Sequence[LinkFacts]) -> Judgement:
-        """Judge links found together, that need not be in the table."""
-        if not facts:
-            return Judgement(_NOTHING, _NOTHING, np.zeros(0, bool), _NOTHING, _NOTHING)
-        priors = self.priors(urls, facts)
-        found, beside = [], set[str]()
-        for url in urls:
-            found.append(self.has_twin(url, beside))
-            beside.add(url)
-        twins = np.array(found)
-        priors -= np.float32(self.options.twin_penalty) * twins
-        target_priors = np.array([f.signs.target_prior for f in facts], np.float32)
-        index, target = self.predict(facts, priors, target_priors)
-        return Judgement(priors, target_priors, twins, index, target)
 
     @property
     def age(self) -> tuple[int, int]:
@@ -158,7 +86,7 @@ class CrawlMemory:
         """
         if not urls:
             return range(self.table.size, self.table.size)
-        judged = judged or self.judge(urls, facts)
+        judged = judged or self.judge.of(self.table, urls, facts)
         numbers = self.table.append(
             urls,
             [f.rows for f in facts],
@@ -370,14 +298,3 @@ class CrawlMemory:
         state[state == TAKEN] = WAITING
         self._refreshed_at = self.fetches
         self.refresh()
-
-
-_NOTHING: Floats = np.zeros(0, np.float32)
-_BYTES_SCALE = 1 / (4 * 65535 / 12) ** 0.5
-
-
-def _normal(noise: int) -> float:
-    """A normally distributed number out of 32 uniform bits (sum of four uniform bytes)."""
-    mixed = noise * 0x9E3779B97F4A7C15 >> 32 & 0xFFFFFFFF
-    # a uniform byte has mean 127.5 and variance (256² - 1) / 12
-    return (sum(mixed.to_bytes(4, "little")) - 510) * _BYTES_SCALE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from semcrawl.relevance.learned.memory import Judgement
+from semcrawl.relevance.learned.judging import Judgement
 
 #: links judged at one age of the model that are remembered
 _MOST = 10_000

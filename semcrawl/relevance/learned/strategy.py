@@ -165,7 +165,7 @@ class Learned:
             ("is a target", f"{target[0]:.0%} likely"),
             ("prior", f"{facts.signs.prior:+.2f} logits"),
         ]
-        if memory.has_twin(link.url):
+        if memory.judge.has_twin(memory.table, link.url):
             penalty = self.options.twin_penalty
             rows.append(("against", f"{-penalty:+.2f} page known under another address"))
         best, worst = weighed[: -_EXPLAINED - 1 : -1], weighed[:_EXPLAINED]
@@ -253,7 +253,7 @@ class Learned:
     ) -> tuple[Floats, Floats, Floats]:
         """Index, probability of being a target, and score (index and bonus) of links."""
         memory = self._memory
-        judged = memory.judge(urls, facts)
+        judged = memory.judge.of(memory.table, urls, facts)
         self._judged.keep(urls, judged, memory.age)
         index, target = judged.indexes, judged.likely
         if not self.options.use_exploration or not len(index):
