@@ -1,6 +1,6 @@
 """How long the crawl's event loop stands still while large documents are read.
 
-Three loads, each read in the event loop's own thread and in worker threads, side by side: one
+Three loads, each read in the event loop's own thread and beside it, side by side: one
 document of N-Triples, many documents of Turtle that come at the same time, and one HTML page with
 RDFa in every row, whose links are looked for too. Prints the longest pause that a task waking every
 5 milliseconds saw, and the ratio.
@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable
 from scrapy.settings import Settings
 
 import semcrawl.settings
+from semcrawl.rdf import detect
 from semcrawl.spiders.reading import Reader, discard
 from semcrawl.urls import DEFAULT_NORMALISATION
 
@@ -51,11 +52,12 @@ def loads(size: int) -> dict[str, Work]:
     )
 
     async def one(reader: Reader) -> None:
-        discard(await reader.read(triples, URL, "application/n-triples"))
+        discard(await reader.read(triples, URL, "", detect(triples, None, URL)))
 
     async def many(reader: Reader) -> None:
+        kind = detect(turtle, "text/turtle", URL)
         for reading in await asyncio.gather(
-            *(reader.read(turtle, f"{URL}/{n}", "text/turtle") for n in range(DOCUMENTS))
+            *(reader.read(turtle, f"{URL}/{n}", "", kind) for n in range(DOCUMENTS))
         ):
             discard(reading)
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 #: key of ``Request.meta``: the :class:`BodyFile` of a response whose ``body`` is empty for it
 BODY_FILE = "semcrawl_body_file"
@@ -42,14 +42,26 @@ class BodyFile:
 
     def stream(self) -> BodyStream:
         """Return a reader from the start; each has a place of its own."""
+        return BodyStream(self.fileno(), self)
+
+    def fileno(self) -> int:
+        """Return the number of the open file, with all that was written."""
         self._file.flush()
-        return BodyStream(self._file.fileno(), self)
+        return self._file.fileno()
+
+
+class Sized(Protocol):
+    """What a stream is asked of the owner of its file."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
 
 
 class BodyStream:
     """Reads a :class:`BodyFile`."""
 
-    def __init__(self, descriptor: int, owner: BodyFile) -> None:
+    def __init__(self, descriptor: int, owner: Sized) -> None:
         """Read from the start; ``owner`` lives as long as this."""
         self._descriptor = descriptor
         self._owner = owner

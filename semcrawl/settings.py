@@ -169,12 +169,16 @@ SEMCRAWL_RDF_LINKS = ["all"]
 SEMCRAWL_RDF_LINK_POSITIONS = ["subject", "object"]
 #: Triples that the RDFa of one page may say, and as many that its Microdata may.
 SEMCRAWL_MAX_TRIPLES_PER_PAGE = 200_000
-#: Bytes above which a document is read in a thread, so that the crawl goes on meanwhile.
+#: Bytes above which a document is read in a thread or a process, so that the crawl goes on.
 SEMCRAWL_READ_IN_THREAD_ABOVE = 262_144
+#: Processes, at most, that a spider has for reading what cannot be stopped in a thread: large
+#: pages, archives, and large documents of JSON-LD and XML. They start when needed; 0: threads only.
+SEMCRAWL_READ_PROCESSES = 2
 #: Bytes up to which a document is read as a whole; larger ones wait in a file without a name, and
 #: are read piece by piece. Of a larger HTML page the beginning is read.
 SEMCRAWL_MAX_SIZE_IN_MEMORY = 32 * 1024 * 1024
-#: Seconds after which the reading of a document is cut off; what was read until then counts.
+#: Seconds after which the reading of a document is cut off. What was read until then counts, unless
+#: the process that reads it had to be ended.
 SEMCRAWL_MAX_READ_TIME = 900.0
 #: Bytes of N-Quads after which a document is cut off.
 SEMCRAWL_MAX_NQUADS_SIZE = 64 * 1024**3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 import time
@@ -24,6 +25,11 @@ _TERM = re.compile(
 )
 
 _PIECE = 1 << 19
+
+
+def spool_prefix(pid: int) -> str:
+    """Return how the names of the files begin that the sinks of a process make."""
+    return f"semcrawl-{pid}-"
 
 
 class Mark(NamedTuple):
@@ -219,7 +225,10 @@ class QuadSink:
 
     def _to_file(self) -> None:
         file = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed by finish
-            prefix="semcrawl-", suffix=".nq", dir=self._options.spool_dir, delete=False
+            prefix=spool_prefix(os.getpid()),
+            suffix=".nq",
+            dir=self._options.spool_dir,
+            delete=False,
         )
         self.spool = Path(file.name)
         file.write(self._memory.getbuffer())

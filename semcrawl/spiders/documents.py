@@ -11,6 +11,7 @@ from scrapy.http import Response
 
 from semcrawl.bodies import body_file
 from semcrawl.errors import FrontierError
+from semcrawl.isolation import ReadingLost
 from semcrawl.items import EMBEDDED, FetchedFile, FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.links import Page
 from semcrawl.rdf import Detection, Reading
@@ -43,8 +44,11 @@ class DocumentSpider(FocusedSpider):
             raise
         except Exception as error:
             self.logger.debug("%s cannot be read", attempt.url, exc_info=True)
+            text = (
+                str(error) if isinstance(error, ReadingLost) else f"{type(error).__name__}: {error}"
+            )
             record = attempt.record(FetchOutcome.PARSE_ERROR, response)
-            record.errors = f"{type(error).__name__}: {error}".splitlines()[0][:_MAX_TEXT]
+            record.errors = text.splitlines()[0][:_MAX_TEXT]
             self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
 
@@ -94,14 +98,12 @@ class DocumentSpider(FocusedSpider):
     async def _read_rdf(
         self, attempt: Attempt, response: Response, detection: Detection
     ) -> Reading:
-        packed = detection.compression is not None
-
         async def read(contexts: Mapping[str, bytes]) -> Reading:
             return await self.reader.read(
                 body_file(attempt.meta) or response.body,
                 attempt.url,
                 content_type(response),
-                packed=packed,
+                detection,
                 contexts=contexts,
             )
 

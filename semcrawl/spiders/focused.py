@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.http import Request, Response
@@ -67,6 +68,7 @@ class FocusedSpider(PlantingSpider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         settings = crawler.settings
         spider.reader = Reader.from_settings(settings, spider.normalisation)
+        crawler.signals.connect(spider.reader.close, signals.spider_closed)
         spider.targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
         spider._retry_codes = frozenset(int(code) for code in settings.getlist("RETRY_HTTP_CODES"))
         spider._retries = settings.getint("RETRY_TIMES") if settings.getbool("RETRY_ENABLED") else 0

@@ -1,7 +1,8 @@
 """Reading bodies for the spiders: the pure parts with the crawl's options, off the reactor.
 
-Large bodies are read in threads, not in processes: the parsers release the interpreter between
-and during their calls often enough (``docs/rdf.md`` has the figures), and nothing is copied.
+Large bodies in syntaxes whose reading can be stopped at any statement are read in threads: the
+parsers release the interpreter often enough (``docs/rdf.md`` has the figures), and nothing is
+copied. All others are read in processes, which can be ended.
 """
 
 from __future__ import annotations
@@ -9,19 +10,28 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from typing import IO, Self, TypeVar, cast
 
 from scrapy.settings import BaseSettings
 
-from semcrawl import rdf
+from semcrawl import isolated, rdf
 from semcrawl.bodies import BodyFile
+from semcrawl.isolation import ReadingLost, ReadingProcesses
+from semcrawl.items import DocumentError
 from semcrawl.links import ExtractionOptions, Link, extract_links
 from semcrawl.spiders.readoptions import read_options
 from semcrawl.spiders.spool import spool_folder
 from semcrawl.urls import Normalisation, normalise
+from semcrawl.vocabulary import Kind, RdfFormat
 
 T = TypeVar("T")
+
+#: syntaxes that are read statement by statement, with a look at the clock in between
+_STOPPABLE = frozenset(
+    {RdfFormat.N_TRIPLES, RdfFormat.N_QUADS, RdfFormat.TURTLE, RdfFormat.TRIG, RdfFormat.N3}
+)
 
 
 @dataclass
@@ -30,17 +40,27 @@ class Reader:
 
     extraction: ExtractionOptions
     options: rdf.ReadOptions = field(default_factory=rdf.ReadOptions)
-    #: bytes above which a document is read in a thread
+    #: bytes above which a document is read in a thread or a process
     thread_above: int = 262_144
+    #: without them, all is read in threads, and the limit of time holds between statements only
+    processes: ReadingProcesses | None = None
 
     @classmethod
     def from_settings(cls, settings: BaseSettings, normalisation: Normalisation) -> Self:
         """Read the settings; raise ``UsageError`` for wrong ones."""
+        options = read_options(settings, spool_folder(settings))
+        count = settings.getint("SEMCRAWL_READ_PROCESSES")
         return cls(
             ExtractionOptions(settings.getint("SEMCRAWL_MAX_LINKS_PER_PAGE"), normalisation),
-            read_options(settings, spool_folder(settings)),
+            options,
             settings.getint("SEMCRAWL_READ_IN_THREAD_ABOVE"),
+            ReadingProcesses(count, options.max_seconds, options.spool_dir) if count > 0 else None,
         )
+
+    def close(self) -> None:
+        """End the processes."""
+        if self.processes is not None:
+            self.processes.close()
 
     def detect(self, body: bytes, content_type: str, url: str) -> rdf.Detection:
         """Tell what a body really is (sources.md T.5, step 3)."""
@@ -51,25 +71,25 @@ class Reader:
         body: bytes | BodyFile,
         url: str,
         content_type: str,
+        detection: rdf.Detection,
         *,
-        packed: bool = False,
         contexts: Mapping[str, bytes] | None = None,
     ) -> rdf.Reading:
-        """Read an RDF document, its links too; ``packed`` if it must be unpacked first."""
-
-        def work() -> rdf.Reading:
-            label = content_type or None
+        """Read an RDF document, its links too."""
+        rest = (url, content_type or None, self.options, contexts)
+        packed = detection.compression is not None
+        stoppable = not packed and detection.format in _STOPPABLE
+        try:
             if isinstance(body, BodyFile):
+                if self.processes is not None and not stoppable:
+                    return await self.processes.run(isolated.read_shared_file, *rest, file=body)
                 file = cast(IO[bytes], body.stream())  # nothing but read is asked for
-                reading = rdf.read_stream(file, url, label, self.options, contexts=contexts)
-            else:
-                reading = rdf.read(body, url, label, self.options, contexts=contexts)
-            _ = reading.links  # looked for when first asked
-            return reading
-
-        if isinstance(body, BodyFile):
-            return await asyncio.to_thread(work)
-        return await self._run(work, len(body), always=packed)
+                return await asyncio.to_thread(isolated.read_file, file, *rest)
+            return await self._run(
+                isolated.read_document, body, *rest, always=packed, stoppable=stoppable
+            )
+        except ReadingLost as loss:
+            return _lost(detection, loss)
 
     async def read_embedded(
         self,
@@ -79,13 +99,13 @@ class Reader:
         contexts: Mapping[str, bytes] | None = None,
     ) -> rdf.Reading:
         """Read the data embedded in a page."""
-
-        def work() -> rdf.Reading:
-            return rdf.read_embedded(
-                body, url, content_type or None, self.options, contexts=contexts
-            )
-
-        return await self._run(work, len(body))
+        rest = (url, content_type or None, self.options, contexts)
+        try:
+            return await self._run(isolated.read_page, body, *rest)
+        except ReadingLost as loss:
+            reading = _lost(rdf.Detection(Kind.HTML, None, 1.0, "read as a page"), loss)
+            reading.embedded = True
+            return reading
 
     async def links(
         self,
@@ -95,18 +115,21 @@ class Reader:
         headers: Sequence[str] = (),
         known: Callable[[str], bool] | None = None,
     ) -> list[Link]:
-        """Return the links of a page, without those to known URLs."""
+        """Return the links of a page, without those to known URLs.
 
-        def work() -> list[Link]:
-            return extract_links(body, url, content_type or None, self.extraction, headers, known)
-
-        return await self._run(work, len(body))
+        Raises :class:`ReadingLost` for a page that cannot be parsed in time.
+        """
+        rest = (url, content_type or None, self.extraction, headers)
+        if len(body) <= self.thread_above or self.processes is None:
+            return await self._run(partial(extract_links, known=known), body, *rest)
+        links = await self._run(isolated.page_links, body, *rest)
+        return [link for link in links if known is None or not known(link.url)]
 
     async def digest(self, body: bytes | BodyFile) -> str:
         """Return the SHA-256 of a body, hexadecimal."""
         if isinstance(body, BodyFile):
             return await asyncio.to_thread(_digest_of_file, body)
-        return await self._run(lambda: sha256(body).hexdigest(), len(body))
+        return await self._run(_digest, body, stoppable=True)
 
     def rdf_links(self, reading: rdf.Reading) -> list[Link]:
         """Return the links of an RDF document under their normalised URLs, each once.
@@ -127,10 +150,28 @@ class Reader:
                 )
         return list(links.values())
 
-    async def _run(self, work: Callable[[], T], size: int, *, always: bool = False) -> T:
-        if always or size > self.thread_above:
-            return await asyncio.to_thread(work)
-        return work()
+    async def _run(
+        self,
+        work: Callable[..., T],
+        body: bytes,
+        *rest: object,
+        always: bool = False,
+        stoppable: bool = False,
+    ) -> T:
+        """Call ``work`` with a body: here if that is small, else elsewhere."""
+        if not always and len(body) <= self.thread_above:
+            return work(body, *rest)
+        if stoppable or self.processes is None:
+            return await asyncio.to_thread(work, body, *rest)
+        return await self.processes.run(work, body, *rest)
+
+
+def _lost(detection: rdf.Detection, loss: ReadingLost) -> rdf.Reading:
+    return rdf.Reading(detection, errors=[DocumentError(str(loss))], error_count=1)
+
+
+def _digest(body: bytes) -> str:
+    return sha256(body).hexdigest()
 
 
 def _digest_of_file(body: BodyFile) -> str:

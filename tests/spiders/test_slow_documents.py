@@ -1,0 +1,173 @@
+"""Documents that no parser would finish: each ends at the limit of time, the crawl goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from harvest.runs import Run, harvest
+
+from semcrawl.bodies import BodyFile
+from semcrawl.demo import DemoWeb, serve
+from semcrawl.isolation import ReadingProcesses
+from semcrawl.links import ExtractionOptions
+from semcrawl.rdf import Reading, ReadOptions, detect
+from semcrawl.spiders.reading import Reader
+from spiders.site import HTML, handler, page, triples
+
+D = "http://d.example"
+SECONDS = 1.0
+#: each node adds a context to one of ten thousand terms, which the parser copies
+TERMS = ",".join(f'"t{n}": "http://v.example/{n}"' for n in range(10_000))
+NODE = '{"@context": {"z": "http://v.example/z"}, "t1": 1}'
+JSON_LD = f'{{"@context": {{{TERMS}}}, "@graph": [{",".join([NODE] * 30_000)}]}}'.encode()
+#: each attribute of an element is compared with all before it
+ATTRIBUTES = " ".join(f'a{n}="x"' for n in range(300_000))
+PAGE = f'<html><body><p {ATTRIBUTES} property="v:x">text</p><a href="/late.nt">x</a>'.encode()
+#: each name is looked for among all namespaces
+SPACES = " ".join(f'xmlns:n{n}="urn:x-{n}"' for n in range(60_000))
+RDF_XML = (
+    f'<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" {SPACES}>'
+    + "<r:Description/>" * 150_000
+    + "</r:RDF>"
+).encode()
+LD = "application/ld+json"
+
+
+@pytest.fixture
+def reader() -> Reader:
+    options = ReadOptions(max_seconds=SECONDS)
+    return Reader(ExtractionOptions(), options, 1000, ReadingProcesses(1, SECONDS))
+
+
+def read(reader: Reader, body: bytes | BodyFile, media: str = LD) -> Reading:
+    head = body if isinstance(body, bytes) else body.head(1 << 20)
+
+    async def both() -> Reading:
+        return await reader.read(body, f"{D}/x", media, detect(head, media, f"{D}/x"))
+
+    return asyncio.run(both())
+
+
+def small(count: int) -> bytes:
+    nodes = ",".join(
+        f'{{"@id": "http://d.example/#{n}", "http://v.example/p": 1}}' for n in range(count)
+    )
+    return f'{{"@graph": [{nodes}]}}'.encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "media"),
+    [
+        pytest.param(JSON_LD, LD, id="json-ld"),
+        pytest.param(RDF_XML, "application/rdf+xml", id="rdf-xml", marks=pytest.mark.slow),
+    ],
+)
+def test_a_document_without_end_is_an_error_and_the_next_is_read(
+    reader: Reader, body: bytes, media: str
+) -> None:
+    lost = read(reader, body, media)
+    assert [error.message for error in lost.errors] == [f"not finished after {SECONDS:g} seconds"]
+    assert read(reader, small(50)).quads == 50
+    reader.close()
+
+
+def test_a_large_body_on_disk_is_read_and_ended_the_same(reader: Reader, tmp_path: Path) -> None:
+    for content, quads in ((JSON_LD, 0), (small(5_000), 5_000)):
+        body = BodyFile(tmp_path)
+        body.write(gzip.compress(content))
+        reading = read(reader, body)
+        assert reading.quads == quads
+        assert bool(reading.errors) == (quads == 0)
+        assert body.head(2) == b"\x1f\x8b"  # ours to read on
+    reader.close()
+
+
+def test_a_page_without_end_is_one_error(reader: Reader) -> None:
+    reading = asyncio.run(reader.read_embedded(PAGE, f"{D}/", HTML))
+    assert reading.errors[0].message == f"not finished after {SECONDS:g} seconds"
+    assert reading.embedded
+    reader.close()
+
+
+def test_what_is_read_in_a_process_is_what_is_read_here(reader: Reader) -> None:
+    here = Reader(ExtractionOptions(), reader.options, 1 << 30)
+    _, body = page("/a.ttl", "/b.ttl", body='<p vocab="http://v.example/" property="p">o</p>' * 90)
+
+    def known(url: str) -> bool:
+        return url.endswith("/b.ttl")
+
+    async def links(where: Reader) -> list[str]:
+        return [link.url for link in await where.links(body, f"{D}/", HTML, (), known)]
+
+    assert asyncio.run(links(reader)) == asyncio.run(links(here)) == [f"{D}/a.ttl"]
+    one, other = (asyncio.run(r.read_embedded(body, f"{D}/", HTML)) for r in (reader, here))
+    assert one.nquads == other.nquads != b""
+    one, other = (read(r, small(100)) for r in (reader, here))
+    assert (one.nquads, one.links) == (other.nquads, other.links)
+    reader.close()
+
+
+def test_a_process_that_dies_costs_its_document_only(reader: Reader) -> None:
+    processes = reader.processes
+    assert processes is not None
+    assert read(reader, small(50)).quads == 50
+    (child,) = processes._all
+    os.kill(child.process.pid, signal.SIGKILL)
+    child.process.wait()
+    assert read(reader, small(50)).quads == 50  # another took its place
+    reader.close()
+    assert [child.process.poll() is not None for child in processes._all] == [True] * len(
+        processes._all
+    )
+
+
+def test_quads_on_their_way_to_a_file_are_cleared_away(tmp_path: Path) -> None:
+    """Files that were delivered stay, those of a process that was ended go."""
+    options = ReadOptions(max_seconds=SECONDS, spool_above=1000, spool_dir=tmp_path)
+    reader = Reader(ExtractionOptions(), options, 1000, ReadingProcesses(1, SECONDS, tmp_path))
+    kept = read(reader, small(500))
+    assert kept.spool is not None
+    assert list(tmp_path.iterdir()) == [kept.spool]
+    assert read(reader, JSON_LD).error_count
+    assert list(tmp_path.iterdir()) == [kept.spool]
+    reader.close()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    site = {
+        "/": page("/slow.jsonld", "/slow.html", "/slow.rdf", "/good.nt", "/good.jsonld"),
+        "/slow.jsonld": (LD, JSON_LD),
+        "/slow.html": (HTML, PAGE),
+        "/slow.rdf": ("application/rdf+xml", RDF_XML),
+        "/late.nt": ("application/n-triples", triples("late", 3)),
+        "/good.nt": ("application/n-triples", triples("good", 5)),
+        "/good.jsonld": (LD, small(9_000)),
+    }
+    with serve(DemoWeb(), handlers={"d.example": handler(site)}) as server:
+        return harvest(
+            f"{D}/",
+            "--fast",
+            *("-s", f"SEMCRAWL_MAX_READ_TIME={SECONDS}"),
+            folder=tmp_path_factory.mktemp("slow") / "out",
+            proxy=server.proxy_url,
+        )
+
+
+def test_a_crawl_records_them_and_goes_on(run: Run) -> None:
+    run.is_calm()
+    assert run.status == 0
+    outcomes, errors = run.outcomes(), {r["url"]: r["errors"] for r in run.records}
+    expected = {"jsonld": "parse-error", "rdf": "parse-error", "html": "fetched-html"}
+    for name, outcome in expected.items():
+        assert outcomes[f"{D}/slow.{name}"] == [outcome]
+        assert f"not finished after {SECONDS:g} seconds" in errors[f"{D}/slow.{name}"]
+    # the links of the page are found, as they are looked for in another way
+    names = ("good.nt", "good.jsonld", "late.nt")
+    assert [run.documents().get(f"{D}/{name}") for name in names] == [5, 9_000, 3]
+    assert not list(run.folder.glob(".spool-*"))
