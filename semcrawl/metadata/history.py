@@ -79,9 +79,11 @@ class DocumentHistory:
 
     def note_record(self, record: FetchRecord, revision: Callable[[], int]) -> Written:
         """Take in what a re-visit's record says of a document; ``revision`` numbers a change."""
+        if not record.revisit:
+            return Written.NOTHING
         key = url_key(record.url)
         known = self._known.get(key)
-        if not record.revisit or known is None or known.gone_at is not None:
+        if known is None or known.gone_at is not None:
             return Written.NOTHING
         is_gone = says_gone(record)
         if record.started_at <= known.last_seen_at or not (

@@ -151,4 +151,6 @@ def url_key(url: str) -> str:
 
 def storable(text: str) -> str:
     """Return the text without what a database refuses: NULs and lone surrogates."""
-    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode()
+    return text.replace("\0", "\ufffd") if "\0" in text else text
