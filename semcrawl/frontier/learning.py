@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -61,6 +62,8 @@ class SharedLearning:
         self._hearing = asyncio.Lock()
         #: outcomes that the other workers have not been told of yet, with their queues
         self._untold: list[tuple[str, bytes]] = []
+        #: outcomes that were told and not heard yet, oldest first (``in_step``)
+        self._own: deque[tuple[bytes, Outcome]] = deque()
         self._learned = False
         self._loading = False
 
@@ -100,7 +103,10 @@ class SharedLearning:
             self._take_in(outcome)
             self._learned = True
         if self._worth_telling is None or self._worth_telling(outcome):
-            self._untold.append((queue, encode_event(outcome)))
+            event = encode_event(outcome)
+            self._untold.append((queue, event))
+            if self.in_step:
+                self._own.append((event, outcome))
 
     async def tell(self) -> None:
         """Tell the other workers and the frontier what was learned since the last call."""
@@ -123,7 +129,7 @@ class SharedLearning:
             keys: dict[str, float] = {}
             for event in news:
                 if event.event is not None and (self.in_step or not event.mine):
-                    self._hear_outcome(event.event, event.queue)
+                    self._hear_outcome(event.event, event.queue, mine=event.mine)
                     moved = self.strategy.rekeyed()
                     if event.mine or not self.in_step or self._loading:
                         keys.update(moved)
@@ -138,15 +144,25 @@ class SharedLearning:
             await self._rekey(keys)
             return len(news)
 
-    def _hear_outcome(self, event: bytes, queue: str) -> None:
-        try:
-            outcome = decode_event(event)
-        except ValueError as error:
-            logger.warning("an event of another worker cannot be read: %s", error)
-            return
+    def _hear_outcome(self, event: bytes, queue: str, *, mine: bool) -> None:
+        outcome = self._own_outcome(event) if mine else None
+        if outcome is None:
+            try:
+                outcome = decode_event(event)
+            except ValueError as error:
+                logger.warning("an event of another worker cannot be read: %s", error)
+                return
         self._take_in(outcome)
         if self.in_step and queue:
             self._note_places((r.link.url, queue, r.group) for r in outcome.new_links if r.group)
+
+    def _own_outcome(self, event: bytes) -> Outcome | None:
+        """What this worker told in an event of its own, unless that was before a restart."""
+        while self._own:
+            told, outcome = self._own.popleft()
+            if told == event:
+                return outcome
+        return None
 
     def _take_in(self, outcome: Outcome) -> None:
         self.outcomes += 1
