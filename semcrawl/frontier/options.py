@@ -49,6 +49,8 @@ class FrontierOptions:
     #: seconds after which :meth:`Frontier.next_ready` wants to be asked again while only
     #: downloads under way keep hosts from being asked
     poll: float = 0.1
+    #: most links that wait in one list on the server: it is read and moved as a whole
+    chunk: int = 64
     #: seconds to wait for an answer of the server
     timeout: float = 30.0
 
@@ -62,6 +64,7 @@ class FrontierOptions:
             "penalty_time": round(self.penalty_time * 1e6),
             "max_waiting": self.max_waiting,
             "exact_limit": self.exact_limit,
+            "chunk": self.chunk,
         }
 
     def bloom_size(self) -> str:
@@ -76,6 +79,8 @@ class FrontierOptions:
             raise UsageError(f"lease time must be more than 0 s, not {self.lease_time}")
         if not 0 <= self.delay < 1e6:
             raise UsageError(f"crawl delay must be 0 to 1,000,000 s, not {self.delay}")
+        if self.chunk < 1:
+            raise UsageError(f"a chunk holds at least 1 link, not {self.chunk}")
         if self.concurrency < 1:
             raise UsageError(f"concurrency per host must be at least 1, not {self.concurrency}")
         if self.fairness not in ("off", "equal", "yield"):

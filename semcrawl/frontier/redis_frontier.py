@@ -7,28 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from redis.asyncio import Redis
 
 from semcrawl.errors import FrontierCorrupt
-from semcrawl.frontier.contract import Counts, Entry, Frontier, Lease
+from semcrawl.frontier.contract import Counts, Entry, Lease
 from semcrawl.frontier.keys import FORMAT_VERSION, Keys
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.packing import (
-    News,
     Waiting,
     check,
     digest,
     pack_blob,
     text,
     unpack_lease,
-    unpack_taken,
 )
 from semcrawl.frontier.server import Server
+from semcrawl.frontier.sharedstate import EVENTS_KEPT, SharedState
 from semcrawl.frontier.workers import is_gone
 
-_EVENTS_KEPT = 100_000
 #: seconds that a server which is away gets at the end
 _CLOSING_PATIENCE = 2.0
 
@@ -37,7 +34,7 @@ def _micros(seconds: float) -> int:
     return round(seconds * 1_000_000)
 
 
-class RedisFrontier(Frontier):
+class RedisFrontier(SharedState):
     """The frontier of one worker, on a Redis server (6.2 or newer) shared by all workers.
 
     ``server`` is a URL or the path of a Unix socket. All keys start with ``{prefix}:``, see
@@ -59,22 +56,20 @@ class RedisFrontier(Frontier):
         revive: Callable[[], None] | None = None,
     ) -> None:
         self.options = options or FrontierOptions()
-        self.keys = Keys(prefix)
         self.worker_id = worker_id
-        # events are told apart by incarnation, so that a restarted worker hears its former self
-        self._incarnation = uuid4().bytes
-        self._last_event = b"-"
         #: when the crawl began: with its name, a name never used again
         self._created = ""
-        self._server = Server(
+        keys = Keys(prefix)
+        connection = Server(
             server,
-            meta_key=self.keys.meta,
+            meta_key=keys.meta,
             options=self.options.script_options(),
             worker_id=worker_id,
             timeout=self.options.timeout,
             patience=self.options.patience,
             revive=revive,
         )
+        super().__init__(connection, keys)
 
     async def open(self) -> None:
         """Connect, check the keys' version stamp, take back this worker's former leases.
@@ -169,7 +164,7 @@ class RedisFrontier(Frontier):
         the best any more (not if ``strict`` is off).
         """
         args = [limit, _micros(self.options.lease_time), self.worker_id, list(queues)]
-        args += [self._incarnation, _EVENTS_KEPT, strict and self._last_event]
+        args += [self._incarnation, EVENTS_KEPT, strict and self._last_event]
         reply = await self._server.run("take", args, once=True)
         return None if reply is None else [self._lease(f) for f in reply]
 
@@ -290,84 +285,6 @@ class RedisFrontier(Frontier):
         if seeds:
             data = [seed.encode("utf-8", "surrogateescape") for seed in seeds]
             await self._server.run("done_seeds", [data], key)
-
-    # -- shared state
-    async def publish(self, *events: bytes, queue: str = "") -> None:
-        """Append events for the other workers; the last 100,000 or so are kept.
-
-        ``queue`` is that of the links they speak of.
-        """
-        args = [self._incarnation, events, _EVENTS_KEPT, queue]
-        await self._server.run("publish", args, once=True)
-
-    async def events(self, limit: int = 1000) -> list[bytes]:
-        """Events of other workers since the last call (or since the loaded state was saved)."""
-        return [n.event for n in await self.news(limit) if not n.mine and n.event is not None]
-
-    async def news(self, limit: int = 1000) -> list[News]:
-        """What any worker, this one included, published or took in step since the last call."""
-        redis, name = self._server.redis, self.keys["events"]
-        start = self._last_event if self._last_event == b"-" else b"(" + self._last_event
-        reply: Any = await self._server.through(lambda: redis.xrange(name, start, "+", limit), name)
-        found: list[tuple[bytes, dict[bytes, bytes]]] = reply or []
-        if found:
-            self._last_event = found[-1][0]
-        return [
-            News(
-                mine=fields.get(b"w") == self._incarnation,
-                event=fields.get(b"e"),
-                queue=text(fields.get(b"q", b"")),
-                taken=unpack_taken(fields[b"t"], self.keys.root) if b"t" in fields else [],
-            )
-            for _, fields in found
-        ]
-
-    async def save(self, name: str, state: bytes) -> None:
-        """Keep a blob, and up to which event this worker had read when it was made."""
-        redis, key = self._server.redis, self.keys["state"]
-        fields: Any = {name: state, name + ":event": self._last_event}
-        await self._server.through(lambda: redis.hset(key, mapping=fields), key)
-
-    async def load(self, name: str) -> bytes | None:
-        """Return the blob, or ``None``; :meth:`events` goes on from where it was made."""
-        redis, key = self._server.redis, self.keys["state"]
-        names = [name, name + ":event"]
-        reply: list[bytes | None] = await self._server.through(lambda: redis.hmget(key, names), key)
-        state, event = reply
-        if state is not None and event is not None:
-            self._last_event = event
-        return state
-
-    async def remember(self, name: str, content: bytes) -> None:
-        """Keep a blob that has nothing to do with the events, for all workers."""
-        redis, key = self._server.redis, self.keys["state"]
-        await self._server.through(lambda: redis.hset(key, name, content), key)
-
-    async def recall(self, name: str) -> bytes | None:
-        """Return a blob that :meth:`remember` kept, or ``None``."""
-        redis, key = self._server.redis, self.keys["state"]
-        found: bytes | None = await self._server.through(lambda: redis.hget(key, name), key)
-        return found
-
-    async def keep(self, name: str, content: bytes, seconds: float) -> None:
-        """Keep a blob for some time, for all workers."""
-        redis, key, life = self._server.redis, self.keys[name], max(round(seconds * 1000), 1)
-        await self._server.through(lambda: redis.set(key, content, px=life), key)
-
-    async def kept(self, name: str) -> bytes | None:
-        """Return a blob that :meth:`keep` kept, or ``None``."""
-        redis, key = self._server.redis, self.keys[name]
-        found: bytes | None = await self._server.through(lambda: redis.get(key), key)
-        return found
-
-    async def claim(self, name: str, seconds: float) -> bool:
-        """Claim a name for some time, or prolong this worker's claim; whether it has it now."""
-        args = [name, self._incarnation, max(round(seconds * 1000), 1)]
-        return bool(await self._server.run("claim", args))
-
-    async def unclaim(self, name: str) -> None:
-        """Let go of a name."""
-        await self._server.run("unclaim", [name, self._incarnation])
 
     # -- looking
     async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:

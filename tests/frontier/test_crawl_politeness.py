@@ -13,8 +13,8 @@ from served_redis import ServedRedis
 from web import Served, Web
 
 HOSTS = 50
-PAGES_PER_HOST = 25
-DELAYS = (0.5, 1.0, 2.0, 3.0)
+PAGES_PER_HOST = 16
+DELAYS = (0.5, 1.0, 1.5, 2.0)
 
 
 @pytest.mark.slow

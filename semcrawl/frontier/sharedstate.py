@@ -1,0 +1,102 @@
+"""What the workers of a crawl tell each other, and keep for later, on Redis."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+from semcrawl.frontier.contract import Frontier
+from semcrawl.frontier.keys import Keys
+from semcrawl.frontier.packing import News, text, unpack_taken
+from semcrawl.frontier.server import Server
+
+#: events that are kept, about
+EVENTS_KEPT = 100_000
+
+
+class SharedState(Frontier):
+    """The part of a frontier that has to do with its workers and not with links."""
+
+    def __init__(self, server: Server, keys: Keys) -> None:
+        self.keys = keys
+        self._server = server
+        # events are told apart by incarnation, so that a restarted worker hears its former self
+        self._incarnation = uuid4().bytes
+        self._last_event = b"-"
+
+    async def publish(self, *events: bytes, queue: str = "") -> None:
+        """Append events for the other workers; the last 100,000 or so are kept.
+
+        ``queue`` is that of the links they speak of.
+        """
+        args = [self._incarnation, events, EVENTS_KEPT, queue]
+        await self._server.run("publish", args, once=True)
+
+    async def events(self, limit: int = 1000) -> list[bytes]:
+        """Events of other workers since the last call (or since the loaded state was saved)."""
+        return [n.event for n in await self.news(limit) if not n.mine and n.event is not None]
+
+    async def news(self, limit: int = 1000) -> list[News]:
+        """What any worker, this one included, published or took in step since the last call."""
+        redis, name = self._server.redis, self.keys["events"]
+        start = self._last_event if self._last_event == b"-" else b"(" + self._last_event
+        reply: Any = await self._server.through(lambda: redis.xrange(name, start, "+", limit), name)
+        found: list[tuple[bytes, dict[bytes, bytes]]] = reply or []
+        if found:
+            self._last_event = found[-1][0]
+        return [
+            News(
+                mine=fields.get(b"w") == self._incarnation,
+                event=fields.get(b"e"),
+                queue=text(fields.get(b"q", b"")),
+                taken=unpack_taken(fields[b"t"], self.keys.root) if b"t" in fields else [],
+            )
+            for _, fields in found
+        ]
+
+    async def save(self, name: str, state: bytes) -> None:
+        """Keep a blob, and up to which event this worker had read when it was made."""
+        redis, key = self._server.redis, self.keys["state"]
+        fields: Any = {name: state, name + ":event": self._last_event}
+        await self._server.through(lambda: redis.hset(key, mapping=fields), key)
+
+    async def load(self, name: str) -> bytes | None:
+        """Return the blob, or ``None``; :meth:`events` goes on from where it was made."""
+        redis, key = self._server.redis, self.keys["state"]
+        names = [name, name + ":event"]
+        reply: list[bytes | None] = await self._server.through(lambda: redis.hmget(key, names), key)
+        state, event = reply
+        if state is not None and event is not None:
+            self._last_event = event
+        return state
+
+    async def remember(self, name: str, content: bytes) -> None:
+        """Keep a blob that has nothing to do with the events, for all workers."""
+        redis, key = self._server.redis, self.keys["state"]
+        await self._server.through(lambda: redis.hset(key, name, content), key)
+
+    async def recall(self, name: str) -> bytes | None:
+        """Return a blob that :meth:`remember` kept, or ``None``."""
+        redis, key = self._server.redis, self.keys["state"]
+        found: bytes | None = await self._server.through(lambda: redis.hget(key, name), key)
+        return found
+
+    async def keep(self, name: str, content: bytes, seconds: float) -> None:
+        """Keep a blob for some time, for all workers."""
+        redis, key, life = self._server.redis, self.keys[name], max(round(seconds * 1000), 1)
+        await self._server.through(lambda: redis.set(key, content, px=life), key)
+
+    async def kept(self, name: str) -> bytes | None:
+        """Return a blob that :meth:`keep` kept, or ``None``."""
+        redis, key = self._server.redis, self.keys[name]
+        found: bytes | None = await self._server.through(lambda: redis.get(key), key)
+        return found
+
+    async def claim(self, name: str, seconds: float) -> bool:
+        """Claim a name for some time, or prolong this worker's claim; whether it has it now."""
+        args = [name, self._incarnation, max(round(seconds * 1000), 1)]
+        return bool(await self._server.run("claim", args))
+
+    async def unclaim(self, name: str) -> None:
+        """Let go of a name."""
+        await self._server.run("unclaim", [name, self._incarnation])
