@@ -72,7 +72,8 @@ class ServerKeeper(threading.Thread):
 
     def await_server(self, deadline: float) -> None:
         """Return when the server answers; raise what prevents it."""
-        while not answers(self._socket):
+        # (a quick server answers before its process id is known here)
+        while self.pid is None or not answers(self._socket):
             if self._error is not None:
                 raise self._error
             late = time.monotonic() > deadline and not loads(self._socket)
