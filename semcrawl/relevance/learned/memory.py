@@ -63,6 +63,8 @@ class CrawlMemory:
         self._refreshed_at = 0
         #: numbers of hosts that something was fetched of since their predictions were refreshed
         self._stale: set[int] = set()
+        #: by how much the fetches since then were off what was predicted, in all
+        self._surprise = 0.0
 
     # -- links come in
 
@@ -160,6 +162,7 @@ class CrawlMemory:
             self._back_up(number)
         self.fetches += 1
         self._stale.add(int(table["host"][number]))
+        self._surprise += abs(seen - float(table["index"][number]))
 
     def _values(self, links: range) -> Floats:
         """What each link turned out to be worth, or else is predicted to be."""
@@ -231,7 +234,7 @@ class CrawlMemory:
     def refresh_stale(self) -> None:
         """Predict again what the last fetches may have moved: the first links of their hosts.
 
-        From time to time, and after every fetch at the start, all links.
+        Not while everything is as expected. From time to time, and at the start, all links.
         """
         if not self._stale:
             return
@@ -240,6 +243,9 @@ class CrawlMemory:
         if self.fetches <= options.refresh_always or self.fetches - self._refreshed_at >= every:
             self.refresh()
             return
+        if self._surprise < options.refresh_surprise:
+            return
+        self._surprise = 0.0
         hosts, self._stale = sorted(self._stale), set()
         for host in hosts:
             first = self.order.first(host, options.first)
@@ -250,6 +256,7 @@ class CrawlMemory:
         """Predict every waiting link again and choose the fronts anew."""
         self._refreshed_at = self.fetches
         self._stale.clear()
+        self._surprise = 0.0
         if self.table.size > self.options.max_links:
             self._forget()
         for first in range(0, self.table.size, _CHUNK):

@@ -50,8 +50,10 @@ class LearnedOptions:
     refresh_always: int = 60
     #: … and later after every so many fetches
     refresh_every: int = 25
-    #: … except those of the first so many links of the host, refreshed after every fetch
+    #: … except those of the first so many links of the host, refreshed with the next answers
     first: int = 64
+    #: … that were off what was predicted by so much in all (targets per request)
+    refresh_surprise: float = 0.05
     #: how many links of a host keep an exact key in the frontier
     head: int = 256
     #: a key is moved only when it is off by more than this
