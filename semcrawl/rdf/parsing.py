@@ -12,11 +12,12 @@ import pyoxigraph
 
 from semcrawl.rdf import linewise, rdfxml, trix
 from semcrawl.rdf.encoding import find_encoding, to_utf8
-from semcrawl.rdf.errors import ErrorLog, LimitReached, place_of
+from semcrawl.rdf.errors import ErrorLog, LimitReached
 from semcrawl.rdf.guards import guard_triple_terms, guard_xml
 from semcrawl.rdf.jsonld import parse_jsonld
 from semcrawl.rdf.linescan import has_pair
 from semcrawl.rdf.options import ReadOptions
+from semcrawl.rdf.restarting import parse_stream, parse_whole
 from semcrawl.rdf.sink import QuadSink
 from semcrawl.rdf.streams import Budget, Readable, SafeFile, Utf8File
 from semcrawl.vocabulary import RdfFormat
@@ -34,13 +35,6 @@ _WITH_GRAPHS = frozenset({RdfFormat.N3, RdfFormat.TRIG, RdfFormat.N_QUADS})
 _ALL_LABELLED = frozenset({RdfFormat.N_TRIPLES, RdfFormat.N_QUADS, RdfFormat.TRIX})
 _LAST_TOKEN = re.compile(rb"[^\s;,()\[\]]*+\Z")
 _HELD_BACK = 4096
-#: errors behind which the parser may take strings for what is between them
-_STRING_FAULTS = ("Line jumps are not allowed in string literals", "Unexpected end of file")
-_NEXT_STATEMENT = re.compile(
-    rb"\.[ \t]*\r?\n\s*?^(?=<|_:|\[|[A-Za-z][\w.-]*:|:\w|@prefix|@base|(?i:prefix|base)\s)",
-    re.MULTILINE,
-)
-_MAX_RESTARTS = 100
 _HEAD = 1 << 16
 
 
@@ -92,17 +86,27 @@ class Parser:
                 guard_triple_terms(data, depth)
                 data = without_cut_token(data)
                 if syntax is RdfFormat.N3:
-                    file = SafeFile(BytesIO(data), self._budget, counted=False)
-                    lines = _Lines(file)
-                    self._errors.line_now = lambda: lines.number
-                    self._resume(lines, syntax, base)
-                    self._errors.line_now = None
-                    if file.fault:
-                        raise LimitReached(file.fault)
-                elif syntax is RdfFormat.TURTLE:
-                    parse_turtle(data, base, self._sink, self._errors)
+                    self._parse_n3(data, base)
                 else:
-                    self._resume(data, syntax, base)
+                    parse_whole(data, _OXIGRAPH[syntax], base, self._sink, self._errors)
+
+    def _parse_n3(self, data: bytes, base: str) -> None:
+        """Read N3 line by line: errors of what is beyond RDF tell no place."""
+        file = SafeFile(BytesIO(b""), self._budget)
+
+        def wrapped(text: bytes, lines_before: int) -> Readable:
+            nonlocal file
+            file = SafeFile(BytesIO(text), self._budget, counted=False)
+            lines = _Lines(file)
+            self._errors.line_now = lambda: lines.number + lines_before
+            return lines
+
+        try:
+            parse_whole(data, _OXIGRAPH[RdfFormat.N3], base, self._sink, self._errors, wrapped)
+        finally:
+            self._errors.line_now = None
+        if file.fault:
+            raise LimitReached(file.fault)
 
     def parse_file(
         self, file: SafeFile, content_type: str | None, syntax: RdfFormat, base: str
@@ -125,7 +129,8 @@ class Parser:
                 text, _OXIGRAPH[syntax], self._sink, self._errors, self._options.max_depth
             )
         elif syntax in (RdfFormat.TURTLE, RdfFormat.N3, RdfFormat.TRIG):
-            self._resume(_Guarded(text, self._options.max_depth), syntax, base)
+            guarded = _Guarded(text, self._options.max_depth)
+            parse_stream(guarded, _OXIGRAPH[syntax], base, self._sink, self._errors)
         elif syntax is RdfFormat.RDF_XML:
             head = file.peek(_HEAD)
             if b"<!ENTITY" in head:
@@ -138,10 +143,6 @@ class Parser:
         self._sink.flush()
         self._sink.has_graphs = syntax in _WITH_GRAPHS
         self._sink.names.all_labelled = syntax in _ALL_LABELLED
-
-    def _resume(self, text: bytes | Readable, syntax: RdfFormat, base: str) -> None:
-        source = pyoxigraph.parse(cast("bytes | IO[bytes]", text), _OXIGRAPH[syntax], base_iri=base)
-        resume(source, self._sink, self._errors)
 
     def _first_error_ends(self, file: Readable, base: str) -> None:
         source = pyoxigraph.parse(
@@ -159,59 +160,6 @@ def _may_say_labels(data: bytes, syntax: RdfFormat) -> bool:
     if syntax is RdfFormat.RDF_XML:
         return has_pair(data, b"_", b":&<]") or has_pair(data, b"&", b"#") or b"<!ENTITY" in data
     return has_pair(data, b"_", b":") or has_pair(data, b"\\", b"uU")
-
-
-def parse_turtle(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> None:
-    """Read a Turtle document; a string that is not closed costs its statement only.
-
-    The parser takes all behind it for strings and back to front. So it starts again with the next
-    line that looks like the beginning of a statement, behind one that ends with a dot.
-    """
-    head, first_line = b"", 1
-    start = 0
-    for _ in range(_MAX_RESTARTS):
-        source = pyoxigraph.parse(
-            head + data[start:] if start else data, _OXIGRAPH[RdfFormat.TURTLE], base_iri=base
-        )
-        fault = resume(source, sink, errors, first_line, _STRING_FAULTS)
-        if fault is None:
-            return
-        for _ in range(place_of(fault)[1] - bool(head) - 1):
-            start = data.find(b"\n", start) + 1
-        behind = _NEXT_STATEMENT.search(data, start)
-        if behind is None:
-            return
-        start = behind.end()
-        first_line = data.count(b"\n", 0, start)  # the head is a line, too
-        names = "".join(f"@prefix {name}: <{iri}> . " for name, iri in source.prefixes.items())
-        head = f"@base <{source.base_iri or base}> . {names}\n".encode()
-    errors.add(
-        f"more than {_MAX_RESTARTS} strings are not closed; the rest is not read", first_line
-    )
-
-
-def resume(
-    source: pyoxigraph.QuadParser,
-    sink: QuadSink,
-    errors: ErrorLog,
-    first_line: int = 1,
-    until: tuple[str, ...] = (),
-) -> SyntaxError | None:
-    """Serialise all that ``source`` gives, going on after each error.
-
-    Ends at an error, and returns it, whose message begins with one of ``until``.
-    """
-    target = pyoxigraph.RdfFormat.N_QUADS if sink.has_graphs else pyoxigraph.RdfFormat.N_TRIPLES
-    while True:
-        try:
-            pyoxigraph.serialize(source, sink.file, target)
-        except SyntaxError as error:
-            errors.add_syntax(error, first_line)
-            errors.check_time()
-            if until and place_of(error)[0].startswith(until):
-                return error
-            continue
-        return None
 
 
 def without_cut_token(data: bytes) -> bytes:

@@ -1,9 +1,11 @@
 """Reading documents of every syntax into quads."""
 
+from io import BytesIO
+
 import pyoxigraph
 import pytest
 
-from semcrawl.rdf import read
+from semcrawl.rdf import ReadOptions, read, read_stream
 from semcrawl.vocabulary import Kind, RdfFormat
 
 URL = "http://example.org/data/doc"
@@ -209,9 +211,79 @@ REST = "".join(f'e:s{n} <p> "value {n}" .\n' for n in range(10))
 )
 def test_a_string_that_is_not_closed_costs_its_statement_only(bad: str) -> None:
     text = f'@prefix e: <http://e/> .\n@base <http://base/> .\n<z> <p> "before" .\n{bad}{REST}'
-    reading = read(text.encode(), URL, "text/turtle")
-    assert reading.nquads.count(b"<http://e/s") == 10
-    assert b'<http://base/p> "value 9"' in reading.nquads
-    assert {error.line for error in reading.errors} <= {4, 8}
-    assert reading.errors[0].line == 4
-    assert reading.errors[0].column > 1
+    body = text.encode()
+    # as a whole, and as what is too large for that
+    for reading in (
+        read(body, URL, "text/turtle"),
+        read(body, URL, "text/n3"),
+        read_stream(BytesIO(body), URL, "text/turtle", ReadOptions(max_in_memory=10)),
+    ):
+        assert reading.nquads.count(b"<http://e/s") == 10
+        assert b'<http://base/p> "value 9"' in reading.nquads
+        assert {error.line for error in reading.errors} <= {4, 8}
+        assert reading.errors[0].line == 4
+        assert reading.errors[0].column > 1
+
+
+@pytest.mark.parametrize("bad", ['e:bad e:p "x .', "e:bad e:p 'it's' .", 'e:bad e:p "x\n  y" .'])
+@pytest.mark.parametrize("indent", ["", "    "])
+@pytest.mark.parametrize("opening", ["e:g {", "GRAPH <http://e/g> {", "<http://e/g>\n{", "{"])
+def test_a_string_that_is_not_closed_costs_no_other_statement_and_no_graph_in_trig(
+    opening: str, indent: str, bad: str
+) -> None:
+    """Also where the statement is the block's first, or its last."""
+    good = [f"{indent}e:s{n} e:p 'value {n}' .\n" for n in range(3)]
+    blocks = [[bad, *good], [*good, bad], [good[0], bad, *good[1:]]]
+    text = "@prefix e: <http://e/> .\ne:out e:p '{' .\n" + "".join(
+        f"{opening}\n{''.join(x if x in good else f'{indent}{x}' + chr(10) for x in block)}}}\n"
+        "# a { in a remark\ne:out e:p 'later' .\n<http://e/other> { e:x e:p 'y' . }\n"
+        for block in blocks
+    )
+    reading = read(text.encode(), URL, "application/trig")
+    graph = URL if opening == "{" else "http://e/g"
+    # of the bad statement, what stands before the error is kept
+    lines = [x for x in reading.nquads.decode().splitlines() if "<http://e/bad>" not in x]
+    found = set(lines)
+    assert {f'<http://e/s{n}> <http://e/p> "value {n}" <{graph}> .' for n in range(3)} <= found
+    assert f'<http://e/out> <http://e/p> "later" <{URL}> .' in found
+    assert '<http://e/x> <http://e/p> "y" <http://e/other> .' in found
+    assert len(found) == 6
+    assert len(lines) == 1 + 3 * 5
+    assert reading.error_count >= 3
+
+
+@pytest.mark.parametrize(
+    ("text", "media"),
+    [
+        ('<#a> <#p> "1" .\n[] { <#b> <#p> "2" .\n<#bad> <#p> "x .\n<#c> <#p> "3" .\n}\n', "trig"),
+        (
+            '<#a> <#p> "1" .\n{ <#b> <#p> "2" .\n<#bad> <#p> "x .\n<#c> <#p> "3" . } <#q> 1 .\n',
+            "n3",
+        ),
+    ],
+)
+def test_where_the_graph_has_no_name_reading_ends_at_such_a_string(text: str, media: str) -> None:
+    reading = read(text.encode(), URL, "application/trig" if media == "trig" else "text/n3")
+    assert b'#p> "1"' in reading.nquads
+    assert b'"3"' not in reading.nquads
+    assert reading.errors[-1].message == "the rest behind a string that is not closed is not read"
+
+
+def test_large_trig_ends_at_such_a_string_and_makes_nothing_up() -> None:
+    text = '<#a> <#p> "1" .\n<#bad> <#p> "x .\n<#c> <#p> " <#p> <#q> <#r> . " .\n'
+    reading = read_stream(
+        BytesIO(text.encode()), URL, "application/trig", ReadOptions(max_in_memory=10)
+    )
+    assert reading.quads == 1
+    assert "not read" in reading.errors[-1].message
+
+
+def test_such_strings_far_apart_in_a_large_document_cost_their_statements_only() -> None:
+    lines = [f'e:s{n} e:p "value {n}" ;\n  e:q <o{n}> .\n' for n in range(30_000)]
+    bad = [5, 9_000, 9_001, 29_990]
+    for n in bad:
+        lines.insert(n, f'e:bad{n} e:p "x ;\n e:q "y" .\n')
+    text = f"@prefix e: <http://e/> .\n@base <http://base/> .\n{''.join(lines)}"
+    reading = read_stream(BytesIO(text.encode()), URL, "text/turtle", ReadOptions(max_in_memory=10))
+    assert reading.quads == 60_000
+    assert [error.line for error in reading.errors] == [3 + 2 * n for n in bad]

@@ -16,8 +16,8 @@ from semcrawl.rdf.encoding import find_encoding, to_utf8
 from semcrawl.rdf.errors import ErrorLog, LimitReached
 from semcrawl.rdf.jsonld import parse_jsonld
 from semcrawl.rdf.options import Embedded, ReadOptions
-from semcrawl.rdf.parsing import resume
 from semcrawl.rdf.reading import Reading, finish
+from semcrawl.rdf.restarting import resume
 from semcrawl.rdf.sink import QuadSink
 from semcrawl.rdf.terms import iri_of, iri_term
 from semcrawl.vocabulary import Kind
