@@ -44,6 +44,10 @@ def main(argv: list[str] | None = None) -> None:
         sys.exit(2 if isinstance(error, UsageError) else 1)
     except KeyboardInterrupt:
         sys.exit(130)
+    except BrokenPipeError:
+        # who reads the output has seen enough; what is still buffered must not complain either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
 
 
 def _version() -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -122,6 +125,17 @@ def test_the_overview_and_the_version_are_shown(folder: Path) -> None:
     assert (overview.status, version.status) == (0, 0)
     assert {"harvest", "frontier", "shell,"} <= set(overview.out.split())
     assert version.out.startswith("semcrawl ")
+    assert semcrawl("version", folder=folder).out.startswith("semcrawl ")
+
+
+@slow
+def test_a_reader_of_the_output_may_leave(folder: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "semcrawl", "version", "-v"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert done.stderr == ""
 
 
 def closed_port() -> int:

@@ -1,0 +1,22 @@
+"""``semcrawl version``: semcrawl's version, and Scrapy's."""
+
+from __future__ import annotations
+
+import argparse
+
+from scrapy.commands.version import Command as ScrapyVersion
+
+import semcrawl
+
+
+class Command(ScrapyVersion):
+    """Prints the versions; ``-v`` those of the libraries as well."""
+
+    def short_desc(self) -> str:
+        """What ``semcrawl`` says of the command in its list."""
+        return "Print the versions of semcrawl and Scrapy"
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Print them."""
+        print(f"semcrawl {semcrawl.__version__}")
+        super().run(args, opts)
