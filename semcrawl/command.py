@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import re
 from difflib import get_close_matches
 
@@ -51,6 +52,8 @@ class OneLineErrors(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Execute; an error on purpose gets one line."""
+        # a log that cannot be written, on a full disk say, is no reason for tracebacks
+        logging.raiseExceptions = False
         try:
             self.execute(args, opts)
         except SemcrawlError as error:

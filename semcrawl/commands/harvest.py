@@ -178,12 +178,13 @@ class Command(OneLineErrors):
         summary = write_summary(folder, database, run)
         show_summary(summary, folder, before, run)
         self._tell_of_store(folder)
+        lost = self._tell_of_lost(folder)
         if opts.metadata:
             _write_tables(database, folder)
         if session.failure:
             complain(session.failure)
             self.exitcode = 1
-        elif self.crawler_process is not None and self.crawler_process.bootstrap_failed:
+        elif lost or (self.crawler_process and self.crawler_process.bootstrap_failed):
             self.exitcode = 1
         elif summary.requests and not anything_fetched(summary):
             complain(why_nothing(_metadata_url(settings, folder)))
@@ -227,18 +228,34 @@ class Command(OneLineErrors):
         finally:
             deliverer.close()
         if waiting:
+            problems = self._values("semcrawl/store/problem") or ["crawl.log says why"]
             complain(
-                f"{waiting} documents wait in {folder} for the triple store, crawl.log says why; "
+                f"{waiting} documents wait in {folder} for the triple store ({problems[-1]}); "
                 "the next run or `semcrawl load` delivers them"
             )
         refused = sum(self._stats("semcrawl/store/refused"))
         if refused:
             complain(f"the triple store refuses {refused} documents; crawl.log says which")
 
+    def _tell_of_lost(self, folder: Path) -> int:
+        """Say how many results could not be written, and return it."""
+        targets = ("quads", "embedded", "files", "metadata")
+        lost = sum(sum(self._stats(f"semcrawl/{target}/failed")) for target in targets)
+        if lost:
+            complain(
+                f"{lost} results could not be written, crawl.log says why; the next run fetches "
+                f"their links again after: semcrawl frontier {folder} --requeue"
+            )
+        return lost
+
     def _stats(self, name: str) -> list[int]:
+        """Return a number of each spider that has it."""
+        return [int(value) for value in self._values(name)]
+
+    def _values(self, name: str) -> list[Any]:
         """Return a stat of each spider that has it."""
         found = [crawler.stats.get_value(name) for crawler in self._crawlers if crawler.stats]
-        return [int(value) for value in found if value is not None]
+        return [value for value in found if value is not None]
 
     def _bytes_saved(self) -> int:
         return sum(self._stats("semcrawl/filtered/bytes_saved"))

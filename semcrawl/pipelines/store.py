@@ -44,8 +44,8 @@ class StorePipeline(QuadsFilePipeline):
     the end is delivered by the next run, or by ``semcrawl load``.
 
     Of several crawlers on one job folder, one delivers for all. Stats:
-    ``semcrawl/store/documents``, ``/statements``, ``/refused``, ``/outages``, and at the end
-    ``/waiting``.
+    ``semcrawl/store/documents``, ``/statements``, ``/refused``, ``/outages``, ``/problem``
+    (the last outage's), and at the end ``/waiting``.
     """
 
     def __init__(
@@ -105,8 +105,7 @@ class StorePipeline(QuadsFilePipeline):
                     waiting,
                     self._folder,
                 )
-            if self._store_stats is not None:
-                self._store_stats.set_value("semcrawl/store/waiting", waiting)
+            self._set_store("waiting", waiting)
             await asyncio.to_thread(self._deliverer.close)
         if self._lock is not None:
             self._lock.close()
@@ -122,6 +121,7 @@ class StorePipeline(QuadsFilePipeline):
             except StoreError as error:
                 pause = min(MAX_PAUSE, pause * 2 or 1.0)
                 self._count_store("outages")
+                self._set_store("problem", str(error))
                 if isinstance(error, StoreUnavailable):
                     logger.warning("Triple store %s; trying again in %g s", error, pause)
                 else:
@@ -186,6 +186,10 @@ class StorePipeline(QuadsFilePipeline):
     def _count_store(self, name: str, count: int = 1) -> None:
         if self._store_stats is not None and count:
             self._store_stats.inc_value(f"semcrawl/store/{name}", count)
+
+    def _set_store(self, name: str, value: object) -> None:
+        if self._store_stats is not None:
+            self._store_stats.set_value(f"semcrawl/store/{name}", value)
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

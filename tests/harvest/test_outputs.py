@@ -32,22 +32,6 @@ def test_feeds_and_tables_are_written_on_request(site: tuple[Path, str], tmp_pat
 
 
 @pytest.mark.slow
-def test_what_a_store_has_not_got_is_told_in_one_line(
-    site: tuple[Path, str], tmp_path: Path
-) -> None:
-    folder, start = site
-    write(folder, TEXTS)
-    store = ["-s", "SEMCRAWL_STORE_URL=http://127.0.0.1:1/store"]
-    patience = ["-s", "SEMCRAWL_STORE_CLOSE_TIMEOUT=0"]
-    run = harvest(start, "--fast", *store, *patience, folder=tmp_path / "out")
-    assert run.status == 0
-    assert len(run.quads) == len(TEXTS)
-    lines = [line for line in run.err.splitlines() if "store" in line]
-    (line,) = lines
-    assert f"2 documents wait in {run.folder} for the triple store" in line
-
-
-@pytest.mark.slow
 def test_an_unknown_format_is_named(tmp_path: Path) -> None:
     run = harvest("http://x.example/", "-o", "data.docx", folder=tmp_path / "out")
     run.says_in_one_line("docx")

@@ -7,9 +7,14 @@ import shutil
 import socket
 import subprocess
 import sysconfig
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import requests
 from requests.auth import HTTPDigestAuth
@@ -165,6 +170,43 @@ ResultSetMaxRows = 1000000
 
     def is_system(self, graph: str) -> bool:
         return bool(re.search(r"openlinksw|localuriqaserver|w3\.org/(ns/ldp|2002/07)", graph))
+
+
+class FakeStore(BaseHTTPRequestHandler):
+    """A Graph Store Protocol server that can be sick, or refuse what is written in a graph."""
+
+    def answer(self, status: int) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def do_PUT(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        (graph,) = parse_qs(urlsplit(self.path).query)["graph"]
+        self.server.asked += 1
+        is_refused = bool(self.server.refused) and self.server.refused in graph
+        if not self.server.sick and not is_refused:
+            self.server.graphs[graph] = body
+        self.answer(self.server.sick or (400 if is_refused else 201))
+
+    def do_DELETE(self):
+        (graph,) = parse_qs(urlsplit(self.path).query)["graph"]
+        self.server.graphs.pop(graph, None)
+        self.answer(self.server.sick or 200)
+
+    def log_message(self, *args):
+        pass
+
+
+@contextmanager
+def fake_store() -> Iterator[Any]:
+    """Serve one; ``sick`` is the status that it answers with, 0 when it is well."""
+    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), FakeStore)
+    server.sick, server.refused, server.graphs, server.asked = 0, "", {}, 0
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
 
 
 def free_port() -> int:

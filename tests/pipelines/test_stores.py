@@ -7,11 +7,8 @@ import collections
 import os
 import subprocess
 import sys
-import threading
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pyoxigraph
 import pytest
@@ -28,7 +25,7 @@ from semcrawl.pipelines.stores.opening import open_deliverer
 from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
 
 from .documents import document, rows, url_of
-from .servers import Virtuoso
+from .servers import Virtuoso, fake_store
 
 
 def counts_of_file(folder: Path) -> dict[str, int]:
@@ -266,41 +263,10 @@ def test_a_wrong_password_is_one_clear_line(job, virtuoso):
     file.close()
 
 
-class FakeStore(BaseHTTPRequestHandler):
-    """A Graph Store Protocol server that can be sick."""
-
-    sick: bool
-    graphs: dict[str, bytes]
-
-    def answer(self, status: int) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def do_PUT(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        (graph,) = parse_qs(urlsplit(self.path).query)["graph"]
-        if not self.server.sick:
-            self.server.graphs[graph] = body
-        self.answer(500 if self.server.sick else 201)
-
-    def do_DELETE(self):
-        (graph,) = parse_qs(urlsplit(self.path).query)["graph"]
-        self.server.graphs.pop(graph, None)
-        self.answer(500 if self.server.sick else 200)
-
-    def log_message(self, *args):
-        pass
-
-
 @pytest.fixture
 def fake():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), FakeStore)
-    server.sick, server.graphs = False, {}
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with fake_store() as server:
+        yield server
 
 
 def test_a_store_that_answers_500_for_a_while_gets_everything_in_the_end(job, fake):
@@ -308,11 +274,11 @@ def test_a_store_that_answers_500_for_a_while_gets_everything_in_the_end(job, fa
     file.append([document(name, "1") for name in "abc"])
     url = f"http://127.0.0.1:{fake.server_port}/store"
     deliverer = Deliverer(job, SparqlStore(SparqlOptions(gsp_url=url)))
-    fake.sick = True
+    fake.sick = 500
     for _ in range(3):
         with pytest.raises(StoreUnavailable, match=rf"^{url}: HTTP 500$"):
             deliverer.step()
-    fake.sick = False
+    fake.sick = 0
     assert deliver(deliverer) == []
     assert set(fake.graphs) == {url_of(name) for name in "abc"}
     deliverer.close()

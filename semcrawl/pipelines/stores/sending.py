@@ -105,8 +105,10 @@ class Sender:
 def _reason(error: BaseException) -> str:
     """Return the innermost cause of a connection's failure, in one line."""
     while True:
-        inner = getattr(error, "reason", None) or next(
-            (a for a in getattr(error, "args", ()) if isinstance(a, BaseException)), None
+        inner = (
+            getattr(error, "reason", None)
+            or next((a for a in getattr(error, "args", ()) if isinstance(a, BaseException)), None)
+            or error.__cause__
         )
         if not isinstance(inner, BaseException):
             break
