@@ -15,6 +15,8 @@ from semcrawl.frontier.packing import PLACE_BYTES, Waiting, text, unpack_element
 from semcrawl.frontier.redis_frontier import RedisFrontier
 
 _PAGE = 1000
+#: fields of the key ``meta`` that go with a frontier when it is moved
+TOTALS = ("done", "failed", "expired", "dropped", "turn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,18 @@ class HostState:
     busy: int
     #: seconds until its crawl delay or rest is over; 0 = over
     cooling: float
+
+
+@dataclass(frozen=True, slots=True)
+class HostYield:
+    """What was found on a host."""
+
+    fetches: int
+    targets: int
+    #: fetches in a row without a target, the last ones
+    barren: int
+    #: virtual time of its next turn, with fairness between hosts
+    turn: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +148,10 @@ class FrontierInspector:
                 yield self._link(queue, self._unpack(key, record, 4))
 
     async def seen(self) -> AsyncIterator[list[bytes]]:
-        """Digests of all URLs ever put in, in portions."""
+        """Digests of all URLs ever put in, in sorted portions."""
         buckets = int(await self._redis.hget(self._keys.meta, "buckets") or 1)
         for number in range(buckets):
-            yield list(await self._redis.hkeys(self._keys[f"seen:{number}"]))
+            yield sorted(await self._redis.hkeys(self._keys[f"seen:{number}"]))
 
     async def values(self) -> dict[str, float]:
         """Values of all groups."""
@@ -151,6 +165,23 @@ class FrontierInspector:
             delay, concurrency = pace.split()
             paces[text(host)] = int(delay) / 1e6, int(concurrency)
         return paces
+
+    async def yields(self) -> dict[str, HostYield]:
+        """What was found on each host so far, where that is kept (for fairness and penalties)."""
+        yields = {}
+        turns = await self._redis.hgetall(self._keys["turns"])
+        found = await self._redis.hgetall(self._keys["yield"])
+        for host in sorted(turns.keys() | found.keys()):
+            fetches, targets, barren = map(int, found.get(host, b"0 0 0").split())
+            turn = float(turns.get(host, 0))
+            yields[text(host)] = HostYield(fetches, targets, barren, turn)
+        return yields
+
+    async def totals(self) -> dict[str, float]:
+        """Totals since the crawl began, and the virtual time that hosts' turns go by."""
+        names = TOTALS
+        values = await self._redis.hmget(self._keys.meta, names)
+        return {n: float(v) for n, v in zip(names, values, strict=True) if v is not None}
 
     async def states(self) -> dict[str, bytes]:
         """Blobs that strategies keep, by name."""

@@ -56,6 +56,8 @@ def connect(server: str | Path, *, timeout: float) -> Redis:
         "socket_connect_timeout": min(timeout, 10.0),
         "retry": Retry(NoBackoff(), 0),
         "decode_responses": False,
+        # names in keys come from URLs, whatever their characters
+        "encoding_errors": "surrogatepass",
     }
     if isinstance(server, Path) or server.startswith("/"):
         return Redis(unix_socket_path=str(server), **options)

@@ -1,8 +1,9 @@
 """A whole frontier as JSON Lines, out and in.
 
-Each line has a ``kind``: ``frontier`` (the first line), ``value`` (of a group), ``pace`` (of a
-host), ``link`` (its ``state``: waiting, leased or failed), ``seen`` (digests of URLs, hexadecimal)
-and ``state`` (a strategy's blob, base64).
+Each line has a ``kind``: ``frontier`` (the first line, with totals), ``value`` (of a group),
+``pace`` and ``yield`` (of a host), ``link`` (its ``state``: waiting, leased or failed), ``seen``
+(digests of URLs, hexadecimal) and ``state`` (a strategy's blob, base64). An imported frontier,
+exported again, gives the same lines, but for the crawl's name and for leases, which wait again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from semcrawl.errors import UsageError
 from semcrawl.frontier.contract import Entry
-from semcrawl.frontier.inspection import FrontierInspector
+from semcrawl.frontier.inspection import TOTALS, FrontierInspector
 from semcrawl.frontier.packing import Waiting
 from semcrawl.frontier.redis_frontier import RedisFrontier
 
@@ -27,11 +28,14 @@ _FORMAT = 1
 async def export_lines(frontier: RedisFrontier) -> AsyncIterator[str]:
     """Yield the frontier as JSON lines. Leased links are exported too: best when nobody crawls."""
     inspector = FrontierInspector(frontier)
-    yield _line("frontier", format=_FORMAT, prefix=frontier.keys.prefix)
-    for group, value in (await inspector.values()).items():
+    totals = await inspector.totals()
+    yield _line("frontier", format=_FORMAT, prefix=frontier.keys.prefix, totals=totals)
+    for group, value in sorted((await inspector.values()).items()):
         yield _line("value", group=group, value=value)
-    for host, (delay, concurrency) in (await inspector.paces()).items():
+    for host, (delay, concurrency) in sorted((await inspector.paces()).items()):
         yield _line("pace", host=host, delay=delay, concurrency=concurrency)
+    for host, found in (await inspector.yields()).items():
+        yield _line("yield", host=host, **asdict(found))
     async for link in inspector.waiting():
         yield _link_line("waiting", link)
     async for lease in inspector.leases():
@@ -41,7 +45,7 @@ async def export_lines(frontier: RedisFrontier) -> AsyncIterator[str]:
     async for digests in inspector.seen():
         if digests:
             yield _line("seen", digests=[digest.hex() for digest in digests])
-    for name, blob in (await inspector.states()).items():
+    for name, blob in sorted((await inspector.states()).items()):
         yield _line("state", name=name, data=b64encode(blob).decode())
 
 
@@ -92,13 +96,17 @@ async def _flush(frontier: RedisFrontier, batch: dict[str, list[Waiting]]) -> No
 async def _import_row(frontier: RedisFrontier, row: dict[str, Any]) -> None:
     match row["kind"]:
         case "frontier":
-            pass
+            totals = {name: float(row.get("totals", {}).get(name, 0)) for name in TOTALS}
+            await frontier.restore_totals({name: n for name, n in totals.items() if n})
         case "value":
             await frontier.set_values({row["group"]: float(row["value"])})
         case "pace":
             await frontier.set_pace(
                 row["host"], delay=float(row["delay"]), concurrency=int(row["concurrency"])
             )
+        case "yield":
+            numbers = [int(row[name]) for name in ("fetches", "targets", "barren")]
+            await frontier.restore_yield(row["host"], numbers, float(row["turn"]))
         case "seen":
             await frontier.mark_seen([bytes.fromhex(digest) for digest in row["digests"]])
         case "state":

@@ -132,6 +132,34 @@ async def test_an_imported_frontier_goes_on_as_the_exported_one(
     assert await new.add([link("0", host="h0"), link("new")]) == [False, True]
 
 
+async def test_an_imported_frontier_is_the_exported_one(
+    open_frontier: OpenFrontier, prefix: str
+) -> None:
+    """Exported again, it gives the same lines but for its name, fairness between hosts included."""
+    old = await open_frontier(fairness="yield", chunk=8)
+    new = await open_frontier(prefix=prefix + "new", fairness="yield")
+    await old.add([link(f"{n}", host=f"h{n % 3}", group=f"g{n % 4}", key=n % 2) for n in range(60)])
+    await old.add([link("ä\udcff", host="hö", group="\udcff")])
+    await old.set_values({"g1": 1.0, "g2": -0.5, "empty": 1e-300})
+    await old.set_pace("h1", delay=0, concurrency=7)
+    await old.save("strategy", bytes(range(256)))
+    for lease in (done := await old.take(9, Q)):
+        await old.reward(lease.entry.host, target=lease.entry.host == "h1")
+    await old.done(done)
+    await old.give_back(await old.take(3, Q))
+    await old.fail(await old.take(2, Q))
+    lines = [line async for line in export_lines(old)]
+    await import_lines(new, lines)
+    again = [line async for line in export_lines(new)]
+    assert [json.loads(line) for line in again[1:]] == [json.loads(line) for line in lines[1:]]
+    first, second = json.loads(lines[0]), json.loads(again[0])
+    assert first | {"prefix": prefix + "new"} == second
+    assert {"yield", "pace", "value", "link", "seen", "state"} == {
+        json.loads(line)["kind"] for line in lines[1:]
+    }
+    assert await drain(new) == await drain(old)
+
+
 @pytest.mark.parametrize(
     ("lines", "why"),
     [
