@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import gzip
 import os
 import subprocess
 import sys
@@ -92,7 +93,7 @@ def job(tmp_path, proxy, oxigraph):
         [
             sys.executable, "-m", "semcrawl", "harvest", *SEEDS, "--fast", "--pages", "3500",
             "--scope", SCOPE, "--out", folder, "-s", f"SEMCRAWL_STORE_URL={oxigraph.gsp}",
-            "-s", f"SEMCRAWL_STORE_UPDATE_URL={oxigraph.update}",
+            "-s", f"SEMCRAWL_STORE_UPDATE_URL={oxigraph.update}", "-o", f"{folder}/feed.nq.gz",
         ],
         env={**os.environ, "http_proxy": proxy, "https_proxy": proxy},
         stdout=subprocess.DEVNULL,
@@ -130,6 +131,8 @@ def deliver(deliverer: Deliverer, server=None) -> int:
 def test_every_target_holds_what_the_file_holds(job, tmp_path, oxigraph, virtuoso):
     truth = quads_of_file(job)
     assert len(truth) > 400
+    feed = gzip.decompress((job / "feed.nq.gz").read_bytes()).splitlines()
+    assert sorted(feed) == sorted((job / "quads.nq").read_bytes().splitlines())
     everything = oxigraph.ask("SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g")
     assert len(everything["results"]["bindings"]) == len(truth)
     oxigraph.kill()
