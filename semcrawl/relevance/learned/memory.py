@@ -35,6 +35,8 @@ _NEWS = 0.01
 _FULL_NEWS = 0.02
 #: index of a page that shows its section not to be dry
 _PROMISING = 0.1
+#: what a fetch counts as surprise at least: counts of fetches, and places running dry, move links too
+_EVERY_FETCH = 0.01
 #: links that a full refresh may go through per fetch, averaged
 _LINKS_PER_FETCH = 1000
 #: links whose rows are gathered at once
@@ -162,7 +164,7 @@ class CrawlMemory:
             self._back_up(number)
         self.fetches += 1
         self._stale.add(int(table["host"][number]))
-        self._surprise += abs(seen - float(table["index"][number]))
+        self._surprise += _EVERY_FETCH + abs(seen - float(table["index"][number]))
 
     def _values(self, links: range) -> Floats:
         """What each link turned out to be worth, or else is predicted to be."""
