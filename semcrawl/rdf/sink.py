@@ -115,13 +115,21 @@ class QuadSink:
         return self._memory.getvalue()
 
     def _drain(self) -> None:
-        data = b"".join(self._pending)
-        end = data.rfind(b"\n") + 1
-        rest = data[end:]
+        if not self._pending:
+            return
+        last = bytes(self._pending[-1])
+        end = last.rfind(b"\n") + 1
+        if not end:  # a line longer than what the parser writes at once
+            last = b"".join(self._pending)
+            self._pending = [last]
+            end = last.rfind(b"\n") + 1
+        rest = last[end:]
+        self._pending[-1] = last[:end]
+        lines = b"".join(self._pending)
         self._pending = [rest] if rest else []
         self._pending_size = len(rest)
-        if end:
-            self.add_lines(data[:end])
+        if lines:
+            self.add_lines(lines)
 
     def add_lines(self, lines: bytes) -> int:
         """Add whole lines: N-Quads when :attr:`has_graphs`, else N-Triples; return how many."""

@@ -91,6 +91,8 @@ _N3_SIGNS = re.compile(
     rb"\}\s*(?:[\w-]*:[\w-]+|<>|a)\s",
     re.MULTILINE,
 )
+#: each match of it has one of these
+_PARTS_OF_N3 = (b"=", b"?", b"!", b"}", b"@for", b"of")
 _TRIG_SIGNS = re.compile(
     rb"(?:^|[.}\s])(?:(?i:graph)\s+)?(?:<>|[\w.-]{0,80}:[\w.%-]{0,80}|_:\w+|\[\s*\])\s*\{|\A\s*\{|\.\s*\{"
 )
@@ -248,15 +250,12 @@ def _ends_statement(bare: bytes) -> bool:
 
 
 def _family_member(bare: bytes, claim: RdfFormat | None) -> RdfFormat:
-    if claim is RdfFormat.N3:
+    if claim in (RdfFormat.N3, RdfFormat.TRIG):
         return claim
-    trig = _TRIG_SIGNS.search(bare) is not None
-    n3 = _N3_SIGNS.search(bare) is not None
-    if claim is RdfFormat.TRIG:
-        return claim
-    if n3:
+    # most documents have nothing of the kind, and the patterns are dear
+    if any(sign in bare for sign in _PARTS_OF_N3) and _N3_SIGNS.search(bare):
         return RdfFormat.N3
-    if trig:
+    if b"{" in bare and _TRIG_SIGNS.search(bare):
         return RdfFormat.TRIG
     return RdfFormat.TURTLE
 
