@@ -1,20 +1,24 @@
 """What the crawl metadata costs: a crawl with and without it, side by side.
 
-    python benchmarks/store_metadata.py [--crawl html] [--requests 2000] [--rounds 5] \
+    python benchmarks/store_metadata.py [--crawl html|bare|none] [--requests 2000] [--rounds 5] \
         [--url DATABASE]
 
 A server on loopback has small pages, each with links to ten others. ``--crawl html`` is semcrawl's
 own crawl of them (``semcrawl crawl html``, no delays); ``--crawl bare``, the hardest case, a Scrapy
 spider that does nothing but read the links and give one record per response. Runs with and
 without ``MetadataPipeline`` take turns; printed are the medians of their times and the overhead.
-Look at the processor time: it suffers less from what else the machine does.
+Look at the processor time: it suffers less from what else the machine does. ``--crawl none`` has no
+crawl, and tells what a record costs by itself: so many records, 60 under way at a time, and the
+processor time of this process for each, which hardly depends on what else the machine does.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
+import random
 import shutil
 import sqlite3
 import statistics
@@ -22,8 +26,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.metadata.database import crawl_db_url
+from semcrawl.pipelines.metadata import MetadataPipeline
 
 BARE = """
 import json, sys, time
@@ -122,13 +131,45 @@ def crawl(kind: str, base: str, requests: int, settings: dict[str, object]) -> t
     return float(seconds), float(processor)
 
 
+def record_time(records: int, database: str) -> float:
+    """Return the seconds of processor time that a record costs."""
+
+    def record(number: int) -> FetchRecord:
+        url = f"http://127.0.0.1:8000/{number}"
+        return FetchRecord(
+            url, FetchOutcome.FETCHED_HTML, url, "http://127.0.0.1:8000/parent", 3, "HR",
+            ("an2", "p1"), 200, "text/html", "html", 3000, started_at=time.time(), elapsed=0.01,
+            extra={"links": "60"}, attempt=random.getrandbits(63),
+        )  # fmt: skip
+
+    async def run() -> float:
+        pipeline = MetadataPipeline(database, "html")
+        pipeline.open_spider()
+        await pipeline.process_item(record(0))
+        made = [record(number) for number in range(records)]
+        before = time.process_time()
+        for first in range(0, records, 60):
+            await asyncio.gather(*map(pipeline.process_item, made[first : first + 60]))
+        elapsed = time.process_time() - before
+        await pipeline.close_spider()
+        return elapsed / records
+
+    return asyncio.run(run())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--crawl", choices=list(CRAWLS), default="html")
+    parser.add_argument("--crawl", choices=[*CRAWLS, "none"], default="html")
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--url", default="", help="database (default: SQLite in a new folder)")
     options = parser.parse_args()
+    if options.crawl == "none":
+        with tempfile.TemporaryDirectory() as folder:
+            database = options.url or crawl_db_url(Path(folder))
+            times = [record_time(options.requests, database) for _ in range(options.rounds)]
+        print(f"{statistics.median(times) * 1e6:.0f} µs of processor time per record")
+        return
     server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     base = f"http://127.0.0.1:{server.server_port}"
