@@ -35,7 +35,7 @@ _NEWS = 0.01
 _FULL_NEWS = 0.02
 #: index of a page that shows its section not to be dry
 _PROMISING = 0.1
-#: what a fetch counts as surprise at least: counts of fetches, and places running dry, move links too
+#: what a fetch counts as surprise at least: links also move as places are known, or run dry
 _EVERY_FETCH = 0.01
 #: links that a full refresh may go through per fetch, averaged
 _LINKS_PER_FETCH = 1000
