@@ -258,7 +258,7 @@ def _unpack(archive: Path) -> Path:
     if not target.is_dir():
         with tempfile.TemporaryDirectory(dir=top) as part:
             with tarfile.open(archive) as tar:
-                tar.extractall(part, filter="data")
+                _extract(tar, part)
             try:
                 os.replace(part, target)
             except OSError:
@@ -267,3 +267,19 @@ def _unpack(archive: Path) -> Path:
             os.makedirs(part, exist_ok=True)  # what the context manager removes
     inner = target / stem
     return inner if inner.is_dir() else target
+
+
+def _extract(tar: tarfile.TarFile, folder: str) -> None:
+    """Extract what stays inside the folder and is no device or the like."""
+    if hasattr(tarfile, "data_filter"):
+        tar.extractall(folder, filter="data")
+        return
+    # Python before 3.11.4 has no filters
+    inside = [
+        member
+        for member in tar
+        if (member.isfile() or member.isdir())
+        and not member.name.startswith("/")
+        and ".." not in member.name.split("/")
+    ]
+    tar.extractall(folder, inside)  # noqa: S202 - plain files and folders inside only

@@ -9,13 +9,14 @@ smallest text counts. Without blank nodes it comes down to the sorted lines.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from itertools import permutations
 from math import factorial
 from typing import NamedTuple
+
+from semcrawl.rdf.patterns import re
 
 #: lines that are put together, at most; some microseconds each
 MAX_WORK = 500_000

@@ -9,7 +9,6 @@ under its own rules and read the document once more.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -17,6 +16,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from semcrawl.rdf.errors import LimitReached
+from semcrawl.rdf.patterns import re
 
 _CONTEXT_KEY = re.compile(rb'"@context"\s*:\s*')
 _REMOTE_SIGN = re.compile(rb'"@context"\s*:\s*["\[]|"@import"')

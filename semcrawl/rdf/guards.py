@@ -6,13 +6,13 @@ levels end the process, and nothing can be caught then.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 
 from semcrawl.rdf.errors import LimitReached
+from semcrawl.rdf.patterns import re
 
 _CHUNK = 1 << 22
 _QUOTE = ord('"')

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 
 import pyoxigraph
@@ -14,6 +13,7 @@ from semcrawl.rdf.dotsegments import clean_bases, restore_bases
 from semcrawl.rdf.errors import ErrorLog, LimitReached
 from semcrawl.rdf.guards import guard_json
 from semcrawl.rdf.options import ReadOptions
+from semcrawl.rdf.patterns import re
 from semcrawl.rdf.sink import QuadSink
 
 _FORMAT = pyoxigraph.RdfFormat.JSON_LD

@@ -6,10 +6,10 @@ statement's dot.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import numpy.typing as npt
+
+from semcrawl.rdf.patterns import re
 
 Places = npt.NDArray[np.intp]
 

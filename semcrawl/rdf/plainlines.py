@@ -7,10 +7,11 @@ times as fast as the parser. What it does not know is no error, but left to the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import pyoxigraph
+
+from semcrawl.rdf.patterns import re
 
 #: What stands in IRIs. Of UTF-8, the bytes of U+00C0 to U+CFFF, none of which IRIs forbid.
 _SIGNS = rb"[A-Za-z0-9/_.~=&;,:+$!*'()?@\x80-\xbf\xc3-\xec-]*+"

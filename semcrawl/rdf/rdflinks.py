@@ -5,12 +5,12 @@ Works on finished N-Quads lines, so every syntax and every embedded format is se
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from semcrawl.links import Link
 from semcrawl.rdf.options import Position, ReadOptions
+from semcrawl.rdf.patterns import re
 
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 

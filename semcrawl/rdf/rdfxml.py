@@ -8,7 +8,6 @@ error is read again node by node, which costs the bad nodes only.
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from io import BytesIO
 from typing import IO, cast
@@ -17,6 +16,7 @@ from xml.parsers import expat
 import pyoxigraph
 
 from semcrawl.rdf.errors import ErrorLog, LimitReached
+from semcrawl.rdf.patterns import re
 from semcrawl.rdf.sink import QuadSink
 from semcrawl.rdf.sniffing import RDF_NAMESPACE
 

@@ -7,13 +7,13 @@ ends with a dot, and gets told again what was declared.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import IO, cast
 
 import pyoxigraph
 
 from semcrawl.rdf.errors import ErrorLog, LimitReached, place_of
+from semcrawl.rdf.patterns import re
 from semcrawl.rdf.sink import QuadSink
 from semcrawl.rdf.streams import Readable
 

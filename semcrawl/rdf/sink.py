@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 import time
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from semcrawl.rdf.blanknodes import BlankNodeNames
 from semcrawl.rdf.errors import LimitReached
 from semcrawl.rdf.linescan import blank_nodes, label_ends, label_starts, lines_with_graphs
 from semcrawl.rdf.options import ReadOptions
+from semcrawl.rdf.patterns import re
 
 _LABEL = re.compile(rb"_:([^ ]+)")
 _BEFORE_LABEL = frozenset({b"", b" ", b"\n"})

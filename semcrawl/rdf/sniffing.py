@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from semcrawl.rdf.patterns import re
 from semcrawl.vocabulary import Kind, RdfFormat
 
 RDF_NAMESPACE = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#"
