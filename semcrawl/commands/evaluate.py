@@ -95,9 +95,11 @@ class Command(OneLineErrors):
             self._fail(
                 f"cannot write to {folder}: {error}" if isinstance(error, OSError) else error
             )
+            self.exitcode = 2
             return
         sets = self._worlds(args, opts.seed)
         if not sets:
+            self.exitcode = 2
             return
         plan = self._plan(strategies, opts)
         runs = sum(len(each.worlds) for each in sets) * len(strategies) * opts.repeat
@@ -110,6 +112,8 @@ class Command(OneLineErrors):
                 return
         if display.problems:
             self.exitcode = 1
+        if all(world.problem for each in results for world in each.worlds):
+            return  # there is nothing to report beside what was told
         data = as_data(results, plan, "live" if opts.live else "offline")
         show(data, Console())
         try:

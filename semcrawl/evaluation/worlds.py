@@ -13,6 +13,8 @@ from semcrawl.evaluation.recording import RecordedWorld, find_recording
 from semcrawl.evaluation.thesis import thesis_worlds
 from semcrawl.evaluation.world import World
 
+_SITE_LIST = "sites.json"
+
 
 @dataclass(frozen=True)
 class WorldSet:
@@ -27,9 +29,9 @@ class WorldSet:
 def load_worlds(name: str, seed: int = 0) -> WorldSet:
     """Make what the user named.
 
-    ``thesis`` (or ``thesis:deri`` for one domain) · a site list (``sites.json``) · a folder, served
-    as ``localhost`` or, given as ``http://host/base/=FOLDER``, as that host · the folder or file
-    of a recorded crawl. Raises ``UsageError`` for anything else.
+    ``thesis`` (or ``thesis:deri`` for one domain) · a site list (``sites.json``) or its folder · a
+    folder, served as ``localhost`` or, given as ``http://host/base/=FOLDER``, as that host · the
+    folder or file of a recorded crawl. Raises ``UsageError`` for anything else.
     """
     if name == "thesis" or name.startswith("thesis:"):
         return _thesis(name, seed)
@@ -42,6 +44,8 @@ def load_worlds(name: str, seed: int = 0) -> WorldSet:
     recording = find_recording(path)
     if recording:
         return WorldSet(name, [RecordedWorld.load(recording)])
+    if (path / _SITE_LIST).is_file():
+        return WorldSet(name, load_sites(path / _SITE_LIST))
     if path.is_dir():
         return WorldSet(name, [_folder(path, f"http://localhost/{path.resolve().name}/")])
     raise UsageError(f"no such world: {name} (thesis, a folder, a sites.json or a recorded crawl)")

@@ -62,6 +62,24 @@ def test_a_folder_is_evaluated_and_what_fails_is_told(folder):
     assert "rules" in done.stdout
 
 
+def test_the_folder_of_a_site_list_is_its_sites(folder):
+    site = {"host": "a.example", "root": folder.name, "base": "/"}
+    (folder.parent / "sites.json").write_text(json.dumps({"sites": [site]}))
+    done = semcrawl("evaluate", ".", "--strategies", "rules", "--out", "listed", cwd=folder.parent)
+    assert done.returncode == 0, done.stderr
+    data = json.loads((folder.parent / "listed" / "results.json").read_text())
+    assert data["sets"][0]["worlds"][0]["hosts"][0] == "a.example"
+
+
+@pytest.mark.parametrize(("world", "status"), [("nowhere", 2), ("empty", 1)])
+def test_without_a_world_there_is_no_report(folder, world, status):
+    (folder.parent / "empty").mkdir(exist_ok=True)
+    done = semcrawl("evaluate", world, "--strategies", "rules", "--out", "none", cwd=folder.parent)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert done.stderr.count("\n") == 1
+    assert not (folder.parent / "none" / "report.html").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
