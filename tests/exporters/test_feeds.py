@@ -180,6 +180,7 @@ def test_wrong_feeds_are_told_of(tmp_path, feeds, message):
     assert message in done.stderr
 
 
+@pytest.mark.slow
 def test_the_command_line_knows_the_formats(tmp_path):
     """``-o data.nq.gz`` needs no more than the name."""
     spider = tmp_path / "spider.py"

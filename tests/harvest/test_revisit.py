@@ -74,6 +74,7 @@ def test_a_revisit_brings_the_results_up_to_date(site: tuple[Path, str], tmp_pat
     assert last[start + "c.ttl"] == "http-error"
 
 
+@pytest.mark.slow
 def test_running_it_without_revisit_asks_for_nothing(
     site: tuple[Path, str], tmp_path: Path
 ) -> None:

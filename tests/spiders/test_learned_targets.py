@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from harvest.runs import Run, harvest
 
 from semcrawl.demo import DemoWeb, serve
@@ -48,6 +49,7 @@ def test_pages_with_embedded_data_come_early(tmp_path: Path) -> None:
     assert all(f'"Thing {url.rpartition("/")[2]}"' in written for url in found)
 
 
+@pytest.mark.slow
 def test_files_of_a_media_type_come_early(tmp_path: Path) -> None:
     """Tables lie behind pages that look like all others; they are kept as files."""
     things = {f"/things/{n}": page(f"/files/{n}") for n in range(WANTED)}

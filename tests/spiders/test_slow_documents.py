@@ -159,6 +159,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         )
 
 
+@pytest.mark.slow
 def test_a_crawl_records_them_and_goes_on(run: Run) -> None:
     run.is_calm()
     assert run.status == 0

@@ -8,6 +8,7 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
+import pytest
 from harvest.runs import Run, environment, harvest
 
 from semcrawl.demo import DemoWeb, serve
@@ -44,6 +45,7 @@ def index(folder: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in (folder / "index.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_bodies_of_a_target_media_type_are_kept_whole(tmp_path: Path) -> None:
     run = crawl(
         tmp_path,
