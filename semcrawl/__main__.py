@@ -38,7 +38,10 @@ def main(argv: list[str] | None = None) -> None:
             print(_version() if "--version" in arguments else _overview())
             return
         _check(command)
-        execute(arguments)
+        try:
+            execute(arguments)
+        finally:
+            sys.stdout.flush()  # here, where a closed pipe can be told from other troubles
     except SemcrawlError as error:
         complain(str(error))
         sys.exit(2 if isinstance(error, UsageError) else 1)

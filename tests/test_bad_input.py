@@ -133,9 +133,13 @@ def test_a_reader_of_the_output_may_leave(folder: Path) -> None:
     read, write = os.pipe()
     os.close(read)
     command = [sys.executable, "-m", "semcrawl", "version", "-v"]
-    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True)
+    for buffered in ("", "1"):
+        variables = os.environ | {"PYTHONUNBUFFERED": buffered}
+        done = subprocess.run(
+            command, stdout=write, stderr=subprocess.PIPE, text=True, env=variables
+        )
+        assert done.stderr == ""
     os.close(write)
-    assert done.stderr == ""
 
 
 def closed_port() -> int:
