@@ -13,7 +13,7 @@ from hashlib import blake2b
 #: The form of the names that the parser makes up: 128 random bits without leading zeros. One of
 #: fewer than 20 digits comes once in 2**48.
 _MADE_UP = re.compile(rb"[a-f][0-9a-f]{19,31}\Z")
-_DIGITS, _FIRST_DIGITS, _LENGTHS = b"0123456789abcdef", frozenset(b"abcdef"), range(20, 33)
+_ALL_MADE_UP = re.compile(rb"(?:[a-f][0-9a-f]{19,31}(?: |\Z))+")
 
 
 class BlankNodeNames:
@@ -75,7 +75,7 @@ class BlankNodeNames:
             if not _all_made_up(new):
                 return None
             known.update(zip(new, self._next(len(new)), strict=True))
-        return [known[label] for label in labels]
+        return list(map(known.__getitem__, labels))
 
     def _next(self, count: int) -> list[bytes]:
         """Return the next ``count`` terms; all at once, as a document may have very many."""
@@ -96,8 +96,4 @@ class BlankNodeNames:
 
 def _all_made_up(labels: list[bytes]) -> bool:
     """Whether all ``labels`` have the form of :data:`_MADE_UP`; asked at once, as that is fast."""
-    return (
-        all(length in _LENGTHS for length in set(map(len, labels)))
-        and _FIRST_DIGITS.issuperset({label[0] for label in labels})
-        and not b"".join(labels).translate(None, _DIGITS)
-    )
+    return _ALL_MADE_UP.fullmatch(b" ".join(labels)) is not None
