@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 from harvest.runs import asked, harvest, logged
 from semcrawl.demo import DemoWeb, Request, Stream, serve
 
@@ -34,6 +36,7 @@ def test_requests_to_a_host_start_as_far_apart_as_robots_txt_asks(tmp_path: Path
     assert min(gaps) > delay - 0.05
 
 
+@pytest.mark.slow
 def test_robots_txt_is_read_once_by_both_spiders_and_by_the_next_run(tmp_path: Path) -> None:
     log = tmp_path / "requests.jsonl"
     web = DemoWeb()

@@ -240,6 +240,7 @@ def test_no_context_sends_the_crawl_to_private_addresses(tmp_path: Path) -> None
     assert not any("127.0.0.1" in url for url in asked(log))
 
 
+@pytest.mark.slow
 def test_contexts_are_asked_for_at_the_pace_that_their_host_asks_for(tmp_path: Path) -> None:
     delay = 0.4
     names = ["one", "two", "three"]
