@@ -28,36 +28,26 @@ Task = tuple[float, Callable[..., Any], tuple[Any, ...]]
 
 
 def read_document(
-    body: bytes,
+    source: bytes | IO[bytes],
     url: str,
     content_type: str | None,
     options: ReadOptions,
     contexts: Mapping[str, bytes] | None = None,
 ) -> Reading:
-    """Read an RDF document, and look for its links."""
-    reading = read(body, url, content_type, options, contexts=contexts)
+    """Read an RDF document, a body or a file, and look for its links."""
+    if isinstance(source, bytes):
+        reading = read(source, url, content_type, options, contexts=contexts)
+    else:
+        reading = read_stream(source, url, content_type, options, contexts=contexts)
     _ = reading.links  # looked for when first asked
     return reading
 
 
-def read_file(
-    file: IO[bytes],
-    url: str,
-    content_type: str | None,
-    options: ReadOptions,
-    contexts: Mapping[str, bytes] | None = None,
-) -> Reading:
-    """Read an RDF document that is in a file, and look for its links."""
-    reading = read_stream(file, url, content_type, options, contexts=contexts)
-    _ = reading.links
-    return reading
-
-
 def read_shared_file(descriptor: int, size: int, *arguments: Any) -> Reading:
-    """As :func:`read_file`, of a file that the crawl has open."""
+    """As :func:`read_document`, of a file that the crawl has open."""
     with open(descriptor, "rb") as file:
         shared = _SharedFile(size)
-        return read_file(cast(IO[bytes], BodyStream(file.fileno(), shared)), *arguments)
+        return read_document(cast(IO[bytes], BodyStream(file.fileno(), shared)), *arguments)
 
 
 def read_page(

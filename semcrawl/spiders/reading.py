@@ -84,7 +84,7 @@ class Reader:
                 if self.processes is not None and not stoppable:
                     return await self.processes.run(isolated.read_shared_file, *rest, file=body)
                 file = cast(IO[bytes], body.stream())  # nothing but read is asked for
-                return await asyncio.to_thread(isolated.read_file, file, *rest)
+                return await asyncio.to_thread(isolated.read_document, file, *rest)
             return await self._run(
                 isolated.read_document, body, *rest, always=packed, stoppable=stoppable
             )

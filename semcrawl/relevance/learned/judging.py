@@ -101,11 +101,11 @@ class Judge:
 
 
 _NOTHING: Floats = np.zeros(0, np.float32)
+#: four uniform bytes with mean 127.5 and variance (256² - 1) / 12 each, scaled to variance 1
 _BYTES_SCALE = 1 / (4 * 65535 / 12) ** 0.5
 
 
 def _normal(noise: int) -> float:
     """A normally distributed number out of 32 uniform bits (sum of four uniform bytes)."""
     mixed = noise * 0x9E3779B97F4A7C15 >> 32 & 0xFFFFFFFF
-    # a uniform byte has mean 127.5 and variance (256² - 1) / 12
     return (sum(mixed.to_bytes(4, "little")) - 510) * _BYTES_SCALE

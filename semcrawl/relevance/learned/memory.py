@@ -85,8 +85,8 @@ class CrawlMemory:
     ) -> range:
         """Put new links of one page in the table, waiting; return their numbers.
 
-        ``told``: what the frontier believes them to be worth. ``judged``: what :meth:`judge` would
-        say.
+        ``told``: what the frontier believes them to be worth. ``judged``: what :attr:`judge`
+        would say.
         """
         if not urls:
             return range(self.table.size, self.table.size)

@@ -182,6 +182,7 @@ class Learned:
         content, memory = unpack(state), CrawlMemory(self.options)
         take_over(memory, content)
         self._memory = memory
+        self._judged = RecentJudgements()
         self._seeds.folders = dict(content.get("seeds", {}))
 
     # -- beyond the contract
@@ -189,6 +190,7 @@ class Learned:
     def load_model(self, state: bytes) -> None:
         """Start from another crawl's weights; raise ``UsageError`` as :meth:`load_state` does."""
         take_over(self._memory, unpack(state), weights_only=True)
+        self._judged = RecentJudgements()
 
     def room(self, in_flight: int) -> int:
         """How many more fetches to start before the next answer, ``in_flight`` being under way.
