@@ -116,6 +116,7 @@ async def _run(
                 prefix=prefix,
                 worker_id=worker_name(),
                 options=FrontierOptions(patience=5.0),
+                guest=True,
             )
         except ValueError as error:
             raise UsageError(f"SEMCRAWL_CRAWL_NAME: {error}") from None

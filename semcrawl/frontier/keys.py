@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 #: format of the keys; frontiers of another format are refused
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,9 +15,9 @@ class Keys:
     Fixed keys:
 
     ========== ====== ======================================================================
-    meta       hash   format, created; seq, takes (numbers given out); seen, buckets (table
-                      of the seen set), bloom (its size), bloomed, passing (digests in it; in
-                      both); done, expired, dropped (totals for displays); chunks (numbers
+    meta       hash   format, created, options (msgpack map); seq, takes (numbers given out);
+                      seen, buckets (table of the seen set), bloom (its size), bloomed,
+                      passing (digests in it; in both); done, expired, dropped (totals for displays); chunks (numbers
                       given out)
     queues     set    queues that ever held links
     values     hash   group → value
@@ -29,6 +29,7 @@ class Keys:
     rest       hash   host → server time in µs until which it rests for being barren
     state      hash   name → blob; ``NAME:event`` → last event read before
     replies    hash   worker:slot → number of its last call, reply (for repeated calls)
+    lists      set    lists of seeds that any were taken from
     events     stream events between workers: fields ``w`` (who), and ``e`` (outcome) with ``q``
                       (queue of the links it brought) or ``t`` (links that were taken)
     ========== ====== ======================================================================
@@ -69,7 +70,8 @@ class Keys:
     bloom:N          string 2²⁰ bits of the Bloom filter (with exact_limit)
     robots:ORIGIN    string robots.txt (msgpack), as long as it holds
     claim:NAME       string worker that claims NAME (an origin's robots.txt, to ask for it)
-    pending:LIST     zset   seeds taken from LIST and not yet done, by time to come back
+    pending:LIST     zset   worker, NUL, seed: seeds that a worker took from LIST and has not
+                            put in yet, by time to come back
     ================ ====== ================================================================
 
     A *place* is the key as 8 sortable bytes and the sequence number; a *turn* is 8 bytes.

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+import msgpack
 
 from semcrawl.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
 class FrontierOptions:
-    """Options of a frontier; all workers of a crawl should have the same.
+    """Options of a frontier.
 
-    Raises ``UsageError`` for values that make no sense.
+    Those that the scripts know (:meth:`script_options`) are the same for all workers of a crawl:
+    those of the worker that opened it last. Raises ``UsageError`` for values that make no sense.
     """
 
     #: seconds after which an unfinished link goes back in
@@ -54,9 +57,9 @@ class FrontierOptions:
     #: seconds to wait for an answer of the server
     timeout: float = 30.0
 
-    def script_options(self) -> dict[str, int | str]:
-        """What the scripts need to know, times in microseconds."""
-        return {
+    def script_options(self) -> bytes:
+        """What the scripts need to know, as a msgpack map; times in microseconds."""
+        known: dict[str, int | str] = {
             "delay": round(self.delay * 1e6),
             "concurrency": self.concurrency,
             "fairness": self.fairness,
@@ -66,6 +69,17 @@ class FrontierOptions:
             "exact_limit": self.exact_limit,
             "chunk": self.chunk,
         }
+        packed: bytes = msgpack.packb(known, use_bin_type=False)
+        return packed
+
+    def changes(self, before: bytes) -> str:
+        """Say in which script options these differ from others."""
+        old, new = (msgpack.unpackb(packed) for packed in (before, self.script_options()))
+        changed = [name for name in new if new[name] != old.get(name)]
+        return ", ".join(
+            f"{name.replace('_', ' ')} {_shown(name, old.get(name))} -> {_shown(name, new[name])}"
+            for name in changed
+        )
 
     def bloom_size(self) -> str:
         """Strings of 2²⁰ bits, and hash functions: n·log₂(1/error)/ln 2 bits, log₂(1/error)."""
@@ -90,3 +104,8 @@ class FrontierOptions:
         for name in ("penalty_after", "dynamic_depth", "max_waiting", "max_failed", "exact_limit"):
             if getattr(self, name) < 0:
                 raise UsageError(f"{name.replace('_', ' ')} must not be negative")
+
+
+def _shown(name: str, option: Any) -> str:
+    """An option as users set it."""
+    return f"{option / 1e6:g} s" if name in ("delay", "penalty_time") and option else str(option)

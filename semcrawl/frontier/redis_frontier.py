@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
@@ -26,6 +27,8 @@ from semcrawl.frontier.server import Server
 from semcrawl.frontier.sharedstate import EVENTS_KEPT, SharedState
 from semcrawl.frontier.workers import is_gone
 
+logger = logging.getLogger(__name__)
+
 #: seconds that a server which is away gets at the end
 _CLOSING_PATIENCE = 2.0
 
@@ -42,6 +45,9 @@ class RedisFrontier(SharedState):
     the id of a crashed one gets back at once what that one had leased, so no two living workers
     may share it. ``revive`` is called while the server is away, to start it again.
 
+    The crawl has the ``options`` of the worker that opened it last, where they bear on its order
+    and pace: for all its workers. A ``guest``, who only looks, takes the crawl's.
+
     Delays and leases are measured by the server's clock. Calls wait up to
     ``options.patience`` seconds for a server that went away, except :meth:`open`.
     """
@@ -54,16 +60,17 @@ class RedisFrontier(SharedState):
         worker_id: str,
         options: FrontierOptions | None = None,
         revive: Callable[[], None] | None = None,
+        guest: bool = False,
     ) -> None:
         self.options = options or FrontierOptions()
         self.worker_id = worker_id
+        self._guest = guest
         #: when the crawl began: with its name, a name never used again
         self._created = ""
         keys = Keys(prefix)
         connection = Server(
             server,
             meta_key=keys.meta,
-            options=self.options.script_options(),
             worker_id=worker_id,
             timeout=self.options.timeout,
             patience=self.options.patience,
@@ -85,14 +92,18 @@ class RedisFrontier(SharedState):
 
     async def _open(self) -> None:
         await self._server.check()
-        stamp = [str(FORMAT_VERSION), self.options.bloom_size()]
-        found, created = map(text, await self._server.run("open", stamp))
-        self._created = created
+        options = self.options.script_options()
+        stamp = [str(FORMAT_VERSION), self.options.bloom_size(), options]
+        version, created, kept = await self._server.run("open", stamp)
+        found, self._created = text(version), text(created)
         if found != str(FORMAT_VERSION):
             raise FrontierCorrupt(
                 f"the frontier's key {self.keys.meta!r} has format {found}; this version of"
                 f" semcrawl reads format {FORMAT_VERSION}"
             )
+        if kept != options and not self._guest:
+            await self._server.run("set_options", [options])
+            logger.info("options of the crawl, for all workers: %s", self.options.changes(kept))
         for worker in map(text, await self._server.run("workers", [])):
             if worker == self.worker_id or is_gone(worker):
                 await self._server.run("reclaim", [worker])
@@ -276,7 +287,7 @@ class RedisFrontier(SharedState):
 
     async def take_seeds(self, key: str, limit: int) -> list[str]:
         """Take seeds from the head of the list (or set, or highest of a sorted set) ``key``."""
-        args = [limit, _micros(self.options.lease_time)]
+        args = [limit, _micros(self.options.lease_time), self.worker_id]
         reply = await self._server.run("take_seeds", args, key, once=True)
         return [seed.decode("utf-8", "surrogateescape") for seed in reply]
 
@@ -284,7 +295,7 @@ class RedisFrontier(SharedState):
         """Forget pending seeds that are safely in the frontier."""
         if seeds:
             data = [seed.encode("utf-8", "surrogateescape") for seed in seeds]
-            await self._server.run("done_seeds", [data], key)
+            await self._server.run("done_seeds", [data, self.worker_id], key)
 
     # -- looking
     async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:

@@ -146,7 +146,6 @@ class Server:
         server: str | Path,
         *,
         meta_key: str,
-        options: Mapping[str, Any],
         worker_id: str,
         timeout: float,
         patience: float,
@@ -155,7 +154,6 @@ class Server:
         self.redis = connect(server, timeout=timeout)
         self.address = public_address(server)
         self._meta_key = meta_key
-        self._options = msgpack.packb(options, use_bin_type=False)
         self._patience = patience
         self._revive = revive
         self._scripts = Scripts()
@@ -216,7 +214,7 @@ class Server:
         that one had reached the server, instead of acting twice.
         """
         packed = msgpack.packb(args, use_bin_type=False, unicode_errors="surrogatepass")
-        parts = [self._options, packed]
+        parts = [packed]
         all_keys = (self._meta_key, *keys)
         if not once:
             return await self.through(lambda: self._scripts.run(self.redis, name, all_keys, *parts))

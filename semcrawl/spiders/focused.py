@@ -129,6 +129,8 @@ class FocusedSpider(PlantingSpider):
             items: Sequence[Any] = await reading
         except FrontierError as error:
             self.logger.error("%s", error)
+            # its lease runs out, and it is fetched again when the crawl goes on
+            self.session.fail(str(error))
             return
         except Exception as error:
             # a fault of ours: the link must neither hang on its lease nor vanish

@@ -170,12 +170,18 @@ class PlantingSpider(Spider):
                 roots |= self.scope.roots_of(one.link.url)
         await self.session.intake.widen(roots)
         for (page, barren), links in by_page(planted).items():
-            if page is None:
-                await self.session.intake.plant(
-                    [(link.url, LinkMemo()) for link in links], self.queue
-                )
-            else:
-                await self.discover(page, links, barren)
+            try:
+                if page is None:
+                    seeds = [(link.url, LinkMemo()) for link in links]
+                    await self.session.intake.plant(seeds, self.queue)
+                else:
+                    await self.discover(page, links, barren)
+            except FrontierError:
+                raise
+            except Exception as error:
+                # a fault of ours: it must not come back from the list for ever
+                self.logger.error("seeds cannot be planted: %s: %s", type(error).__name__, error)
+                self.logger.debug("where it happened", exc_info=True)
         await self.session.frontier.done_seeds(self.seed_key, raw)
         self.session.wake()
 
@@ -189,6 +195,7 @@ class PlantingSpider(Spider):
             await coroutine
         except FrontierError as error:
             self.logger.error("%s", error)
+            self.session.fail(str(error))
 
     # -- what the kinds of spider do
     async def discover(

@@ -101,7 +101,7 @@ def read_planted(raw: str, options: Normalisation = DEFAULT_NORMALISATION) -> Pl
         }
         depth, barren = int(meta.get("depth", 0)), int(meta.get("barren", 0))
         roots = tuple(str(root) for root in meta.get("roots", ()))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise UsageError(f"not a seed: {text[:200]!r}") from None
     if parent is None:
         return Planted(Link(url, element="seed"), None, roots)

@@ -28,7 +28,7 @@ RUNS = int(os.environ.get("SEMCRAWL_TEST_KILL_RUNS", "2"))
 
 async def leases_of(redis: ServedRedis, pid: int) -> int:
     """How many links a worker has that are not acknowledged."""
-    frontier = RedisFrontier(redis.url, prefix="semcrawl", worker_id=worker_name())
+    frontier = RedisFrontier(redis.url, prefix="semcrawl", worker_id=worker_name(), guest=True)
     async with frontier:
         leases = [lease async for lease in FrontierInspector(frontier).leases()]
     return sum(f"/{pid}/" in lease.worker for lease in leases)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import logging
 import math
 import random
 import time
@@ -604,6 +605,45 @@ async def test_counts_tell_what_is_there(open_frontier: OpenFrontier) -> None:
     assert (await frontier.counts(["html", "rdf"], [])).waiting_by_label == {"R": 5, "H": 3}
 
 
+# -- options
+
+
+async def test_a_crawl_has_the_options_of_the_worker_that_opened_it_last(
+    open_frontier: OpenFrontier, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Else a host that is free for one and busy for the other would be lost between them."""
+    caplog.set_level(logging.INFO)
+    first = await open_frontier("w1", concurrency=4)
+    await first.add([link(str(n)) for n in range(9)])
+    leases = await first.take(9, Q)
+    assert len(leases) == 4
+    second = await open_frontier("w2", concurrency=2)
+    assert "concurrency 4 -> 2" in caplog.text
+    await first.done(leases[:2])
+    assert await second.take(9, Q) == []
+    await second.done(leases[2:3])
+    assert len(await first.take(9, Q)) == 1
+    await open_frontier("w3", concurrency=4)
+    assert len(await first.take(9, Q)) == 2
+    assert await first.audit() == []
+
+
+async def test_who_only_looks_changes_no_options(
+    open_frontier: OpenFrontier, address: str, prefix: str
+) -> None:
+    worker = await open_frontier("w1", concurrency=4)
+    dead = await open_frontier("w2", concurrency=4)
+    await worker.add([link(str(n)) for n in range(9)])
+    await dead.take(2, Q)
+    leases = await worker.take(2, Q)
+    async with RedisFrontier(address, prefix=prefix, worker_id="w2", guest=True):
+        pass  # the dead one's links are back
+    assert len(await worker.take(9, Q)) == 2
+    await worker.done(leases)
+    assert len(await worker.take(9, Q)) == 2
+    assert await worker.audit() == []
+
+
 # -- seeds
 
 
@@ -621,6 +661,21 @@ async def test_seeds_are_taken_in_order_and_kept_until_done(
     assert back == seeds[1:2]
     await other.done_seeds(key, seeds)
     assert (await other.counts([], [key])).seeds == 0
+
+
+async def test_seeds_of_a_worker_that_is_restarted_come_back_at_once(
+    open_frontier: OpenFrontier, prefix: str
+) -> None:
+    """Its former life ended between taking and planting; what others have taken stays theirs."""
+    crashed, other = await open_frontier("w1"), await open_frontier("w2")
+    key = prefix + ":start_urls"
+    await crashed.push_seeds(key, ["http://a.example/", "http://b.example/"])
+    assert await crashed.take_seeds(key, 1) == ["http://a.example/"]
+    assert await other.take_seeds(key, 1) == ["http://b.example/"]
+    again = await open_frontier("w1")
+    assert await again.take_seeds(key, 9) == ["http://a.example/"]
+    await again.done_seeds(key, ["http://a.example/", "http://b.example/"])
+    assert (await again.counts([], [key])).seeds == 1
 
 
 async def test_seeds_may_lie_in_a_set_or_a_sorted_set(

@@ -19,8 +19,8 @@ QUICK = (
     *("-s", "SEMCRAWL_CRAWL_DELAY=0"),
     *("-s", "SEMCRAWL_OBEY_CRAWL_DELAY=0"),
     *("-s", "SEMCRAWL_CONCURRENCY_PER_HOST=8"),
-    # without work for so long, they are done
-    *("-s", "MAX_IDLE_TIME_BEFORE_CLOSE=4"),
+    # without work for so long, they are done (a busy machine needs seconds to start the other)
+    *("-s", "MAX_IDLE_TIME_BEFORE_CLOSE=15"),
 )
 
 

@@ -4,7 +4,7 @@
 -- memcmp) as the links do. wait: is the first chunk; more: has the others, each by the least place
 -- that it may hold, and its number.
 
-local CHUNK = OPTIONS.chunk  -- most links in a chunk
+local CHUNK = OPTIONS.chunk or corrupt(META, 'no options of the crawl')  -- most links in a chunk
 
 local function element_of(key, member) return sortable(key) .. member end
 local function place_of(element) return string.sub(element, 1, PLACE) end

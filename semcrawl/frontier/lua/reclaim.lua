@@ -1,7 +1,8 @@
--- Put a worker's leases back at once (it ends, or it starts again after a crash).
+-- Put a worker's leases back at once (it ends, or it starts again after a crash), and let the seeds
+-- that it took be taken again.
 -- ARGS: worker, or false for all workers
--- Returns how many.
--- needs: leases
+-- Returns how many links.
+-- needs: leases, seeds
 local n = 0
 for _, queue in ipairs(all_queues()) do
   for _, id in ipairs(call('ZRANGE', ROOT .. 'leases:' .. queue, 0, -1)) do
@@ -9,6 +10,14 @@ for _, queue in ipairs(all_queues()) do
     if record and (not ARGS[1] or record.worker == ARGS[1]) then
       go_back(id, record)
       n = n + 1
+    end
+  end
+end
+for _, list in ipairs(call('SMEMBERS', SEED_LISTS)) do
+  for _, member in ipairs(call('ZRANGE', pending_key(list), 0, -1)) do
+    local worker = pending_parts(list, member)
+    if not ARGS[1] or worker == ARGS[1] then
+      call('ZADD', pending_key(list), '0', member)
     end
   end
 end
