@@ -13,6 +13,7 @@ from pkgutil import iter_modules
 import scrapy
 import scrapy.commands
 from scrapy.cmdline import execute
+from scrapy.settings import Settings
 from scrapy.utils.conf import closest_scrapy_cfg
 from scrapy.utils.project import get_project_settings
 
@@ -39,7 +40,7 @@ def main(argv: list[str] | None = None) -> None:
             return
         _check(command)
         try:
-            execute(arguments)
+            execute(arguments, _settings_for(command))
         finally:
             sys.stdout.flush()  # here, where a closed pipe can be told from other troubles
     except SemcrawlError as error:
@@ -84,6 +85,19 @@ def _check(command: str) -> None:
         close = get_close_matches(command, known, n=1)
         hint = f"did you mean {close[0]}?" if close else "`semcrawl` lists the commands"
         raise UsageError(f"unknown command {command}; {hint}")
+
+
+def _settings_for(command: str) -> Settings:
+    """The project's settings, by which Scrapy imports of our commands the asked one only."""
+    settings = get_project_settings()
+    if settings["COMMANDS_MODULE"] == semcrawl.commands.__name__:
+        ours = command in _names(semcrawl.commands.__name__)
+        settings.set(
+            "COMMANDS_MODULE", f"{semcrawl.commands.__name__}.{command}" if ours else "", "project"
+        )
+    if editor := os.environ.get("EDITOR"):  # as Scrapy does when it reads the settings itself
+        settings.set("EDITOR", editor, "project")
+    return settings
 
 
 def _names(package: str) -> list[str]:

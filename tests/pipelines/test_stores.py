@@ -381,6 +381,7 @@ async def test_of_two_crawlers_one_delivers_for_both(job, oxigraph):
     assert oxigraph.counts() == counts_of_file(job)
 
 
+@pytest.mark.slow
 def test_load_delivers_a_finished_harvest(job, oxigraph):
     file = QuadsFile(job)
     fill(file)

@@ -15,6 +15,8 @@ from semcrawl.demo import DemoWeb, serve
 from semcrawl.demo.stream import Request, Stream
 from spiders.site import packed, page, tar, triples, zipped
 
+pytestmark = pytest.mark.slow
+
 D = "http://d.example"
 TABLE = b"a,b\n" + b"1,2\n" * 10_000
 LIMIT = 10_000  # bytes
