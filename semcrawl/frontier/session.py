@@ -17,26 +17,20 @@ from semcrawl.errors import FrontierError
 from semcrawl.frontier.contexts import ContextCache
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.intake import Intake
-from semcrawl.frontier.learning import first_asked
 from semcrawl.frontier.leasebook import LeaseBook
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.frontier.robots import SharedRobots
 from semcrawl.frontier.sessionoptions import SessionOptions
-from semcrawl.frontier.shares import QueueShares
+from semcrawl.frontier.taking import Taker
 from semcrawl.relevance import Outcome, Relevance
-from semcrawl.relevance.contract import Restrained
 from semcrawl.relevance.learned.stopping import Patience
 from semcrawl.tally import Tally
 
 logger = logging.getLogger(__name__)
 
-#: how often a take is tried again as there was news meanwhile, before it goes ahead
-_ATTEMPTS = 4
 #: seconds between looks for news of links that other workers fetch, while they are waited for
 _NEWS_INTERVAL = 0.05
-#: seconds after which nobody waits any longer for links that another worker took
-_OVERDUE = 2.0
 
 
 @dataclass(slots=True)
@@ -76,6 +70,11 @@ class CrawlSession:
         self._ports: dict[str, _Port] = {}
         self._leases = LeaseBook()
         self._learning = self.intake.learning
+        self._taker = Taker(
+            *(frontier, strategy, options, self._learning, self._leases),
+            left=self._left,
+            deliver=self._deliver,
+        )
         #: fetches that the frontier has not been told of: host, and whether it was a target
         self._yields: list[tuple[str, bool]] = []
         self._patience = Patience(options.patience) if options.patience else None
@@ -92,11 +91,8 @@ class CrawlSession:
         self._opened = False
         self._opening = asyncio.Lock()
         self._heard_at = 0.0
-        #: the strategy would rather wait for answers than use all of the concurrency
-        self._restrained = True
         self._attached = 0
         self._seeds_at = float("-inf")
-        self._shares = QueueShares()
 
     # -- life
     async def open(self) -> None:
@@ -197,7 +193,7 @@ class CrawlSession:
 
         The other workers hear of it, and the frontier's order changes, before more is taken.
         """
-        self._shares.note(queue, target=outcome.target)
+        self._taker.shares.note(queue, target=outcome.target)
         self._learning.learn(outcome, queue)
         if self.options.tell_yield:
             self._yields.append((self.intake.host_key(outcome.url), outcome.target))
@@ -263,8 +259,8 @@ class CrawlSession:
         if self.options.shared:
             await self._hear_sometimes()
         planted = await self._take_seeds()
-        room = self._room()
-        if room > 0 and await self._take(room):
+        room = self._taker.room()
+        if room > 0 and await self._taker.take(room, self._ports):
             self._last_work = time.monotonic()
             return self.options.seed_interval
         if not self._leases and not planted and await self._is_over():
@@ -272,78 +268,26 @@ class CrawlSession:
             return 0.0
         return await self._until_ready() if room > 0 else self._patiently()
 
-    async def _take(self, room: int) -> int:
-        """Take up to so many links, from the queue that pays best first; return how many."""
-        if self._learning.in_step:
-            return await self._take_in_step(room)
-        left = room
-        for queue in self._shares.order(self._ports):
-            if left > 0:
-                leases = await self.frontier.take(left, [queue])
-                left -= len(leases)
-                for lease in leases:
-                    self._hand_out(lease)
-        return room - left
-
-    async def _take_in_step(self, room: int) -> int:
-        """Take links with all that any worker knows of in mind; return how many."""
-        taken = 0
-        for attempt in range(_ATTEMPTS):
-            strict = attempt < _ATTEMPTS - 1 and self._restrained
-            for queue in self._shares.order(self._ports):
-                if room > 0:
-                    leases = await self.frontier.take_in_step(room, [queue], strict=strict)
-                    if leases is None:
-                        break
-                    room -= len(leases)
-                    taken += len(leases)
-                    for lease in leases:
-                        self._hand_out(lease)
-            else:
-                break
-            # there is news
-            await self._learning.hear()
-            room = self._room()
-            if room <= 0:
-                break
-        return taken
-
     async def _until_ready(self) -> float:
         ready = await self.frontier.next_ready(list(self._ports))
         if ready is None:
             return self.options.seed_interval
         return min(max(ready, 0.001), self.options.seed_interval)
 
-    def _room(self) -> int:
-        """Return how many links may be taken now."""
+    def _left(self) -> int:
+        """Return how many more links may be taken in this run."""
         if self._draining:
             return 0
-        flying = self._leases.flying
-        room = min(self._concurrency() - flying, self.options.leases - len(self._leases))
-        if self.options.budget is not None:
-            room = min(room, self.options.budget - self.requests - self._leases.unsent)
-        if isinstance(self.strategy, Restrained):
-            # in step, what others have in flight counts as well, unless nothing is heard of it
-            overdue = time.monotonic() - self._learning.learned_at > _OVERDUE
-            others = 0 if overdue and not flying else self._learning.in_flight
-            allowed = self.strategy.room(max(flying, others))
-            self._restrained = allowed < self.options.concurrency
-            room = min(room, allowed)
-        return room
+        if self.options.budget is None:
+            return self.options.leases
+        return self.options.budget - self.requests - self._leases.unsent
 
-    def _concurrency(self) -> int:
-        """Return how many requests may be in flight: few as long as little is learned."""
-        if not self.options.slow_start:
-            return self.options.concurrency
-        return min(self.options.concurrency, 1 + self._learning.outcomes // self.options.slow_start)
-
-    def _hand_out(self, lease: Lease) -> None:
-        port = self._ports.get(lease.entry.queue)
-        self._leases.hand_out(lease)
-        if not self._learning.in_step:
-            self.strategy.taken([first_asked(lease.entry)])
-        if port is not None:
+    def _deliver(self, lease: Lease) -> None:
+        if (port := self._ports.get(lease.entry.queue)) is not None:
             port.deliver(lease)
+        else:
+            # its spider has just left: the lease runs out, or goes back when the session closes
+            self._leases.drop(lease)
 
     async def _is_over(self) -> bool:
         """Whether nothing is left to do, here and, as far as can be told, elsewhere."""
@@ -388,7 +332,7 @@ class CrawlSession:
 
     async def _hear_sometimes(self) -> None:
         now = time.monotonic()
-        in_step = self._learning.in_step and self._restrained
+        in_step = self._learning.in_step and self._taker.restrained
         if in_step or now - self._heard_at >= self.options.event_interval:
             self._heard_at = now
             await self._learning.hear()

@@ -1,0 +1,111 @@
+"""How many links a process takes now, and from which queue."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.learning import SharedLearning, first_asked
+from semcrawl.frontier.leasebook import LeaseBook
+from semcrawl.frontier.redis_frontier import RedisFrontier
+from semcrawl.frontier.sessionoptions import SessionOptions
+from semcrawl.frontier.shares import QueueShares
+from semcrawl.relevance import Relevance
+from semcrawl.relevance.contract import Restrained
+
+#: how often a take is tried again as there was news meanwhile, before it goes ahead
+_ATTEMPTS = 4
+#: seconds after which nobody waits any longer for links that another worker took
+_OVERDUE = 2.0
+
+
+class Taker:
+    """Takes links as long as there is room, from the queue that pays best first.
+
+    ``left`` tells how many requests may still be sent at all; ``deliver`` gets each link.
+    """
+
+    def __init__(
+        self,
+        frontier: RedisFrontier,
+        strategy: Relevance,
+        options: SessionOptions,
+        learning: SharedLearning,
+        leases: LeaseBook,
+        *,
+        left: Callable[[], int],
+        deliver: Callable[[Lease], None],
+    ) -> None:
+        self.shares = QueueShares()
+        #: the strategy would rather wait for answers than use all of the concurrency
+        self.restrained = True
+        self._frontier = frontier
+        self._strategy = strategy
+        self._options = options
+        self._learning = learning
+        self._leases = leases
+        self._left = left
+        self._deliver = deliver
+
+    def room(self) -> int:
+        """Return how many links may be taken now (none if not positive)."""
+        left = self._left()
+        if left <= 0:
+            return 0
+        flying = self._leases.flying
+        room = min(left, self._concurrency() - flying, self._options.leases - len(self._leases))
+        if isinstance(self._strategy, Restrained):
+            # in step, what others have in flight counts as well, unless nothing is heard of it
+            overdue = time.monotonic() - self._learning.learned_at > _OVERDUE
+            others = 0 if overdue and not flying else self._learning.in_flight
+            allowed = self._strategy.room(max(flying, others))
+            self.restrained = allowed < self._options.concurrency
+            room = min(room, allowed)
+        return room
+
+    async def take(self, room: int, queues: Iterable[str]) -> int:
+        """Take up to so many links; return how many."""
+        if self._learning.in_step:
+            return await self._take_in_step(room, queues)
+        left = room
+        for queue in self.shares.order(queues):
+            if left > 0:
+                leases = await self._frontier.take(left, [queue])
+                left -= len(leases)
+                for lease in leases:
+                    self._leases.hand_out(lease)
+                    self._strategy.taken([first_asked(lease.entry)])
+                    self._deliver(lease)
+        return room - left
+
+    async def _take_in_step(self, room: int, queues: Iterable[str]) -> int:
+        """Take links with all that any worker knows of in mind; return how many."""
+        taken = 0
+        for attempt in range(_ATTEMPTS):
+            strict = attempt < _ATTEMPTS - 1 and self.restrained
+            for queue in self.shares.order(queues):
+                if room > 0:
+                    leases = await self._frontier.take_in_step(room, [queue], strict=strict)
+                    if leases is None:
+                        break
+                    room -= len(leases)
+                    taken += len(leases)
+                    for lease in leases:
+                        self._leases.hand_out(lease)
+                        self._deliver(lease)
+            else:
+                break
+            # there is news
+            await self._learning.hear()
+            room = self.room()
+            if room <= 0:
+                break
+        return taken
+
+    def _concurrency(self) -> int:
+        """Return how many requests may be in flight: few as long as little is learned."""
+        options = self._options
+        if not options.slow_start:
+            return options.concurrency
+        return min(options.concurrency, 1 + self._learning.outcomes // options.slow_start)
