@@ -7,13 +7,25 @@ import logging
 import re
 from difflib import get_close_matches
 
-from scrapy.commands import ScrapyCommand
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError as ScrapyUsageError
 from scrapy.settings import BaseSettings
 
 from semcrawl.checks import check_log, check_settings
 from semcrawl.console import complain
 from semcrawl.errors import SemcrawlError, UsageError
+
+
+class HelpFormatter(ScrapyHelpFormatter):
+    """Scrapy's, which takes any line that ends with a colon for a heading."""
+
+    def format_part_strings(self, part_strings: list[str]) -> list[str]:
+        """Underline the headings: the second of a section's parts, and of no option's."""
+        if part_strings[:1] == ["\n"]:
+            return [*super().format_part_strings(part_strings[:2]), *part_strings[2:]]
+        if part_strings and part_strings[0].startswith("usage: "):
+            return super().format_part_strings(part_strings)
+        return part_strings
 
 
 class OneLineErrors(ScrapyCommand):
@@ -31,6 +43,7 @@ class OneLineErrors(ScrapyCommand):
         super().add_options(parser)
         name = type(self).__module__.rpartition(".")[2]
         parser.usage = f"{parser.prog} {name} {self.syntax()}"
+        parser.formatter_class = HelpFormatter
         self._parser = parser
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:

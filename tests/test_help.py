@@ -1,0 +1,29 @@
+"""What ``-h`` shows looks the same on a terminal of any width."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from pkgutil import iter_modules
+
+import pytest
+from scrapy.settings import Settings
+
+import semcrawl.commands
+
+HEADINGS = {"Usage", "Options", "Global Options"}
+
+
+@pytest.mark.parametrize(
+    "name", [module.name for module in iter_modules(semcrawl.commands.__path__)]
+)
+def test_only_headings_are_underlined(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for columns in range(50, 130):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        command = import_module(f"semcrawl.commands.{name}").Command()
+        command.settings = Settings()
+        parser = argparse.ArgumentParser(conflict_handler="resolve")
+        command.add_options(parser)
+        lines = parser.format_help().splitlines()
+        underlined = {a for a, b in zip(lines, lines[1:], strict=False) if b and not b.strip("=-")}
+        assert underlined - {name.title()} <= HEADINGS
