@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from importlib import import_module
+from itertools import pairwise
 from pkgutil import iter_modules
 
 import pytest
@@ -25,5 +26,5 @@ def test_only_headings_are_underlined(name: str, monkeypatch: pytest.MonkeyPatch
         parser = argparse.ArgumentParser(conflict_handler="resolve")
         command.add_options(parser)
         lines = parser.format_help().splitlines()
-        underlined = {a for a, b in zip(lines, lines[1:], strict=False) if b and not b.strip("=-")}
+        underlined = {a for a, b in pairwise(lines) if b and not b.strip("=-")}
         assert underlined - {name.title()} <= HEADINGS
