@@ -19,6 +19,7 @@ from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier, worker_name
 from semcrawl.frontier.inspection import FrontierInspector, FrontierState
 from semcrawl.frontier.transfer import export_lines, import_lines
+from semcrawl.frontier.workers import short_name
 
 
 class Command(OneLineErrors):
@@ -192,7 +193,7 @@ def _show(state: FrontierState, rate: float | None) -> None:
         for lease in state.leases:
             table.add_row(
                 Text(lease.link.entry.url),
-                Text(lease.worker or "(retry)"),
+                Text(short_name(lease.worker) if lease.worker else "(retry)"),
                 str(lease.link.tries),
                 f"{lease.expires:.0f}",
             )

@@ -22,6 +22,13 @@ def worker_name() -> str:
     return f"{_machine()}/{os.getpid()}/{uuid4().hex[:8]}"
 
 
+def short_name(worker: str) -> str:
+    """What people tell a worker by: the start of its machine's name, and its process id."""
+    machine, _, rest = worker.partition("/")
+    pid, _, _ = rest.partition("/")
+    return f"{machine[:8]}/{pid}" if pid else worker
+
+
 def is_gone(worker: str) -> bool:
     """Whether a worker surely lives no more: named by :func:`worker_name`, here, process ended."""
     machine, _, rest = worker.partition("/")

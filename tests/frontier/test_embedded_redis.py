@@ -16,7 +16,7 @@ from redis import Redis
 
 from semcrawl.errors import FrontierUnavailable
 from semcrawl.frontier import Counts, EmbeddedRedis, Entry, FrontierOptions, RedisFrontier
-from semcrawl.frontier.workers import is_gone, worker_name
+from semcrawl.frontier.workers import is_gone, short_name, worker_name
 
 
 def client(redis: EmbeddedRedis) -> Redis:
@@ -192,6 +192,12 @@ def test_data_that_cannot_be_read_are_said(tmp_path: Path) -> None:
     (tmp_path / "frontier.aof").write_bytes(b"no append-only file\r\n" * 10)
     with pytest.raises(FrontierUnavailable, match=r"does not start: .*Bad file format"):
         EmbeddedRedis(tmp_path, timeout=10).start()
+
+
+def test_a_worker_is_shown_by_its_machine_and_process() -> None:
+    machine, pid, _ = worker_name().split("/")
+    assert short_name(worker_name()) == f"{machine[:8]}/{pid}" == f"{machine[:8]}/{os.getpid()}"
+    assert short_name("bench") == "bench"
 
 
 def test_a_worker_is_gone_when_its_process_has_ended() -> None:
