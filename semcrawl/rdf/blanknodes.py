@@ -8,12 +8,13 @@ of the document's URL.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from hashlib import blake2b
+from itertools import count
 
 #: The form of the names that the parser makes up: 128 random bits without leading zeros. One of
 #: fewer than 20 digits comes once in 2**48.
 _MADE_UP = re.compile(rb"[a-f][0-9a-f]{19,31}\Z")
-_ALL_MADE_UP = re.compile(rb"(?:[a-f][0-9a-f]{19,31}(?: |\Z))+")
 
 
 class BlankNodeNames:
@@ -35,13 +36,14 @@ class BlankNodeNames:
             start, self.end = b"_:", b""
         #: what a label of the document is put behind, and before :attr:`end`
         self.labelled = start + b"b" + digest + b"x"
-        self._ranked = start + b"b" + digest + b"n"
+        #: what a rank is put behind, and before :attr:`end`
+        self.ranked = start + b"b" + digest + b"n"
         self._window = window
         #: nodes without a label so far
         self.count = 0
-        #: names given lately, and before that
-        self._known: dict[bytes, bytes] = {}
-        self._old: dict[bytes, bytes] = {}
+        #: ranks given lately, and before that
+        self._known: defaultdict[bytes, int] = defaultdict(count().__next__)
+        self._old: dict[bytes, int] = {}
 
     def name(self, label: bytes) -> bytes:
         """Return the N-Quads term for the blank node that the parser calls ``label``."""
@@ -49,51 +51,32 @@ class BlankNodeNames:
 
     def terms(self, labels: list[bytes]) -> list[bytes]:
         """Return the N-Quads terms for the blank nodes that the parser calls ``labels``."""
-        if not self.all_labelled:
-            terms = self.made_up(labels)
-            if terms is not None:
-                return terms
-        start, end = self.labelled, self.end
-        given = {
-            label: start + label + end
-            for label in set(labels)
-            if self.all_labelled or not _MADE_UP.match(label)
-        }
-        rest = iter(self.made_up([label for label in labels if label not in given]) or ())
-        return [given.get(label) or next(rest) for label in labels]
+        made_up = set() if self.all_labelled else {x for x in labels if _MADE_UP.match(x)}
+        ranks = iter(self.ranks([label for label in labels if label in made_up]))
+        ranked, labelled, end = self.ranked, self.labelled, self.end
+        return [
+            b"%b%d%b" % (ranked, next(ranks), end) if label in made_up else labelled + label + end
+            for label in labels
+        ]
 
-    def made_up(self, labels: list[bytes]) -> list[bytes] | None:
-        """Return the terms for ``labels``, or None when one of them is not made up."""
+    def ranks(self, made_up: list[bytes]) -> list[int]:
+        """Return the ranks of nodes without a label, by the names that the parser made up."""
         if len(self._known) > self._window:
-            self._old, self._known = self._known, {}
-        known, old = self._known, self._old
-        new = [label for label in dict.fromkeys(labels) if label not in known]
-        if new and old:  # keep what is still referred to
-            known.update((label, old[label]) for label in new if label in old)
-            new = [label for label in new if label not in old]
-        if new:
-            if not _all_made_up(new):
-                return None
-            known.update(zip(new, self._next(len(new)), strict=True))
-        return list(map(known.__getitem__, labels))
+            self._old = dict(self._known)
+            self._known = defaultdict(self._known.default_factory)
+        known = self._known
+        if self._old:  # keep what is still referred to
+            met_again = self._old.keys() & set(made_up)
+            known.update((name, self._old[name]) for name in met_again)
+        before = len(known)
+        ranks = list(map(known.__getitem__, made_up))
+        self.count += len(known) - before
+        return ranks
 
-    def _next(self, count: int) -> list[bytes]:
-        """Return the next ``count`` terms; all at once, as a document may have very many."""
-        first, self.count = self.count, self.count + count
-        numbers = repr(list(range(first, self.count)))[1:-1].encode()
-        between = self.end + b"\n" + self._ranked
-        return (self._ranked + numbers.replace(b", ", between) + self.end).split(b"\n")
-
-    def forget(self, count: int) -> None:
-        """Go back to where there were ``count`` nodes without a label."""
-        start, end = len(self._ranked), len(self.end)
-        for names in (self._known, self._old):
-            late = [k for k, v in names.items() if int(v[start : len(v) - end]) >= count]
-            for label in late:
-                del names[label]
-        self.count = count
-
-
-def _all_made_up(labels: list[bytes]) -> bool:
-    """Whether all ``labels`` have the form of :data:`_MADE_UP`; asked at once, as that is fast."""
-    return _ALL_MADE_UP.fullmatch(b" ".join(labels)) is not None
+    def forget(self, number: int) -> None:
+        """Go back to where there were ``number`` nodes without a label."""
+        for ranks in (self._known, self._old):
+            for name in [name for name, rank in ranks.items() if rank >= number]:
+                del ranks[name]
+        self._known.default_factory = count(number).__next__
+        self.count = number

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from semcrawl.rdf.errors import LimitReached
+from semcrawl.rdf.linescan import has_pair
 from semcrawl.rdf.patterns import re
 
-_CHUNK = 1 << 22
-_QUOTE = ord('"')
+_CHUNK = 1 << 20
+_QUOTE, _EXCLAMATION, _SLASH, _LESS, _QUESTION = b'"!/<?'
 COMMA, OPENING, CLOSING = ord(","), ord("{"), ord("}")
-_OPENING = re.compile(rb"<<")
 _NESTING = re.compile(
     rb'"""(?:[^"\\]|\\.|"(?!""))*+(?:"""|\Z)|'
     rb"'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)|"
@@ -62,10 +62,10 @@ def json_signs(
         yield places[outside] + first, signs[outside]
 
 
-def _descend(depth: int, steps: npt.NDArray[np.int_], limit: int) -> int:
+def _descend(depth: int, steps: npt.NDArray[np.int8] | npt.NDArray[np.int_], limit: int) -> int:
     if not len(steps):
         return depth
-    depths = steps.cumsum()
+    depths = steps.cumsum(dtype=np.int64)
     if depth + int(depths.max()) > limit:
         raise LimitReached(f"nested deeper than {limit} levels")
     return depth + int(depths[-1])
@@ -76,8 +76,6 @@ def guard_xml(data: bytes, limit: int) -> None:
 
     A quick look at tags only: comments and CDATA sections count as if they were markup.
     """
-    if data.count(b"</") <= limit and data.count(b"<") <= 2 * limit:
-        return
     depth = 0
     start = 0
     while start < len(data) - 1:
@@ -85,22 +83,28 @@ def guard_xml(data: bytes, limit: int) -> None:
         if end - start > _CHUNK:  # up to a tag's end
             end = data.rfind(b">", start, start + _CHUNK) + 1 or start + _CHUNK
         piece = np.frombuffer(data, np.uint8, end - start, start)
-        opens = np.flatnonzero(piece[:-1] == 60)
-        closes = np.flatnonzero(piece == 62)
-        following = piece[opens + 1]
-        steps = np.ones(len(opens), np.int_)
-        steps[following == 47] = -1
-        steps[(following == 33) | (following == 63)] = 0
-        if len(closes):  # tags that end with />
-            ends = closes[np.minimum(np.searchsorted(closes, opens), len(closes) - 1)]
-            steps[(piece[ends - 1] == 47) & (steps == 1)] = 0
-        depth = _descend(depth, steps, limit)
+        marks = np.flatnonzero((piece & np.uint8(0b1111_1101)) == _LESS)  # < and >
+        less = piece[marks] == _LESS
+        opens = np.flatnonzero(less)
+        if len(opens):
+            following = piece[np.minimum(marks[opens] + 1, len(piece) - 1)]
+            steps = np.ones(len(opens), np.int8)
+            steps[following == _SLASH] = -1
+            steps[(following == _EXCLAMATION) | (following == _QUESTION)] = 0
+            # tags that end with />
+            ends = np.minimum(opens + 1, len(marks) - 1)
+            closes, other = np.flatnonzero(~less), np.flatnonzero(less[ends])
+            if len(closes) and len(other):  # a < in between
+                later = np.searchsorted(closes, opens[other])
+                ends[other] = closes[np.minimum(later, len(closes) - 1)]
+            steps[(piece[marks[ends] - 1] == _SLASH) & (steps == 1)] = 0
+            depth = _descend(depth, steps, limit)
         start = end
 
 
 def guard_triple_terms(data: bytes, limit: int) -> None:
     """Raise :class:`LimitReached` when triple terms are nested deeper than ``limit``."""
-    if not _OPENING.search(data) or data.count(b"<<") <= limit:
+    if not has_pair(data, b"<", b"<") or data.count(b"<<") <= limit:
         return
     depth = 0
     for match in _NESTING.finditer(data):

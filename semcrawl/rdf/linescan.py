@@ -14,8 +14,6 @@ from semcrawl.rdf.patterns import re
 Places = npt.NDArray[np.intp]
 
 _LINE_END, _SPACE, _EXCLAMATION, _QUOTE, _COLON, _LESS, _UNDERSCORE = b'\n !":<_'
-#: digits of most of the labels that the parser makes up
-_USUAL_LENGTH = 32
 #: "_:" in a literal: behind a quotation mark, and not the last term of its line. Each pattern
 #: begins with fixed bytes, which the engine finds without trying every position.
 _IN_LITERAL = re.compile(rb'"[^"\n_]*+(?:_(?!:)[^"\n_]*+)*+_:(?![^\s"<>]+ \.\n)')
@@ -23,6 +21,8 @@ _IN_LITERAL = re.compile(rb'"[^"\n_]*+(?:_(?!:)[^"\n_]*+)*+_:(?![^\s"<>]+ \.\n)'
 
 def has_pair(data: bytes, first: bytes, following: bytes) -> bool:
     """Tell whether ``first``, a sign, stands directly before one of ``following`` anywhere."""
+    if first not in data:
+        return False
     signs = np.frombuffer(data, np.uint8)
     found = signs[np.flatnonzero(signs[:-1] == first[0]) + 1]
     return any((found == sign).any() for sign in following)
@@ -63,15 +63,9 @@ def _any_behind_quote(signs: npt.NDArray[np.uint8], places: Places, quotes: Plac
     return bool((quotes[np.searchsorted(quotes, starts)] < places).any())
 
 
-def label_ends(lines: bytes, starts: Places) -> list[int]:
-    """Return where the labels that begin at ``starts`` end: at the next space."""
-    signs = np.frombuffer(lines, np.uint8)
-    ends = starts + _USUAL_LENGTH
-    other = np.flatnonzero(signs[np.minimum(ends, len(signs) - 1)] != _SPACE)
-    found: list[int] = ends.tolist()
-    for index, start in zip(other.tolist(), starts[other].tolist(), strict=True):
-        found[index] = lines.find(b" ", start)
-    return found
+def line_ends(lines: bytes) -> Places:
+    """Return where the lines end."""
+    return np.flatnonzero(np.frombuffer(lines, np.uint8) == _LINE_END)
 
 
 def lines_with_graphs(lines: bytes) -> tuple[Places, npt.NDArray[np.bool_]]:

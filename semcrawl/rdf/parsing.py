@@ -158,7 +158,9 @@ class Parser:
 def _may_say_labels(data: bytes, syntax: RdfFormat) -> bool:
     """Whether ``_:`` may stand anywhere in the terms of ``data``, be it by way of escapes."""
     if syntax is RdfFormat.RDF_XML:
-        return has_pair(data, b"_", b":&<]") or has_pair(data, b"&", b"#") or b"<!ENTITY" in data
+        return has_pair(data, b"_", b":&<]") or (
+            b"&" in data and (has_pair(data, b"&", b"#") or b"<!ENTITY" in data)
+        )
     return has_pair(data, b"_", b":") or has_pair(data, b"\\", b"uU")
 
 

@@ -13,7 +13,8 @@ from urllib.parse import quote
 
 from semcrawl.rdf.blanknodes import BlankNodeNames
 from semcrawl.rdf.errors import LimitReached
-from semcrawl.rdf.linescan import blank_nodes, label_ends, label_starts, lines_with_graphs
+from semcrawl.rdf.lineedit import LineEdit
+from semcrawl.rdf.linescan import blank_nodes, label_starts, line_ends, lines_with_graphs
 from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.patterns import re
 
@@ -24,7 +25,7 @@ _TERM = re.compile(
     rb'("[^"\\]*+(?:\\.[^"\\]*+)*+"(?:@[A-Za-z0-9-]++|\^\^<[^>]*+>)?+|<[^>\s]*+>)|_:([^\s]+)'
 )
 
-_PIECE = 1 << 19
+_PIECE = 1 << 20
 
 
 def spool_prefix(pid: int) -> str:
@@ -44,7 +45,7 @@ class Mark(NamedTuple):
 class QuadSink:
     """A file that :func:`pyoxigraph.serialize` writes to; it finishes and keeps the lines.
 
-    ``graph`` names the default graph. Lines are finished in pieces of half a megabyte, so memory
+    ``graph`` names the default graph. Lines are finished in pieces of a megabyte, so memory
     does not depend on the document's size.
     """
 
@@ -60,7 +61,7 @@ class QuadSink:
         self.has_graphs = False
         #: whether the source has "_:" anywhere: in labels, in literals, in IRIs
         self.may_have_labels = True
-        self._graph = b" <" + graph.encode("utf-8", "replace") + b"> .\n"
+        self._graph = b"<" + graph.encode("utf-8", "replace") + b">"
         self._options = options
         self._end = time.monotonic() + options.max_seconds
         self._pending: list[bytes | memoryview] = []
@@ -75,7 +76,7 @@ class QuadSink:
         member = f"{self._url}#{quote(name)}"
         self.names = BlankNodeNames(member, self._options.skolem_base)
         if self._options.member_graphs:
-            self._graph = b" <" + member.encode("utf-8", "replace") + b"> .\n"
+            self._graph = b"<" + member.encode("utf-8", "replace") + b">"
 
     def mark(self) -> Mark:
         """Return where the output is now, for :meth:`rollback`."""
@@ -136,90 +137,59 @@ class QuadSink:
         before = self.quads
         if self.rewrite is not None:
             lines = self.rewrite(lines)
-        lines = self._rename(lines)
-        if self.has_graphs:
-            lines = self._name_graphs(lines)
-        else:
-            parts = lines.split(b" .\n")
-            self.quads += len(parts) - 1
-            lines = self._graph.join(parts)
-        self.size += len(lines)
+        finished = self._named(lines)
+        self.size += len(finished)
         if self.size > self._options.max_nquads_bytes:
             raise LimitReached(f"more than {self._options.max_nquads_bytes} bytes of N-Quads")
         if time.monotonic() > self._end:
             raise LimitReached(f"not finished after {self._options.max_seconds:g} seconds")
         if self.spool is None and self.size > self._options.spool_above:
             self._to_file()
-        self._out.write(lines)
+        self._out.write(finished)
         return self.quads - before
 
-    def _name_graphs(self, lines: bytes) -> bytes:
-        """Give the lines without a graph that of the document."""
-        ends, named = lines_with_graphs(lines)
-        self.quads += len(ends)
-        bare = ends[~named]
-        if not len(bare):
-            return lines
-        if len(bare) == len(ends):
-            return lines.replace(b" .\n", self._graph)
-        pieces: list[bytes] = []
-        start = 0
-        for end in bare.tolist():
-            pieces += (lines[start : end - 2], self._graph)
-            start = end + 1
-        pieces.append(lines[start:])
-        return b"".join(pieces)
+    def _named(self, lines: bytes) -> bytes | bytearray:
+        """Give the blank nodes their names, in order, and the lines without a graph theirs."""
+        edit = LineEdit(lines)
+        if not self._name_nodes(edit, lines):
+            lines = self._rename(lines)
+            edit = LineEdit(lines)
+        if self.has_graphs:
+            ends, named = lines_with_graphs(lines)
+            self.quads += len(ends)
+            ends = ends[~named]
+        else:
+            ends = line_ends(lines)
+            self.quads += len(ends)
+        edit.name_graphs(ends, self._graph)
+        return edit.finished()
+
+    def _name_nodes(self, edit: LineEdit, lines: bytes) -> bool:
+        """Name the blank nodes of ``lines``; return False when that takes another way."""
+        names = self.names
+        if names.end:
+            return False
+        if not (names.all_labelled or self.may_have_labels) and edit.name_nodes(
+            label_starts(lines), names, labels=False
+        ):
+            # no "_:" in literals then, or what follows it does not look like the parser's names
+            return True
+        starts = blank_nodes(lines)
+        if starts is None:
+            return False
+        if names.all_labelled:
+            edit.name_labelled(starts, names.labelled)
+            return True
+        return edit.name_nodes(starts, names, labels=True)
 
     def _rename(self, lines: bytes) -> bytes:
-        """Give the blank nodes their names, in the order in which they appear."""
-        names = self.names
-        if names.all_labelled:
-            if not names.end:
-                return self._rename_labelled(lines)
-        elif not self.may_have_labels and (renamed := self._rename_made_up(lines)) is not None:
-            return renamed
+        """Name the blank nodes one by one."""
         starts = blank_nodes(lines)
         if starts is None:
             return self._rename_by_terms(lines)
-        if not len(starts):
-            return lines
         pieces = _LABEL.split(lines)
-        pieces[1::2] = names.terms(pieces[1::2])
+        pieces[1::2] = self.names.terms(pieces[1::2])
         return b"".join(pieces)
-
-    def _rename_labelled(self, lines: bytes) -> bytes:
-        """Put the document's hash before each label."""
-        starts = blank_nodes(lines)
-        if starts is None:
-            return self._rename_by_terms(lines)
-        if not len(starts):
-            return lines
-        places = starts.tolist()
-        pieces = [lines[: places[0] - 2]]
-        pieces += [
-            lines[start : end - 2]
-            for start, end in zip(places, [*places[1:], len(lines) + 2], strict=True)
-        ]
-        return self.names.labelled.join(pieces)
-
-    def _rename_made_up(self, lines: bytes) -> bytes | None:
-        """Name the blank nodes when all have names of the parser's, else return None.
-
-        There is no ``_:`` in literals then, or what follows it does not look like such a name.
-        """
-        starts = label_starts(lines)
-        if not len(starts):
-            return lines
-        places, ends = starts.tolist(), label_ends(lines, starts)
-        cut = lines.__getitem__  # by map, as this is done twice for every blank node
-        renamed = self.names.made_up(list(map(cut, map(slice, places, ends))))
-        if renamed is None:
-            return None
-        pieces = renamed * 2
-        next_places = (starts[1:] - 2).tolist()
-        pieces[1::2] = map(cut, map(slice, ends, [*next_places, len(lines)]))
-        pieces[::2] = renamed
-        return lines[: places[0] - 2] + b"".join(pieces)
 
     def _rename_by_terms(self, lines: bytes) -> bytes:
         name = self.names.name
