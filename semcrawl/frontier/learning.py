@@ -108,17 +108,23 @@ class SharedLearning:
             if self.in_step:
                 self._own.append((event, outcome))
 
-    async def tell(self) -> None:
-        """Tell the other workers and the frontier what was learned since the last call."""
+    async def tell(self) -> bool:
+        """Tell the other workers and the frontier what was learned since the last call.
+
+        Return whether all was heard with it that was told until now.
+        """
+        heard = False
         if self._untold:
             untold, self._untold = self._untold, []
             for queue, events in groupby(untold, key=itemgetter(0)):
                 await self._frontier.publish(*(event for _, event in events), queue=queue)
             if self.in_step:
                 await self.hear()
+                heard = True
         if self._learned:
             self._learned = False
             await self.apply()
+        return heard
 
     async def hear(self) -> int:
         """Learn from what other workers, or this one before a crash, fetched; return how much."""

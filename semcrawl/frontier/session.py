@@ -254,9 +254,9 @@ class CrawlSession:
         yields, self._yields = self._yields, []
         for host, target in yields:
             await self.frontier.reward(host, target=target)
-        await self._learning.tell()
+        heard = await self._learning.tell()
         await self._leases.flush(self.frontier)
-        if self.options.shared:
+        if self.options.shared and not heard:
             await self._hear_sometimes()
         planted = await self._take_seeds()
         room = self._taker.room()
