@@ -267,7 +267,8 @@ SEMCRAWL_STORE_UPDATE_QUADS = 20_000
 #: of either kind.
 SEMCRAWL_STORE_PUT_ABOVE = 20_000
 
-#: Documents that go by the Graph Store Protocol at a time.
+#: Documents that go by the Graph Store Protocol at a time. (Virtuoso's own loader gets two
+#: requests at a time, or one.)
 SEMCRAWL_STORE_CONNECTIONS = 4
 
 # --- Re-visits

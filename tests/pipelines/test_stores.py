@@ -7,6 +7,7 @@ import collections
 import os
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -399,3 +400,50 @@ def test_load_delivers_a_finished_harvest(job, oxigraph):
     assert done.returncode == 1
     assert done.stderr.strip().endswith("Connection refused")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.server
+@pytest.mark.slow
+@pytest.mark.parametrize("quads", [3, 60, 12_000])
+def test_virtuoso_killed_while_it_loads_has_every_statement_once_in_the_end(job, virtuoso, quads):
+    """Killed with its log half written, five times, and filled by two connections at once."""
+    file = QuadsFile(job)
+    documents = max(24_000 // quads, 20)
+    file.append(
+        [
+            document(f"d{i}", *(f"{i} {j} {'x' * (j % 90)}" for j in range(quads)))
+            for i in range(documents)
+        ]
+    )
+    options = replace(options_of(virtuoso, "gsp update"), update_limit=20_000, put_above=20_000)
+    times = iter([0.02, 0.05, 0.1, 0.2, 0.4])
+    outages = 0
+    deliverer = Deliverer(job, SparqlStore(options), batch_documents=documents // 3)
+    while deliverer.waiting():
+        killer = threading.Timer(delay, virtuoso.kill) if (delay := next(times, 0)) else None
+        if killer:
+            killer.start()
+        try:
+            while deliverer.step() is not None:
+                continue
+        except StoreUnavailable:
+            outages += 1
+        if killer:
+            killer.join()
+            virtuoso.start()
+    deliverer.close()
+    assert outages
+    with (job / "quads.nq").open("rb") as quads_file:
+        expected = collections.Counter(
+            (quad.graph_name.value, quad.object.value)
+            for quad in pyoxigraph.parse(quads_file, pyoxigraph.RdfFormat.N_QUADS)
+        )
+    answer = virtuoso.ask("SELECT ?g ?o { GRAPH ?g { ?s <http://example.org/p> ?o } }")
+    assert (
+        collections.Counter(
+            (row["g"]["value"], row["o"]["value"]) for row in answer["results"]["bindings"]
+        )
+        == expected
+    )
+    assert virtuoso.counts() == counts_of_file(job)
+    file.close()

@@ -16,6 +16,9 @@ from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
 EMBEDDED = "embedded"
 #: its folder
 EMBEDDED_FOLDER = "store"
+#: documents and bytes of N-Quads between two notes in the ledger; large, as a store that takes
+#: several requests at a time rests at the end of each batch
+BATCH_DOCUMENTS, BATCH_BYTES = 5000, 32 << 20
 
 
 def check_store_settings(settings: BaseSettings) -> None:
@@ -61,7 +64,13 @@ def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
         is_new = embedded.is_new
     else:
         store = SparqlStore(sparql_options(settings))
-    deliverer = Deliverer(folder, store, embedded=settings.getbool("SEMCRAWL_STORE_EMBEDDED", True))
+    deliverer = Deliverer(
+        folder,
+        store,
+        embedded=settings.getbool("SEMCRAWL_STORE_EMBEDDED", True),
+        batch_documents=BATCH_DOCUMENTS,
+        batch_bytes=BATCH_BYTES,
+    )
     if is_new:
         deliverer.start_again()
     return deliverer

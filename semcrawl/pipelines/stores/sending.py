@@ -54,7 +54,7 @@ class Sender:
         ``HttpError`` when it answers with an error. Dropping what is not there is no error.
         """
         try:
-            answer = self._session().request(
+            answer = self._session(url).request(
                 method,
                 url,
                 params=params,
@@ -85,7 +85,7 @@ class Sender:
         for session in self._sessions:
             session.close()
 
-    def _session(self) -> requests.Session:
+    def _session(self, url: str) -> requests.Session:
         session: requests.Session | None = getattr(self._threads, "session", None)
         if session is None:
             session = self._threads.session = requests.Session()
@@ -93,6 +93,10 @@ class Sender:
             session.trust_env = False
             session.auth = self._login()
             self._sessions.append(session)
+            if isinstance(session.auth, HTTPDigestAuth):
+                # a large body may be cut off by the server's question who we are
+                params = {"graph": PROBE_GRAPH[1:-1]}
+                session.get(url, params=params, timeout=self._timeout, allow_redirects=False)
         return session
 
     def _login(self) -> AuthBase | None:

@@ -20,7 +20,7 @@ from math import inf
 from semcrawl.errors import UsageError
 from semcrawl.pipelines.stores.contract import GraphContent, StoreRefused, StoreUnavailable
 from semcrawl.pipelines.stores.sending import PROBE_GRAPH, HttpError, Sender
-from semcrawl.pipelines.stores.virtuoso import MAX_BYTES, MAX_GRAPHS, VirtuosoLoader
+from semcrawl.pipelines.stores.virtuoso import BATCH_BYTES, LOADS, MAX_GRAPHS, VirtuosoLoader
 
 PROBE_TRIPLE = b"<urn:semcrawl:probe> <urn:semcrawl:probe> <urn:semcrawl:probe> .\n"
 #: the same with a blank node
@@ -49,7 +49,7 @@ class SparqlOptions:
     update_limit: int = 20_000
     #: statements above which a document goes by the Graph Store Protocol when there is one
     put_above: int = 20_000
-    #: ``PUT`` requests at a time
+    #: requests at a time: ``PUT``, and (two at most) to Virtuoso's loader
     connections: int = 4
 
     def __post_init__(self) -> None:
@@ -79,6 +79,7 @@ class SparqlStore:
         )
         self._loader = VirtuosoLoader(self._sender, options.update_url)
         self._pool = ThreadPoolExecutor(options.connections, "semcrawl-store")
+        self._load_pool = ThreadPoolExecutor(min(LOADS, options.connections), "semcrawl-load")
         #: whether Update takes blank nodes, when that is known
         self._takes_blank_nodes: bool | None = None
 
@@ -98,13 +99,13 @@ class SparqlStore:
     def close(self) -> None:
         """Close the connections."""
         self._pool.shutdown()
+        self._load_pool.shutdown()
         self._sender.close()
 
     def _replace(self, contents: Sequence[GraphContent]) -> None:
         if self._loader_is_there():
             fit = [content for content in contents if self._loader.takes(content)]
-            for batch in self._batches(fit, MAX_BYTES, MAX_GRAPHS):
-                self._loader.load(batch)
+            self._loader.load_all(self._batches(fit, BATCH_BYTES, MAX_GRAPHS), self._load_pool)
             contents = [content for content in contents if not self._loader.takes(content)]
         old, new, alone = [], [], []
         for content in contents:

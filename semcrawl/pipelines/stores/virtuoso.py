@@ -9,7 +9,8 @@ them, several times as fast as ``INSERT DATA`` and ``PUT``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from urllib.parse import urlencode
 
 from urllib3.filepost import encode_multipart_formdata
@@ -17,10 +18,16 @@ from urllib3.filepost import encode_multipart_formdata
 from semcrawl.pipelines.stores.contract import GraphContent
 from semcrawl.pipelines.stores.sending import PROBE_GRAPH, HttpError, Sender
 
-#: bytes of N-Quads in a request; Virtuoso takes no more than 10 MB
-MAX_BYTES = 4 << 20
+#: bytes of N-Quads in a request: of many graphs, and of one that is larger than that. Virtuoso
+#: takes no more than 10 MB.
+BATCH_BYTES, MAX_BYTES = 4 << 20, 9_500_000
 #: graphs in a request
 MAX_GRAPHS = 500
+#: requests at a time; more get in each other's way
+LOADS = 2
+#: statements per graph above which comparing with what is there takes longer than looking whether
+#: there is something
+LARGE_GRAPH = 30
 
 #: flags of TTLP: the text is N-Quads; what its graphs held before goes
 _NQUADS, _WITH_DELETE = 512, 2048
@@ -56,18 +63,32 @@ class VirtuosoLoader:
 
     def takes(self, content: GraphContent) -> bool:
         """Say whether a graph can go by the loader."""
-        return bool(content.graph) and content.size <= MAX_BYTES
+        is_as_written = content.address == content.graph
+        return bool(content.graph) and content.size <= (MAX_BYTES if is_as_written else BATCH_BYTES)
 
-    def load(self, contents: Sequence[GraphContent]) -> None:
-        """Make each graph hold its content. Raises ``HttpError`` and ``StoreUnavailable``."""
+    def load_all(self, batches: Iterable[Sequence[GraphContent]], pool: Executor) -> None:
+        """Make the graphs hold their contents, some batches at a time.
+
+        Loads may be in each other's way (deadlocks), so that those that fail are tried again
+        alone. Raises ``HttpError`` and ``StoreUnavailable``.
+        """
+        loads = [(batch, pool.submit(self._load, batch)) for batch in batches]
+        failed = [(batch, error) for batch, load in loads if (error := load.exception())]
+        for _, error in failed:
+            if not isinstance(error, HttpError):
+                raise error
+        for batch, _ in failed:
+            self._load(batch)
+
+    def _load(self, contents: Sequence[GraphContent]) -> None:
+        """Make each graph hold its content."""
         texts = {content.address: b"".join(_lines(content)) for content in contents}
         filled = [name for name, text in texts.items() if text]
         self._drop([name for name, text in texts.items() if not text])
         if not filled:
             return
         nquads = b"".join(texts.values())
-        # comparing with what is there takes a third more time than inserting
-        if all(content.is_new for content in contents) and not self._is_any_there(filled):
+        if self._may_insert(contents) and not self._is_any_there(filled):
             try:
                 self._call(nquads, is_replacing=False)
             except HttpError:
@@ -75,6 +96,15 @@ class VirtuosoLoader:
                 raise
         else:
             self._call(nquads, is_replacing=True)
+
+    def _may_insert(self, contents: Sequence[GraphContent]) -> bool:
+        """Say whether it pays to look if the graphs are there, and to insert if they are not.
+
+        Inserting saves the comparing with what is there; looking costs time per graph.
+        """
+        quads = sum(content.quads for content in contents)
+        is_new = all(content.is_new for content in contents)
+        return is_new and quads > LARGE_GRAPH * len(contents)
 
     def _try_out(self) -> bool:
         line = f"_:probe <urn:semcrawl:probe> <urn:semcrawl:probe> {PROBE_GRAPH} .\n".encode()
