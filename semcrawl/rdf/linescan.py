@@ -68,6 +68,11 @@ def line_ends(lines: bytes) -> Places:
     return np.flatnonzero(np.frombuffer(lines, np.uint8) == _LINE_END)
 
 
+def count_lines(lines: bytes) -> int:
+    """Return how many lines there are."""
+    return int(np.count_nonzero(np.frombuffer(lines, np.uint8) == _LINE_END))
+
+
 def lines_with_graphs(lines: bytes) -> tuple[Places, npt.NDArray[np.bool_]]:
     """Return where the lines of N-Quads end, and which of them have four terms.
 

@@ -11,6 +11,7 @@ from typing import IO, cast
 import pyoxigraph
 
 from semcrawl.rdf import linewise, rdfxml, trix
+from semcrawl.rdf.blocks import all_in_named_graphs
 from semcrawl.rdf.encoding import find_encoding, to_utf8
 from semcrawl.rdf.errors import ErrorLog, LimitReached
 from semcrawl.rdf.guards import guard_triple_terms, guard_xml
@@ -88,6 +89,7 @@ class Parser:
                 if syntax is RdfFormat.N3:
                     self._parse_n3(data, base)
                 else:
+                    self._sink.all_named = syntax is RdfFormat.TRIG and all_in_named_graphs(data)
                     parse_whole(data, _OXIGRAPH[syntax], base, self._sink, self._errors)
 
     def _parse_n3(self, data: bytes, base: str) -> None:
@@ -142,6 +144,7 @@ class Parser:
     def _prepare(self, syntax: RdfFormat) -> None:
         self._sink.flush()
         self._sink.has_graphs = syntax in _WITH_GRAPHS
+        self._sink.all_named = False
         self._sink.names.all_labelled = syntax in _ALL_LABELLED
 
     def _first_error_ends(self, file: Readable, base: str) -> None:

@@ -62,6 +62,9 @@ def resume(
         except SyntaxError as error:
             errors.add_syntax(error, first_line)
             errors.check_time()
+            if sink.all_named:  # true up to here; the parser may leave a graph by an error
+                sink.flush()
+                sink.all_named = False
             if until and place_of(error)[0].startswith(until):
                 return error
             continue

@@ -14,7 +14,13 @@ from urllib.parse import quote
 from semcrawl.rdf.blanknodes import BlankNodeNames
 from semcrawl.rdf.errors import LimitReached
 from semcrawl.rdf.lineedit import LineEdit
-from semcrawl.rdf.linescan import blank_nodes, label_starts, line_ends, lines_with_graphs
+from semcrawl.rdf.linescan import (
+    blank_nodes,
+    count_lines,
+    label_starts,
+    line_ends,
+    lines_with_graphs,
+)
 from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.patterns import re
 
@@ -59,6 +65,8 @@ class QuadSink:
         self.size = 0
         #: whether what is written has graph names (N-Quads) or not (N-Triples)
         self.has_graphs = False
+        #: whether it is known that each line has one
+        self.all_named = False
         #: whether the source has "_:" anywhere: in labels, in literals, in IRIs
         self.may_have_labels = True
         self._graph = b"<" + graph.encode("utf-8", "replace") + b">"
@@ -154,14 +162,16 @@ class QuadSink:
         if not self._name_nodes(edit, lines):
             lines = self._rename(lines)
             edit = LineEdit(lines)
-        if self.has_graphs:
+        if self.has_graphs and self.all_named:
+            self.quads += count_lines(lines)
+        elif self.has_graphs:
             ends, named = lines_with_graphs(lines)
             self.quads += len(ends)
-            ends = ends[~named]
+            edit.name_graphs(ends[~named], self._graph)
         else:
             ends = line_ends(lines)
             self.quads += len(ends)
-        edit.name_graphs(ends, self._graph)
+            edit.name_graphs(ends, self._graph)
         return edit.finished()
 
     def _name_nodes(self, edit: LineEdit, lines: bytes) -> bool:
