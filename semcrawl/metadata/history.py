@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, cast
 
-from sqlalchemy import Connection, Table, bindparam, insert, select, update
+from sqlalchemy import Connection, Dialect, Table, bindparam, select, update
 
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
+from semcrawl.metadata.insertion import Insertion
 from semcrawl.metadata.models import Document, url_key
 from semcrawl.metadata.rows import document_row
 
@@ -106,7 +108,7 @@ class DocumentHistory:
     def flush(self) -> None:
         """Insert the new documents' rows."""
         if self._new:
-            self._connection.execute(_INSERT, self._new)
+            _insertion(self._connection.dialect, tuple(self._new[0]))(self._connection, self._new)
             self._new = []
 
     def _update(self, key: str, values: dict[str, Any]) -> None:
@@ -132,8 +134,11 @@ _LOOK_UP = select(
     Document.visits,
     Document.changes,
 ).where(Document.url_key.in_(bindparam("keys", expanding=True)))
-# the table, not the class: the ORM's insertion costs some times as much
-_INSERT = insert(cast("Table", Document.__table__))
+
+
+@lru_cache(maxsize=16)
+def _insertion(dialect: Dialect, columns: tuple[str, ...]) -> Insertion:
+    return Insertion(cast("Table", Document.__table__), dialect, columns)
 
 
 def says_gone(record: FetchRecord) -> bool:

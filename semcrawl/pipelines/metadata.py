@@ -6,19 +6,19 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Iterable, Sequence
-from operator import itemgetter
+from collections.abc import Sequence
 from typing import Any, Self, cast
 
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
-from sqlalchemy import Connection, Engine, Table, bindparam, delete, insert
+from sqlalchemy import Engine, Table, bindparam, delete
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
 from semcrawl.errors import StoreError
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import connect, crawl_db_url, one_line
 from semcrawl.metadata.history import DocumentHistory
+from semcrawl.metadata.insertion import Insertion
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
 from semcrawl.pipelines.batching import GroupCommit
@@ -60,7 +60,7 @@ class MetadataPipeline:
         self._worker = worker or f"{socket.gethostname()}:{os.getpid()}"
         self._stats = stats
         self._engine: Engine | None = None
-        self._insert: _Insertion | None = None
+        self._insert: Insertion | None = None
         self._commits: GroupCommit[FetchRecord | RdfDocument, None] | None = None
 
     @classmethod
@@ -82,7 +82,11 @@ class MetadataPipeline:
     def open_spider(self) -> None:
         """Connect, and make the tables where they are missing."""
         self._engine = connect(self._url)
-        self._insert = _Insertion(self._engine)
+        self._insert = Insertion(
+            _FETCH,
+            self._engine.dialect,
+            [column.name for column in _FETCH.columns if not column.primary_key],
+        )
         self._commits = GroupCommit(self._write)
 
     async def process_item(self, item: Any) -> Any:
@@ -163,27 +167,6 @@ class MetadataPipeline:
     def _count(self, name: str) -> None:
         if self._stats is not None:
             self._stats.inc_value(f"semcrawl/metadata/{name}")
-
-
-class _Insertion:
-    """Inserts rows of ``fetch`` by the driver's own call.
-
-    SQLAlchemy writes the SQL, once. Leaving each row's values to it as well would cost as much
-    again as the insertion: there is nothing to convert, all are numbers and text.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        compiled = insert(_FETCH).compile(
-            dialect=engine.dialect,
-            column_keys=[column.name for column in _FETCH.columns if not column.primary_key],
-        )
-        self._sql = str(compiled)
-        self._values: Callable[[dict[str, Any]], Any] = (
-            itemgetter(*compiled.positiontup) if compiled.positiontup else dict
-        )
-
-    def __call__(self, connection: Connection, rows: Iterable[dict[str, Any]]) -> None:
-        connection.exec_driver_sql(self._sql, [self._values(row) for row in rows])
 
 
 def _no_place() -> dict[str, int]:
