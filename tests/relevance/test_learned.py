@@ -119,6 +119,46 @@ def test_waiting_links_get_new_keys_when_their_like_pays():
     assert strategy.rekeyed() == {}
 
 
+def test_no_link_of_a_long_list_keeps_the_key_of_what_its_like_was_worth():
+    strategy = Learned()
+    found = links(*(f"http://a.example/list/{i}" for i in range(600)))
+    key = {r.link.url: r.key for r in fetch(strategy, HOME.url, Kind.HTML, found)}
+    asked = []
+    for _ in range(90):
+        url = min(key, key=key.__getitem__)
+        asked.append(url)
+        del key[url]
+        fetch(strategy, url, Kind.HTML, parent=HOME.url)
+        key.update(strategy.rekeyed())
+    assert min(key.values()) > -0.1
+    assert asked == [link.url for link in found[:90]]
+
+
+def test_links_of_a_list_that_are_worth_the_same_keep_its_order():
+    found = links(*(f"http://a.example/list/{i}" for i in range(30)))
+    for seed in range(5):
+        ranked = Learned(LearnedOptions(seed=seed)).rank(HOME, found)
+        assert len({r.key for r in ranked}) == 1
+
+
+def test_seeds_order_places_that_are_worth_the_same_differently():
+    places = [f"http://a.example/{name}/x/1" for name in "abcdefgh"]
+    orders = set()
+    for seed in range(5):
+        key = keys(Learned(LearnedOptions(seed=seed)), places)
+        orders.add(tuple(sorted(places, key=key.__getitem__)))
+    assert len(orders) > 1
+
+
+def test_of_pages_that_bring_as_much_the_one_that_brings_it_soon_is_worth_more():
+    sure, pages = [1.0], [0.5] * 100
+    assert page_index(np.array(sure)) > page_index(np.array(pages))
+    near, far = page_index(np.array([0.5] * 2), 5), page_index(np.array([0.34] * 100), 5)
+    assert near > far
+    assert page_index(np.array(pages), 5) < page_index(np.array(pages))
+    assert page_index(np.array([0.9] * 100), 5) == pytest.approx(0.9 * 5 / 6)
+
+
 def test_the_best_link_of_all_hosts_goes_first():
     strategy = Learned()
     found = links("http://b.example/x.ttl", "http://a.example/y")
@@ -361,6 +401,7 @@ def test_a_section_that_ran_dry_comes_after_one_that_nothing_is_known_of():
     fetch(strategy, HOME.url, Kind.HTML, links(*trap, "http://a.example/other/1"))
     for url in trap[:250]:
         fetch(strategy, url, Kind.HTML, parent=HOME.url)
+    strategy.rekeyed()
     told = {r.link.url: r.key for r in strategy.rank(HOME, links("http://a.example/new/2"))}
     moved = strategy._memory.scores(np.array([strategy._memory.table.ids[trap[-1]]]))
     assert -told["http://a.example/new/2"] > moved[0]

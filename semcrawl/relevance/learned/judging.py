@@ -49,16 +49,17 @@ class Judge:
         self._model = model
         self._kinds = kinds
 
-    def priors(self, urls: Sequence[str], facts: Sequence[LinkFacts]) -> Floats:
-        """Prior logits with the jitter that breaks ties, the same for a URL and a seed."""
-        count = len(urls)
+    def priors(self, facts: Sequence[LinkFacts]) -> Floats:
+        """Prior logits with a jitter, the same for all links of a subsection and a seed."""
+        count = len(facts)
         if self._options.use_prior:
             base = np.fromiter((f.signs.prior for f in facts), np.float32, count)
         else:
             base = np.full(count, BASE, np.float32)
         salt, jitter = self._options.seed & 0xFFFFFFFF, self._options.jitter
-        noise = [_normal(crc32(url[:2000].encode("utf-8", "replace"), salt)) for url in urls]
-        return base + np.float32(jitter) * np.array(noise, np.float32)
+        places = [f.groups[2] for f in facts]
+        noise = {p: _normal(crc32(p[:2000].encode("utf-8", "replace"), salt)) for p in set(places)}
+        return base + np.float32(jitter) * np.array([noise[p] for p in places], np.float32)
 
     def has_twin(self, table: LinkTable, url: str, beside: Set[str] = frozenset()) -> bool:
         """Whether the page behind a URL seems to be known under another address.
@@ -88,7 +89,7 @@ class Judge:
         """Judge links found together, that need not be in the table."""
         if not facts:
             return Judgement(_NOTHING, _NOTHING, np.zeros(0, bool), _NOTHING, _NOTHING)
-        priors = self.priors(urls, facts)
+        priors = self.priors(facts)
         found, beside = [], set[str]()
         for url in urls:
             found.append(self.has_twin(table, url, beside))

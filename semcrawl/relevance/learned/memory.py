@@ -13,7 +13,7 @@ from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.judging import Judge, Judgement
 from semcrawl.relevance.learned.model import Floats, Ids, IndexModel, page_index, sigmoids
 from semcrawl.relevance.learned.options import LearnedOptions
-from semcrawl.relevance.learned.order import WaitingOrder
+from semcrawl.relevance.learned.order import WaitingOrder, rounded
 from semcrawl.relevance.learned.places import twin_addresses
 from semcrawl.relevance.learned.prior import NEVER
 from semcrawl.relevance.learned.table import (
@@ -39,6 +39,10 @@ _PROMISING = 0.1
 _EVERY_FETCH = 0.01
 #: links that a full refresh may go through per fetch, averaged
 _LINKS_PER_FETCH = 1000
+#: links of a host that surely are the first ones when a crawl asks for more
+_NEXT = 8
+#: how often the first links are looked at until they are the right ones
+_ROUNDS = 16
 #: links whose rows are gathered at once
 _CHUNK = 1 << 15
 
@@ -152,7 +156,7 @@ class CrawlMemory:
         elif table["state"][number] == TAKEN and table["index"][number] < self.options.sure:
             self.pending = max(0, self.pending - 1)
         table["state"][number] = DONE
-        seen = 1.0 if target else page_index(self._values(links))
+        seen = 1.0 if target else self._page_index(links)
         table["observed"][number] = seen
         self.sections.note_yield(int(table["section"][number]), seen >= _PROMISING)
         if target:
@@ -173,6 +177,10 @@ class CrawlMemory:
         values: Floats = np.where(np.isnan(observed), self.table["index"][part], observed)
         return values
 
+    def _page_index(self, links: range) -> float:
+        """What a page with these new links is worth."""
+        return page_index(self._values(links), self.options.horizon)
+
     def _back_up(self, number: int) -> None:
         """Walk up the discovery tree and learn again what each page is worth by now."""
         table = self.table
@@ -183,7 +191,7 @@ class CrawlMemory:
             before = float(table["observed"][parent])
             first = int(table["first_child"][parent])
             if first != NONE and not np.isnan(before) and not table["flags"][parent] & TARGET:
-                now = page_index(self._values(range(first, first + int(table["children"][parent]))))
+                now = self._page_index(range(first, first + int(table["children"][parent])))
                 change = abs(now - before)
                 table["observed"][parent] = now
                 if now >= _PROMISING:
@@ -212,12 +220,11 @@ class CrawlMemory:
         worth: Floats = index - np.float32(self.options.dry_penalty) * self.sections.dryness(
             sections
         )
-        if not self.options.use_exploration:
-            return worth
-        return worth + self.bonus(
-            index, table["cluster"][numbers], sections,
-            table["subsection"][numbers],
-        )  # fmt: skip
+        if self.options.use_exploration:
+            worth = worth + self.bonus(
+                index, table["cluster"][numbers], sections, table["subsection"][numbers]
+            )
+        return rounded(worth)
 
     def bonus(
         self, index: Floats, clusters: NDArray[Any], sections: NDArray[Any], below: NDArray[Any]
@@ -250,9 +257,24 @@ class CrawlMemory:
         self._surprise = 0.0
         hosts, self._stale = sorted(self._stale), set()
         for host in hosts:
-            first = self.order.first(host, options.first)
-            self._predict_again(first)
+            self._settle(host, predict=True)
+
+    def _settle(self, host: int, *, predict: bool) -> None:
+        """Put the first links of a host right, until those that are first then are right.
+
+        Many alike may wait, and all be worth less than believed: those behind them would be taken
+        next, for what they were worth.
+        """
+        done = set[int]()
+        first = self.order.first(host, self.options.first)
+        for _ in range(_ROUNDS):
+            if predict:
+                self._predict_again(first)
             self.order.settle(first)
+            done.update(first.tolist())
+            if done.issuperset(self.order.first(host, _NEXT).tolist()):
+                return
+            first = self.order.first(host, self.options.first)
 
     def refresh(self) -> None:
         """Predict every waiting link again and choose the fronts anew."""
@@ -264,6 +286,8 @@ class CrawlMemory:
         for first in range(0, self.table.size, _CHUNK):
             self._predict_stretch(first, min(first + _CHUNK, self.table.size))
         self.order.rebuild()
+        for host in self.order.crowded:
+            self._settle(host, predict=False)
 
     def _predict_stretch(self, first: int, end: int) -> None:
         """Predict the waiting links among those from one number to before another."""

@@ -15,7 +15,7 @@ Floats = NDArray[np.float32]
 Rows = NDArray[np.uint32]
 Ids = NDArray[np.int64]
 
-#: values up to which plain Python is faster than NumPy
+#: values up to which sorting them all is faster than choosing the largest
 _FEW = 64
 
 
@@ -77,24 +77,23 @@ def sigmoids(logits: Floats) -> Floats:
     return result
 
 
-def page_index(values: NDArray[np.floating]) -> float:
+def page_index(values: NDArray[np.floating], horizon: float = math.inf) -> float:
     """Targets per request to be had through a page whose new links have these values.
 
     The page itself costs one request; of its links the best k are followed, for the best k:
     max over k of Σ v·t / (1 + Σ t), where a link of value v costs t requests in all: 1 for a
-    (nearly) sure target, up to 3 for a page that leads to some, 1 for a lost cause.
+    (nearly) sure target, up to 3 for a page that leads to some, 1 for a lost cause. More than one
+    link is looked at only as long as Σ t is at most ``horizon``.
     """
-    if len(values) <= _FEW:
-        best = targets = requests = 0.0
-        for value in sorted(values.tolist(), reverse=True):
-            share = min(1 / value, 3.0) if 0.05 < value <= 0.75 else 1.0
-            targets += value * share
-            requests += share
-            best = max(best, targets / (1 + requests))
-        return best
-    best_first = np.sort(values)[::-1].astype(np.float64)
-    cost = np.ones_like(best_first)
-    between = (best_first > 0.05) & (best_first <= 0.75)
-    cost[between] = np.minimum(1 / best_first[between], 3.0)
-    yields = np.cumsum(best_first * cost) / (1 + np.cumsum(cost))
-    return float(yields.max())
+    most = len(values) if math.isinf(horizon) else max(1, int(horizon))
+    if len(values) > max(most, _FEW):
+        values = np.partition(values, len(values) - most)[len(values) - most :]
+    best = targets = requests = 0.0
+    for value in sorted(values.tolist(), reverse=True)[:most]:
+        share = min(1 / value, 3.0) if 0.05 < value <= 0.75 else 1.0
+        if requests and requests + share > horizon:
+            break
+        targets += value * share
+        requests += share
+        best = max(best, targets / (1 + requests))
+    return best

@@ -19,7 +19,7 @@ FEATURE_FAMILIES: frozenset[str] = frozenset(
 class LearnedOptions:
     """Everything that can be chosen about the model. Figures have no unit unless said."""
 
-    #: seed of the ties' jitter
+    #: seed of the jitter that orders places that are worth the same
     seed: int = 0
     #: what counts as a target: ``rdf``, ``embedded`` or media types separated by commas
     targets: str = "rdf"
@@ -33,10 +33,13 @@ class LearnedOptions:
     backup_weight: float = 0.5
     #: levels of the discovery tree that hear of a fetch below them
     backup_depth: int = 4
+    #: a page is worth what its best links bring within so many requests: among pages that bring as
+    #: much in the long run, those come first that bring it soon
+    horizon: float = 5.0
     #: exploration bonus of a link whose cluster, section or subsection nothing was fetched of
-    explore_cluster: float = 0.10
-    explore_section: float = 0.10
-    explore_subsection: float = 0.05
+    explore_cluster: float = 0.05
+    explore_section: float = 0.05
+    explore_subsection: float = 0.025
     #: links of an index below this get less of the bonus, in proportion to the index's root
     explore_index: float = 0.10
     #: taken off the prior of an address whose page is known under another address (logits)
@@ -44,7 +47,8 @@ class LearnedOptions:
     #: taken off a link's worth when its section ran dry, once for 32 fruitless fetches in a row,
     #: twice for 96, three times for 224 …: endless parts of a site fall behind
     dry_penalty: float = 0.01
-    #: standard deviation of the prior's jitter (logits)
+    #: standard deviation of the prior's jitter (logits), the same for all links of a subsection:
+    #: links of one list that are worth the same keep their order
     jitter: float = 0.1
     #: after each of so many fetches every prediction is refreshed
     refresh_always: int = 60
@@ -80,6 +84,8 @@ class LearnedOptions:
             raise UsageError(f"max_links must be 1000 or more, not {self.max_links}")
         if min(self.first, self.head, self.refresh_every) < 1:
             raise UsageError("first, head and refresh_every must be 1 or more")
+        if not self.horizon >= 1:
+            raise UsageError("horizon must be 1 or more")
         if not (self.initial_squares > 0 and self.explore_index > 0 and self.ramp >= 0):
             raise UsageError("initial_squares and explore_index must be above 0, ramp at least 0")
         unknown = self.families - FEATURE_FAMILIES

@@ -11,13 +11,25 @@ from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.table import WAITING, LinkTable
 
 _NO_LINKS: Ids = np.zeros(0, np.int64)
+#: scores are multiples of one over this
+_GRID = np.float32(1 << 12)
+
+
+def rounded(scores: Floats) -> Floats:
+    """Scores on a grid, so that links that are worth the same have the same score.
+
+    Sums of the same weights in another order differ in their last digits.
+    """
+    result: Floats = (np.round(scores * _GRID) / _GRID).astype(np.float32, copy=False)
+    return result
 
 
 class WaitingOrder:
     """Keeps the best links of every host in right order in the frontier.
 
     The frontier holds a key of every link, as it was when last told. Only a host's *front* is
-    kept right: its best links by what they are worth now or by what the frontier believes.
+    kept right. It holds the best links by what they are worth and the first ones by what the
+    frontier believes: a *reserve* of all others, first ones first, fills it up.
     """
 
     def __init__(
@@ -26,14 +38,21 @@ class WaitingOrder:
         self._options = options
         self._table = table
         self._scores = scores
-        #: host number → its front as of the last rebuild, and newer links
+        #: host number → its front
         self._fronts: dict[int, Ids] = {}
+        #: host number → the other links of the host, largest told worth first
+        self._reserves: dict[int, Ids] = {}
         self._moved: dict[int, float] = {}
 
     @property
     def hosts(self) -> int:
         """Number of hosts that links waited on at the last rebuild, or joined since."""
         return len(self._fronts)
+
+    @property
+    def crowded(self) -> list[int]:
+        """Numbers of the hosts on which more links wait than are in front."""
+        return list(self._reserves)
 
     def front(self, host: int) -> Ids:
         """The best waiting links of a host, in no order."""
@@ -48,18 +67,30 @@ class WaitingOrder:
     def join(self, numbers: Ids) -> None:
         """New links join the fronts of their hosts, the best of them if they are many."""
         hosts = self._table["host"][numbers]
-        told = self._table["told"]
+        head = self._options.head
         for host in np.unique(hosts).tolist():
             mine = numbers[hosts == host]
-            if len(mine) > self._options.head:
-                mine = mine[np.argsort(-told[mine], kind="stable")[: self._options.head]]
+            if len(mine) > head:
+                mine = self._first_told_first(mine)
+                others = np.concatenate((self._reserves.get(host, _NO_LINKS), mine[head:]))
+                self._reserves[host] = self._first_told_first(others)
+                mine = mine[:head]
             self._fronts[host] = np.concatenate((self._fronts.get(host, _NO_LINKS), mine))
 
     def first(self, host: int, most: int) -> Ids:
         """The first so many links of a host, in no order, as the frontier believes."""
-        front = self.front(host)
+        front, told = self.front(host), self._table["told"]
+        reserve = self._reserves.get(host, _NO_LINKS)
+        if len(reserve):
+            full = len(front) >= most
+            last = np.partition(told[front], len(front) - most)[len(front) - most] if full else 0.0
+            if not full or told[reserve[0]] > last:
+                take = max(most, self._options.head)
+                self._fronts[host] = np.concatenate((front, reserve[:take]))
+                self._reserves[host] = reserve[take:]
+                front = self.front(host)
         if len(front) > most:
-            front = front[np.argpartition(-self._table["told"][front], most - 1)[:most]]
+            front = front[np.argpartition(-told[front], most - 1)[:most]]
         return front
 
     def settle(self, numbers: Ids) -> None:
@@ -71,32 +102,39 @@ class WaitingOrder:
         table = self._table
         waiting = table.waiting()
         scores = self._scores(waiting)
-        best = np.maximum(scores, table["told"][waiting])
-        order = np.lexsort((-best, table["host"][waiting]))
+        order = np.lexsort((-scores, table["host"][waiting]))
         waiting, scores = waiting[order], scores[order]
         hosts = table["host"][waiting]
         begins = np.flatnonzero(np.diff(hosts, prepend=-1))
         sizes = np.diff(begins, append=len(hosts))
         head = np.arange(len(hosts)) - np.repeat(begins, sizes) < self._options.head
-        self._fronts = {
-            host: waiting[begin : begin + min(size, self._options.head)]
-            for host, begin, size in zip(
-                hosts[begins].tolist(), begins.tolist(), sizes.tolist(), strict=True
-            )
-        }
         self._tell(waiting[head], scores[head])
+        self._fronts, self._reserves = {}, {}
+        for host, begin, size in zip(
+            hosts[begins].tolist(), begins.tolist(), sizes.tolist(), strict=True
+        ):
+            mine = waiting[begin : begin + size]
+            self._fronts[host] = mine[: self._options.head]
+            if size > self._options.head:
+                self._reserves[host] = self._first_told_first(mine[self._options.head :])
 
     def renumber(self, kept: np.ndarray) -> None:
         """Follow :meth:`LinkTable.keep`: ``kept`` tells which of the old numbers are left."""
         renumbered = np.cumsum(kept) - 1
         self._moved = {int(renumbered[n]): s for n, s in self._moved.items() if kept[n]}
         self._fronts = dict.fromkeys(self._fronts, _NO_LINKS)
+        self._reserves = {}
 
     def moved(self) -> dict[str, float]:
         """Scores by URL of waiting links whose place changed since the last call."""
         state, urls = self._table["state"], self._table.urls
         moved, self._moved = self._moved, {}
         return {urls[n]: score for n, score in moved.items() if state[n] == WAITING}
+
+    def _first_told_first(self, numbers: Ids) -> Ids:
+        """Links in the order of the frontier; those with the same key in that of arrival."""
+        numbers = np.sort(numbers)
+        return numbers[np.argsort(-self._table["told"][numbers], kind="stable")]
 
     def _tell(self, numbers: Ids, scores: Floats) -> None:
         told = self._table["told"]

@@ -17,6 +17,7 @@ from semcrawl.relevance.learned.keeping import content_of, take_over
 from semcrawl.relevance.learned.memory import CrawlMemory
 from semcrawl.relevance.learned.model import Floats
 from semcrawl.relevance.learned.options import LearnedOptions
+from semcrawl.relevance.learned.order import rounded
 from semcrawl.relevance.learned.places import SeedFolders, folder_of
 from semcrawl.relevance.learned.recent import RecentJudgements
 from semcrawl.relevance.learned.state import pack, unpack
@@ -258,16 +259,21 @@ class Learned:
         judged = memory.judge.of(memory.table, urls, facts)
         self._judged.keep(urls, judged, memory.age)
         index, target = judged.indexes, judged.likely
-        if not self.options.use_exploration or not len(index):
+        if not len(index):
             return index, target, index
         groups = [f.groups for f in facts]
+        sections = np.array([memory.sections.numbers.get(g[1], -1) for g in groups])
+        dryness: Floats = np.where(sections < 0, np.float32(0), memory.sections.dryness(sections))
+        worth: Floats = index - np.float32(self.options.dry_penalty) * dryness
+        if not self.options.use_exploration:
+            return index, target, rounded(worth)
         bonus = memory.bonus(
             index,
             np.array([memory.clusters.numbers.get(g[0], -1) for g in groups]),
-            np.array([memory.sections.numbers.get(g[1], -1) for g in groups]),
+            sections,
             np.array([memory.subsections.numbers.get(g[2], -1) for g in groups]),
         )
-        return index, target, index + bonus
+        return index, target, rounded(worth + bonus)
 
     def _rank_new(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
         """Judge links that the model has not heard of."""
