@@ -32,9 +32,14 @@ class NQuadsExporter(BaseItemExporter):
         self.file = file
         self._embedded = embedded
 
+    @staticmethod
+    def takes(item: Any, *, embedded: bool = False) -> bool:
+        """Whether an item is not left out."""
+        return isinstance(item, RdfDocument) and (embedded or not item.is_embedded)
+
     def export_item(self, item: Any) -> None:
         """Write a document."""
-        if isinstance(item, RdfDocument) and (self._embedded or not item.is_embedded):
+        if self.takes(item, embedded=self._embedded):
             self.write(item)
 
     def write(self, document: RdfDocument) -> None:

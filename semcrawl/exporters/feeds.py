@@ -32,6 +32,7 @@ from scrapy.utils.defer import ensure_awaitable
 
 from semcrawl.errors import StoreError, UsageError
 from semcrawl.exporters.compression import PLUGINS
+from semcrawl.exporters.documents import NQuadsExporter
 from semcrawl.exporters.storage import AtomicFileStorage
 
 logger = logging.getLogger(__name__)
@@ -149,10 +150,19 @@ class FeedExporter(ScrapyFeedExporter):
             uri_template=template,
         )
 
+    def _has_place(self, template: str, item: Any) -> bool:
+        """Whether an item has a place in files of statements, or these are of something else."""
+        options = self.feeds[template]
+        exporter = self.exporters[options["format"]]
+        if not issubclass(exporter, NQuadsExporter):
+            return True
+        embedded = bool(options["item_export_kwargs"].get("embedded"))
+        return exporter.takes(item, embedded=embedded) and item.quads > 0
+
     def _export_split(self, template: str, item: Any, spider: Spider) -> None:
         """Write an item to the file of its host or document."""
         url = ItemAdapter(item).get("url") if ItemAdapter.is_item(item) else None
-        if not url:
+        if not url or not self._has_place(template, item):
             return
         slot = self._next_slot(template, spider, host=host_name(url), document=document_name(url))
         slot = self._split.pop(slot.uri, slot)

@@ -37,6 +37,7 @@ class Own(scrapy.Spider):
                 ) + f"_:b{i}{host[0]} <http://example.org/p> _:b{i}{host[0]} <{url}> ." + chr(10)
                 yield RdfDocument(url=url, nquads=lines.encode(), quads=21, rules=("ex1",))
                 yield FetchRecord(url=url, outcome=FetchOutcome.FETCHED_RDF, quads=21)
+        yield FetchRecord(url="http://none.example/", outcome=FetchOutcome.FETCHED_HTML)
         yield {"other": "item"}
 
 process = CrawlerProcess({**json.loads(sys.argv[1]), "LOG_LEVEL": "INFO"})
