@@ -12,6 +12,8 @@ from harvest.runs import Run, asked, harvest, logged, pages
 from semcrawl.demo import DemoWeb, serve
 from spiders.site import JSON_LD, handler, packed, page, script, tar, triples, zipped
 
+pytestmark = pytest.mark.slow
+
 D = "http://d.example"
 C = "http://contexts.example"
 CONTEXT = b'{"@context": {"label": "http://v.example/label"}}'
