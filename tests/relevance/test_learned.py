@@ -285,13 +285,13 @@ def test_megabyte_long_urls_and_texts_are_survived():
 
 
 def test_links_beyond_the_bound_are_forgotten_worst_first():
-    strategy = Learned(LearnedOptions(max_links=1000, refresh_always=2))
+    strategy = Learned(LearnedOptions(max_links=1000))
     for n in range(4):
         found = links(
             *(f"http://a.example/{n}/{i}.{'csv' if i % 2 else 'ttl'}" for i in range(600))
         )
         fetch(strategy, f"http://a.example/{n}", Kind.HTML, found)
-    strategy._memory.refresh()
+    strategy.rekeyed()
     table = strategy._memory.table
     assert table.size <= 1000
     assert sum(url.endswith(".ttl") for url in table.urls) > 0.9 * table.size

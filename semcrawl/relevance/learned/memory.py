@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from semcrawl.relevance.learned.explore import FetchCounts
 from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.judging import Judge, Judgement
-from semcrawl.relevance.learned.model import Floats, Ids, IndexModel, page_index, sigmoids
+from semcrawl.relevance.learned.model import Floats, Ids, IndexModel, page_index
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.order import WaitingOrder, rounded
 from semcrawl.relevance.learned.places import twin_addresses
 from semcrawl.relevance.learned.prior import NEVER
+from semcrawl.relevance.learned.refreshing import Refresh
 from semcrawl.relevance.learned.table import (
     DONE,
     FAILED,
@@ -35,16 +36,6 @@ _NEWS = 0.01
 _FULL_NEWS = 0.02
 #: index of a page that shows its section not to be dry
 _PROMISING = 0.1
-#: what a fetch counts as surprise at least: links also move as places are known, or run dry
-_EVERY_FETCH = 0.01
-#: links that a full refresh may go through per fetch, averaged
-_LINKS_PER_FETCH = 1000
-#: links of a host that surely are the first ones when a crawl asks for more
-_NEXT = 8
-#: how often the first links are looked at until they are the right ones
-_ROUNDS = 16
-#: links whose rows are gathered at once
-_CHUNK = 1 << 15
 
 
 class CrawlMemory:
@@ -66,11 +57,7 @@ class CrawlMemory:
         self.fetches = 0
         #: links in flight that may open others
         self.pending = 0
-        self._refreshed_at = 0
-        #: numbers of hosts that something was fetched of since their predictions were refreshed
-        self._stale: set[int] = set()
-        #: by how much the fetches since then were off what was predicted, in all
-        self._surprise = 0.0
+        self._refresh = Refresh(options, self.model, self.table, self.order)
 
     # -- links come in
 
@@ -167,8 +154,8 @@ class CrawlMemory:
         if self.options.use_backups:
             self._back_up(number)
         self.fetches += 1
-        self._stale.add(int(table["host"][number]))
-        self._surprise += _EVERY_FETCH + abs(seen - float(table["index"][number]))
+        error = abs(seen - float(table["index"][number]))
+        self._refresh.note(int(table["host"][number]), error)
 
     def _values(self, links: range) -> Floats:
         """What each link turned out to be worth, or else is predicted to be."""
@@ -241,87 +228,8 @@ class CrawlMemory:
         return result
 
     def refresh_stale(self) -> None:
-        """Predict again what the last fetches may have moved: the first links of their hosts.
-
-        Not while everything is as expected. From time to time, and at the start, all links.
-        """
-        if not self._stale:
-            return
-        options = self.options
-        every = max(options.refresh_every, self.table.size // _LINKS_PER_FETCH)
-        if self.fetches <= options.refresh_always or self.fetches - self._refreshed_at >= every:
-            self.refresh()
-            return
-        if self._surprise < options.refresh_surprise:
-            return
-        self._surprise = 0.0
-        hosts, self._stale = sorted(self._stale), set()
-        for host in hosts:
-            self._settle(host, predict=True)
-
-    def _settle(self, host: int, *, predict: bool) -> None:
-        """Put the first links of a host right, until those that are first then are right.
-
-        Many alike may wait, and all be worth less than believed: those behind them would be taken
-        next, for what they were worth.
-        """
-        done = set[int]()
-        first = self.order.first(host, self.options.first)
-        for _ in range(_ROUNDS):
-            if predict:
-                self._predict_again(first)
-            self.order.settle(first)
-            done.update(first.tolist())
-            if done.issuperset(self.order.first(host, _NEXT).tolist()):
-                return
-            first = self.order.first(host, self.options.first)
-
-    def refresh(self) -> None:
-        """Predict every waiting link again and choose the fronts anew."""
-        self._refreshed_at = self.fetches
-        self._stale.clear()
-        self._surprise = 0.0
-        if self.table.size > self.options.max_links:
-            self._forget()
-        for first in range(0, self.table.size, _CHUNK):
-            self._predict_stretch(first, min(first + _CHUNK, self.table.size))
-        self.order.rebuild()
-        for host in self.order.crowded:
-            self._settle(host, predict=False)
-
-    def _predict_stretch(self, first: int, end: int) -> None:
-        """Predict the waiting links among those from one number to before another."""
-        table = self.table
-        numbers = first + np.flatnonzero(table["state"][first:end] == WAITING)
-        if len(numbers) < (end - first) // 2:
-            self._predict_again(numbers)
-            return
-        # gathering costs more than predicting a few links in vain
-        rows, starts = table.stretch(first, end)
-        logits = self.model.logits(rows, starts, table["prior"][first:end])
-        table["index"][numbers] = sigmoids(logits[numbers - first])
-
-    def _predict_again(self, numbers: Ids) -> None:
-        table = self.table
-        if len(numbers):
-            rows, starts = table.gather(numbers)
-            logits = self.model.logits(rows, starts, table["prior"][numbers])
-            table["index"][numbers] = sigmoids(logits)
-
-    def _forget(self) -> None:
-        """Drop the least likely of the waiting links, until a tenth of the room is free."""
-        table = self.table
-        kept = np.ones(table.size, bool)
-        waiting = table.waiting()
-        surplus = min(len(waiting), table.size - self.options.max_links * 9 // 10)
-        if surplus:
-            worst = np.argpartition(table["told"][waiting], surplus - 1)[:surplus]
-            kept[waiting[worst]] = False
-        if table.size - surplus > self.options.max_links:
-            # so many pages were fetched that the oldest leave too
-            kept[: table.size // 2] = False
-        table.keep(kept)
-        self.order.renumber(kept)
+        """Predict again what the last fetches may have moved."""
+        self._refresh.stale(self.fetches)
 
     def replace_table(self, table: LinkTable) -> None:
         """Go on with other links; those that were being fetched wait again."""
@@ -329,5 +237,5 @@ class CrawlMemory:
         self.order = WaitingOrder(self.options, table, self.scores)
         state = table["state"]
         state[state == TAKEN] = WAITING
-        self._refreshed_at = self.fetches
-        self.refresh()
+        self._refresh = Refresh(self.options, self.model, table, self.order)
+        self._refresh.all(self.fetches)

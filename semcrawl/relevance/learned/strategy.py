@@ -12,6 +12,7 @@ import numpy as np
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
+from semcrawl.relevance.learned import expecting
 from semcrawl.relevance.learned.features import FeatureMaker, LinkFacts
 from semcrawl.relevance.learned.keeping import content_of, take_over
 from semcrawl.relevance.learned.memory import CrawlMemory
@@ -30,8 +31,6 @@ from semcrawl.vocabulary import Kind
 _REMEMBERED = 50_000
 #: features shown for and against a link
 _EXPLAINED = 8
-#: hosts from which on what is in flight is no reason to wait: others can be asked meanwhile
-_MANY_HOSTS = 8
 #: from this probability on a link is labelled R; where only a look inside can tell, from the other
 _LIKELY_TARGET = 0.5
 _WORTH_A_LOOK = 0.1
@@ -201,41 +200,18 @@ class Learned:
         flight, and more with every so many fetches (option ``ramp``). At least 1 when nothing is
         in flight.
         """
-        memory = self._memory
-        if not self.options.ramp or memory.order.hosts >= _MANY_HOSTS:
-            return 1 << 30
-        allowed = max(1, memory.order.hosts) + int(memory.fetches / self.options.ramp)
-        uncertain = min(memory.pending + len(self._early), in_flight)
-        told = memory.table["told"]
-        sure = sum(
-            int((told[memory.order.front(host)] >= self.options.sure).sum())
-            for host in range(len(memory.hosts.names))
-        )
-        return sure + max(0, allowed - uncertain)
+        uncertain = min(self._memory.pending + len(self._early), in_flight)
+        return expecting.room(self._memory, uncertain)
 
     def expected_next(self, requests: int) -> float:
         """Targets that the next so many requests are expected to bring."""
-        index = self._waiting_indexes()
-        if len(index) > requests:
-            index = np.partition(index, len(index) - requests)[len(index) - requests :]
-        return float(index.sum())
+        return expecting.expected_next(self._memory, requests)
 
     def expected_remaining(self) -> float:
-        """Targets expected among the waiting links and directly behind them.
-
-        A page of index v is taken to cost min(1/v, 3) requests, its targets' included.
-        """
-        index = self._waiting_indexes().astype(np.float64)
-        page = (index > 0.05) & (index <= 0.75)
-        index[page] *= np.minimum(1 / index[page], 3.0)
-        return float(index.sum())
+        """Targets expected among the waiting links and directly behind them."""
+        return expecting.expected_remaining(self._memory)
 
     # -- inside
-
-    def _waiting_indexes(self) -> Floats:
-        table = self._memory.table
-        indexes: Floats = table["index"][table.waiting()]
-        return indexes
 
     def _facts(self, page: str, links: Sequence[Link]) -> list[LinkFacts]:
         """Descriptions of links, remembered from one call to the next."""

@@ -1,0 +1,128 @@
+"""Predicting waiting links again, so that those that come first are first for good reason."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semcrawl.relevance.learned.model import Ids, IndexModel, sigmoids
+from semcrawl.relevance.learned.options import LearnedOptions
+from semcrawl.relevance.learned.order import WaitingOrder
+from semcrawl.relevance.learned.table import WAITING, LinkTable
+
+#: what a fetch counts as surprise at least: links also move as places are known, or run dry
+_EVERY_FETCH = 0.01
+#: links that a full refresh may go through per fetch, averaged
+_LINKS_PER_FETCH = 1000
+#: links of a host that surely are the first ones when a crawl asks for more
+_NEXT = 8
+#: how often the first links are looked at until they are the right ones
+_ROUNDS = 16
+#: links whose rows are gathered at once
+_CHUNK = 1 << 15
+
+
+class Refresh:
+    """Predicts the first links of a host again after its fetches, and all now and then."""
+
+    def __init__(
+        self, options: LearnedOptions, model: IndexModel, table: LinkTable, order: WaitingOrder
+    ) -> None:
+        self._options = options
+        self._model = model
+        self._table = table
+        self._order = order
+        #: fetches that all links were last predicted after
+        self._done_at = 0
+        #: numbers of hosts that something was fetched of since their predictions were refreshed
+        self._stale: set[int] = set()
+        #: by how much the fetches since then were off what was predicted, in all
+        self._surprise = 0.0
+
+    def note(self, host: int, error: float) -> None:
+        """Hear of a fetch, and by how much it was off what was predicted."""
+        self._stale.add(host)
+        self._surprise += _EVERY_FETCH + error
+
+    def stale(self, fetches: int) -> None:
+        """Predict again what the last fetches may have moved: the first links of their hosts.
+
+        Not while everything is as expected. From time to time, and at the start, all links.
+        ``fetches``: how many there were in all.
+        """
+        if not self._stale:
+            return
+        options = self._options
+        every = max(options.refresh_every, self._table.size // _LINKS_PER_FETCH)
+        if fetches <= options.refresh_always or fetches - self._done_at >= every:
+            self.all(fetches)
+            return
+        if self._surprise < options.refresh_surprise:
+            return
+        self._surprise = 0.0
+        hosts, self._stale = sorted(self._stale), set()
+        for host in hosts:
+            self._settle(host, predict=True)
+
+    def all(self, fetches: int) -> None:
+        """Predict every waiting link again and choose the fronts anew."""
+        self._done_at = fetches
+        self._stale.clear()
+        self._surprise = 0.0
+        if self._table.size > self._options.max_links:
+            self._forget()
+        for first in range(0, self._table.size, _CHUNK):
+            self._predict_stretch(first, min(first + _CHUNK, self._table.size))
+        self._order.rebuild()
+        for host in self._order.crowded:
+            self._settle(host, predict=False)
+
+    def _settle(self, host: int, *, predict: bool) -> None:
+        """Put the first links of a host right, until those that are first then are right.
+
+        Many alike may wait, and all be worth less than believed: those behind them would be taken
+        next, for what they were worth.
+        """
+        done = set[int]()
+        first = self._order.first(host, self._options.first)
+        for _ in range(_ROUNDS):
+            if predict:
+                self._predict(first)
+            self._order.settle(first)
+            done.update(first.tolist())
+            if done.issuperset(self._order.first(host, _NEXT).tolist()):
+                return
+            first = self._order.first(host, self._options.first)
+
+    def _predict_stretch(self, first: int, end: int) -> None:
+        """Predict the waiting links among those from one number to before another."""
+        table = self._table
+        numbers = first + np.flatnonzero(table["state"][first:end] == WAITING)
+        if len(numbers) < (end - first) // 2:
+            self._predict(numbers)
+            return
+        # gathering costs more than predicting a few links in vain
+        rows, starts = table.stretch(first, end)
+        logits = self._model.logits(rows, starts, table["prior"][first:end])
+        table["index"][numbers] = sigmoids(logits[numbers - first])
+
+    def _predict(self, numbers: Ids) -> None:
+        table = self._table
+        if len(numbers):
+            rows, starts = table.gather(numbers)
+            logits = self._model.logits(rows, starts, table["prior"][numbers])
+            table["index"][numbers] = sigmoids(logits)
+
+    def _forget(self) -> None:
+        """Drop the least likely of the waiting links, until a tenth of the room is free."""
+        table, most = self._table, self._options.max_links
+        kept = np.ones(table.size, bool)
+        waiting = table.waiting()
+        surplus = min(len(waiting), table.size - most * 9 // 10)
+        if surplus:
+            worst = np.argpartition(table["told"][waiting], surplus - 1)[:surplus]
+            kept[waiting[worst]] = False
+        if table.size - surplus > most:
+            # so many pages were fetched that the oldest leave too
+            kept[: table.size // 2] = False
+        table.keep(kept)
+        self._order.renumber(kept)
