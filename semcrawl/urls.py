@@ -244,6 +244,7 @@ def netloc_of(url: str) -> str:
     return url.split("/", 3)[2] if url.count("/") >= 2 else ""
 
 
+@lru_cache(maxsize=4096)
 def path_of(url: str) -> str:
     """Return the path of a URL, ``/`` if empty."""
     try:
@@ -257,6 +258,7 @@ def segments(path: str) -> tuple[str, ...]:
     return tuple(part for part in path.split("/") if part)
 
 
+@lru_cache(maxsize=4096)
 def extension_of(path: str) -> str:
     """Return the lower-case file extension of a path, ``""`` if it has none.
 

@@ -104,11 +104,14 @@ class Frontier(ABC):
         """Put links in; for each, whether it was new (not in the seen set)."""
 
     @abstractmethod
-    async def take(self, limit: int, queues: Sequence[str]) -> list[Lease]:
+    async def take(
+        self, limit: int, queues: Sequence[str], *, over: Sequence[Lease] = ()
+    ) -> list[Lease]:
         """Lease up to ``limit`` links of these queues from hosts that may be asked now.
 
         Largest group value first (a group without one counts 0), then smallest key, then first
-        in, over all given queues and all hosts that may be asked.
+        in, over all given queues and all hosts that may be asked. Before that, the downloads that
+        are ``over`` are released, as by :meth:`release_host`.
         """
 
     @abstractmethod

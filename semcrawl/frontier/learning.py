@@ -6,11 +6,13 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 
 from semcrawl.frontier.contract import Entry
+from semcrawl.frontier.packing import News
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.links import Link, Page
@@ -116,10 +118,15 @@ class SharedLearning:
         heard = False
         if self._untold:
             untold, self._untold = self._untold, []
-            for queue, events in groupby(untold, key=itemgetter(0)):
-                await self._frontier.publish(*(event for _, event in events), queue=queue)
+            parts = [
+                (queue, [event for _, event in events])
+                for queue, events in groupby(untold, key=itemgetter(0))
+            ]
+            for queue, events in parts[:-1] if self.in_step else parts:
+                await self._frontier.publish(*events, queue=queue)
             if self.in_step:
-                await self.hear()
+                queue, events = parts[-1]
+                await self._hear(partial(self._frontier.publish_and_hear, *events, queue=queue))
                 heard = True
         if self._learned:
             self._learned = False
@@ -128,8 +135,12 @@ class SharedLearning:
 
     async def hear(self) -> int:
         """Learn from what other workers, or this one before a crash, fetched; return how much."""
+        return await self._hear(self._frontier.news)
+
+    async def _hear(self, ask: Callable[[], Awaitable[Sequence[News]]]) -> int:
+        """Learn from the news that ``ask`` brings; return how much there was."""
         async with self._hearing:
-            news = await self._frontier.news()
+            news = await ask()
             # no other task may come in between until all is learned: the place in the events is
             # saved together with what was learned
             keys: dict[str, float] = {}
@@ -143,12 +154,16 @@ class SharedLearning:
                         keys.update((url, moved[url]) for url in keys.keys() & moved.keys())
                 elif event.taken and self.in_step and not self._loading:
                     # (what was taken before this worker came is its taker's to wait for)
-                    asked = [first_asked(entry) for entry in event.taken]
-                    self._away.update(asked)
-                    self.strategy.taken(asked)
+                    self.hear_taken(event.taken)
             await self.apply_values()
             await self._rekey(keys)
             return len(news)
+
+    def hear_taken(self, entries: Sequence[Entry]) -> None:
+        """Note that a worker, this one or another, has taken these links (``in_step``)."""
+        asked = [first_asked(entry) for entry in entries]
+        self._away.update(asked)
+        self.strategy.taken(asked)
 
     def _hear_outcome(self, event: bytes, queue: str, *, mine: bool) -> None:
         outcome = self._own_outcome(event) if mine else None

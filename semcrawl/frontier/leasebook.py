@@ -75,8 +75,11 @@ class LeaseBook:
         if self._held.pop(lease.id, None) is not None:
             (self._failed if failed else self._ended).append(lease)
 
-    async def flush(self, frontier: Frontier) -> None:
-        """Tell the frontier what has ended since the last call."""
+    async def flush(self, frontier: Frontier) -> list[Lease]:
+        """Tell the frontier what has ended since the last call.
+
+        Return the leases that go on and whose downloads are over: these are still to be told.
+        """
         released, self._released = self._released, []
         ended, self._ended = self._ended, []
         failed, self._failed = self._failed, []
@@ -85,5 +88,4 @@ class LeaseBook:
         if failed:
             await frontier.fail(failed)
         over = {lease.id for lease in (*ended, *failed)}
-        if held := [lease for lease in released if lease.id not in over]:
-            await frontier.release_host(held)
+        return [lease for lease in released if lease.id not in over]

@@ -160,24 +160,41 @@ class RedisFrontier(SharedState):
             new[index] = True
         return new
 
-    async def take(self, limit: int, queues: Sequence[str]) -> list[Lease]:
-        """Lease up to ``limit`` links, best first."""
-        args = [limit, _micros(self.options.lease_time), self.worker_id, list(queues)]
-        reply = await self._server.run("take", args, once=True)
+    async def take(
+        self, limit: int, queues: Sequence[str], *, over: Sequence[Lease] = ()
+    ) -> list[Lease]:
+        """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
+        reply = await self._server.run("take", self._take_args(limit, queues, over), once=True)
         return [self._lease(fields) for fields in reply]
 
     async def take_in_step(
-        self, limit: int, queues: Sequence[str], *, strict: bool = True
+        self,
+        limit: int,
+        queues: Sequence[str],
+        *,
+        strict: bool = True,
+        over: Sequence[Lease] = (),
     ) -> list[Lease] | None:
-        """:meth:`take`, told to all workers as an event that :meth:`news` brings.
+        """:meth:`take`, told to all workers as an event.
 
         ``None`` when there is news that this worker has not read: what it would take may not be
-        the best any more (not if ``strict`` is off).
+        the best any more (not if ``strict`` is off, and then :meth:`news` brings this worker the
+        event too).
         """
-        args = [limit, _micros(self.options.lease_time), self.worker_id, list(queues)]
+        args = self._take_args(limit, queues, over)
         args += [self._incarnation, EVENTS_KEPT, strict and self._last_event]
         reply = await self._server.run("take", args, once=True)
-        return None if reply is None else [self._lease(f) for f in reply]
+        if reply is None:
+            return None
+        event, taken = reply
+        if strict and event:
+            # nothing came between what was read before and this
+            self._last_event = event
+        return [self._lease(fields) for fields in taken]
+
+    def _take_args(self, limit: int, queues: Sequence[str], over: Sequence[Lease]) -> list[Any]:
+        lease_time = _micros(self.options.lease_time)
+        return [limit, lease_time, self.worker_id, list(queues), [lease.id for lease in over]]
 
     def _lease(self, fields: Sequence[Any]) -> Lease:
         return unpack_lease(fields, self.keys.root, self._created)

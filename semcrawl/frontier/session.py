@@ -255,12 +255,12 @@ class CrawlSession:
         for host, target in yields:
             await self.frontier.reward(host, target=target)
         heard = await self._learning.tell()
-        await self._leases.flush(self.frontier)
-        if self.options.shared and not heard:
-            await self._hear_sometimes()
+        over = await self._leases.flush(self.frontier)
+        if self.options.shared:
+            await self._hear_sometimes(heard=heard)
         planted = await self._take_seeds()
         room = self._taker.room()
-        if room > 0 and await self._taker.take(room, self._ports):
+        if await self._taker.take(room, self._ports, over):
             self._last_work = time.monotonic()
             return self.options.seed_interval
         if not self._leases and not planted and await self._is_over():
@@ -330,12 +330,15 @@ class CrawlSession:
                 port.plant(raw)
         return found
 
-    async def _hear_sometimes(self) -> None:
+    async def _hear_sometimes(self, *, heard: bool) -> None:
+        """Listen to the other workers when that is due; a take in step finds news anyway."""
         now = time.monotonic()
-        in_step = self._learning.in_step and self._taker.restrained
-        if in_step or now - self._heard_at >= self.options.event_interval:
+        waited_for = self._learning.in_step and self._taker.restrained and not self._leases.flying
+        interval = _NEWS_INTERVAL if waited_for else self.options.event_interval
+        if heard or now - self._heard_at >= interval:
             self._heard_at = now
-            await self._learning.hear()
+            if not heard:
+                await self._learning.hear()
 
     def _patiently(self) -> float:
         """Seconds to wait for answers, this worker's or another's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -29,8 +30,19 @@ class SharedState(Frontier):
 
         ``queue`` is that of the links they speak of.
         """
-        args = [self._incarnation, events, EVENTS_KEPT, queue]
+        args = [self._incarnation, events, EVENTS_KEPT, queue, False]
         await self._server.run("publish", args, once=True)
+
+    async def publish_and_hear(
+        self, *events: bytes, queue: str = "", limit: int = 1000
+    ) -> list[News]:
+        """:meth:`publish`, and the :meth:`news` since the last call, these events included."""
+        args = [self._incarnation, events, EVENTS_KEPT, queue, self._last_event, limit]
+        reply = await self._server.run("publish", args, once=True)
+        if isinstance(reply, bytes):
+            # of a call that was repeated, only the events' own place is known
+            return await self.news(limit)
+        return self._read([(name, _pairs(fields)) for name, fields in reply])
 
     async def events(self, limit: int = 1000) -> list[bytes]:
         """Events of other workers since the last call (or since the loaded state was saved)."""
@@ -41,7 +53,9 @@ class SharedState(Frontier):
         redis, name = self._server.redis, self.keys["events"]
         start = self._last_event if self._last_event == b"-" else b"(" + self._last_event
         reply: Any = await self._server.through(lambda: redis.xrange(name, start, "+", limit), name)
-        found: list[tuple[bytes, dict[bytes, bytes]]] = reply or []
+        return self._read(reply or [])
+
+    def _read(self, found: Sequence[tuple[bytes, Mapping[bytes, bytes]]]) -> list[News]:
         if found:
             self._last_event = found[-1][0]
         return [
@@ -100,3 +114,8 @@ class SharedState(Frontier):
     async def unclaim(self, name: str) -> None:
         """Let go of a name."""
         await self._server.run("unclaim", [name, self._incarnation])
+
+
+def _pairs(fields: Sequence[bytes]) -> dict[bytes, bytes]:
+    """An event's fields, as a script returns them: names and values in turn."""
+    return dict(zip(fields[::2], fields[1::2], strict=True))

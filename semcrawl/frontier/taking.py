@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Sequence
 
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.learning import SharedLearning, first_asked
@@ -64,14 +64,18 @@ class Taker:
             room = min(room, allowed)
         return room
 
-    async def take(self, room: int, queues: Iterable[str]) -> int:
-        """Take up to so many links; return how many."""
+    async def take(self, room: int, queues: Collection[str], over: Sequence[Lease] = ()) -> int:
+        """Take up to so many links, once the downloads ``over`` are released; return how many."""
+        if room <= 0 or not queues:
+            await self._frontier.release_host(over)
+            return 0
         if self._learning.in_step:
-            return await self._take_in_step(room, queues)
+            return await self._take_in_step(room, queues, over)
         left = room
         for queue in self.shares.order(queues):
             if left > 0:
-                leases = await self._frontier.take(left, [queue])
+                leases = await self._frontier.take(left, [queue], over=over)
+                over = ()
                 left -= len(leases)
                 for lease in leases:
                     self._leases.hand_out(lease)
@@ -79,16 +83,21 @@ class Taker:
                     self._deliver(lease)
         return room - left
 
-    async def _take_in_step(self, room: int, queues: Iterable[str]) -> int:
+    async def _take_in_step(self, room: int, queues: Collection[str], over: Sequence[Lease]) -> int:
         """Take links with all that any worker knows of in mind; return how many."""
         taken = 0
         for attempt in range(_ATTEMPTS):
             strict = attempt < _ATTEMPTS - 1 and self.restrained
             for queue in self.shares.order(queues):
                 if room > 0:
-                    leases = await self._frontier.take_in_step(room, [queue], strict=strict)
+                    leases = await self._frontier.take_in_step(
+                        room, [queue], strict=strict, over=over
+                    )
+                    over = ()
                     if leases is None:
                         break
+                    if strict:
+                        self._learning.hear_taken([lease.entry for lease in leases])
                     room -= len(leases)
                     taken += len(leases)
                     for lease in leases:

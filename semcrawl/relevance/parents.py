@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from semcrawl.urls import segments
@@ -11,6 +12,7 @@ from semcrawl.urls import segments
 Shape = tuple[str, tuple[str, ...]]
 
 
+@lru_cache(maxsize=4096)
 def address_of(url: str) -> tuple[str, tuple[str, ...]]:
     """Return host (with port) and path segments of a normalised URL."""
     parts = urlsplit(url)

@@ -379,6 +379,20 @@ async def test_concurrency_of_a_host_is_shared_by_all_workers(
     assert await one.audit() == []
 
 
+async def test_downloads_can_be_released_by_the_take_that_needs_their_places(
+    open_frontier: OpenFrontier,
+) -> None:
+    frontier = await open_frontier(concurrency=2)
+    await frontier.add([link(str(n)) for n in range(5)])
+    first = await frontier.take(9, Q)
+    assert names(first) == ["0", "1"]
+    second = await frontier.take(9, Q, over=first)
+    assert names(second) == ["2", "3"]
+    assert await frontier.take(9, Q, over=first) == []  # over already
+    assert (await frontier.counts(Q, [])).leased == 4
+    assert await frontier.audit() == []
+
+
 async def test_a_hosts_own_pace_replaces_the_general_one(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier(concurrency=1)
     await frontier.add([link(str(n), host=h) for n in range(3) for h in ("a.example", "b.example")])

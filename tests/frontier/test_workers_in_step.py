@@ -160,3 +160,30 @@ async def test_nothing_is_taken_in_step_while_there_is_news(
         assert eager is not None
         assert [lease.entry.url for lease in eager] == [f"{SITE}/3"]
         assert await two.events() == []
+
+
+async def test_a_worker_knows_its_own_takes_and_hears_what_it_publishes_in_its_place(
+    embedded: EmbeddedRedis, prefix: str
+) -> None:
+    """What a worker took itself is no news to it; what it tells comes back behind the others'."""
+    options = FrontierOptions(delay=0.0, concurrency=100)
+    one, two = (
+        RedisFrontier(str(embedded.socket), prefix=prefix, worker_id=name, options=options)
+        for name in ("one", "two")
+    )
+    async with one, two:
+        await one.add([Entry(f"{SITE}/{n}", "site.example", "html", "g", n) for n in range(3)])
+        for number in range(2):
+            taken = await one.take_in_step(1, ["html"])
+            assert taken is not None
+            assert [lease.entry.url for lease in taken] == [f"{SITE}/{number}"]
+        await two.publish(b"first")
+        news = await one.publish_and_hear(b"second", queue="html")
+        assert [(n.event, n.mine, n.queue) for n in news] == [
+            (b"first", False, ""),
+            (b"second", True, "html"),
+        ]
+        assert await one.news() == []
+        heard = await two.publish_and_hear(limit=3)
+        assert [len(n.taken) for n in heard] == [1, 1, 0]
+        assert await two.events() == [b"second"]

@@ -44,6 +44,14 @@ local function lease_record(id)
           member = record[5], worker = record[6]}
 end
 
+-- End these leases' downloads.
+local function release_all(ids)
+  for _, id in ipairs(ids) do
+    local record = lease_record(id)
+    if record then release(record.host, id) end
+  end
+end
+
 local function forget_lease(id, record)
   call('HDEL', LEASE, id)
   call('ZREM', ROOT .. 'leases:' .. record.queue, id)

@@ -1,8 +1,14 @@
 -- Append events.
--- ARGS: incarnation of the worker, events, number of events kept, queue of the links they brought
+-- ARGS: incarnation of the worker, events, number of events kept, queue of the links they brought,
+-- and to read on at once: last event that the worker read (or false), most events to return
+-- Returns the last event's id; or what there is after the last that was read, as XRANGE does, unless
+-- the call is repeated.
 local id
 for _, event in ipairs(ARGS[2]) do
   id = call('XADD', ROOT .. 'events', 'MAXLEN', '~', ARGS[3], '*', 'w', ARGS[1], 'e', event,
     'q', ARGS[4])
 end
-return answer(id)
+answer(id)
+if not ARGS[5] then return id end
+local start = ARGS[5] == '-' and '-' or '(' .. ARGS[5]
+return call('XRANGE', ROOT .. 'events', start, '+', 'COUNT', ARGS[6])

@@ -1,11 +1,14 @@
 -- Lease the best links that can be taken now.
--- ARGS: limit, lease time (microseconds), worker, queues, and for a take that is told to all as an
--- event: incarnation of the worker, number of events kept, last event it read (or false).
--- Returns {id, queue, host, group, key, member, 1 if its host is held} for each; false, and leases
--- nothing, when there are events after the last that was read.
+-- ARGS: limit, lease time (microseconds), worker, queues, ids of leases whose downloads are over,
+-- and for a take that is told to all as an event: incarnation of the worker, number of events kept,
+-- last event it read (or false).
+-- Returns {id, queue, host, group, key, member, 1 if its host is held} for each; of a take that is
+-- told {id of the event ('' if nothing was taken), these}. Leases nothing and returns false when
+-- there are events after the last that was read.
 -- needs: leases
-local limit, lease_time, worker, queues = ARGS[1], ARGS[2], ARGS[3], ARGS[4]
-local incarnation, events_kept, read = ARGS[5], ARGS[6], ARGS[7]
+local limit, lease_time, worker, queues, over = ARGS[1], ARGS[2], ARGS[3], ARGS[4], ARGS[5]
+local incarnation, events_kept, read = ARGS[6], ARGS[7], ARGS[8]
+release_all(over)
 if read then
   local start = read == '-' and '-' or '(' .. read
   if #call('XRANGE', ROOT .. 'events', start, '+', 'COUNT', 1) > 0 then return answer(false) end
@@ -33,10 +36,12 @@ while #taken < limit do
   if not available(host) then file_availability(host) end
   taken[#taken + 1] = {id, queue, host, group, num(link_key), member, delay > 0 and 1 or 0}
 end
-if incarnation and #taken > 0 then
+if not incarnation then return answer(taken) end
+local event = ''
+if #taken > 0 then
   local told = {}
   for i, t in ipairs(taken) do told[i] = {t[2], t[3], t[4], t[6]} end
-  call('XADD', ROOT .. 'events', 'MAXLEN', '~', events_kept, '*', 'w', incarnation,
+  event = call('XADD', ROOT .. 'events', 'MAXLEN', '~', events_kept, '*', 'w', incarnation,
     't', cmsgpack.pack(told))
 end
-return answer(taken)
+return answer({event, taken})
