@@ -54,6 +54,8 @@ class Intake:
         self._wake = wake
         #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
         self._known: set[int] = set()
+        #: hashes of links that the strategy dropped, with all that spoke for or against them
+        self._dropped: set[int] = set()
 
     async def open(self) -> None:
         """Go on with the roots and with what was learned before."""
@@ -70,10 +72,18 @@ class Intake:
         barren: int = 0,
     ) -> tuple[Ranked, ...]:
         """Rank the links of a page and put those in that are new; return these."""
-        links = [link for link in links if not self.knows(link.url)]
+        dropped = self._dropped
+        links = [
+            link
+            for link in links
+            if not self.knows(link.url) and _evidence(page, link) not in dropped
+        ]
         if not links:
             return ()
         ranked = self.strategy.rank(page, links)
+        if len(dropped) > self.options.known_urls:
+            dropped.clear()
+        dropped.update(_evidence(page, r.link) for r in ranked if r.group is None)
         chosen = [r for r in ranked if r.group is not None and allowed(r)]
         await self.learning.apply_values()
         entries = [
@@ -180,3 +190,9 @@ class Intake:
             for entry, is_new in zip(entries, new, strict=True)
             if is_new or not refusing
         )
+
+
+def _evidence(page: Page, link: Link) -> int:
+    """Hash what a strategy may drop a link for: the same style sheet is linked on every page."""
+    texts = (link.title, link.anchor, link.before, link.after)
+    return hash((page.rdf, link.url, link.element, link.rel, link.type, link.predicate, *texts))

@@ -40,7 +40,8 @@ class Ranked:
 
     link: Link
     label: Label
-    #: group that the link waits in; ``None`` = dropped, never fetched
+    #: group that the link waits in; ``None`` = dropped, and not judged again unless it is found
+    #: with other texts or attributes
     group: str | None
     #: place inside the group: smaller first, ties first in, first out
     key: float = 0.0

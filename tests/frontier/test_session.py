@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
 from served_redis import ServedRedis
@@ -13,7 +13,9 @@ from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.session import CrawlSession
 from semcrawl.frontier.sessionoptions import SessionOptions
-from semcrawl.relevance import Outcome, load_strategy
+from semcrawl.links import Link, Page
+from semcrawl.relevance import Outcome, Ranked, load_strategy
+from semcrawl.relevance.orders import BreadthFirst
 from semcrawl.vocabulary import Kind
 
 LIMIT = 10  # seconds until a test counts as hanging
@@ -99,6 +101,34 @@ async def test_the_budget_is_never_exceeded(crawl: Crawl) -> None:
     await crawl.ended()
     assert crawl.session.requests == 3
     assert crawl.leases.empty()
+
+
+class Counting(BreadthFirst):
+    """Notes which links it was asked to judge."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.judged: list[str] = []
+
+    def rank(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
+        self.judged += [link.url for link in links]
+        return super().rank(page, links)
+
+
+async def test_what_is_known_or_was_dropped_is_not_judged_again(crawl: Crawl) -> None:
+    """Unless it is found with other attributes: a picture in one place is a page in another."""
+    await crawl.begin("http://a/")
+    strategy = Counting()
+    intake = crawl.session.intake
+    intake.strategy = strategy
+    links = [Link("http://a/1"), Link("http://a/s", element="link", rel="stylesheet")]
+    page, other = Page("http://a/"), Page("http://a/other")
+    assert len(await intake.discover(page, links, "html", lambda ranked: True)) == 1
+    assert await intake.discover(other, links, "html", lambda ranked: True) == ()
+    assert strategy.judged == ["http://a/1", "http://a/s"]
+    again = [Link("http://a/s", anchor="styles")]
+    assert len(await intake.discover(other, again, "html", lambda ranked: True)) == 1
+    assert strategy.judged == ["http://a/1", "http://a/s", "http://a/s"]
 
 
 @pytest.mark.parametrize("crawl", [{"concurrency": 1}], indirect=True)
