@@ -171,8 +171,9 @@ class Command(OneLineErrors):
             self._crawl(self._seeds)
         finally:
             source.close()
+        outlook = session.outlook
         run = RunFigures(
-            self._bytes_saved(), session.waiting_left, session.expected_left, session.gave_up
+            self._bytes_saved(), outlook.waiting_left, outlook.expected_left, outlook.gave_up
         )
         database = _metadata_url(self.own_settings, folder)
         summary = write_summary(folder, database, run)

@@ -14,17 +14,11 @@ from redis.asyncio import Redis
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Counts, Entry, Lease
 from semcrawl.frontier.keys import FORMAT_VERSION, Keys
+from semcrawl.frontier.moving import MovableFrontier
 from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.packing import (
-    Waiting,
-    check,
-    digest,
-    pack_blob,
-    text,
-    unpack_lease,
-)
+from semcrawl.frontier.packing import check, digest, pack_blob, text, unpack_lease
 from semcrawl.frontier.server import Server
-from semcrawl.frontier.sharedstate import EVENTS_KEPT, SharedState
+from semcrawl.frontier.sharedstate import EVENTS_KEPT
 from semcrawl.frontier.workers import is_gone
 
 logger = logging.getLogger(__name__)
@@ -37,7 +31,7 @@ def _micros(seconds: float) -> int:
     return round(seconds * 1_000_000)
 
 
-class RedisFrontier(SharedState):
+class RedisFrontier(MovableFrontier):
     """The frontier of one worker, on a Redis server (6.2 or newer) shared by all workers.
 
     ``server`` is a URL or the path of a Unix socket. All keys start with ``{prefix}:``, see
@@ -331,50 +325,3 @@ class RedisFrontier(SharedState):
             waiting_by_label=labels,
             dropped=dropped,
         )
-
-    # -- moving a frontier
-    async def restore(self, links: Sequence[Waiting], *, failed: bool = False) -> None:
-        """Put exported links into their old places, or among the failed ones."""
-        parts: defaultdict[tuple[str, str, str], list[list[Any]]] = defaultdict(list)
-        aside: list[list[Any]] = []
-        for index, link in enumerate(links):
-            entry = link.entry
-            check(entry)
-            what = [entry.key, entry.label, digest(entry.url), pack_blob(entry), link.sequence]
-            where = (entry.queue, entry.host, entry.group)
-            parts[where].append([index, *what, link.tries])
-            aside.append([*where, *what, link.tries])
-        if failed:
-            await self._server.run("restore_failed", [aside])
-        else:
-            await self._server.run("add", [[[*part, links] for part, links in parts.items()]])
-
-    async def restore_totals(self, totals: Mapping[str, float]) -> None:
-        """Set fields of the key ``meta`` that tell of what was before."""
-        redis, key = self._server.redis, self.keys.meta
-        fields: Any = {name: f"{value:.17g}" for name, value in totals.items()}
-        if fields:
-            await self._server.through(lambda: redis.hset(key, mapping=fields), key)
-
-    async def restore_yield(self, host: str, numbers: Sequence[int], turn: float) -> None:
-        """Set what was found on a host (fetches, targets, barren ones in a row), and its turn."""
-        redis, keys = self._server.redis, self.keys
-        name: Any = host.encode("utf-8", "surrogatepass")
-        if any(numbers):
-            key, text = keys["yield"], " ".join(map(str, numbers))
-            await self._server.through(lambda: redis.hset(key, name, text), key)
-        if turn:
-            key = keys["turns"]
-            await self._server.through(lambda: redis.hset(key, name, f"{turn:.17g}"), key)
-
-    async def mark_seen(self, digests: Sequence[bytes]) -> None:
-        """Count URLs as seen, by their digests."""
-        await self._server.run("see", [list(digests)])
-
-    async def audit(self) -> list[str]:
-        """Compare all sums and orders with the structures; return what differs, one line each.
-
-        For tests and tools: the server is busy with it for as long as it takes to read all links.
-        """
-        lines = await self._server.run("audit", [])
-        return [line.decode("utf-8", "backslashreplace") for line in lines]

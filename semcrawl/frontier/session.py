@@ -18,13 +18,13 @@ from semcrawl.frontier.contexts import ContextCache
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.intake import Intake
 from semcrawl.frontier.leasebook import LeaseBook
+from semcrawl.frontier.outlook import Outlook
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.frontier.robots import SharedRobots
 from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.frontier.taking import Taker
 from semcrawl.relevance import Outcome, Relevance
-from semcrawl.relevance.learned.stopping import Patience
 from semcrawl.tally import Tally
 
 logger = logging.getLogger(__name__)
@@ -77,13 +77,8 @@ class CrawlSession:
         )
         #: fetches that the frontier has not been told of: host, and whether it was a target
         self._yields: list[tuple[str, bool]] = []
-        self._patience = Patience(options.patience) if options.patience else None
-        #: ended before its time, as what is left is not expected to pay
-        self.gave_up = False
-        #: targets that the strategy expects among what was left at the end, if it can tell
-        self.expected_left: float | None = None
-        #: links that waited at the end
-        self.waiting_left = 0
+        #: what is left, and whether it is worth going on
+        self.outlook = Outlook(strategy, options.patience)
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._draining = False
@@ -151,7 +146,7 @@ class CrawlSession:
             await self._learning.tell()
             await self._leases.flush(self.frontier)
             await self._learning.save()
-            await self._look_back()
+            await self.outlook.look_back(self.frontier)
             await self.frontier.close()
         self.finished.set()
 
@@ -197,13 +192,8 @@ class CrawlSession:
         self._learning.learn(outcome, queue)
         if self.options.tell_yield:
             self._yields.append((self.intake.host_key(outcome.url), outcome.target))
-        if self._patience is not None and not self.gave_up:
-            self._patience.note(target=outcome.target)
-            expected = getattr(self.strategy, "expected_next", None)
-            left = expected(self.options.patience) if expected is not None else None
-            if self._patience.is_over(left):
-                self.gave_up = True
-                self.drain()
+        if self.outlook.note(target=outcome.target):
+            self.drain()
 
     async def retry(self, lease: Lease, memo: LinkMemo, delay: float) -> None:
         """Put a link back after a failure that may pass."""
@@ -224,13 +214,6 @@ class CrawlSession:
         self.wake()
 
     # -- inside
-    async def _look_back(self) -> None:
-        """Note what is left and what the strategy expects of it."""
-        self.waiting_left = (await self.frontier.counts(("html", "rdf"), [])).waiting
-        expected = getattr(self.strategy, "expected_remaining", None)
-        if expected is not None:
-            self.expected_left = float(expected())
-
     async def _pump(self) -> None:
         """Take links whenever there is room, until everything is done."""
         try:

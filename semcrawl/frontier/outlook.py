@@ -1,0 +1,44 @@
+"""Whether what is left of a crawl is worth its requests."""
+
+from __future__ import annotations
+
+from semcrawl.frontier.contract import Frontier
+from semcrawl.relevance import Relevance
+from semcrawl.relevance.learned.stopping import Patience
+
+
+class Outlook:
+    """What a strategy expects of the links that wait, where it can tell.
+
+    With ``patience``, a number of requests, :meth:`note` says when to give up.
+    """
+
+    def __init__(self, strategy: Relevance, patience: int) -> None:
+        #: ended before its time, as what is left is not expected to pay
+        self.gave_up = False
+        #: targets that the strategy expects among what was left at the end, if it can tell
+        self.expected_left: float | None = None
+        #: links that waited at the end
+        self.waiting_left = 0
+        self._requests = patience
+        self._patience = Patience(patience) if patience else None
+        # optional parts of a strategy
+        self._expected_next = getattr(strategy, "expected_next", None)
+        self._expected_remaining = getattr(strategy, "expected_remaining", None)
+
+    def note(self, *, target: bool) -> bool:
+        """Take in a fetch; return whether the patience has come to its end with it."""
+        if self._patience is None or self.gave_up:
+            return False
+        self._patience.note(target=target)
+        if self._patience.is_over():
+            # (what is expected takes a look at all that waits)
+            expected = self._expected_next
+            self.gave_up = expected is None or self._patience.is_over(expected(self._requests))
+        return self.gave_up
+
+    async def look_back(self, frontier: Frontier) -> None:
+        """Note what is left."""
+        self.waiting_left = (await frontier.counts(("html", "rdf"), [])).waiting
+        if self._expected_remaining is not None:
+            self.expected_left = float(self._expected_remaining())
