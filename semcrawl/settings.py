@@ -171,6 +171,9 @@ SEMCRAWL_RDF_LINK_POSITIONS = ["subject", "object"]
 SEMCRAWL_MAX_TRIPLES_PER_PAGE = 200_000
 #: Bytes above which a document is read in a thread or a process, so that the crawl goes on.
 SEMCRAWL_READ_IN_THREAD_ABOVE = 262_144
+#: Bytes of JSON-LD, a document or what is in a page's scripts, above which it is read in a process:
+#: its contexts may take time in proportion to the square of their size.
+SEMCRAWL_READ_JSON_LD_IN_PROCESS_ABOVE = 32_768
 #: Processes, at most, that a spider has for reading what cannot be stopped in a thread: large
 #: pages, archives, and large documents of JSON-LD and XML. They start when needed; 0: threads only.
 SEMCRAWL_READ_PROCESSES = 2

@@ -44,6 +44,8 @@ class Reader:
     thread_above: int = 262_144
     #: without them, all is read in threads, and the limit of time holds between statements only
     processes: ReadingProcesses | None = None
+    #: bytes of JSON-LD above which it is read in a process
+    json_ld_above: int = 32_768
 
     @classmethod
     def from_settings(cls, settings: BaseSettings, normalisation: Normalisation) -> Self:
@@ -55,6 +57,7 @@ class Reader:
             options,
             settings.getint("SEMCRAWL_READ_IN_THREAD_ABOVE"),
             ReadingProcesses(count, options.max_seconds, options.spool_dir) if count > 0 else None,
+            settings.getint("SEMCRAWL_READ_JSON_LD_IN_PROCESS_ABOVE"),
         )
 
     def close(self) -> None:
@@ -85,8 +88,9 @@ class Reader:
                     return await self.processes.run(isolated.read_shared_file, *rest, file=body)
                 file = cast(IO[bytes], body.stream())  # nothing but read is asked for
                 return await asyncio.to_thread(isolated.read_document, file, *rest)
+            long = detection.format is RdfFormat.JSON_LD and len(body) > self.json_ld_above
             return await self._run(
-                isolated.read_document, body, *rest, always=packed, stoppable=stoppable
+                isolated.read_document, body, *rest, always=packed or long, stoppable=stoppable
             )
         except ReadingLost as loss:
             return _lost(detection, loss)
@@ -101,7 +105,8 @@ class Reader:
         """Read the data embedded in a page."""
         rest = (url, content_type or None, self.options, contexts)
         try:
-            return await self._run(isolated.read_page, body, *rest)
+            long = len(body) > self.json_ld_above < rdf.script_bytes(body)
+            return await self._run(isolated.read_page, body, *rest, always=long)
         except ReadingLost as loss:
             reading = _lost(rdf.Detection(Kind.HTML, None, 1.0, "read as a page"), loss)
             reading.embedded = True

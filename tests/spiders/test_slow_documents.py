@@ -15,7 +15,7 @@ from semcrawl.bodies import BodyFile
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.isolation import ReadingProcesses
 from semcrawl.links import ExtractionOptions
-from semcrawl.rdf import Reading, ReadOptions, detect
+from semcrawl.rdf import Reading, ReadOptions, detect, script_bytes
 from semcrawl.spiders.reading import Reader
 from spiders.site import HTML, handler, page, triples
 
@@ -74,6 +74,24 @@ def test_a_document_without_end_is_an_error_and_the_next_is_read(
     assert [error.message for error in lost.errors] == [f"not finished after {SECONDS:g} seconds"]
     assert read(reader, small(50)).quads == 50
     reader.close()
+
+
+def test_json_ld_that_is_not_large_is_ended_too() -> None:
+    """As a document, and in the scripts of a page, however they are written; other pages stay."""
+    options = ReadOptions(max_seconds=SECONDS)
+    reader = Reader(ExtractionOptions(), options, 1 << 30, ReadingProcesses(1, SECONDS))
+    message = f"not finished after {SECONDS:g} seconds"
+    assert read(reader, JSON_LD).errors[0].message == message
+    for script in (
+        b'<SCRIPT type="application/LD+JSON">',
+        b"<script type=application/ld&#43;json>",
+    ):
+        body = b"<title>x</title>" + script + JSON_LD + b"</script>"
+        reading = asyncio.run(reader.read_embedded(body, f"{D}/", HTML))
+        assert reading.errors[0].message == message
+    reader.close()
+    text = b"<p>json </p>" * 10 + b'<script type="application/ld+json">{}</script>' + b" " * 50_000
+    assert script_bytes(text) < 1000 < script_bytes(body)
 
 
 def test_a_large_body_on_disk_is_read_and_ended_the_same(reader: Reader, tmp_path: Path) -> None:
