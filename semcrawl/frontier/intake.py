@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from semcrawl.frontier.contract import Entry, Lease
+from semcrawl.frontier.joining import JoinedAdds
 from semcrawl.frontier.learning import SharedLearning
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
@@ -52,6 +53,7 @@ class Intake:
         #: pay-level domains of the seeds: of this run, of earlier ones, of other workers
         self.roots: set[str] = set()
         self._wake = wake
+        self._adds = JoinedAdds(frontier)
         #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
         self._known: set[int] = set()
         #: hashes of links that the strategy dropped, with all that spoke for or against them
@@ -99,7 +101,7 @@ class Intake:
             )
             for r in chosen
         ]
-        new = await self.frontier.add(entries)
+        new = await self._adds.add(entries)
         self._remember(entries, new)
         self.learning.found(entries, new)
         return tuple(r for r, is_new in zip(chosen, new, strict=True) if is_new)

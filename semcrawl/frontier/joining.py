@@ -1,0 +1,69 @@
+"""Links of several pages, put into the frontier with one call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from semcrawl.errors import FrontierError
+from semcrawl.frontier.contract import Entry, Frontier
+
+#: links that are put in by one call, unless a single page has more: the server does nothing else
+#: meanwhile
+_TOGETHER = 1000
+
+#: links of a page, and who waits to hear which of them were new
+_Part = tuple[Sequence[Entry], "asyncio.Future[list[bool]]"]
+
+
+class JoinedAdds:
+    """Adds what comes while a call is under way with the next call."""
+
+    def __init__(self, frontier: Frontier) -> None:
+        self._frontier = frontier
+        self._waiting: list[_Part] = []
+        self._task: asyncio.Task[None] | None = None
+
+    async def add(self, entries: Sequence[Entry]) -> list[bool]:
+        """Put links in; for each, whether it was new; raises what :meth:`Frontier.add` raises."""
+        if not entries:
+            return []
+        heard: asyncio.Future[list[bool]] = asyncio.get_running_loop().create_future()
+        self._waiting.append((entries, heard))
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run())
+        return await heard
+
+    async def _run(self) -> None:
+        while self._waiting:
+            parts, links = [self._waiting.pop(0)], 0
+            while self._waiting:
+                links += len(parts[-1][0])
+                if links + len(self._waiting[0][0]) > _TOGETHER:
+                    break
+                parts.append(self._waiting.pop(0))
+            try:
+                await self._add(parts)
+            except FrontierError as error:
+                _refuse(parts, error)
+            except Exception:
+                # something is wrong with the links of a page: the others' are not to blame
+                for part in parts:
+                    try:
+                        await self._add([part])
+                    except Exception as error:
+                        _refuse([part], error)
+
+    async def _add(self, parts: Sequence[_Part]) -> None:
+        new = await self._frontier.add([entry for entries, _ in parts for entry in entries])
+        begin = 0
+        for entries, heard in parts:
+            if not heard.done():
+                heard.set_result(new[begin : begin + len(entries)])
+            begin += len(entries)
+
+
+def _refuse(parts: Sequence[_Part], error: Exception) -> None:
+    for _, heard in parts:
+        if not heard.done():
+            heard.set_exception(error)
