@@ -81,7 +81,8 @@ def _tree_links(
     targets: dict[str, str | None] = {}
     for element in root.iter(*_LINK_TAGS):
         tag: str = element.tag
-        reference = _reference(element, tag)
+        # (most are these, and there are many)
+        reference = element.get("href") if tag == "a" else _reference(element, tag)
         if reference is None:
             continue
         if reference not in targets:
