@@ -15,19 +15,21 @@ class MovableFrontier(SharedState):
 
     async def restore(self, links: Sequence[Waiting], *, failed: bool = False) -> None:
         """Put exported links into their old places, or among the failed ones."""
-        parts: defaultdict[tuple[str, str, str], list[list[Any]]] = defaultdict(list)
+        parts: defaultdict[tuple[str, str, str], list[Any]] = defaultdict(list)
         aside: list[list[Any]] = []
+        places = [[link.sequence, link.tries] for link in links]
         for index, link in enumerate(links):
             entry = link.entry
             check(entry)
-            what = [entry.key, entry.label, digest(entry.url), pack_blob(entry), link.sequence]
+            what = [entry.key, entry.label, digest(entry.url), pack_blob(entry)]
             where = (entry.queue, entry.host, entry.group)
-            parts[where].append([index, *what, link.tries])
-            aside.append([*where, *what, link.tries])
+            parts[where] += [index, *what]
+            aside.append([*where, *what, *places[index]])
         if failed:
             await self._server.run("restore_failed", [aside])
         else:
-            await self._server.run("add", [[[*part, links] for part, links in parts.items()]])
+            args = [[[*part, links] for part, links in parts.items()], False, places]
+            await self._server.run("add", args)
 
     async def restore_totals(self, totals: Mapping[str, float]) -> None:
         """Set fields of the key ``meta`` that tell of what was before."""

@@ -138,7 +138,7 @@ class RedisFrontier(MovableFrontier):
     async def _add(self, entries: Sequence[Entry], *, again: bool) -> list[bool]:
         if not entries:
             return []
-        parts: defaultdict[tuple[str, str, str], list[list[Any]]] = defaultdict(list)
+        parts: defaultdict[tuple[str, str, str], list[Any]] = defaultdict(list)
         limit = self.options.dynamic_depth
         urls: set[str] = set()
         for index, entry in enumerate(entries):
@@ -147,7 +147,7 @@ class RedisFrontier(MovableFrontier):
                 continue
             urls.add(entry.url)
             link = [index, entry.key, entry.label, digest(entry.url), pack_blob(entry)]
-            parts[entry.queue, entry.host, entry.group].append(link)
+            parts[entry.queue, entry.host, entry.group] += link
         new = [False] * len(entries)
         args = [[[*part, links] for part, links in parts.items()], again]
         for index in await self._server.run("add", args, once=True):

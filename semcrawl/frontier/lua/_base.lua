@@ -14,8 +14,11 @@ local kept_options = redis.pcall('HGET', META, 'options')
 local OPTIONS = type(kept_options) == 'string' and cmsgpack.unpack(kept_options) or {}
 
 -- Run a command; a key that holds something else than it should is named in the error.
+-- (Numbers that are always the same are given as text: Redis makes them into text with '%.17g',
+-- which takes as long as a small command.)
+local try = redis.pcall
 local function call(command, key, ...)
-  local reply = redis.pcall(command, key, ...)
+  local reply = try(command, key, ...)
   if type(reply) == 'table' and reply.err then
     error('FRONTIER-ERROR<' .. key .. '><' .. reply.err .. '>')
   end
@@ -131,8 +134,13 @@ end
 
 local TRIES, LOST = 127, 128  -- most tries that are counted; mark of a lost attempt
 
+-- What of a member is between its sequence number and its blob.
+local function member_head(tries, label)
+  return string.char(math.min(tries, TRIES), #label) .. label
+end
+
 local function make_member(seq, tries, label, blob)
-  return seq .. string.char(math.min(tries, TRIES)) .. string.char(#label) .. label .. blob
+  return seq .. member_head(tries, label) .. blob
 end
 
 local function member_tries(member) return string.byte(member, SEQ + 1) % LOST end

@@ -70,18 +70,19 @@ end
 local function tick()
   local now = num(NOW)
   for _, queue in ipairs(all_queues()) do
-    local expired = call('ZRANGEBYSCORE', ROOT .. 'leases:' .. queue, '-inf', now, 'LIMIT', 0, 100)
+    local leases = ROOT .. 'leases:' .. queue
+    local expired = call('ZRANGEBYSCORE', leases, '-inf', now, 'LIMIT', '0', '100')
     for _, id in ipairs(expired) do
       local record = lease_record(id)
       if record then
         go_back(id, record)
-        call('HINCRBY', META, 'expired', 1)
+        call('HINCRBY', META, 'expired', '1')
       else
-        call('ZREM', ROOT .. 'leases:' .. queue, id)
+        call('ZREM', leases, id)
       end
     end
     local delayed = ROOT .. 'delayed:' .. queue
-    for _, id in ipairs(call('ZRANGEBYSCORE', delayed, '-inf', now, 'LIMIT', 0, 100)) do
+    for _, id in ipairs(call('ZRANGEBYSCORE', delayed, '-inf', now, 'LIMIT', '0', '100')) do
       local record = lease_record(id)
       call('ZREM', delayed, id)
       if record then
@@ -90,7 +91,7 @@ local function tick()
       end
     end
   end
-  for _, host in ipairs(call('ZRANGEBYSCORE', COOLING, '-inf', now, 'LIMIT', 0, 200)) do
+  for _, host in ipairs(call('ZRANGEBYSCORE', COOLING, '-inf', now, 'LIMIT', '0', '200')) do
     call('ZREM', COOLING, host)
     file_availability(host)
   end

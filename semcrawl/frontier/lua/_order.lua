@@ -17,7 +17,7 @@ local function file_host(queue, host, may_be_asked)
   local best = {}
   if may_be_asked == nil then may_be_asked = available(host) end
   if may_be_asked then
-    best = call('ZRANGE', local_key(queue, host), 0, 0, 'WITHSCORES')
+    best = call('ZRANGE', local_key(queue, host), '0', '0', 'WITHSCORES')
   end
   local old = call('HGET', filed, host)
   if best[1] then
@@ -36,7 +36,7 @@ end
 -- Put a group that is on several hosts where its first host belongs.
 local function file_group(queue, group)
   local groups, global = ROOT .. 'groups:' .. queue, ROOT .. 'global:' .. queue
-  local head = call('ZRANGE', spread_key(queue, group), 0, 0)[1]
+  local head = call('ZRANGE', spread_key(queue, group), '0', '0')[1]
   local place = head and string.sub(head, 1, 8 + PLACE) or ''
   local old = string.sub(call('HGET', groups, group) or 'G', 2)
   if old ~= place then
@@ -55,7 +55,7 @@ local function file_spread(queue, host, group, place)
     if old == place then return end
     if old then call('ZREM', spread_key(queue, group), old .. host) end
     call('HSET', places, host, place)
-    call('ZADD', spread_key(queue, group), 0, place .. host)
+    call('ZADD', spread_key(queue, group), '0', place .. host)
   elseif old then
     call('HDEL', places, host)
     if old == '' then
@@ -138,7 +138,7 @@ local function best(queues)
     local score, place, queue, id, key
     for _, q in ipairs(queues) do
       for _, k in ipairs({ROOT .. 'front:' .. q, ROOT .. 'global:' .. q}) do
-        local r = call('ZRANGE', k, 0, 0, 'WITHSCORES')
+        local r = call('ZRANGE', k, '0', '0', 'WITHSCORES')
         if r[1] then
           local s = tonumber(r[2])
           local p = string.sub(r[1], 1, 8 + PLACE)
@@ -150,11 +150,11 @@ local function best(queues)
     end
     if not score then return nil end
     if key == ROOT .. 'front:' .. queue then
-      local head = call('ZRANGE', local_key(queue, id), 0, 0)[1]
+      local head = call('ZRANGE', local_key(queue, id), '0', '0')[1]
       if not head then corrupt(local_key(queue, id), 'empty') end
       return queue, id, string.sub(head, 1 + PLACE)
     end
-    local head = call('ZRANGE', spread_key(queue, id), 0, 0)[1]
+    local head = call('ZRANGE', spread_key(queue, id), '0', '0')[1]
     if not head then corrupt(spread_key(queue, id), 'empty') end
     local host = string.sub(head, 9 + PLACE)
     if not available(host) then

@@ -6,13 +6,15 @@
 
 local BUCKET = 24            -- mean number of digests in a bucket
 
-local function bucket_of(digest, buckets, level)
-  local a, b, c, d = string.byte(digest, 1, 4)
-  local h = a * 16777216 + b * 65536 + c * 256 + d
-  local i = h % level
-  if i < buckets - level then i = h % (level * 2) end
-  return i
+local function hash(digest)
+  return (struct.unpack('>I4', digest))
 end
+
+-- A whole number as text (by itself Lua makes it with '%.14g', which takes longer).
+local function whole(n) return string.format('%d', n) end
+
+local SEEN = string.gsub(ROOT, '%%', '%%%%') .. 'seen:%d'
+local function bucket_key(n) return string.format(SEEN, n) end
 
 local seen_buckets, seen_level, seen_size, seen_bloom
 local PASSING = '\1'        -- mark of a digest that the table does not keep
@@ -25,26 +27,32 @@ local function seen_key(digest)
     seen_level = 1
     while seen_level * 2 <= seen_buckets do seen_level = seen_level * 2 end
   end
-  return ROOT .. 'seen:' .. bucket_of(digest, seen_buckets, seen_level)
+  local h = hash(digest)
+  local i = h % seen_level
+  if i < seen_buckets - seen_level then i = h % (seen_level * 2) end
+  return bucket_key(i)
 end
 
 local function split_bucket()
   local from = seen_buckets - seen_level
-  local source, target = ROOT .. 'seen:' .. from, ROOT .. 'seen:' .. seen_buckets
-  local all, moved, gone = call('HGETALL', source), {}, {}
-  seen_buckets = seen_buckets + 1
-  for i = 1, #all, 2 do
-    if bucket_of(all[i], seen_buckets, seen_level) ~= from then
-      moved[#moved + 1], moved[#moved + 2] = all[i], all[i + 1]
-      gone[#gone + 1] = all[i]
+  local source, target = bucket_key(from), bucket_key(seen_buckets)
+  local staying, moving = {}, {}
+  for _, digest in ipairs(call('HKEYS', source)) do
+    if hash(digest) % (seen_level * 2) == from then
+      staying[#staying + 1] = digest
+    else
+      moving[#moving + 1] = digest
     end
   end
-  if #gone > 0 then
-    call('HDEL', source, unpack(gone))
-    call('HSET', target, unpack(moved))
+  -- A copy, and out of each what is in the other: so Lua need not hold the values.
+  if #moving > 0 then
+    if call('COPY', source, target) == 0 then corrupt(target, 'there before its time') end
+    call('HDEL', source, unpack(moving))
+    if #staying > 0 then call('HDEL', target, unpack(staying)) end
   end
+  seen_buckets = seen_buckets + 1
   if seen_buckets == seen_level * 2 then seen_level = seen_buckets end
-  call('HSET', META, 'buckets', seen_buckets)
+  call('HSET', META, 'buckets', whole(seen_buckets))
 end
 
 -- Set a digest's bits in the Bloom filter; whether one of them was new. The filter is split into
@@ -70,9 +78,9 @@ local function see(digest, where)
   local key = seen_key(digest)
   if seen_bloom and OPTIONS.exact_limit > 0 and seen_size >= OPTIONS.exact_limit then
     if call('HEXISTS', key, digest) == 1 or not bloom_add(digest) then return false end
-    call('HINCRBY', META, 'bloomed', 1)
+    call('HINCRBY', META, 'bloomed', '1')
     if where == '' then return true end
-    call('HINCRBY', META, 'passing', 1)
+    call('HINCRBY', META, 'passing', '1')
     call('HSET', key, digest, where .. PASSING)
   elseif call('HSETNX', key, digest, where) == 0 then
     return false
@@ -95,13 +103,13 @@ local function seen_done(digest)
   local where = call('HGET', key, digest)
   if where and string.sub(where, SEQ + 9) == PASSING then
     call('HDEL', key, digest)
-    call('HINCRBY', META, 'passing', -1)
+    call('HINCRBY', META, 'passing', '-1')
     seen_size = seen_size - 1
   end
 end
 
 local function seen_save()
-  if seen_size then call('HSET', META, 'seen', seen_size) end
+  if seen_size then call('HSET', META, 'seen', whole(seen_size)) end
 end
 
 -- The element under which a link waits in a host's group, and where: see find(); or nil.

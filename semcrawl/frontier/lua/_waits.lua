@@ -13,9 +13,12 @@ local function member_of(element) return string.sub(element, 9) end
 -- The chunk in which a place belongs, and its entry in more: (nil for the first chunk).
 local function chunk_of(queue, host, group, place)
   local upto = '[' .. place .. '\255'
-  local entry = call('ZREVRANGEBYLEX', more_key(queue, host, group), upto, '-', 'LIMIT', 0, 1)[1]
+  local entry = call('ZREVRANGEBYLEX', more_key(queue, host, group), upto, '-', 'LIMIT', '0', '1')[1]
   return entry and chunk_key(entry) or wait_key(queue, host, group), entry
 end
+
+-- The last entry of a more:, or nil. (From its end, as Redis walks there from the beginning.)
+local function last_entry(more) return call('ZREVRANGE', more, '0', '0')[1] end
 
 -- Index of the first element of a chunk that is not before this one, and the element there.
 local function seek(chunk, size, element)
@@ -32,18 +35,19 @@ local function seek(chunk, size, element)
   return low, there
 end
 
+-- Push elements behind those of a chunk; return how many it has then.
 local function push(chunk, elements, from, upto)
-  call('RPUSH', chunk, unpack(elements, from, upto))
+  return call('RPUSH', chunk, unpack(elements, from, upto))
 end
 
 -- Put sorted elements into chunks of their own, so many in each.
 local function add_chunks(queue, host, group, elements, from, size)
   while from <= #elements do
     local upto = math.min(from + size - 1, #elements)
-    local number = call('HINCRBY', META, 'chunks', 1)
+    local number = call('HINCRBY', META, 'chunks', '1')
     local entry = place_of(elements[from]) .. string.format('%.0f', number)
     push(chunk_key(entry), elements, from, upto)
-    call('ZADD', more_key(queue, host, group), 0, entry)
+    call('ZADD', more_key(queue, host, group), '0', entry)
     from = upto + 1
   end
 end
@@ -69,7 +73,7 @@ local function fill(queue, host, group, chunk, elements)
     end
     return added
   end
-  local old, all, i, j = call('LRANGE', chunk, 0, -1), {}, 1, 1
+  local old, all, i, j = call('LRANGE', chunk, '0', '-1'), {}, 1, 1
   while i <= #old or j <= #elements do
     if j > #elements or (i <= #old and before(old[i], elements[j])) then
       all[#all + 1], i = old[i], i + 1
@@ -95,20 +99,21 @@ local function insert(queue, host, group, elements)
   end
   -- most often they come last
   local more, from, added = more_key(queue, host, group), 1, 0
-  local entry = call('ZRANGE', more, -1, -1)[1]
+  local entry = last_entry(more)
   local tail = entry and chunk_key(entry) or wait_key(queue, host, group)
-  local last = call('LINDEX', tail, -1)
+  local last = call('LINDEX', tail, '-1')
   if not last or before(last, elements[1]) then
-    local fits = CHUNK - call('LLEN', tail)
-    if fits > 0 then push(tail, elements, 1, math.min(fits, #elements)) end
-    add_chunks(queue, host, group, elements, math.max(fits, 0) + 1, CHUNK)
+    local pushed = math.min(#elements, CHUNK)
+    local surplus = math.min(push(tail, elements, 1, pushed) - CHUNK, pushed)
+    if surplus > 0 then call('RPOP', tail, surplus) end
+    add_chunks(queue, host, group, elements, pushed - math.max(surplus, 0) + 1, CHUNK)
     return #elements, not last
   end
   while from <= #elements do
     local place = place_of(elements[from])
     local chunk, part = chunk_of(queue, host, group, place), elements
     if #elements > 1 then
-      local bound = call('ZRANGEBYLEX', more, '(' .. place .. '\255', '+', 'LIMIT', 0, 1)[1]
+      local bound = call('ZRANGEBYLEX', more, '(' .. place .. '\255', '+', 'LIMIT', '0', '1')[1]
       bound = bound and string.sub(bound, 1, PLACE)
       part = {elements[from]}
       for i = from + 1, #elements do
@@ -133,14 +138,14 @@ end
 
 -- Take an element out of its chunk.
 local function remove(queue, host, group, chunk, entry, element)
-  call('LREM', chunk, 1, element)
+  call('LREM', chunk, '1', element)
   if entry and call('EXISTS', chunk) == 0 then call('ZREM', more_key(queue, host, group), entry) end
 end
 
 -- Take up to n links from the end; return their elements.
 local function pop_last(queue, host, group, n)
   local more = more_key(queue, host, group)
-  local entry = call('ZRANGE', more, -1, -1)[1]
+  local entry = last_entry(more)
   local chunk = entry and chunk_key(entry) or wait_key(queue, host, group)
   local gone = call('RPOP', chunk, n) or {}
   if entry and call('EXISTS', chunk) == 0 then call('ZREM', more, entry) end
@@ -151,15 +156,15 @@ end
 -- become empty, the next one takes its name.
 local function first_place(queue, host, group)
   local wait = wait_key(queue, host, group)
-  local first = call('LINDEX', wait, 0)
+  local first = call('LINDEX', wait, '0')
   if not first then
     local more = more_key(queue, host, group)
-    local entry = call('ZRANGE', more, 0, 0)[1]
+    local entry = call('ZRANGE', more, '0', '0')[1]
     if not entry then return nil end
     if call('LLEN', chunk_key(entry)) == 0 then corrupt(chunk_key(entry), 'no waiting links') end
     call('RENAME', chunk_key(entry), wait)
     call('ZREM', more, entry)
-    first = call('LINDEX', wait, 0)
+    first = call('LINDEX', wait, '0')
   end
   if #first < PLACE then corrupt(wait, 'an entry that is no link') end
   return place_of(first)

@@ -1,12 +1,15 @@
 -- Put links in, those already seen left out.
--- ARGS: parts {queue, host, group, links {index, key, label, digest, blob, sequence number, tries}},
--- the last two only for links that come from an exported frontier; again: seen ones go in too,
--- unless they wait in the same place
+-- ARGS: parts {queue, host, group, links}, the links being one list of index, key, label, digest and
+-- blob of each in turn (a list for each would be much more for Lua to make and to clear away);
+-- again: seen ones go in too, unless they wait in the same place; for links that come from an
+-- exported frontier, places: {sequence number, tries} by index (from 1)
 -- Returns the indices (from 0) of the new ones.
+-- What costs most is the texts that Lua makes, hashes and clears away: five for each new link.
 -- needs: order, seen
-local again = ARGS[2]
+local again, places = ARGS[2], ARGS[3]
 local fresh, total = {}, 0
 local by_label, by_host = {}, {}     -- for each queue
+local heads = {}                     -- of members never taken, by label
 local function sum(sums, queue, name, n)
   if not sums[queue] then sums[queue] = {} end
   sums[queue][name] = (sums[queue][name] or 0) + n
@@ -18,19 +21,23 @@ local function see_again(queue, host, group, digest, where)
   call('HSET', bucket, digest, where)
   return true
 end
-for _, part in ipairs(ARGS[1]) do total = total + #part[4] end
+for _, part in ipairs(ARGS[1]) do total = total + #part[4] / 5 end
 local base = call('HINCRBY', META, 'seq', total) - total
 local newest = base + total
 for _, part in ipairs(ARGS[1]) do
-  local queue, host, group, added = part[1], part[2], part[3], {}
-  for _, link in ipairs(part[4]) do
-    local index, key, label, digest, blob = link[1], link[2], link[3], link[4], link[5]
-    local number = link[6] or base + index
-    local seq = sequence(number)
-    local where = seq .. struct.pack('>d', key)
+  local queue, host, group, links, added = part[1], part[2], part[3], part[4], {}
+  local last_key, sorted
+  for i = 1, #links, 5 do
+    local index, key, label, digest = links[i], links[i + 1], links[i + 2], links[i + 3]
+    local number, tries = base + index, 0
+    if places then number, tries = unpack(places[index + 1]) end
+    if key ~= last_key then last_key, sorted = key, sortable(key) end
+    local where = struct.pack('>I6d', number, key)
     if see(digest, where) or (again and see_again(queue, host, group, digest, where)) then
       fresh[#fresh + 1] = index
-      added[#added + 1] = element_of(key, make_member(seq, link[7] or 0, label, blob))
+      local head = tries == 0 and heads[label] or member_head(tries, label)
+      if tries == 0 then heads[label] = head end
+      added[#added + 1] = struct.pack('>c8I6c0c0', sorted, number, head, links[i + 4])
       sum(by_label, queue, label, 1)
       newest = math.max(newest, number + 1)
     end
@@ -53,7 +60,7 @@ if newest > base + total then call('HSET', META, 'seq', newest) end
 local function worst()
   local queue, group, score
   for _, q in ipairs(all_queues()) do
-    local r = call('ZRANGE', ROOT .. 'order:' .. q, 0, 0, 'WITHSCORES')
+    local r = call('ZRANGE', ROOT .. 'order:' .. q, '0', '0', 'WITHSCORES')
     if r[1] and (not score or tonumber(r[2]) < score) then
       queue, group, score = q, r[1], tonumber(r[2])
     end
@@ -61,7 +68,7 @@ local function worst()
   if not queue then return nil end
   local info = call('HGET', ROOT .. 'groups:' .. queue, group)
   if string.sub(info, 1, 1) == 'L' then return queue, string.sub(info, 2 + PLACE), group end
-  local last = call('ZRANGE', spread_key(queue, group), -1, -1)[1]
+  local last = call('ZREVRANGE', spread_key(queue, group), '0', '0')[1]
   if last then return queue, string.sub(last, 9 + PLACE), group end
   return queue, call('HRANDFIELD', place_key(queue, group)), group
 end

@@ -8,7 +8,7 @@ if best(queues) then return 0 end
 local soonest, waits, leased
 for _, queue in ipairs(queues) do
   if call('HLEN', ROOT .. 'hosts:' .. queue) > 0 then waits = true end
-  local delayed = call('ZRANGE', ROOT .. 'delayed:' .. queue, 0, 0, 'WITHSCORES')[2]
+  local delayed = call('ZRANGE', ROOT .. 'delayed:' .. queue, '0', '0', 'WITHSCORES')[2]
   if delayed then
     waits = true
     soonest = math.min(soonest or math.huge, tonumber(delayed) - NOW)

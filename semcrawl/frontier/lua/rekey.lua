@@ -19,7 +19,7 @@ for _, link in ipairs(ARGS[1]) do
       if to == at or to == at + 1 then
         call('LSET', chunk, at, new)
       else
-        call('LREM', chunk, 1, old)
+        call('LREM', chunk, '1', old)
         if there then
           call('LINSERT', chunk, 'BEFORE', there, new)
         else

@@ -11,7 +11,7 @@ local incarnation, events_kept, read = ARGS[6], ARGS[7], ARGS[8]
 release_all(over)
 if read then
   local start = read == '-' and '-' or '(' .. read
-  if #call('XRANGE', ROOT .. 'events', start, '+', 'COUNT', 1) > 0 then return answer(false) end
+  if #call('XRANGE', ROOT .. 'events', start, '+', 'COUNT', '1') > 0 then return answer(false) end
 end
 tick()
 local taken = {}
@@ -23,7 +23,7 @@ while #taken < limit do
   if not first then corrupt(key, 'empty') end
   if #first < PLACE + 2 then corrupt(key, 'an entry that is no link') end
   local link_key, member = unsortable(first), member_of(first)
-  local id = queue .. ':' .. call('HINCRBY', META, 'takes', 1)
+  local id = queue .. ':' .. call('HINCRBY', META, 'takes', '1')
   call('HSET', LEASE, id, cmsgpack.pack({queue, host, group, link_key, member, worker}))
   call('ZADD', ROOT .. 'leases:' .. queue, num(NOW + lease_time), id)
   count(queue, member_label(member), -1)
