@@ -407,6 +407,18 @@ def test_a_section_that_ran_dry_comes_after_one_that_nothing_is_known_of():
     assert -told["http://a.example/new/2"] > moved[0]
 
 
+def test_a_section_that_grows_with_every_fruitless_fetch_runs_dry_twice_as_fast():
+    strategy = Learned(LearnedOptions(use_exploration=False))
+    pages = [f"http://a.example/{place}/{i}" for place in ("list", "maze") for i in range(32)]
+    fetch(strategy, HOME.url, Kind.HTML, links(*pages))
+    for url in pages:
+        found = (f"{url}/{way}" for way in ("left", "right") if "maze" in url)
+        fetch(strategy, url, Kind.HTML, links(*found), parent=HOME.url)
+    sections = strategy._memory.sections
+    places = np.array([sections.numbers[f"a.example/{place}"] for place in ("list", "maze")])
+    assert sections.dryness(places) == pytest.approx(np.log2([1 + 1, 1 + 2]))
+
+
 def test_hosts_that_collide_in_the_table_keep_their_own_groups():
     strategy = Learned(LearnedOptions(table_bits=8))
     urls = [f"http://h{i}.example/x{i}.html" for i in range(2000)]

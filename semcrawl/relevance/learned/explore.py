@@ -46,13 +46,17 @@ class FetchCounts:
         self._counts[number] += fetches
         self._shares[number] = 1 / np.sqrt(1 + self._counts[number])
 
-    def note_yield(self, number: int, good: bool) -> None:
-        """Note whether a fetch paid."""
-        self._fruitless[number] = 0 if good else self._fruitless[number] + 1
+    def note_yield(self, number: int, good: bool, *, grew: bool = False) -> None:
+        """Note whether a fetch paid.
+
+        ``grew``: more waits here after it than before. What keeps growing may have no end: if such
+        a fetch did not pay, it counts twice.
+        """
+        self._fruitless[number] = 0 if good else self._fruitless[number] + 1 + grew
         self._dryness[number] = np.log2(1 + self._fruitless[number] / np.float32(_DRY_UNIT))
 
     def dryness(self, numbers: NDArray[np.integer]) -> Floats:
-        """log2(1 + n/32) for the fetches in a row, n, of each number that did not pay."""
+        """log2(1 + n/32) of each number: n fetches in a row did not pay, as they count."""
         result: Floats = self._dryness[numbers]
         return result
 

@@ -145,7 +145,9 @@ class CrawlMemory:
         table["state"][number] = DONE
         seen = 1.0 if target else self._page_index(links)
         table["observed"][number] = seen
-        self.sections.note_yield(int(table["section"][number]), seen >= _PROMISING)
+        section = int(table["section"][number])
+        opened = int(np.count_nonzero(table["section"][links.start : links.stop] == section))
+        self.sections.note_yield(section, seen >= _PROMISING, grew=opened > 1)
         if target:
             table["flags"][number] |= TARGET
         rows = table.rows(number)

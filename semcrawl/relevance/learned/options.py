@@ -26,7 +26,7 @@ class LearnedOptions:
     #: rows of the weight table, as a power of two
     table_bits: int = 18
     #: step of AdaGrad
-    learning_rate: float = 0.2
+    learning_rate: float = 0.15
     #: where each row's sum of squared gradients starts
     initial_squares: float = 0.05
     #: weight of an observation that was not fetched itself but recomputed from its children
@@ -37,7 +37,7 @@ class LearnedOptions:
     #: much in the long run, those come first that bring it soon
     horizon: float = 5.0
     #: exploration bonus of a link whose cluster, section or subsection nothing was fetched of
-    explore_cluster: float = 0.05
+    explore_cluster: float = 0.02
     explore_section: float = 0.05
     explore_subsection: float = 0.025
     #: links of an index below this get less of the bonus, in proportion to the index's root
@@ -45,7 +45,8 @@ class LearnedOptions:
     #: taken off the prior of an address whose page is known under another address (logits)
     twin_penalty: float = 2.5
     #: taken off a link's worth when its section ran dry, once for 32 fruitless fetches in a row,
-    #: twice for 96, three times for 224 …: endless parts of a site fall behind
+    #: twice for 96, three times for 224 …: endless parts of a site fall behind, and those sooner
+    #: that grow with every fetch
     dry_penalty: float = 0.01
     #: standard deviation of the prior's jitter (logits), the same for all links of a subsection:
     #: links of one list that are worth the same keep their order
