@@ -31,6 +31,10 @@ logger = logging.getLogger(__name__)
 
 #: seconds between looks for news of links that other workers fetch, while they are waited for
 _NEWS_INTERVAL = 0.05
+#: seconds, at most, for which a busy crawl reads on before the frontier is told of it
+_GATHERING = 0.01
+#: a round of the event loop that takes less has found nothing to read, seconds
+_IDLE_ROUND = 0.0003
 
 
 @dataclass(slots=True)
@@ -218,6 +222,8 @@ class CrawlSession:
         """Take links whenever there is room, until everything is done."""
         try:
             while not self.finished.is_set():
+                if 2 * self._leases.flying >= self.options.concurrency:
+                    await _let_others_work()
                 self._wake.clear()
                 pause = await self._turn()
                 if not self._wake.is_set():
@@ -340,3 +346,17 @@ class CrawlSession:
                 if time.monotonic() - saved >= self.options.save_interval:
                     saved = time.monotonic()
                     await self._learning.save()
+
+
+async def _let_others_work() -> None:
+    """Wait until all that has arrived is read, but not for long.
+
+    What is told and taken at once costs hardly more than a part of it.
+    """
+    began = last = time.monotonic()
+    idle_rounds = 0
+    while idle_rounds < 2 and last - began < _GATHERING:
+        await asyncio.sleep(0)
+        now = time.monotonic()
+        idle_rounds = idle_rounds + 1 if now - last < _IDLE_ROUND else 0
+        last = now
