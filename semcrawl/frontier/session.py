@@ -222,7 +222,7 @@ class CrawlSession:
         """Take links whenever there is room, until everything is done."""
         try:
             while not self.finished.is_set():
-                if 2 * self._leases.flying >= self.options.concurrency:
+                if 2 * self._leases.flying >= self._taker.limit:
                     await _let_others_work()
                 self._wake.clear()
                 pause = await self._turn()

@@ -40,6 +40,8 @@ class Taker:
         self.shares = QueueShares()
         #: the strategy would rather wait for answers than use all of the concurrency
         self.restrained = True
+        #: how many links were to be in flight when that was last asked
+        self.limit = options.concurrency
         self._frontier = frontier
         self._strategy = strategy
         self._options = options
@@ -59,8 +61,10 @@ class Taker:
             # in step, what others have in flight counts as well, unless nothing is heard of it
             overdue = time.monotonic() - self._learning.learned_at > _OVERDUE
             others = 0 if overdue and not flying else self._learning.in_flight
-            allowed = self._strategy.room(max(flying, others))
+            waited_for = max(flying, others)
+            allowed = self._strategy.room(waited_for)
             self.restrained = allowed < self._options.concurrency
+            self.limit = min(self._options.concurrency, waited_for + max(0, allowed))
             room = min(room, allowed)
         return room
 
