@@ -172,8 +172,8 @@ class RedisFrontier(MovableFrontier):
         """:meth:`take`, told to all workers as an event.
 
         ``None`` when there is news that this worker has not read: what it would take may not be
-        the best any more (not if ``strict`` is off, and then :meth:`news` brings this worker the
-        event too).
+        the best any more. What is taken is no news to this worker then. With ``strict`` off it
+        takes whatever news there is, and :meth:`news` brings it the event as well.
         """
         args = self._take_args(limit, queues, over)
         args += [self._incarnation, EVENTS_KEPT, strict and self._last_event]

@@ -99,6 +99,6 @@ def _path_rules(path: str, extension: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def _evidence(text: str) -> tuple[bool, bool]:
     """Return whether a text holds an RDF media type, and whether it holds a concept word."""
-    # (looking for forty media types costs much, and every one has a slash)
+    # (looking for all media types costs much, and every one has a slash)
     rest, types = _MEDIA_TYPE.subn(" ", text) if "/" in text else (text, 0)
     return types > 0, not RDF_CONCEPT_WORDS.isdisjoint(_WORD.findall(rest))

@@ -135,55 +135,59 @@ async def test_a_link_whose_taker_is_silent_is_not_waited_for_for_ever(
         await next_lease(idle)
 
 
-async def test_nothing_is_taken_in_step_while_there_is_news(
+@pytest.fixture
+async def pair(
     embedded: EmbeddedRedis, prefix: str
-) -> None:
-    """A take in step fails until the worker has read what the others told; it is told itself."""
+) -> AsyncIterator[tuple[RedisFrontier, RedisFrontier]]:
+    """Two workers' frontiers of one crawl."""
     options = FrontierOptions(delay=0.0, concurrency=100)
     one, two = (
         RedisFrontier(str(embedded.socket), prefix=prefix, worker_id=name, options=options)
         for name in ("one", "two")
     )
     async with one, two:
-        await one.add([Entry(f"{SITE}/{n}", "site.example", "html", "g", n) for n in range(4)])
-        first = await one.take_in_step(1, ["html"])
-        assert first is not None
-        assert [lease.entry.url for lease in first] == [f"{SITE}/0"]
-        assert await two.take_in_step(1, ["html"]) is None
-        (news,) = await two.news()
-        assert (news.mine, [entry.url for entry in news.taken]) == (False, [f"{SITE}/0"])
-        second = await two.take_in_step(2, ["html"])
-        assert second is not None
-        assert [lease.entry.url for lease in second] == [f"{SITE}/1", f"{SITE}/2"]
-        assert await one.take_in_step(1, ["html"]) is None
-        eager = await one.take_in_step(1, ["html"], strict=False)
-        assert eager is not None
-        assert [lease.entry.url for lease in eager] == [f"{SITE}/3"]
-        assert await two.events() == []
+        yield one, two
+
+
+async def test_nothing_is_taken_in_step_while_there_is_news(
+    pair: tuple[RedisFrontier, RedisFrontier],
+) -> None:
+    """A take in step fails until the worker has read what the others told; it is told itself."""
+    one, two = pair
+    await one.add([Entry(f"{SITE}/{n}", "site.example", "html", "g", n) for n in range(4)])
+    first = await one.take_in_step(1, ["html"])
+    assert first is not None
+    assert [lease.entry.url for lease in first] == [f"{SITE}/0"]
+    assert await two.take_in_step(1, ["html"]) is None
+    (news,) = await two.news()
+    assert (news.mine, [entry.url for entry in news.taken]) == (False, [f"{SITE}/0"])
+    second = await two.take_in_step(2, ["html"])
+    assert second is not None
+    assert [lease.entry.url for lease in second] == [f"{SITE}/1", f"{SITE}/2"]
+    assert await one.take_in_step(1, ["html"]) is None
+    eager = await one.take_in_step(1, ["html"], strict=False)
+    assert eager is not None
+    assert [lease.entry.url for lease in eager] == [f"{SITE}/3"]
+    assert await two.events() == []
 
 
 async def test_a_worker_knows_its_own_takes_and_hears_what_it_publishes_in_its_place(
-    embedded: EmbeddedRedis, prefix: str
+    pair: tuple[RedisFrontier, RedisFrontier],
 ) -> None:
     """What a worker took itself is no news to it; what it tells comes back behind the others'."""
-    options = FrontierOptions(delay=0.0, concurrency=100)
-    one, two = (
-        RedisFrontier(str(embedded.socket), prefix=prefix, worker_id=name, options=options)
-        for name in ("one", "two")
-    )
-    async with one, two:
-        await one.add([Entry(f"{SITE}/{n}", "site.example", "html", "g", n) for n in range(3)])
-        for number in range(2):
-            taken = await one.take_in_step(1, ["html"])
-            assert taken is not None
-            assert [lease.entry.url for lease in taken] == [f"{SITE}/{number}"]
-        await two.publish(b"first")
-        news = await one.publish_and_hear(b"second", queue="html")
-        assert [(n.event, n.mine, n.queue) for n in news] == [
-            (b"first", False, ""),
-            (b"second", True, "html"),
-        ]
-        assert await one.news() == []
-        heard = await two.publish_and_hear(limit=3)
-        assert [len(n.taken) for n in heard] == [1, 1, 0]
-        assert await two.events() == [b"second"]
+    one, two = pair
+    await one.add([Entry(f"{SITE}/{n}", "site.example", "html", "g", n) for n in range(3)])
+    for number in range(2):
+        taken = await one.take_in_step(1, ["html"])
+        assert taken is not None
+        assert [lease.entry.url for lease in taken] == [f"{SITE}/{number}"]
+    await two.publish(b"first")
+    news = await one.publish_and_hear(b"second", queue="html")
+    assert [(n.event, n.mine, n.queue) for n in news] == [
+        (b"first", False, ""),
+        (b"second", True, "html"),
+    ]
+    assert await one.news() == []
+    heard = await two.publish_and_hear(limit=3)
+    assert [len(n.taken) for n in heard] == [1, 1, 0]
+    assert await two.events() == [b"second"]
