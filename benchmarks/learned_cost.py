@@ -14,7 +14,7 @@ import sys
 import time
 from html import escape
 
-from learned_worlds import WORDS
+from made_sites import WORDS
 
 from semcrawl.links import Link, Page, extract_links
 from semcrawl.relevance.contract import Outcome

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from learned_crawl import Result, Trial, crawl
-from learned_worlds import KINDS, MixedWorld, make
+from made_sites import KINDS, MixedWorld, make
 
 from semcrawl.evaluation.folder import load_sites
 from semcrawl.evaluation.graph import LinkGraph
