@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from frontier_calls import OpenFrontier
 from served_redis import ServedRedis
 
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
-
-OpenFrontier = Callable[..., Awaitable[RedisFrontier]]
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from frontier_calls import OpenFrontier, Q
 
 from semcrawl.commands.frontier import Command
 from semcrawl.errors import UsageError
@@ -20,8 +21,6 @@ from semcrawl.frontier.transfer import export_lines, import_lines
 from tests.inprocess import exit_status
 
 T = TypeVar("T")
-OpenFrontier = Callable[..., Awaitable[RedisFrontier]]
-Q = ["html"]
 
 
 def link(name: str, host: str = "a.example", group: str = "g", key: float = 0.0) -> Entry:

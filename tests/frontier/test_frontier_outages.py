@@ -8,19 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from frontier_calls import Q, link
 from scrapy.settings import Settings
 from served_redis import ServedRedis
 
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
-from semcrawl.frontier import Entry, FrontierOptions, RedisFrontier
+from semcrawl.frontier import FrontierOptions, RedisFrontier
 from semcrawl.frontier.opening import SessionSource
 
-Q = ["html"]
 StartServed = Callable[..., ServedRedis]
-
-
-def link(name: str, host: str = "a.example", group: str = "g") -> Entry:
-    return Entry(f"http://{host}/{name}", host, "html", group)
 
 
 def frontier_on(server: ServedRedis | str, worker: str = "w", **options: Any) -> RedisFrontier:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from frontier_calls import OpenFrontier
 from redis import Redis
 
 from semcrawl.errors import FrontierCorrupt
-from semcrawl.frontier import RedisFrontier
 from semcrawl.frontier.robots import RobotsAnswer, SharedRobots
 
-OpenFrontier = Callable[..., Awaitable[RedisFrontier]]
 ORIGIN = "http://a.example"
 RULES = b"User-agent: *\nDisallow: /x\n"
 

@@ -1,0 +1,68 @@
+"""Which host's turn it is."""
+
+from __future__ import annotations
+
+from frontier_calls import OpenFrontier, Q, drain, eventually, link, names
+
+
+async def test_a_busy_host_does_not_stall_the_others(open_frontier: OpenFrontier) -> None:
+    """Even where it holds all the best groups, its own ones and shared ones."""
+    frontier = await open_frontier(concurrency=1)
+    entries = [link(f"busy{n}", group=f"own{n}") for n in range(50)]
+    entries += [link(f"too{n}", group=f"shared{n}") for n in range(50)]
+    entries += [link(f"b{n}", host="b.example", group=f"shared{n}") for n in range(50)]
+    await frontier.add(entries)
+    await frontier.set_values({f"own{n}": 10.0 for n in range(50)})
+    await frontier.set_values({f"shared{n}": float(n < 25) for n in range(50)})
+    leases = await frontier.take(9, Q)
+    assert names(leases) == ["busy0", "b0"]
+    assert await frontier.audit() == []
+    await frontier.done(leases)
+    assert names(await frontier.take(9, Q)) == ["busy1", "b1"]
+    assert await frontier.audit() == []
+
+
+async def test_hosts_take_turns_when_fairness_is_on(open_frontier: OpenFrontier) -> None:
+    frontier = await open_frontier(fairness="equal")
+    hosts = ["a.example"] * 6 + ["b.example"] * 3 + ["c.example"] * 3
+    await frontier.add([link(str(n), host=host) for n, host in enumerate(hosts)])
+    leases = await frontier.take(12, Q)
+    assert [lease.entry.host[0] for lease in leases] == list("abcabcabcaaa")
+    assert await frontier.audit() == []
+
+
+async def test_richer_hosts_get_more_turns(open_frontier: OpenFrontier) -> None:
+    frontier = await open_frontier(fairness="yield")
+    await frontier.add(
+        [link(str(n), host=host) for host in ("poor.example", "rich.example") for n in range(40)]
+    )
+    for _ in range(10):
+        await frontier.reward("rich.example", target=True)
+        await frontier.reward("poor.example", target=False)
+    leases = await frontier.take(24, Q)
+    rich = sum(lease.entry.host == "rich.example" for lease in leases)
+    assert 20 <= rich <= 23
+    assert await frontier.audit() == []
+
+
+async def test_values_come_before_fairness(open_frontier: OpenFrontier) -> None:
+    frontier = await open_frontier(fairness="equal")
+    await frontier.set_values({"good": 1.0})
+    await frontier.add([link(str(n), group="good") for n in range(3)])
+    await frontier.add([link("other", host="b.example"), link("last", group="h")])
+    assert await drain(frontier) == ["0", "1", "2", "other", "last"]
+
+
+async def test_barren_hosts_rest_for_a_time(open_frontier: OpenFrontier) -> None:
+    """SWSE's penalty; a target in between clears the count."""
+    frontier = await open_frontier(penalty_after=2, penalty_time=0.2)
+    await frontier.add([link(str(n), host=h) for n in range(3) for h in ("a.example", "b.example")])
+    for target in (False, True, False):
+        await frontier.reward("a.example", target=target)
+    assert names(await frontier.take(1, Q)) == ["0"]
+    await frontier.reward("a.example", target=False)
+    leases = await frontier.take(9, Q)
+    assert {lease.entry.host for lease in leases} == {"b.example"}
+    leases = await eventually(lambda: frontier.take(9, Q))
+    assert names(leases) == ["1", "2"]
+    assert await frontier.audit() == []

@@ -1,0 +1,46 @@
+"""One crawl has one set of options."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from frontier_calls import OpenFrontier, Q, link
+
+from semcrawl.frontier import RedisFrontier
+
+
+async def test_a_crawl_has_the_options_of_the_worker_that_opened_it_last(
+    open_frontier: OpenFrontier, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Else a host that is free for one and busy for the other would be lost between them."""
+    caplog.set_level(logging.INFO)
+    first = await open_frontier("w1", concurrency=4)
+    await first.add([link(str(n)) for n in range(9)])
+    leases = await first.take(9, Q)
+    assert len(leases) == 4
+    second = await open_frontier("w2", concurrency=2)
+    assert "concurrency 4 -> 2" in caplog.text
+    await first.done(leases[:2])
+    assert await second.take(9, Q) == []
+    await second.done(leases[2:3])
+    assert len(await first.take(9, Q)) == 1
+    await open_frontier("w3", concurrency=4)
+    assert len(await first.take(9, Q)) == 2
+    assert await first.audit() == []
+
+
+async def test_who_only_looks_changes_no_options(
+    open_frontier: OpenFrontier, address: str, prefix: str
+) -> None:
+    worker = await open_frontier("w1", concurrency=4)
+    dead = await open_frontier("w2", concurrency=4)
+    await worker.add([link(str(n)) for n in range(9)])
+    await dead.take(2, Q)
+    leases = await worker.take(2, Q)
+    async with RedisFrontier(address, prefix=prefix, worker_id="w2", guest=True):
+        pass  # the dead one's links are back
+    assert len(await worker.take(9, Q)) == 2
+    await worker.done(leases)
+    assert len(await worker.take(9, Q)) == 2
+    assert await worker.audit() == []

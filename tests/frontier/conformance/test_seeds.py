@@ -1,0 +1,50 @@
+"""Seeds are taken like links: kept until done, and given back."""
+
+from __future__ import annotations
+
+from frontier_calls import OpenFrontier, eventually
+
+
+async def test_seeds_are_taken_in_order_and_kept_until_done(
+    open_frontier: OpenFrontier, prefix: str
+) -> None:
+    crashed, other = await open_frontier("w1", lease_time=0.05), await open_frontier("w2")
+    key = prefix + ":start_urls"
+    seeds = ["http://a.example/", '{"url": "http://b.example/"}', "http://c.example/\udcff"]
+    await crashed.push_seeds(key, seeds)
+    assert await crashed.take_seeds(key, 2) == seeds[:2]
+    await crashed.done_seeds(key, seeds[:1])
+    assert await other.take_seeds(key, 9) == seeds[2:]
+    back = await eventually(lambda: other.take_seeds(key, 9))
+    assert back == seeds[1:2]
+    await other.done_seeds(key, seeds)
+    assert (await other.counts([], [key])).seeds == 0
+
+
+async def test_seeds_of_a_worker_that_is_restarted_come_back_at_once(
+    open_frontier: OpenFrontier, prefix: str
+) -> None:
+    """Its former life ended between taking and planting; what others have taken stays theirs."""
+    crashed, other = await open_frontier("w1"), await open_frontier("w2")
+    key = prefix + ":start_urls"
+    await crashed.push_seeds(key, ["http://a.example/", "http://b.example/"])
+    assert await crashed.take_seeds(key, 1) == ["http://a.example/"]
+    assert await other.take_seeds(key, 1) == ["http://b.example/"]
+    again = await open_frontier("w1")
+    assert await again.take_seeds(key, 9) == ["http://a.example/"]
+    await again.done_seeds(key, ["http://a.example/", "http://b.example/"])
+    assert (await again.counts([], [key])).seeds == 1
+
+
+async def test_seeds_may_lie_in_a_set_or_a_sorted_set(
+    open_frontier: OpenFrontier, prefix: str
+) -> None:
+    """As scrapy-redis has them with REDIS_START_URLS_AS_SET and _AS_ZSET."""
+    frontier = await open_frontier()
+    redis = frontier._server.redis
+    await redis.sadd(prefix + ":set", "http://a.example/")
+    await redis.zadd(prefix + ":zset", {"http://b.example/": 1, "http://c.example/": 2})
+    keys = [prefix + ":set", prefix + ":zset"]
+    assert (await frontier.counts([], keys)).seeds == 3
+    assert await frontier.take_seeds(keys[0], 9) == ["http://a.example/"]
+    assert await frontier.take_seeds(keys[1], 9) == ["http://c.example/", "http://b.example/"]

@@ -1,0 +1,48 @@
+"""Links to put into a frontier, and what tests ask of one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+from semcrawl.frontier import Entry, Lease, RedisFrontier
+
+#: the fixture ``open_frontier``: opens the frontier of a worker, ``w1`` unless told otherwise
+OpenFrontier = Callable[..., Awaitable[RedisFrontier]]
+T = TypeVar("T")
+Q = ["html"]
+
+
+def link(
+    name: str, *, host: str = "a.example", group: str = "g", key: float = 0.0, **more: Any
+) -> Entry:
+    return Entry(f"http://{host}/{name}", host, more.pop("queue", "html"), group, key, **more)
+
+
+def names(leases: Sequence[Lease]) -> list[str]:
+    return [lease.entry.url.rpartition("/")[2] for lease in leases]
+
+
+async def eventually(look: Callable[[], Awaitable[T]]) -> T:
+    """What ``look`` gives once it gives something; time runs on the server."""
+    while not (found := await look()):  # noqa: ASYNC110 - it is the server that one waits for
+        await asyncio.sleep(0.005)
+    return found
+
+
+async def until_no_lease(frontier: RedisFrontier) -> None:
+    async def none() -> bool:
+        return (await frontier.counts(Q, [])).leased == 0
+
+    await eventually(none)
+
+
+async def drain(frontier: RedisFrontier, queues: Sequence[str] = Q) -> list[str]:
+    """Take and finish one link at a time until nothing can be taken."""
+    order: list[str] = []
+    while leases := await frontier.take(1, queues):
+        order += names(leases)
+        await frontier.done(leases)
+    assert await frontier.audit() == []
+    return order
