@@ -6,7 +6,15 @@ import shutil
 
 import pytest
 
-from .servers import Oxigraph, Virtuoso
+from .servers import Oxigraph, Virtuoso, fake_store
+
+
+@pytest.fixture
+def job(tmp_path):
+    """An empty job folder."""
+    folder = tmp_path / "job"
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture
@@ -45,3 +53,10 @@ def virtuoso(tmp_path, new_virtuoso):
 )
 def server(request):
     return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def fake():
+    """A server that can be sick."""
+    with fake_store() as server:
+        yield server

@@ -1,0 +1,87 @@
+"""Harvests to deliver, and what stores and files then hold."""
+
+from __future__ import annotations
+
+import collections
+from pathlib import Path
+
+import pyoxigraph
+
+from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.pipelines.quadsfile import QuadsFile
+from semcrawl.pipelines.stores.delivery import Deliverer
+from semcrawl.pipelines.stores.sparql import SparqlOptions
+
+from .documents import document, url_of
+from .servers import Virtuoso
+
+
+def counts_of_file(folder: Path) -> dict[str, int]:
+    quads: set[pyoxigraph.Quad] = set()
+    for path in folder.glob("*.nq"):
+        with path.open("rb") as file:
+            quads |= set(pyoxigraph.parse(file, pyoxigraph.RdfFormat.N_QUADS))
+    return dict(collections.Counter(quad.graph_name.value for quad in quads))
+
+
+def counts_of_embedded(folder: Path) -> dict[str, int]:
+    store = pyoxigraph.Store.read_only(str(folder))
+    found = store.query("SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g")
+    return {row["g"].value: int(row["n"].value) for row in found}
+
+
+def options_of(server, protocol: str) -> SparqlOptions:
+    return SparqlOptions(
+        gsp_url=server.gsp if "gsp" in protocol else "",
+        update_url=server.update if "update" in protocol else "",
+        user=server.user,
+        password=server.password,
+        auth="digest" if isinstance(server, Virtuoso) else "basic",
+        timeout=60,
+        update_limit=50,
+        put_above=50,
+        bulk_url=f"{server.gsp}?no_transaction" if "bulk" in protocol else "",
+    )
+
+
+def deliver(deliverer: Deliverer) -> list:
+    refused = []
+    while (step := deliverer.step()) is not None:
+        refused += step.refused
+    return refused
+
+
+def fill(file: QuadsFile) -> None:
+    """Documents of every kind: plain, empty, with blank nodes, with graphs of their own."""
+    file.append([document(f"plain{i}", *map(str, range(i))) for i in range(40)])
+    blank = document("blank")
+    graph = f"<{url_of('blank')}>"
+    blank.nquads = (
+        f'_:b1x <http://example.org/p> _:b2x {graph} .\n_:b2x <http://example.org/p> "é\\n" {graph}'
+        f' .\n_:b2x <http://example.org/p> "a"@en {graph} .\n'
+    ).encode()
+    dump = document("dump")
+    dump.nquads = b"".join(
+        document(f"dump#{i}", *"abc", graph=url_of(f"graph{i % 3}")).nquads for i in range(9)
+    )
+    shared = document("graph1", "from the document itself")
+    large = document("large", *(f"value {i}" for i in range(300)))
+    file.append([blank, dump, shared, large])
+
+
+def change(file: QuadsFile) -> None:
+    """A second harvest: changed, gone, come in, and a dump that leaves a graph."""
+    dump = document("dump", revisit=True, fetched_at=2000.0)
+    dump.nquads = document("x", "new", graph=url_of("graph1")).nquads
+    dump.content_hash = "other"
+    gone = FetchRecord(
+        url_of("plain20"), FetchOutcome.HTTP_ERROR, status=404, started_at=2000.0, revisit=True
+    )
+    file.append(
+        [
+            document("plain7", "now", "this", revisit=True, fetched_at=2000.0),
+            gone,
+            dump,
+            document("added", "1"),
+        ]
+    )

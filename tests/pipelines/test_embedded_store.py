@@ -1,0 +1,38 @@
+"""The embedded store holds what quads.nq holds."""
+
+from __future__ import annotations
+
+from scrapy.settings import Settings
+
+from semcrawl.pipelines.quadsfile import QuadsFile
+from semcrawl.pipelines.stores.delivery import Deliverer
+from semcrawl.pipelines.stores.embedded import EmbeddedStore
+from semcrawl.pipelines.stores.opening import open_deliverer
+
+from .deliveries import change, counts_of_embedded, counts_of_file, deliver, fill
+
+
+def test_the_embedded_store_holds_what_the_file_holds(job):
+    file = QuadsFile(job)
+    for work in (fill, change):
+        work(file)
+        deliverer = Deliverer(job, EmbeddedStore(job / "store"), batch_documents=7)
+        assert deliver(deliverer) == []
+        assert deliverer.waiting() == 0
+        deliverer.close()
+        file.compact()
+        assert counts_of_embedded(job / "store") == counts_of_file(job)
+    file.close()
+
+
+def test_a_new_embedded_store_is_filled_from_the_start(job):
+    file = QuadsFile(job)
+    fill(file)
+    settings = Settings({"SEMCRAWL_STORE_URL": "embedded"})
+    for folder in (job / "store", job / "moved"):
+        deliverer = open_deliverer(settings, job)
+        deliver(deliverer)
+        deliverer.close()
+        assert counts_of_embedded(job / "store") == counts_of_file(job)
+        (job / "store").rename(job / f"old-{folder.name}")
+    file.close()

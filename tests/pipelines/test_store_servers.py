@@ -1,0 +1,96 @@
+"""A triple store server holds what quads.nq holds, graph by graph, through changes and repeats."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from semcrawl.items import EMBEDDED, FetchOutcome, FetchRecord, RdfDocument
+from semcrawl.pipelines.quadsfile import QuadsFile
+from semcrawl.pipelines.stores.delivery import Deliverer
+from semcrawl.pipelines.stores.sparql import SparqlStore
+
+from .deliveries import change, counts_of_file, deliver, fill, options_of
+from .documents import document, url_of
+from .servers import Virtuoso
+
+
+@pytest.mark.parametrize("protocol", ["gsp", "update", "gsp update", "update bulk"])
+def test_a_server_holds_what_the_file_holds(job, server, protocol):
+    if isinstance(server, Virtuoso) and "bulk" in protocol:
+        pytest.skip("Virtuoso takes no N-Quads in a POST")
+    file = QuadsFile(job)
+    for work in (fill, change):
+        work(file)
+        store = SparqlStore(options_of(server, protocol))
+        deliverer = Deliverer(job, store, batch_documents=7)
+        assert deliver(deliverer) == []
+        deliverer.close()
+        file.compact()
+        assert server.counts() == counts_of_file(job)
+    file.close()
+
+
+@pytest.mark.parametrize("protocol", ["gsp", "gsp update bulk"])
+def test_a_graph_holds_what_a_page_and_a_document_say(job, oxigraph, protocol):
+    """The page changes, then the document, then the page is gone; others stay as they are."""
+    pages = QuadsFile(job, "embedded.nq", "embedded.db")
+    file = QuadsFile(job)
+    deliverer = Deliverer(job, SparqlStore(options_of(oxigraph, protocol)), batch_documents=3)
+
+    def in_page(*values: str, **more) -> RdfDocument:
+        return replace(document("page", *values, **more), format=EMBEDDED)
+
+    dump = document("dump", "of the dump", graph=url_of("page"))
+    gone = FetchRecord(
+        url_of("page"), FetchOutcome.HTTP_ERROR, status=404, started_at=3000.0, revisit=True
+    )
+    steps = (
+        (pages, in_page("first"), 1),
+        (file, dump, 2),
+        (pages, in_page("second", "third", revisit=True, fetched_at=2000.0), 3),
+        (file, replace(dump, nquads=b"", content_hash="x", revisit=True, fetched_at=2000.0), 2),
+        (file, document("page", "negotiated"), 3),
+        (pages, gone, 1),
+    )
+    for number, (target, item, statements) in enumerate(steps):
+        target.append([item])
+        file.append([document(f"other{number}", "1")])
+        assert deliver(deliverer) == []
+        assert oxigraph.counts()[url_of("page")] == statements
+        for each in (pages, file):
+            each.compact()
+        assert oxigraph.counts() == counts_of_file(job)
+    deliverer.start_again()
+    assert deliverer.waiting() == 9
+    deliver(deliverer)
+    assert oxigraph.counts() == counts_of_file(job)
+    for each in (deliverer, pages, file):
+        each.close()
+
+
+def test_a_delivery_that_was_not_noted_is_repeated_without_doubling(job, oxigraph):
+    file = QuadsFile(job)
+    fill(file)
+    for _ in range(2):
+        deliverer = Deliverer(job, SparqlStore(options_of(oxigraph, "gsp update")))
+        deliver(deliverer)
+        assert oxigraph.counts() == counts_of_file(job)
+        deliverer.start_again()
+        deliverer.close()
+    file.close()
+
+
+@pytest.mark.parametrize("protocol", ["gsp", "update", "gsp update", "gsp update bulk"])
+def test_what_another_harvest_delivered_is_replaced(tmp_path, oxigraph, protocol):
+    """A job folder that is new knows nothing of what the store holds."""
+    for folder in (tmp_path / "first", tmp_path / "second"):
+        folder.mkdir()
+        file = QuadsFile(folder)
+        file.append([document("a", folder.name), document("b", folder.name, "both")])
+        file.close()
+        deliverer = Deliverer(folder, SparqlStore(options_of(oxigraph, protocol)))
+        assert deliver(deliverer) == []
+        deliverer.close()
+        assert oxigraph.counts() == counts_of_file(folder)
