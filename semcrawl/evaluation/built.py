@@ -71,6 +71,15 @@ class SiteBuilder:
         """Add a URL that answers with an error."""
         return self._add(Document(path, status, HTML_TYPE))
 
+    def without_document(self, path: str, how: str, status: int = 404) -> Document:
+        """Add what the census calls ``redirect`` (to another host), ``refused`` or ``error``.
+
+        ``status`` is that of an error.
+        """
+        if how == "redirect":
+            return self.moved(path, f"http://elsewhere.example{path}")
+        return self.error(path, 403 if how == "refused" else status)
+
     def _add(self, document: Document) -> Document:
         if document.path in self.documents:
             raise ValueError(f"{document.path} was added before")

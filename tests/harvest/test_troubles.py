@@ -6,11 +6,12 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from pipelines.servers import fake_store
+
+from tests.waiting import until
 
 from .runs import harvest, semcrawl
 from .test_revisit import site as site
@@ -135,10 +136,3 @@ def test_a_full_disk_is_waited_for_and_what_it_cost_is_fetched_again(
     run = harvest("--fast", folder=out)
     assert run.status == 0, run.err
     assert len(run.quads) == len(TEXTS) + 1
-
-
-def until(condition, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

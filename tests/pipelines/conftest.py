@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -60,3 +63,19 @@ def fake():
     """A server that can be sick."""
     with fake_store() as server:
         yield server
+
+
+@pytest.fixture
+def web(tmp_path):
+    """A site of one listing with two documents."""
+    folder = tmp_path / "web"
+    folder.mkdir()
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    base = f"http://127.0.0.1:{server.server_port}"
+    for name in ("a.ttl", "b.ttl"):
+        (folder / name).write_text(f'<{base}/{name}#x> <{base}/#p> "1" .\n')
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield base
+    server.shutdown()
+    server.server_close()

@@ -7,15 +7,13 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import threading
-import time
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 import redis
 import requests
+
+from tests.waiting import until
 
 from .servers import free_port
 
@@ -58,21 +56,6 @@ def redis_url(tmp_path):
     process.wait()
 
 
-@pytest.fixture
-def web(tmp_path):
-    folder = tmp_path / "web"
-    folder.mkdir()
-    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    base = f"http://127.0.0.1:{server.server_port}"
-    for name in ("a.ttl", "b.ttl"):
-        (folder / name).write_text(f'<{base}/{name}#x> <{base}/#p> "1" .\n')
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield base
-    server.shutdown()
-    server.server_close()
-
-
 def ping(client: redis.Redis) -> bool:
     try:
         return bool(client.ping())
@@ -85,13 +68,6 @@ def answers(url: str) -> bool:
         return requests.get(url, timeout=5).ok
     except requests.RequestException:
         return False
-
-
-def until(condition, seconds: float = 90) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def test_workers_and_scrapyd_share_frontier_and_store(tmp_path, redis_url, oxigraph, web):

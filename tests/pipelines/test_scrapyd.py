@@ -7,14 +7,12 @@ import sqlite3
 import subprocess
 import sys
 import sysconfig
-import threading
-import time
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 import requests
+
+from tests.waiting import until
 
 from .servers import free_port
 
@@ -32,22 +30,6 @@ logs_dir = {folder}/logs
 eggs_dir = {folder}/eggs
 dbs_dir = {folder}/dbs
 """
-
-
-@pytest.fixture
-def web(tmp_path):
-    """A site of one listing with two documents."""
-    folder = tmp_path / "web"
-    folder.mkdir()
-    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    base = f"http://127.0.0.1:{server.server_port}"
-    for name in ("a.ttl", "b.ttl"):
-        (folder / name).write_text(f'<{base}/{name}#x> <{base}/#p> "1" .\n')
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield base
-    server.shutdown()
-    server.server_close()
 
 
 @pytest.fixture
@@ -91,13 +73,6 @@ def answers(url: str) -> bool:
         return requests.get(f"{url}/daemonstatus.json", timeout=5).ok
     except requests.RequestException:
         return False
-
-
-def until(condition, seconds: float = 90) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def test_deploy_schedule_two_jobs_and_cancel_one(scrapyd, web):

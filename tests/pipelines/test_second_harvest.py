@@ -8,12 +8,13 @@ import re
 import subprocess
 import sys
 import threading
-import time
 from functools import partial
 from pathlib import Path
 
 import pyoxigraph
 import pytest
+
+from tests.waiting import until
 
 from .servers import Server, Virtuoso
 
@@ -166,13 +167,6 @@ def start(*arguments: object) -> subprocess.Popen[bytes]:
 
 def finish(process: subprocess.Popen[bytes]) -> None:
     assert process.wait(timeout=240) == 0
-
-
-def until(condition, seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def settings_for(server: Server, *, bulk: bool = False) -> list[str]:

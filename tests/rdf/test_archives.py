@@ -4,8 +4,6 @@ import bz2
 import gzip
 import io
 import lzma
-import tarfile
-import zipfile
 from collections.abc import Callable
 
 import pytest
@@ -13,28 +11,11 @@ import pytest
 from semcrawl.rdf import ReadOptions, detect, read, read_stream
 from semcrawl.rdf.compression import Compression
 from semcrawl.vocabulary import Kind, RdfFormat
+from tests.archives import tarred, zipped
 
 URL = "http://example.org/dump"
 TURTLE = b"<a> <http://b/> [ <http://c/> 1 ] ."
 LINES = b"".join(b"<http://a/%d> <http://b/> _:x .\n" % i for i in range(1000))
-
-
-def zipped(**files: bytes) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name.replace("_", "."), content)
-    return out.getvalue()
-
-
-def tarred(mode: str = "w", **files: bytes) -> bytes:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode=mode) as archive:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(name.replace("_", "."))
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    return out.getvalue()
 
 
 def zstd(data: bytes) -> bytes:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import tarfile
-import zipfile
 from collections.abc import Mapping
 
 from semcrawl.demo.stream import Handler, Request, Stream
@@ -51,25 +48,5 @@ def triples(name: str, count: int) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def tar(**members: bytes) -> bytes:
-    """A gzipped tar archive; ``_`` in names stands for a dot."""
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w:gz") as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name.replace("_", "."))
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return file.getvalue()
-
-
-def packed(**members: bytes) -> bytes:
-    """A zip archive; ``_`` in names stands for a dot."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name.replace("_", "."), content)
-    return file.getvalue()
-
-
-def zipped(content: bytes) -> bytes:
+def gzipped(content: bytes) -> bytes:
     return gzip.compress(content, 1, mtime=0)

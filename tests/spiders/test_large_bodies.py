@@ -13,7 +13,8 @@ from harvest.runs import Run, harvest
 from semcrawl.bodies import BodyBuffer, BodyFile
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.demo.stream import Request, Stream
-from spiders.site import packed, page, tar, triples, zipped
+from spiders.site import gzipped, page, triples
+from tests.archives import tarred, zipped
 
 pytestmark = pytest.mark.slow
 
@@ -24,10 +25,11 @@ SITE: dict[str, tuple[str, bytes]] = {
     "/": page("/big.nt", "/big.nt.gz", "/coded.nt", "/all.tar.gz", "/all.zip", "/big.html",
               "/table.csv", "/cut.nt", "/small.nt"),
     "/big.nt": ("application/n-triples", triples("big", 2_000)),
-    "/big.nt.gz": ("application/gzip", zipped(triples("packed", 20_000))),
+    "/big.nt.gz": ("application/gzip", gzipped(triples("packed", 20_000))),
     "/coded.nt": ("application/n-triples", gzip.compress(triples("coded", 20_000))),
-    "/all.tar.gz": ("application/x-tar", tar(a_nt=triples("a", 20_000), b_nt=triples("b", 7))),
-    "/all.zip": ("application/zip", packed(c_nt=triples("c", 20_000))),
+    "/all.tar.gz": ("application/x-tar",
+                    tarred("w:gz", a_nt=triples("a", 20_000), b_nt=triples("b", 7))),
+    "/all.zip": ("application/zip", zipped(c_nt=triples("c", 20_000))),
     "/big.html": page("/from-big.nt", body="<p>" + "text " * 4_000 + "</p>",
                       head='<link rel="alternate" href="/early.nt">'),
     "/early.nt": ("application/n-triples", triples("early", 1)),

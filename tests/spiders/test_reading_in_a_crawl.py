@@ -10,7 +10,8 @@ import pytest
 from harvest.runs import Run, asked, harvest, logged, pages
 
 from semcrawl.demo import DemoWeb, serve
-from spiders.site import JSON_LD, handler, packed, page, script, tar, triples, zipped
+from spiders.site import JSON_LD, gzipped, handler, page, script, triples
+from tests.archives import tarred, zipped
 
 pytestmark = pytest.mark.slow
 
@@ -63,14 +64,16 @@ DATA = {
     "/missing.jsonld": named(f"{C}/nowhere.jsonld", "/missing.jsonld"),
     "/secret.jsonld": named(f"{C}/private/secret.jsonld", "/secret.jsonld"),
     "/long.jsonld": named(f"{C}/long.jsonld", "/long.jsonld"),
-    "/dump.nt.gz": ("application/gzip", zipped(triples("dump", 40))),
+    "/dump.nt.gz": ("application/gzip", gzipped(triples("dump", 40))),
     "/all.nt.tar.gz": (
         "application/x-tar",
-        tar(one_nt=triples("one", 2), two_ttl=b"<#it> a <#Thing> .", READ_txt=b"Read me."),
+        tarred(
+            "w:gz", one_nt=triples("one", 2), two_ttl=b"<#it> a <#Thing> .", READ_txt=b"Read me."
+        ),
     ),
-    "/all.ttl.zip": ("application/zip", packed(three_nt=triples("three", 5))),
-    "/bomb.nt.gz": ("application/gzip", zipped(b" " * 20_000_000)),
-    "/cut.nt.gz": ("application/gzip", zipped(triples("cut", 9_000))[:-2_000]),
+    "/all.ttl.zip": ("application/zip", zipped(three_nt=triples("three", 5))),
+    "/bomb.nt.gz": ("application/gzip", gzipped(b" " * 20_000_000)),
+    "/cut.nt.gz": ("application/gzip", gzipped(triples("cut", 9_000))[:-2_000]),
 }
 CONTEXTS = {
     "/robots.txt": ("text/plain", b"User-agent: *\nDisallow: /private/\n"),

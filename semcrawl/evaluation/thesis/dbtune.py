@@ -161,8 +161,6 @@ def _item(site: SiteBuilder, parent: Document, path: str, mark: str, pages: list
     if mark == "success":
         target = site.page(path)
         pages.append(target)
-    elif mark == "redirect":
-        target = site.moved(path, f"http://elsewhere.example{path}")
     else:
-        target = site.error(path, 403 if mark == "refused" else 500)
+        target = site.without_document(path, mark, 500)
     site.link(parent, target, path.rpartition("/")[2])

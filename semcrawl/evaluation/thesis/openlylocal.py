@@ -115,8 +115,6 @@ def _item(
     if status == "success":
         target = site.page(path)
         pages.append(target)
-    elif status == "redirect":
-        target = site.moved(path, f"http://elsewhere.example{path}")
     else:
-        target = site.error(path, 403 if status == "refused" else 404)
+        target = site.without_document(path, status)
     site.link(parent, target, path.rpartition("/")[2])

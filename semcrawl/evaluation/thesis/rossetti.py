@@ -120,10 +120,5 @@ def _fill(site: SiteBuilder, shelves: list[Document], essays: list[Document]) ->
 
 
 def _item(site: SiteBuilder, parent: Document, path: str, mark: str) -> None:
-    if mark == "xml":
-        target = site.other(path, XML)
-    elif mark == "redirect":
-        target = site.moved(path, f"http://elsewhere.example{path}")
-    else:
-        target = site.error(path, 403 if mark == "refused" else 404)
+    target = site.other(path, XML) if mark == "xml" else site.without_document(path, mark)
     site.link(parent, target, path.rpartition("/")[2])
