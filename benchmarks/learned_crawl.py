@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from semcrawl.evaluation.graph import LinkGraph, Node, map_site
@@ -110,12 +110,18 @@ class Frontier:
         heapq.heappush(self._heap, (value, key, self._order[url], url))
 
 
-def crawl(trial: Trial, workers: Sequence[Relevance], in_flight: int = 1) -> Result:
+def crawl(
+    trial: Trial,
+    workers: Sequence[Relevance],
+    in_flight: int = 1,
+    enough: Callable[[Outcome], bool] = lambda outcome: False,
+) -> Result:
     """Crawl with so many requests in flight over all workers.
 
     The workers take turns and keep in step: each hears of all takes and fetches before it takes
     a link itself, and only who fetched a page gives new keys. Redirects are followed at once and
-    count as requests.
+    count as requests. ``enough`` hears of each fetch when the workers have learned of it; once it
+    says so no more links are taken, and what is in flight goes on.
     """
     graph, frontier = trial.graph, Frontier()
     about: dict[str, tuple[str | None, int]] = {}
@@ -124,7 +130,7 @@ def crawl(trial: Trial, workers: Sequence[Relevance], in_flight: int = 1) -> Res
     curve: list[int] = []
     targets: set[str] = set()
     documents: set[bytes] = set()
-    seconds, links, turn = 0.0, 0, 0
+    seconds, links, turn, ending = 0.0, 0, 0, False
 
     for start in graph.world.starts:
         frontier.add(start, "", float("-inf"))
@@ -139,7 +145,7 @@ def crawl(trial: Trial, workers: Sequence[Relevance], in_flight: int = 1) -> Res
         return node
 
     while len(requests) < trial.budget:
-        while len(flight) < in_flight:
+        while len(flight) < in_flight and not ending:
             worker = workers[turn % len(workers)]
             if flight and isinstance(worker, Restrained) and worker.room(len(flight)) < 1:
                 break
@@ -190,5 +196,6 @@ def crawl(trial: Trial, workers: Sequence[Relevance], in_flight: int = 1) -> Res
         frontier.set_values(dict(worker.values()))
         frontier.rekey(dict(worker.rekeyed()))
         seconds += time.perf_counter() - began
+        ending = enough(outcome) or ending
     area = auc_relative(curve, trial.bound, trial.budget)
     return Result(area, len(targets), requests, seconds, links)
