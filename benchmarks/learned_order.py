@@ -3,7 +3,7 @@
     learned_order.py [--sites SITES.json] [--kinds KIND,…] [--seeds N] [--table NAME,…]
 
 Tables: `strategies`, `ablations`, `flight` (1, 8, 16 requests in flight), `workers` (1, 2, 4
-workers with 16 in flight), `warm` (weights of all other sites), `traps` (share of requests spent
+workers with 16 in flight), `warm` (weights of all other worlds), `traps` (share of requests spent
 in endless parts). Every figure is the area under targets(requests) as a share of a crawler's
 that knows the site; medians over seeds.
 """
@@ -73,22 +73,29 @@ def ablations() -> dict[str, Run]:
 
 
 def warm(trials: Sequence[Trial]) -> dict[str, Run]:
-    """Cold, and started from what was learned on every other world (never on the one asked)."""
-    states = {}
-    for trial in trials:
-        strategy = Learned()
-        crawl(trial, [strategy], 1)
-        states[trial.name] = strategy.dump_state()
+    """Cold, and started from what was learned on all other worlds in turn (never its own kind)."""
+    states = {trial.name: learned_elsewhere(trial, trials) for trial in trials}
 
     def run(trial: Trial, seed: int) -> Result:
         strategy = Learned(LearnedOptions(seed=seed))
-        kind = trial.name.partition(".")[0]
-        for name, state in states.items():
-            if name.partition(".")[0] != kind:
-                strategy.load_model(state)
+        if state := states[trial.name]:
+            strategy.load_model(state)
         return crawl(trial, [strategy], 8)
 
-    return {"cold": learned(), "last of others": run}
+    return {"cold": learned(), "warm": run}
+
+
+def learned_elsewhere(trial: Trial, trials: Sequence[Trial]) -> bytes:
+    """Crawl the worlds of other kinds, each with the weights that the one before left."""
+    kind, state = trial.name.partition(".")[0], b""
+    for other in trials:
+        if other.name.partition(".")[0] != kind:
+            strategy = Learned()
+            if state:
+                strategy.load_model(state)
+            crawl(other, [strategy], 1)
+            state = strategy.dump_state()
+    return state
 
 
 def traps(seeds: int) -> None:
