@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from redis import Redis
 from semcrawl.errors import FrontierUnavailable
 from semcrawl.frontier import Counts, EmbeddedRedis, Entry, FrontierOptions, RedisFrontier
 from semcrawl.frontier.workers import is_gone, short_name, worker_name
+from tests.waiting import until
 
 
 def client(redis: EmbeddedRedis) -> Redis:
@@ -33,10 +33,7 @@ def alive(pid: int) -> bool:
 
 
 def wait_for_end(pid: int) -> None:
-    deadline = time.monotonic() + 20
-    while alive(pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: not alive(pid), 20)
 
 
 def test_data_survive_a_stop(tmp_path: Path) -> None:
@@ -58,10 +55,7 @@ def test_a_killed_server_is_started_again_and_has_lost_nothing(tmp_path: Path) -
         pid = redis.pid
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
-        deadline = time.monotonic() + 20
-        while redis.pid == pid or not _answers(redis):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until(lambda: redis.pid != pid and _answers(redis), 20)
         assert client(redis).llen("list") == 1000
 
 

@@ -17,6 +17,7 @@ from semcrawl.pipelines.stores.contract import StoreUnavailable
 from semcrawl.pipelines.stores.delivery import Deliverer
 from semcrawl.pipelines.stores.embedded import EmbeddedStore
 from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
+from tests.waiting import until
 
 from .servers import free_port
 
@@ -99,10 +100,7 @@ def job(tmp_path, proxy, oxigraph):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    deadline = time.monotonic() + 120
-    while len(oxigraph.counts()) < 100 and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(lambda: len(oxigraph.counts()) >= 100 or process.poll() is not None)
     oxigraph.kill()
     time.sleep(2)
     oxigraph.start()
