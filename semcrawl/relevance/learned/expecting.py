@@ -17,11 +17,7 @@ def room(memory: CrawlMemory, uncertain: int) -> int:
     if not options.ramp or order.hosts >= _MANY_HOSTS:
         return 1 << 30
     allowed = max(1, order.hosts) + int(memory.fetches / options.ramp)
-    told = memory.table["told"]
-    sure = sum(
-        int((told[order.front(host)] >= options.sure).sum())
-        for host in range(len(memory.hosts.names))
-    )
+    sure = sum(order.sure(host, options.sure) for host in range(len(memory.hosts.names)))
     return sure + max(0, allowed - uncertain)
 
 

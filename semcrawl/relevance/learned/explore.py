@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,7 +46,7 @@ class FetchCounts:
     def add(self, number: int, fetches: float = 1.0) -> None:
         """Count a fetch."""
         self._counts[number] += fetches
-        self._shares[number] = 1 / np.sqrt(1 + self._counts[number])
+        self._shares[number] = 1 / math.sqrt(1 + self._counts[number])
 
     def note_yield(self, number: int, good: bool, *, grew: bool = False) -> None:
         """Note whether a fetch paid.
@@ -52,8 +54,9 @@ class FetchCounts:
         ``grew``: more waits here after it than before. What keeps growing may have no end: if such
         a fetch did not pay, it counts twice.
         """
-        self._fruitless[number] = 0 if good else self._fruitless[number] + 1 + grew
-        self._dryness[number] = np.log2(1 + self._fruitless[number] / np.float32(_DRY_UNIT))
+        fruitless = 0.0 if good else float(self._fruitless[number]) + 1 + grew
+        self._fruitless[number] = fruitless
+        self._dryness[number] = math.log2(1 + fruitless / _DRY_UNIT)
 
     def dryness(self, numbers: NDArray[np.integer]) -> Floats:
         """log2(1 + n/32) of each number: n fetches in a row did not pay, as they count."""

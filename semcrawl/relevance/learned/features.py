@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -87,7 +88,6 @@ class FeatureMaker:
         mask = (1 << options.table_bits) - 1
         self._rows = {topic: _Rows(topic, mask) for topic in _TOPICS}
         self._folders = Folders()
-        self._row_of = {topic: table.__getitem__ for topic, table in self._rows.items()}
         self._markups: dict[tuple[str, str, str, str], _Markup] = {}
         self._forms: dict[tuple[str, str, str, int], tuple[int, ...]] = {}
 
@@ -101,14 +101,13 @@ class FeatureMaker:
         if link.element != "seed" and (signs.useless or not parts.readable):
             row = np.array([self._rows["1"][""]], np.uint32)
             return LinkFacts(row, ("", "", ""), parts.host, True, signs)
-        folder, markup = parts.folder, self._markup(link)
+        folder, markup, tables = parts.folder, self._markup(link), self._rows
         if folder.rows is None:
             folder.rows = self._rows_of(self._folder_tokens(folder))
-        rows = {*folder.rows, *markup.rows, *self._form(parts)}
-        for topic, tokens in self._own_tokens(link, parts):
-            rows.update(map(self._row_of[topic], tokens))
+        own = [tables[topic][t] for topic, tokens in self._own_tokens(link, parts) for t in tokens]
+        rows = {*folder.rows, *markup.rows, *self._form(parts), *own}
         return LinkFacts(
-            np.fromiter(rows, np.uint32, len(rows)),
+            np.frombuffer(array("I", rows), np.uint32),
             _groups(parts, markup.shape),
             parts.host,
             False,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semcrawl.relevance.learned.features import LinkFacts
-from semcrawl.relevance.learned.model import Floats, IndexModel, sigmoids
+from semcrawl.relevance.learned.model import Floats, Models
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.places import twin_addresses
 from semcrawl.relevance.learned.prior import BASE
@@ -44,10 +44,9 @@ class Judgement(NamedTuple):
 class Judge:
     """Judges by a model of links' indexes, and one of whether they are targets themselves."""
 
-    def __init__(self, options: LearnedOptions, model: IndexModel, kinds: IndexModel) -> None:
+    def __init__(self, options: LearnedOptions, models: Models) -> None:
         self._options = options
-        self._model = model
-        self._kinds = kinds
+        self._models = models
 
     def priors(self, facts: Sequence[LinkFacts]) -> Floats:
         """Prior logits with a jitter, the same for all links of a subsection and a seed."""
@@ -80,10 +79,8 @@ class Judge:
         lengths = np.fromiter((len(f.rows) for f in facts), np.int64, len(facts))
         rows = np.concatenate([f.rows for f in facts])
         starts = np.cumsum(lengths) - lengths
-        return (
-            sigmoids(self._model.logits(rows, starts, priors)),
-            sigmoids(self._kinds.logits(rows, starts, target_priors)),
-        )
+        index, target = self._models.predict(rows, starts, np.array((priors, target_priors)))
+        return index, target
 
     def of(self, table: LinkTable, urls: Sequence[str], facts: Sequence[LinkFacts]) -> Judgement:
         """Judge links found together, that need not be in the table."""

@@ -17,7 +17,7 @@ _COUNTS = ("hosts", "clusters", "sections", "subsections")
 def content_of(memory: CrawlMemory) -> dict[str, Any]:
     """Weights, counts, the tree, and the best of the waiting links."""
     content: dict[str, Any] = {"bits": memory.options.table_bits, "fetches": memory.fetches}
-    for name, model in (("index", memory.model), ("kinds", memory.kinds)):
+    for name, model in (("index", memory.models.index), ("kinds", memory.models.kinds)):
         content |= {f"{name}_{key}": array for key, array in model.state().items()}
     for name in _COUNTS:
         content[f"{name}_names"], content[f"{name}_counts"] = getattr(memory, name).state()
@@ -35,7 +35,7 @@ def take_over(
     if bits != memory.options.table_bits:
         raise UsageError(f"the model has 2^{bits} rows, not 2^{memory.options.table_bits}")
     try:
-        for name, model in (("index", memory.model), ("kinds", memory.kinds)):
+        for name, model in (("index", memory.models.index), ("kinds", memory.models.kinds)):
             model.restore({key: content[f"{name}_{key}"] for key in model.state()})
         if weights_only:
             return

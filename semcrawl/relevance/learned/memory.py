@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from semcrawl.relevance.learned.explore import FetchCounts
 from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.judging import Judge, Judgement
-from semcrawl.relevance.learned.model import Floats, Ids, IndexModel, page_index
+from semcrawl.relevance.learned.model import Floats, Ids, Models, page_index
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.order import WaitingOrder, rounded
 from semcrawl.relevance.learned.places import twin_addresses
@@ -28,6 +29,11 @@ from semcrawl.relevance.learned.table import (
     LinkTable,
 )
 
+#: by how much an observation must be off what was predicted to be learned from, lest endless
+#: pages of nothing cost as much as those that tell something
+_AS_EXPECTED = 0.0005
+#: … and the kind of a document off its probability, which tells labels apart and no more
+_KIND_AS_EXPECTED = 0.01
 #: where a backup stops: the parent's observation hardly moved
 _NO_NEWS = 0.002
 #: … and what makes a recomputed observation worth a step of learning
@@ -43,11 +49,9 @@ class CrawlMemory:
 
     def __init__(self, options: LearnedOptions) -> None:
         self.options = options
-        self.model = IndexModel(options)
-        #: predicts whether a link is a target itself; serves the labels only
-        self.kinds = IndexModel(options)
+        self.models = Models(options)
         #: says what links are worth that were not fetched yet
-        self.judge = Judge(options, self.model, self.kinds)
+        self.judge = Judge(options, self.models)
         self.table = LinkTable()
         self.order = WaitingOrder(options, self.table, self.scores)
         self.hosts = FetchCounts()
@@ -57,7 +61,7 @@ class CrawlMemory:
         self.fetches = 0
         #: links in flight that may open others
         self.pending = 0
-        self._refresh = Refresh(options, self.model, self.table, self.order)
+        self._refresh = Refresh(options, self.models.index, self.table, self.order)
 
     # -- links come in
 
@@ -97,9 +101,10 @@ class CrawlMemory:
             subsection=np.array([self.subsections.number(f.groups[2]) for f in facts]),
             flags=np.where(judged.twins, TWIN, 0),
         )
-        if parent != NONE and self.table["first_child"][parent] == NONE:
-            self.table["first_child"][parent] = numbers.start
-            self.table["children"][parent] = len(urls)
+        columns = self.table.columns
+        if parent != NONE and columns["first_child"][parent] == NONE:
+            columns["first_child"][parent] = numbers.start
+            columns["children"][parent] = len(urls)
         self.order.join(np.arange(numbers.start, numbers.stop))
         return numbers
 
@@ -107,11 +112,11 @@ class CrawlMemory:
 
     def taken(self, number: int) -> None:
         """Count a link as being fetched: its like lose some of their exploration bonus."""
-        table = self.table
-        if table["state"][number] == WAITING:
-            table["state"][number] = TAKEN
+        columns = self.table.columns
+        if columns["state"][number] == WAITING:
+            columns["state"][number] = TAKEN
             self._count(number)
-            self.pending += bool(table["index"][number] < self.options.sure)
+            self.pending += bool(columns["index"][number] < self.options.sure)
 
     def failed(self, number: int) -> None:
         """Hear that an address gave nothing: its twins may still be good."""
@@ -137,67 +142,78 @@ class CrawlMemory:
 
     def observe(self, number: int, *, target: bool, links: range) -> None:
         """Learn from a fetch: whether it was a target, and which new links it opened."""
-        table = self.table
-        if table["state"][number] == WAITING:
+        columns = self.table.columns  # read one by one here: whole columns are cut to length
+        state, index = columns["state"].item(number), columns["index"].item(number)
+        if state == WAITING:
             self._count(number)
-        elif table["state"][number] == TAKEN and table["index"][number] < self.options.sure:
+        elif state == TAKEN and index < self.options.sure:
             self.pending = max(0, self.pending - 1)
-        table["state"][number] = DONE
+        columns["state"][number] = DONE
         seen = 1.0 if target else self._page_index(links)
-        table["observed"][number] = seen
-        section = int(table["section"][number])
-        opened = int(np.count_nonzero(table["section"][links.start : links.stop] == section))
-        self.sections.note_yield(section, seen >= _PROMISING, grew=opened > 1)
+        columns["observed"][number] = seen
+        section = columns["section"].item(number)
+        self.sections.note_yield(section, seen >= _PROMISING, grew=self._grew(section, links))
         if target:
-            table["flags"][number] |= TARGET
-        rows = table.rows(number)
-        self.model.update(rows, float(table["prior"][number]), seen, 1.0)
-        self.kinds.update(rows, float(table["target_prior"][number]), float(target), 1.0)
-        if self.options.use_backups:
+            columns["flags"][number] |= TARGET
+        rows, error = self.table.rows(number), abs(seen - index)
+        if error >= _AS_EXPECTED:
+            self.models.index.update(rows, columns["prior"].item(number), seen, 1.0)
+        if abs(target - columns["target"].item(number)) >= _KIND_AS_EXPECTED:
+            self.models.kinds.update(rows, columns["target_prior"].item(number), float(target), 1.0)
+        if self.options.use_backups and error >= _NO_NEWS:
             self._back_up(number)
         self.fetches += 1
-        error = abs(seen - float(table["index"][number]))
-        self._refresh.note(int(table["host"][number]), error)
+        self._refresh.note(columns["host"].item(number), error)
 
     def _values(self, links: range) -> Floats:
         """What each link turned out to be worth, or else is predicted to be."""
         part = slice(links.start, links.stop)
-        observed = self.table["observed"][part]
-        values: Floats = np.where(np.isnan(observed), self.table["index"][part], observed)
+        observed = self.table.columns["observed"][part]
+        predicted = self.table.columns["index"][part]
+        values: Floats = np.where(np.isnan(observed), predicted, observed)
         return values
+
+    def _grew(self, section: int, links: range) -> bool:
+        """Whether more of a section waits after one of its pages was had, that had these links."""
+        if len(links) < 2:
+            return False
+        sections = self.table.columns["section"][links.start : links.stop]
+        return int(np.count_nonzero(sections == section)) > 1
 
     def _page_index(self, links: range) -> float:
         """What a page with these new links is worth."""
+        if not links:
+            return 0.0
         return page_index(self._values(links), self.options.horizon)
 
     def _back_up(self, number: int) -> None:
         """Walk up the discovery tree and learn again what each page is worth by now."""
-        table = self.table
-        parent = int(table["parent"][number])
+        columns = self.table.columns
+        parent = columns["parent"].item(number)
         for level in range(self.options.backup_depth):
             if parent == NONE:
                 return
-            before = float(table["observed"][parent])
-            first = int(table["first_child"][parent])
-            if first != NONE and not np.isnan(before) and not table["flags"][parent] & TARGET:
-                now = self._page_index(range(first, first + int(table["children"][parent])))
+            before = columns["observed"].item(parent)
+            first = columns["first_child"].item(parent)
+            if first != NONE and not math.isnan(before) and not columns["flags"][parent] & TARGET:
+                now = self._page_index(range(first, first + columns["children"].item(parent)))
                 change = abs(now - before)
-                table["observed"][parent] = now
+                columns["observed"][parent] = now
                 if now >= _PROMISING:
-                    self.sections.note_yield(int(table["section"][parent]), True)
-                if level == 0 or change > _NEWS:
-                    prior = float(table["prior"][parent])
-                    weight = self.options.backup_weight * min(1.0, change / _FULL_NEWS)
-                    self.model.update(table.rows(parent), prior, now, weight)
+                    self.sections.note_yield(columns["section"].item(parent), True)
                 if change < _NO_NEWS:
                     return
-            parent = int(table["parent"][parent])
+                if level == 0 or change > _NEWS:
+                    prior = columns["prior"].item(parent)
+                    weight = self.options.backup_weight * min(1.0, change / _FULL_NEWS)
+                    self.models.index.update(self.table.rows(parent), prior, now, weight)
+            parent = columns["parent"].item(parent)
 
     def _count(self, number: int) -> None:
-        table = self.table
-        self.clusters.add(int(table["cluster"][number]))
-        self.sections.add(int(table["section"][number]))
-        self.subsections.add(int(table["subsection"][number]))
+        columns = self.table.columns
+        self.clusters.add(columns["cluster"].item(number))
+        self.sections.add(columns["section"].item(number))
+        self.subsections.add(columns["subsection"].item(number))
 
     # -- the order of what waits
 
@@ -239,5 +255,5 @@ class CrawlMemory:
         self.order = WaitingOrder(self.options, table, self.scores)
         state = table["state"]
         state[state == TAKEN] = WAITING
-        self._refresh = Refresh(self.options, self.model, table, self.order)
+        self._refresh = Refresh(self.options, self.models.index, table, self.order)
         self._refresh.all(self.fetches)

@@ -22,11 +22,11 @@ _FEW = 64
 class IndexModel:
     """Predicts q = σ(prior + Σ weights of a link's rows) and learns from soft targets."""
 
-    def __init__(self, options: LearnedOptions) -> None:
+    def __init__(self, options: LearnedOptions, weights: Floats | None = None) -> None:
         size = 1 << options.table_bits
         self._rate = options.learning_rate
         self._initial = options.initial_squares
-        self.weights: Floats = np.zeros(size, np.float32)
+        self.weights: Floats = np.zeros(size, np.float32) if weights is None else weights
         self.squares: Floats = np.full(size, options.initial_squares, np.float32)
 
     def logits(self, rows: Rows, starts: Ids, priors: Floats) -> Floats:
@@ -63,6 +63,25 @@ class IndexModel:
         self.squares[state["rows"]] = state["squares"]
 
 
+class Models:
+    """The two models of a crawl, over the same rows: they are mostly asked together."""
+
+    def __init__(self, options: LearnedOptions) -> None:
+        self._weights: Floats = np.zeros((2, 1 << options.table_bits), np.float32)
+        #: predicts targets per request
+        self.index = IndexModel(options, self._weights[0])
+        #: predicts whether a link is a target itself; serves the labels only
+        self.kinds = IndexModel(options, self._weights[1])
+
+    def predict(self, rows: Rows, starts: Ids, priors: Floats) -> Floats:
+        """What each model says of each link: an array of shape (2, links), as ``priors`` is.
+
+        ``rows`` and ``starts`` as in :meth:`IndexModel.logits`.
+        """
+        sums: Floats = np.add.reduceat(self._weights.take(rows, axis=1), starts, axis=1)
+        return sigmoids(sums + priors)
+
+
 def sigmoid(logit: float) -> float:
     """1 / (1 + e^-logit), without overflow."""
     if logit >= 0:
@@ -73,8 +92,10 @@ def sigmoid(logit: float) -> float:
 
 def sigmoids(logits: Floats) -> Floats:
     """:func:`sigmoid` of each."""
-    result: Floats = (1 / (1 + np.exp(-np.clip(logits, -60, 60)))).astype(np.float32)
-    return result
+    half: Floats = np.tanh(logits * np.float32(0.5))  # which needs no guard against overflow
+    half += 1
+    half *= np.float32(0.5)
+    return half
 
 
 def page_index(values: NDArray[np.floating], horizon: float = math.inf) -> float:

@@ -55,10 +55,12 @@ class LearnedOptions:
     refresh_always: int = 60
     #: … and later after every so many fetches
     refresh_every: int = 25
+    #: … that were off what was predicted by so much in all (targets per request); others less often
+    refresh_all_surprise: float = 0.5
     #: … except those of the first so many links of the host, refreshed with the next answers
     first: int = 64
-    #: … that were off what was predicted by so much in all (targets per request)
-    refresh_surprise: float = 0.05
+    #: … once they were off by so much in all
+    refresh_surprise: float = 0.2
     #: how many links of a host keep an exact key in the frontier
     head: int = 256
     #: a key is moved only when it is off by more than this

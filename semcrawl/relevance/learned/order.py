@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -20,7 +21,8 @@ def rounded(scores: Floats) -> Floats:
 
     Sums of the same weights in another order differ in their last digits.
     """
-    result: Floats = (np.round(scores * _GRID) / _GRID).astype(np.float32, copy=False)
+    result: Floats = np.rint(scores * _GRID)
+    result /= _GRID
     return result
 
 
@@ -64,6 +66,12 @@ class WaitingOrder:
             front = self._fronts[host] = front[waiting]
         return front
 
+    def sure(self, host: int, worth: float) -> int:
+        """How many links in front of a host are believed to be worth so much."""
+        front = self._fronts.get(host, _NO_LINKS)
+        sure = front[self._table.columns["told"][front] >= worth]
+        return int(np.count_nonzero(self._table.columns["state"][sure] == WAITING))
+
     def join(self, numbers: Ids) -> None:
         """New links join the fronts of their hosts, the best of them if they are many."""
         hosts = self._table["host"][numbers]
@@ -77,21 +85,31 @@ class WaitingOrder:
                 mine = mine[:head]
             self._fronts[host] = np.concatenate((self._fronts.get(host, _NO_LINKS), mine))
 
-    def first(self, host: int, most: int) -> Ids:
-        """The first so many links of a host, in no order, as the frontier believes."""
-        front, told = self.front(host), self._table["told"]
+    def first(self, host: int, most: int) -> tuple[Ids, float]:
+        """The first so many links of a host, in no order, as the frontier believes.
+
+        And what the first of the others is believed to be worth, if there are any.
+        """
+        front, told = self.front(host), self._table.columns["told"]
         reserve = self._reserves.get(host, _NO_LINKS)
+        best, next_best = self._best(front, most)
         if len(reserve):
-            full = len(front) >= most
-            last = np.partition(told[front], len(front) - most)[len(front) - most] if full else 0.0
-            if not full or told[reserve[0]] > last:
+            next_best = max(next_best, told.item(reserve[0]))
+            if len(front) < most or next_best > told[best].min():
                 take = max(most, self._options.head)
                 self._fronts[host] = np.concatenate((front, reserve[:take]))
-                self._reserves[host] = reserve[take:]
-                front = self.front(host)
-        if len(front) > most:
-            front = front[np.argpartition(-told[front], most - 1)[:most]]
-        return front
+                self._reserves[host] = reserve = reserve[take:]
+                best, next_best = self._best(self.front(host), most)
+                if len(reserve):
+                    next_best = max(next_best, told.item(reserve[0]))
+        return best, next_best
+
+    def _best(self, front: Ids, most: int) -> tuple[Ids, float]:
+        if len(front) <= most:
+            return front, -math.inf
+        against = -self._table.columns["told"][front]
+        order = against.argpartition(most)
+        return front[order[:most]], -against.item(order[most])
 
     def settle(self, numbers: Ids) -> None:
         """Note which of these links have another place than the frontier believes."""

@@ -13,6 +13,8 @@ from semcrawl.relevance.learned.table import WAITING, LinkTable
 _EVERY_FETCH = 0.01
 #: links that a full refresh may go through per fetch, averaged
 _LINKS_PER_FETCH = 1000
+#: how many times as long all links can wait while hardly anything is off what was predicted
+_UNSURPRISED = 8
 #: links of a host that surely are the first ones when a crawl asks for more
 _NEXT = 8
 #: how often the first links are looked at until they are the right ones
@@ -35,13 +37,16 @@ class Refresh:
         self._done_at = 0
         #: numbers of hosts that something was fetched of since their predictions were refreshed
         self._stale: set[int] = set()
-        #: by how much the fetches since then were off what was predicted, in all
+        #: by how much the fetches since then were off what was predicted, in all, and each a bit
         self._surprise = 0.0
+        #: … the fetches since all links were predicted
+        self._all_surprise = 0.0
 
     def note(self, host: int, error: float) -> None:
         """Hear of a fetch, and by how much it was off what was predicted."""
         self._stale.add(host)
         self._surprise += _EVERY_FETCH + error
+        self._all_surprise += error
 
     def stale(self, fetches: int) -> None:
         """Predict again what the last fetches may have moved: the first links of their hosts.
@@ -52,8 +57,7 @@ class Refresh:
         if not self._stale:
             return
         options = self._options
-        every = max(options.refresh_every, self._table.size // _LINKS_PER_FETCH)
-        if fetches <= options.refresh_always or fetches - self._done_at >= every:
+        if fetches <= options.refresh_always or self._all_due(fetches - self._done_at):
             self.all(fetches)
             return
         if self._surprise < options.refresh_surprise:
@@ -63,11 +67,21 @@ class Refresh:
         for host in hosts:
             self._settle(host, predict=True)
 
+    def _all_due(self, fetches: int) -> bool:
+        """Whether to predict all links again, so many fetches after it was last done."""
+        options, links = self._options, self._table.size
+        every = max(options.refresh_every, links // _LINKS_PER_FETCH)
+        if fetches < every:
+            return False
+        surprised = self._all_surprise >= options.refresh_all_surprise
+        return surprised or fetches >= _UNSURPRISED * every or links > options.max_links
+
     def all(self, fetches: int) -> None:
         """Predict every waiting link again and choose the fronts anew."""
         self._done_at = fetches
         self._stale.clear()
         self._surprise = 0.0
+        self._all_surprise = 0.0
         if self._table.size > self._options.max_links:
             self._forget()
         for first in range(0, self._table.size, _CHUNK):
@@ -82,16 +96,14 @@ class Refresh:
         Many alike may wait, and all be worth less than believed: those behind them would be taken
         next, for what they were worth.
         """
-        done = set[int]()
-        first = self._order.first(host, self._options.first)
+        told = self._table.columns["told"]
         for _ in range(_ROUNDS):
+            first, next_best = self._order.first(host, self._options.first)
             if predict:
                 self._predict(first)
             self._order.settle(first)
-            done.update(first.tolist())
-            if done.issuperset(self._order.first(host, _NEXT).tolist()):
+            if np.count_nonzero(told[first] >= next_best) >= min(_NEXT, len(first)):
                 return
-            first = self._order.first(host, self._options.first)
 
     def _predict_stretch(self, first: int, end: int) -> None:
         """Predict the waiting links among those from one number to before another."""

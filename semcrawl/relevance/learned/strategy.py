@@ -156,7 +156,7 @@ class Learned:
         index, target, scores = self._judge([link.url], [facts])
         label = self._label(page, link, facts, float(index[0]), float(target[0]))
         named = self._maker.named(link, folder_of(page.url), self._seeds)
-        weighed = sorted(((float(memory.model.weights[row]), name) for name, row in named))
+        weighed = sorted(((float(memory.models.index.weights[row]), name) for name, row in named))
         rows = [
             ("label", str(label)),
             ("rules", " ".join(relevancy_r(link)[1]) or "none holds"),

@@ -73,9 +73,7 @@ class LinkTable:
         end = self._used + int(lengths.sum())
         self._rows[self._used : end] = np.concatenate(rows)
         self.size += count
-        new = slice(first, self.size)
-        for name in COLUMNS:
-            self.columns[name][new] = 0
+        new = slice(first, self.size)  # 0 in every column, as all beyond the size is
         self.columns["start"][new] = self._used + np.cumsum(lengths) - lengths
         self.columns["length"][new] = lengths
         self.columns["observed"][new] = np.nan

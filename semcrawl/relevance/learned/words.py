@@ -14,5 +14,7 @@ def words_of(text: str) -> list[str]:
 
 
 def fold_digits(text: str, to: str = "0") -> str:
-    """Every run of digits turned into ``0``."""
+    """Every run of digits turned into ``0``, or something else."""
+    if text.isdecimal():
+        return to
     return _DIGITS.sub(to, text)
