@@ -230,7 +230,7 @@ class FrontierInspector:
         part = f"{queue}:{host}/{group}"
         entries = await self._redis.zrange(self._keys[f"more:{part}"], 0, -1)
         numbers = (entry[PLACE_BYTES:].decode() for entry in entries)
-        return [self._keys[f"wait:{part}"], *(self._keys[f"chunk:{number}"] for number in numbers)]
+        return [*(self._keys[f"chunk:{number}"] for number in numbers), self._keys[f"wait:{part}"]]
 
     async def _group_hosts(self, queue: str) -> AsyncIterator[tuple[str, list[str]]]:
         done: set[bytes] = set()

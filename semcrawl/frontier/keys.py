@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 #: format of the keys; frontiers of another format are refused
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,11 @@ class Keys:
     Keys of parts:
 
     ================ ====== ================================================================
-    wait:Q:HOST/GRP  list   the first waiting links, up to 64, in order: key (8 sortable bytes)
+    wait:Q:HOST/GRP  list   the last waiting links, up to 64, in order: key (8 sortable bytes)
                             and member: sequence number (6), tries (1), length of label (1),
                             label, blob (msgpack of URL, payload); with 128 added to tries,
                             the number (6) of the first lost take
-    more:Q:HOST/GRP  zset   further chunks of them: least place, number of the chunk
+    more:Q:HOST/GRP  zset   chunks of those before: greatest place, number of the chunk
     chunk:NUMBER     list   such a chunk, up to 64 links
     local:Q:HOST     zset   groups found on this host only, by minus value, then place
     spread:Q:GRP     zset   hosts of a global group, by turn and place, parked ones left out

@@ -71,10 +71,10 @@ local function file_spread(queue, host, group, place)
   end
 end
 
--- Note that a host's group has got another first link, or none.
-local function file_wait(queue, host, group)
+-- Note that a host's group has got another first link, or none. (Its place, where that is known.)
+local function file_wait(queue, host, group, place)
   local groups = ROOT .. 'groups:' .. queue
-  local place = first_place(queue, host, group)
+  place = place or first_place(queue, host, group)
   local info = call('HGET', groups, group)
   if not info then
     if not place then return end

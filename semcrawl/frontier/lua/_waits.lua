@@ -1,8 +1,9 @@
 -- Waiting links of a host's group, in their order, cut into chunks: so the cost of a link hardly
 -- depends on how many wait. Each chunk is a list, which Redis keeps packed, whatever its settings.
 -- Its elements are the links' keys as 8 sortable bytes and their members, so that they sort (by
--- memcmp) as the links do. wait: is the first chunk; more: has the others, each by the least place
--- that it may hold, and its number.
+-- memcmp) as the links do. wait: is the last chunk, as most links are put in behind all others: so
+-- they go where nothing has to be looked up. more: has the chunks before it, each by the greatest
+-- place that it may hold, and its number.
 
 local CHUNK = OPTIONS.chunk or corrupt(META, 'no options of the crawl')  -- most links in a chunk
 
@@ -10,15 +11,30 @@ local function element_of(key, member) return sortable(key) .. member end
 local function place_of(element) return string.sub(element, 1, PLACE) end
 local function member_of(element) return string.sub(element, 9) end
 
--- The chunk in which a place belongs, and its entry in more: (nil for the first chunk).
+-- The chunk in which a place belongs, and its entry in more: (nil for the last chunk).
 local function chunk_of(queue, host, group, place)
-  local upto = '[' .. place .. '\255'
-  local entry = call('ZREVRANGEBYLEX', more_key(queue, host, group), upto, '-', 'LIMIT', '0', '1')[1]
+  local from = '[' .. place
+  local entry = call('ZRANGEBYLEX', more_key(queue, host, group), from, '+', 'LIMIT', '0', '1')[1]
   return entry and chunk_key(entry) or wait_key(queue, host, group), entry
 end
 
--- The last entry of a more:, or nil. (From its end, as Redis walks there from the beginning.)
-local function last_entry(more) return call('ZREVRANGE', more, '0', '0')[1] end
+-- The first chunk, and its entry in more: (nil if it is the last chunk, too).
+local function first_chunk(queue, host, group)
+  local entry = call('ZRANGE', more_key(queue, host, group), '0', '0')[1]
+  return entry and chunk_key(entry) or wait_key(queue, host, group), entry
+end
+
+-- Enter a chunk that holds nothing behind a place into more:; return its key.
+local function enter(queue, host, group, place)
+  local entry = place .. string.format('%.0f', call('HINCRBY', META, 'chunks', '1'))
+  call('ZADD', more_key(queue, host, group), '0', entry)
+  return chunk_key(entry)
+end
+
+-- Take an entry out of more: if its chunk has become empty.
+local function drop_empty(queue, host, group, chunk, entry)
+  if entry and call('EXISTS', chunk) == 0 then call('ZREM', more_key(queue, host, group), entry) end
+end
 
 -- Index of the first element of a chunk that is not before this one, and the element there.
 local function seek(chunk, size, element)
@@ -40,14 +56,19 @@ local function push(chunk, elements, from, upto)
   return call('RPUSH', chunk, unpack(elements, from, upto))
 end
 
--- Put sorted elements into chunks of their own, so many in each.
-local function add_chunks(queue, host, group, elements, from, size)
-  while from <= #elements do
-    local upto = math.min(from + size - 1, #elements)
-    local number = call('HINCRBY', META, 'chunks', '1')
-    local entry = place_of(elements[from]) .. string.format('%.0f', number)
-    push(chunk_key(entry), elements, from, upto)
-    call('ZADD', more_key(queue, host, group), '0', entry)
+-- Put sorted elements behind all others, the last of which is given (if there is one). A last
+-- chunk that is full becomes one of those before it.
+local function append(queue, host, group, elements, last)
+  local tail, from = wait_key(queue, host, group), 1
+  while true do
+    local upto = math.min(from + CHUNK - 1, #elements)
+    local surplus = math.min(push(tail, elements, from, upto) - CHUNK, upto - from + 1)
+    if surplus > 0 then
+      call('RPOP', tail, surplus)
+      upto = upto - surplus
+    end
+    if upto == #elements then return end
+    call('RENAME', tail, enter(queue, host, group, place_of(elements[upto] or last)))
     from = upto + 1
   end
 end
@@ -82,10 +103,14 @@ local function fill(queue, host, group, chunk, elements)
       all[#all + 1], j = elements[j], j + 1
     end
   end
-  local each = math.ceil(#all / math.ceil(#all / CHUNK))
+  local each, from = math.ceil(#all / math.ceil(#all / CHUNK)), 1
   call('DEL', chunk)
-  push(chunk, all, 1, math.min(each, #all))
-  add_chunks(queue, host, group, all, each + 1, each)
+  while from + each <= #all do
+    local upto = from + each - 1
+    push(enter(queue, host, group, place_of(all[upto])), all, from, upto)
+    from = upto + 1
+  end
+  push(chunk, all, from, #all)
   return #all - #old
 end
 
@@ -98,28 +123,19 @@ local function insert(queue, host, group, elements)
     end
   end
   -- most often they come last
-  local more, from, added = more_key(queue, host, group), 1, 0
-  local entry = last_entry(more)
-  local tail = entry and chunk_key(entry) or wait_key(queue, host, group)
-  local last = call('LINDEX', tail, '-1')
-  if not last or before(last, elements[1]) then
-    local pushed = math.min(#elements, CHUNK)
-    local surplus = math.min(push(tail, elements, 1, pushed) - CHUNK, pushed)
-    if surplus > 0 then call('RPOP', tail, surplus) end
-    add_chunks(queue, host, group, elements, pushed - math.max(surplus, 0) + 1, CHUNK)
-    return #elements, not last
+  local last = call('LINDEX', wait_key(queue, host, group), '-1')
+  local alone = not last and call('EXISTS', more_key(queue, host, group)) == 0
+  if alone or (last and before(last, elements[1])) then
+    append(queue, host, group, elements, last)
+    return #elements, alone
   end
+  local from, added = 1, 0
   while from <= #elements do
-    local place = place_of(elements[from])
-    local chunk, part = chunk_of(queue, host, group, place), elements
-    if #elements > 1 then
-      local bound = call('ZRANGEBYLEX', more, '(' .. place .. '\255', '+', 'LIMIT', '0', '1')[1]
-      bound = bound and string.sub(bound, 1, PLACE)
-      part = {elements[from]}
-      for i = from + 1, #elements do
-        if bound and not before(place_of(elements[i]), bound) then break end
-        part[#part + 1] = elements[i]
-      end
+    local chunk, entry = chunk_of(queue, host, group, place_of(elements[from]))
+    local bound, part = entry and place_of(entry), {elements[from]}
+    for i = from + 1, #elements do
+      if bound and before(bound, place_of(elements[i])) then break end
+      part[#part + 1] = elements[i]
     end
     added = added + fill(queue, host, group, chunk, part)
     from = from + #part
@@ -139,33 +155,42 @@ end
 -- Take an element out of its chunk.
 local function remove(queue, host, group, chunk, entry, element)
   call('LREM', chunk, '1', element)
-  if entry and call('EXISTS', chunk) == 0 then call('ZREM', more_key(queue, host, group), entry) end
+  drop_empty(queue, host, group, chunk, entry)
+end
+
+-- Take the first link out; return its element, and the place of the next one if that is at hand.
+local function pop_first(queue, host, group)
+  local chunk, entry = first_chunk(queue, host, group)
+  local first = call('LPOP', chunk)
+  if not first then corrupt(chunk, 'empty') end
+  if #first < PLACE + 2 then corrupt(chunk, 'an entry that is no link') end
+  local following = call('LINDEX', chunk, '0')
+  if following then return first, place_of(following) end
+  if entry then call('ZREM', more_key(queue, host, group), entry) end
+  return first
 end
 
 -- Take up to n links from the end; return their elements.
 local function pop_last(queue, host, group, n)
-  local more = more_key(queue, host, group)
-  local entry = last_entry(more)
-  local chunk = entry and chunk_key(entry) or wait_key(queue, host, group)
-  local gone = call('RPOP', chunk, n) or {}
-  if entry and call('EXISTS', chunk) == 0 then call('ZREM', more, entry) end
+  local gone = call('RPOP', wait_key(queue, host, group), n)
+  if gone then return gone end
+  local entry = call('ZREVRANGE', more_key(queue, host, group), '0', '0')[1]
+  if not entry then return {} end
+  local chunk = chunk_key(entry)
+  gone = call('RPOP', chunk, n)
+  if not gone then corrupt(chunk, 'no waiting links') end
+  drop_empty(queue, host, group, chunk, entry)
   return gone
 end
 
--- Place of the first waiting link of a host's group: 14 bytes, or nil. When the first chunk has
--- become empty, the next one takes its name.
+-- Place of the first waiting link of a host's group: 14 bytes, or nil.
 local function first_place(queue, host, group)
-  local wait = wait_key(queue, host, group)
-  local first = call('LINDEX', wait, '0')
+  local chunk, entry = first_chunk(queue, host, group)
+  local first = call('LINDEX', chunk, '0')
   if not first then
-    local more = more_key(queue, host, group)
-    local entry = call('ZRANGE', more, '0', '0')[1]
-    if not entry then return nil end
-    if call('LLEN', chunk_key(entry)) == 0 then corrupt(chunk_key(entry), 'no waiting links') end
-    call('RENAME', chunk_key(entry), wait)
-    call('ZREM', more, entry)
-    first = call('LINDEX', wait, '0')
+    if entry then corrupt(chunk, 'no waiting links') end
+    return nil
   end
-  if #first < PLACE then corrupt(wait, 'an entry that is no link') end
+  if #first < PLACE then corrupt(chunk, 'an entry that is no link') end
   return place_of(first)
 end

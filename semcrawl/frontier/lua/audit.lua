@@ -25,11 +25,13 @@ for _, queue in ipairs(all_queues()) do
     local places = {}
     local function look(host)
       local entries = call('ZRANGE', more_key(queue, host, group), 0, -1)
-      for i = 0, #entries do
-        local key = i == 0 and wait_key(queue, host, group) or chunk_key(entries[i])
+      local before_it
+      for i = 1, #entries + 1 do
+        local entry = entries[i]
+        local key = entry and chunk_key(entry) or wait_key(queue, host, group)
         local links = call('LRANGE', key, 0, -1)
         local n = #links
-        if n == 0 then wrong[#wrong + 1] = 'empty ' .. key end
+        if n == 0 and entry then wrong[#wrong + 1] = 'empty ' .. key end
         if n > CHUNK then wrong[#wrong + 1] = 'too many in ' .. key end
         hosts[host] = (hosts[host] or 0) + n
         for j, element in ipairs(links) do
@@ -39,11 +41,11 @@ for _, queue in ipairs(all_queues()) do
             wrong[#wrong + 1] = 'not in order: ' .. j .. ' of ' .. key
           end
         end
-        if n > 0 and i > 0 and before(place_of(links[1]), string.sub(entries[i], 1, PLACE)) then
+        if n > 0 and before_it and not before(before_it, place_of(links[1])) then
           wrong[#wrong + 1] = 'before its bound: first of ' .. key
         end
-        local bound = entries[i + 1] and string.sub(entries[i + 1], 1, PLACE)
-        if n > 0 and bound and not before(place_of(links[n]), bound) then
+        before_it = entry and place_of(entry)
+        if n > 0 and entry and before(before_it, place_of(links[n])) then
           wrong[#wrong + 1] = 'behind its bound: last of ' .. key
         end
       end

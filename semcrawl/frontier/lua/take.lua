@@ -18,10 +18,7 @@ local taken = {}
 while #taken < limit do
   local queue, host, group = best(queues)
   if not queue then break end
-  local key = wait_key(queue, host, group)
-  local first = call('LPOP', key)
-  if not first then corrupt(key, 'empty') end
-  if #first < PLACE + 2 then corrupt(key, 'an entry that is no link') end
+  local first, following = pop_first(queue, host, group)
   local link_key, member = unsortable(first), member_of(first)
   local id = queue .. ':' .. call('HINCRBY', META, 'takes', '1')
   call('HSET', LEASE, id, cmsgpack.pack({queue, host, group, link_key, member, worker}))
@@ -32,7 +29,7 @@ while #taken < limit do
   call('HSET', busy_key(host), id, delay > 0 and '0' or '1')
   if delay > 0 then cool(host, NOW + lease_time) end
   move_turn(host)
-  file_wait(queue, host, group)
+  file_wait(queue, host, group, following)
   if not available(host) then file_availability(host) end
   taken[#taken + 1] = {id, queue, host, group, num(link_key), member, delay > 0 and 1 or 0}
 end
