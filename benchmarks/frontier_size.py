@@ -3,9 +3,13 @@
     python benchmarks/frontier_size.py [--sizes 10000 100000 1000000] [--server redis-server]
 
 Fills a frontier of each size, on a server of its own, page by page (30 links each); then adds and
-takes some more, the sizes in turn, round by round (medians of all rounds): so what else the machine
-does meets all of them. "server" is the processor time of the server, its append-only file
-included: what bounds all workers together. Ratios compare with the first size.
+takes some more, round by round, the sizes in turn, each round beginning with another one: so what
+else the machine does meets all of them. Figures are medians of all rounds. A ratio (×) is the
+median of the rounds' own ratios to the first size: when the machine's speed changes, as that of a
+shared one does within seconds, it changes both sides. "server" is the processor time of the
+server, its append-only file included: what bounds all workers together; "worker" that of this
+process. Rewriting of the append-only file, which a server that was filled quickly does at the end,
+is waited for.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
 from statistics import median
@@ -68,14 +73,23 @@ async def seen_bytes(redis: Redis, frontier: RedisFrontier) -> float:
     return sum(sizes) / len(sizes) * buckets
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds per link."""
+
+    clock: float
+    server: float
+    worker: float
+
+
 class Filled:
     """A frontier of some size on a server of its own."""
 
     def __init__(self, address: str, size: int, hosts: int) -> None:
         self.address, self.size = address, size
         self.waiting, self.length = 0, 0
-        self.adds: list[tuple[float, float]] = []
-        self.takes: list[tuple[float, float]] = []
+        self.adds: list[Cost] = []
+        self.takes: list[Cost] = []
         self._source = pages(hosts, 1)
         self.redis = connect(address, timeout=600)
         self.frontier = self._fresh()
@@ -87,13 +101,31 @@ class Filled:
 
     async def fill(self) -> None:
         """Put links in until there are enough."""
-        self.empty = (await self.redis.info("memory"))["used_memory"]
-        self.frontier = self._fresh()
-        await self.frontier.open()
-        await self.frontier.set_values({"R": 3.0, "HR": 2.0})
+        # what the server needs for scripts and buffers, however few links there are
+        await self._open()
+        await self.add()
+        await self.take()
+        await self._clear()
+        self.empty = await self.used()
+        await self._open()
         while self.waiting < self.size:
             # several at a time: the server works while the next ones are packed
             await asyncio.gather(*(self.add(8) for _ in range(3)))
+
+    async def _open(self) -> None:
+        self.frontier = self._fresh()
+        await self.frontier.open()
+        await self.frontier.set_values({"R": 3.0, "HR": 2.0})
+
+    async def _clear(self) -> None:
+        await self.frontier.close()
+        await self.redis.flushdb()
+        self.waiting = self.length = 0
+
+    async def used(self) -> int:
+        """Bytes of memory that the server uses, the buffers of connections left out."""
+        memory = await self.redis.info("memory")
+        return int(memory["used_memory"]) - int(memory["mem_clients_normal"])
 
     async def add(self, pages: int = 1) -> int:
         """Put the links of a page, or several, in; return how many were new."""
@@ -112,34 +144,54 @@ class Filled:
         self.waiting -= len(leases)
         return len(leases)
 
-    async def measure(self, step: Callable[[], Awaitable[int]], number: int) -> tuple[float, float]:
-        """Seconds by the clock, and of the server's processor, per link of so many."""
-        began, before, done = time.perf_counter(), await server_time(self.redis), 0
+    async def measure(self, step: Callable[[], Awaitable[int]], number: int) -> Cost:
+        """Do so many links; return what one took."""
+        before, done = await server_time(self.redis), 0
+        began, worked = time.perf_counter(), time.process_time()
         while done < number:
             done += await step()
-        after = await server_time(self.redis)
-        return (time.perf_counter() - began) / done, (after - before) / done
+        clock, worker = time.perf_counter() - began, time.process_time() - worked
+        server = await server_time(self.redis) - before
+        return Cost(clock / done, server / done, worker / done)
+
+    async def prepare(self) -> None:
+        """Make a frontier that has grown too much anew; wait until its server is at rest."""
+        if self.waiting > 1.3 * self.size:
+            await self._clear()
+            await self.fill()
+        while True:
+            if not (await self.redis.info("persistence"))["aof_rewrite_in_progress"]:
+                break
+            await asyncio.sleep(0.1)
 
     async def round(self) -> None:
-        """Measure once; a frontier that has grown too much is made anew before."""
-        if self.waiting > 1.3 * self.size:
-            await self.frontier.close()
-            await self.redis.flushdb()
-            self.waiting = self.length = 0
-            await self.fill()
-        for adds, takes, kept in ((300, 60, False), (1500, 300, True)):
-            times = await self.measure(self.add, adds), await self.measure(self.take, takes)
+        """Measure once; not from the beginning, when another size has the processor's caches."""
+        for adds, takes, kept in ((300, 60, False), (600, 120, True)):
+            costs = await self.measure(self.add, adds), await self.measure(self.take, takes)
             if kept:
-                self.adds.append(times[0])
-                self.takes.append(times[1])
+                self.adds.append(costs[0])
+                self.takes.append(costs[1])
 
     async def memory(self) -> tuple[float, float, float]:
         """Bytes per waiting URL beyond its length, per seen URL, and in all by the system."""
         memory = await self.redis.info("memory")
         seen = await seen_bytes(self.redis, self.frontier)
         digests = int(await self.redis.hget(self.frontier.keys.meta, "seen") or 1)
-        beyond = memory["used_memory"] - self.empty - seen - self.length
+        beyond = await self.used() - self.empty - seen - self.length
         return beyond / self.waiting, seen / digests, memory["used_memory_rss"]
+
+
+def cost_cells(costs: Sequence[Cost], first: Sequence[Cost]) -> list[str]:
+    """Medians, and medians of the ratios to the first size in the same round."""
+    rounds = list(zip(costs, first, strict=True))
+    return [
+        f"{1 / median(c.clock for c in costs):,.0f}",
+        f"{median(f.clock / c.clock for c, f in rounds):.2f}",
+        f"{median(c.server for c in costs) * 1e6:.1f}",
+        f"{median(c.server / f.server for c, f in rounds):.2f}",
+        f"{median(c.worker for c in costs) * 1e6:.1f}",
+        f"{median(c.worker / f.worker for c, f in rounds):.2f}",
+    ]
 
 
 async def measure(addresses: Sequence[str], sizes: Sequence[int], hosts: int, rounds: int) -> Table:
@@ -147,24 +199,23 @@ async def measure(addresses: Sequence[str], sizes: Sequence[int], hosts: int, ro
     filled = [Filled(address, *rest) for address, *rest in zip(addresses, sizes, repeat(hosts))]
     for one in filled:
         await one.fill()
-    for _ in range(rounds):
+    for number in range(rounds):
         for one in filled:
+            await one.prepare()
+        start = number % len(filled)
+        for one in filled[start:] + filled[:start]:
             await one.round()
     table = Table("waiting", "hosts", "groups")
-    for name in ("adds/s", "×", "µs server", "×", "takes/s", "×", "µs server", "×"):
+    for name in ("adds/s", "×", "µs server", "×", "µs worker", "×"):
+        table.add_column(name, justify="right")
+    for name in ("takes/s", "×", "µs server", "×", "µs worker", "×"):
         table.add_column(name, justify="right")
     for name in ("B/waiting", "B/seen", "RSS MB"):
         table.add_column(name, justify="right")
-    first: list[float] = []
     for one in filled:
         groups = await one.redis.zcard(one.frontier.keys["order:html"])
         counts = await one.frontier.counts(QUEUES, [])
-        costs = [median(t) for times in (one.adds, one.takes) for t in zip(*times, strict=True)]
-        first = first or costs
-        cells = []
-        for position, (cost, start) in enumerate(zip(costs, first, strict=True)):
-            cells.append(f"{cost * 1e6:.1f}" if position % 2 else f"{1 / cost:,.0f}")
-            cells.append(f"{cost / start if position % 2 else start / cost:.2f}")
+        cells = cost_cells(one.adds, filled[0].adds) + cost_cells(one.takes, filled[0].takes)
         waiting, seen, rss = await one.memory()
         table.add_row(
             f"{one.size:,}", f"{counts.hosts:,}", f"{groups:,}", *cells,
@@ -180,7 +231,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--hosts", type=int, default=100)
-    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--server", help="a redis-server to run with its own defaults instead")
     args = parser.parse_args()
     with ExitStack() as stack:
@@ -192,7 +243,7 @@ def main() -> None:
             else:
                 addresses.append(str(stack.enter_context(EmbeddedRedis(folder)).socket))
         table = asyncio.run(measure(addresses, args.sizes, args.hosts, args.rounds))
-        Console(width=150).print(table)
+        Console(width=190).print(table)
 
 
 @contextmanager
