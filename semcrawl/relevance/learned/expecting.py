@@ -17,8 +17,7 @@ def room(memory: CrawlMemory, uncertain: int) -> int:
     if not options.ramp or order.hosts >= _MANY_HOSTS:
         return 1 << 30
     allowed = max(1, order.hosts) + int(memory.fetches / options.ramp)
-    sure = sum(order.sure(host, options.sure) for host in range(len(memory.hosts.names)))
-    return sure + max(0, allowed - uncertain)
+    return order.sure() + max(0, allowed - uncertain)
 
 
 def expected_next(memory: CrawlMemory, requests: int) -> float:

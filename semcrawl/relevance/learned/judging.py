@@ -16,6 +16,9 @@ from semcrawl.relevance.learned.places import twin_addresses
 from semcrawl.relevance.learned.prior import BASE
 from semcrawl.relevance.learned.table import FAILED, LinkTable
 
+#: subsections whose jitter is remembered
+_REMEMBERED = 20_000
+
 
 class Judgement(NamedTuple):
     """What is known of some links before they are fetched: a column each."""
@@ -47,18 +50,26 @@ class Judge:
     def __init__(self, options: LearnedOptions, models: Models) -> None:
         self._options = options
         self._models = models
+        self._jitters: dict[str, float] = {}
 
     def priors(self, facts: Sequence[LinkFacts]) -> Floats:
         """Prior logits with a jitter, the same for all links of a subsection and a seed."""
-        count = len(facts)
-        if self._options.use_prior:
-            base = np.fromiter((f.signs.prior for f in facts), np.float32, count)
-        else:
-            base = np.full(count, BASE, np.float32)
-        salt, jitter = self._options.seed & 0xFFFFFFFF, self._options.jitter
-        places = [f.groups[2] for f in facts]
-        noise = {p: _normal(crc32(p[:2000].encode("utf-8", "replace"), salt)) for p in set(places)}
-        return base + np.float32(jitter) * np.array([noise[p] for p in places], np.float32)
+        informed = self._options.use_prior
+        return np.array(
+            [(f.signs.prior if informed else BASE) + self._jitter_of(f.groups[2]) for f in facts],
+            np.float32,
+        )
+
+    def _jitter_of(self, place: str) -> float:
+        """What is added to the logits of all links of a subsection."""
+        jitter = self._jitters.get(place)
+        if jitter is None:
+            if len(self._jitters) >= _REMEMBERED:
+                self._jitters.clear()
+            salt = self._options.seed & 0xFFFFFFFF
+            noise = _normal(crc32(place[:2000].encode("utf-8", "replace"), salt))
+            jitter = self._jitters[place] = self._options.jitter * noise
+        return jitter
 
     def has_twin(self, table: LinkTable, url: str, beside: Set[str] = frozenset()) -> bool:
         """Whether the page behind a URL seems to be known under another address.

@@ -45,6 +45,8 @@ class WaitingOrder:
         #: host number → the other links of the host, largest told worth first
         self._reserves: dict[int, Ids] = {}
         self._moved: dict[int, float] = {}
+        #: whether a sure target may be among them; most of the time there is none
+        self._may_be_sure = False
 
     @property
     def hosts(self) -> int:
@@ -66,16 +68,23 @@ class WaitingOrder:
             front = self._fronts[host] = front[waiting]
         return front
 
-    def sure(self, host: int, worth: float) -> int:
-        """How many links in front of a host are believed to be worth so much."""
-        front = self._fronts.get(host, _NO_LINKS)
-        sure = front[self._table.columns["told"][front] >= worth]
-        return int(np.count_nonzero(self._table.columns["state"][sure] == WAITING))
+    def sure(self) -> int:
+        """How many links in front of their hosts are believed to be (nearly) sure targets."""
+        if not self._may_be_sure:
+            return 0
+        told, state = self._table.columns["told"], self._table.columns["state"]
+        found = 0
+        for front in self._fronts.values():
+            sure = front[told[front] >= self._options.sure]
+            found += int(np.count_nonzero(state[sure] == WAITING))
+        self._may_be_sure = found > 0
+        return found
 
     def join(self, numbers: Ids) -> None:
         """New links join the fronts of their hosts, the best of them if they are many."""
         hosts = self._table["host"][numbers]
         head = self._options.head
+        self._look_for_sure(self._table["told"][numbers])
         for host in np.unique(hosts).tolist():
             mine = numbers[hosts == host]
             if len(mine) > head:
@@ -99,6 +108,7 @@ class WaitingOrder:
                 take = max(most, self._options.head)
                 self._fronts[host] = np.concatenate((front, reserve[:take]))
                 self._reserves[host] = reserve = reserve[take:]
+                self._may_be_sure = True
                 best, next_best = self._best(self.front(host), most)
                 if len(reserve):
                     next_best = max(next_best, told.item(reserve[0]))
@@ -128,6 +138,7 @@ class WaitingOrder:
         head = np.arange(len(hosts)) - np.repeat(begins, sizes) < self._options.head
         self._tell(waiting[head], scores[head])
         self._fronts, self._reserves = {}, {}
+        self._may_be_sure = True
         for host, begin, size in zip(
             hosts[begins].tolist(), begins.tolist(), sizes.tolist(), strict=True
         ):
@@ -160,3 +171,8 @@ class WaitingOrder:
         if off.any():
             self._moved.update(zip(numbers[off].tolist(), scores[off].tolist(), strict=True))
             told[numbers[off]] = scores[off]
+            self._look_for_sure(scores[off])
+
+    def _look_for_sure(self, told: Floats) -> None:
+        if not self._may_be_sure:
+            self._may_be_sure = bool((told >= self._options.sure).any())
