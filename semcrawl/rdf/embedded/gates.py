@@ -13,9 +13,8 @@ from semcrawl.rdf.options import Embedded, ReadOptions
 #: what may stand behind an attribute's name
 _AFTER = b" \t\n\r\f\v=>"
 _JSON_LD = re.compile(rb"application/(?:[\w.+-]*\+)?ld\+json|ld(?:\+|&#43;|&#x2b;)json")
-_RDFA_ATTRIBUTES = (
-    b"property", b"typeof", b"vocab", b"about", b"resource", b"datatype", b"inlist", b"rev",
-)  # fmt: skip
+#: those, besides ``rel``, without which a page states nothing: the others only complete them
+_RDFA_ATTRIBUTES = (b"property", b"typeof", b"vocab", b"rev")
 _REL = re.compile(rb"rel\s*=\s*[\"']?[^\"'>]*(?::|\blicense\b|\bdescribedby\b)")
 _ROLE = re.compile(rb"\srole\s*=")
 
