@@ -30,10 +30,14 @@ class Asked:
 
 
 class WorldServer:
-    """Serves a world; use as a context manager. ``log`` holds the requests in order."""
+    """Serves a world; use as a context manager. ``log`` holds the requests in order.
 
-    def __init__(self, world: World) -> None:
+    ``latency``: seconds until it answers; many requests are under way then, as on the web.
+    """
+
+    def __init__(self, world: World, latency: float = 0.0) -> None:
         self.world = world
+        self.latency = latency
         self.log: list[Asked] = []
         self.address = ""
         self._ready = threading.Event()
@@ -83,7 +87,10 @@ class WorldServer:
                 target = rest.rpartition(" ")[0]
                 if target.startswith("/"):
                     target = f"http://{headers.get('host', '')}{target}"
-                writer.write(self._answer(method, target))
+                answer = self._answer(method, target)
+                if self.latency:
+                    await asyncio.sleep(self.latency)
+                writer.write(answer)
                 await writer.drain()
                 if headers.get("connection", "").lower() == "close" or method == "CONNECT":
                     break

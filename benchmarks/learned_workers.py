@@ -1,0 +1,124 @@
+"""Whole crawls with `learned` by one worker and by several: what sharing costs the order.
+
+    learned_workers.py --sites SITES.json [--workers 1,2,4] [--repeat N] [--latency SECONDS]
+                       [--only NAME,…]
+
+Real crawls: so many processes `semcrawl crawl html` on one Redis, 16 requests in flight in all,
+against a server on loopback that answers after the latency. A row per site: the area under
+targets(requests) as a share of that of a crawler that knows the site, by the server's log; median
+of the repetitions ± half their spread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from learned_crawl import Trial
+from rich.console import Console
+from rich.table import Table
+
+from semcrawl.evaluation.folder import load_sites
+from semcrawl.evaluation.graph import LinkGraph, is_rdf
+from semcrawl.evaluation.live import LIVE_SETTINGS
+from semcrawl.evaluation.metrics import auc_relative
+from semcrawl.evaluation.serve import Asked, WorldServer
+from semcrawl.frontier import EmbeddedRedis
+from semcrawl.urls import normalise
+
+IN_FLIGHT = 16
+#: seconds until a crawl counts as hanging
+PATIENCE = 600
+
+
+def area_of(trial: Trial, asked: list[Asked]) -> float:
+    """Area of a crawl by what its server was asked for."""
+    had: set[str] = set()
+    curve = []
+    for one in asked:
+        if one.robots:
+            continue
+        url = normalise(one.url) or one.url
+        answer = trial.graph.look(url).answer
+        if one.status == 200 and is_rdf(answer):
+            had.add(answer.document or url)
+        curve.append(len(had))
+    return auc_relative(curve, trial.bound, trial.budget)
+
+
+def crawl(trial: Trial, workers: int, seed: int, latency: float) -> float:
+    """Crawl a site to its end; return the area."""
+    world = trial.graph.world
+    with (
+        tempfile.TemporaryDirectory() as name,
+        WorldServer(world, latency) as server,
+        EmbeddedRedis(Path(name) / "redis") as redis,
+    ):
+        settings = LIVE_SETTINGS | {
+            "CONCURRENT_REQUESTS": IN_FLIGHT // workers,
+            "SEMCRAWL_CONCURRENCY_PER_HOST": IN_FLIGHT,
+            "SEMCRAWL_RANDOM_SEED": seed,
+            "SEMCRAWL_CRAWL_NAME": "workers",
+            "REDIS_URL": f"unix://{redis.socket}",
+        }
+        processes = []
+        for number in range(workers):
+            job = Path(name) / str(number)
+            job.mkdir()
+            line = [sys.executable, "-m", "semcrawl", "crawl", "html"]
+            line += ["-a", "seeds=" + ",".join(world.starts)]
+            line += ["-a", "scope=" + ",".join(sorted(world.hosts))]
+            for key, value in (settings | {"SEMCRAWL_JOBDIR": job}).items():
+                line += ["-s", f"{key}={value}"]
+            environment = os.environ | {"http_proxy": server.address}
+            processes.append(
+                subprocess.Popen(line, cwd=job, env=environment, stdout=subprocess.DEVNULL)
+            )
+        try:
+            for process in processes:
+                if process.wait(PATIENCE):
+                    raise SystemExit(f"a worker on {trial.name} ended with {process.returncode}")
+        finally:
+            for process in processes:
+                process.kill()
+        return area_of(trial, server.log)
+
+
+def main() -> None:
+    """Run."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser.add_argument("--sites", type=Path, required=True)
+    parser.add_argument("--workers", default="1,2,4")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--latency", type=float, default=0.02)
+    parser.add_argument("--only", default="")
+    args = parser.parse_args()
+    counts = [int(count) for count in args.workers.split(",")]
+    only = set(filter(None, args.only.split(",")))
+    trials = [Trial(LinkGraph(world)) for world in load_sites(args.sites)]
+    table = Table("site", *(f"{count} worker{'s'[: count - 1]}" for count in counts))
+    medians: list[list[float]] = []
+    for trial in trials:
+        if only and trial.name not in only:
+            continue
+        # the counts take turns, so that all have the machine's good and bad hours
+        rounds = [
+            [crawl(trial, count, seed, args.latency) for count in counts]
+            for seed in range(args.repeat)
+        ]
+        columns = list(zip(*rounds, strict=True))
+        medians.append([statistics.median(column) for column in columns])
+        cells = [f"{statistics.median(c):.3f} ± {(max(c) - min(c)) / 2:.3f}" for c in columns]
+        table.add_row(trial.name, *cells)
+        print(trial.name, *cells, file=sys.stderr, flush=True)
+    table.add_row("mean", *(f"{statistics.mean(c):.3f}" for c in zip(*medians, strict=True)))
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
