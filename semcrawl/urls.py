@@ -163,6 +163,10 @@ def resolve(
     return Resolver(base, options).resolve(reference)
 
 
+#: references up to this length may be remembered; a URL of one is far from too long
+_SHORT = 300
+
+
 class Resolver:
     """Resolves the references of one page."""
 
@@ -174,13 +178,10 @@ class Resolver:
 
     def resolve(self, reference: str) -> str | None:
         """Make a reference absolute and normalise it, as :func:`resolve` does."""
-        if (
-            self._host
-            and _NORMAL_BELOW_HOST.match(reference)
-            and not _DIRECTORY_INDEX.search(reference)
-            and len(self._host) + len(reference) <= MAX_URL_LENGTH
-        ):
-            return self._host + reference
+        if self._host and len(reference) <= _SHORT:
+            url = _normal_below(self._host, reference)
+            if url:
+                return url
         reference = reference.strip(" \t\n\r\f\x00").translate(_LINE_ENDS)
         if not reference or reference[0] == "#" or len(reference) > MAX_URL_LENGTH:
             return None
@@ -188,6 +189,17 @@ class Resolver:
             return normalise(_join(self._base, reference), self._options)
         except ValueError:
             return None
+
+
+@lru_cache(maxsize=16_384)
+def _normal_below(host: str, reference: str) -> str:
+    """Return the URL of a normal reference below a host (``http://…``); ``""`` for another one.
+
+    Remembered, as most links of a page are on many of the site.
+    """
+    if _NORMAL_BELOW_HOST.match(reference) and not _DIRECTORY_INDEX.search(reference):
+        return host + reference
+    return ""
 
 
 def _join(base: str, reference: str) -> str:
