@@ -92,10 +92,10 @@ def sigmoid(logit: float) -> float:
 
 def sigmoids(logits: Floats) -> Floats:
     """:func:`sigmoid` of each."""
-    half: Floats = np.tanh(logits * np.float32(0.5))  # which needs no guard against overflow
-    half += 1
-    half *= np.float32(0.5)
-    return half
+    result: Floats = np.tanh(logits * np.float32(0.5))  # which needs no guard against overflow
+    result += 1
+    result *= np.float32(0.5)
+    return result
 
 
 def page_index(values: NDArray[np.floating], horizon: float = math.inf) -> float:
