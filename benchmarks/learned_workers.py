@@ -12,7 +12,6 @@ of the repetitions ± half their spread.
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import subprocess
 import sys
@@ -25,30 +24,19 @@ from rich.table import Table
 
 from semcrawl.evaluation.folder import load_sites
 from semcrawl.evaluation.graph import LinkGraph, is_rdf
-from semcrawl.evaluation.live import LIVE_SETTINGS
+from semcrawl.evaluation.live import (
+    LIVE_SETTINGS,
+    run_of,
+    spider_command,
+    spider_environment,
+)
 from semcrawl.evaluation.metrics import auc_relative
-from semcrawl.evaluation.serve import Asked, WorldServer
+from semcrawl.evaluation.serve import WorldServer
 from semcrawl.frontier import EmbeddedRedis
-from semcrawl.urls import normalise
 
 IN_FLIGHT = 16
 #: seconds until a crawl counts as hanging
 PATIENCE = 600
-
-
-def area_of(trial: Trial, asked: list[Asked]) -> float:
-    """Area of a crawl by what its server was asked for."""
-    had: set[str] = set()
-    curve = []
-    for one in asked:
-        if one.robots:
-            continue
-        url = normalise(one.url) or one.url
-        answer = trial.graph.look(url).answer
-        if one.status == 200 and is_rdf(answer):
-            had.add(answer.document or url)
-        curve.append(len(had))
-    return auc_relative(curve, trial.bound, trial.budget)
 
 
 def crawl(trial: Trial, workers: int, seed: int, latency: float) -> float:
@@ -70,12 +58,8 @@ def crawl(trial: Trial, workers: int, seed: int, latency: float) -> float:
         for number in range(workers):
             job = Path(name) / str(number)
             job.mkdir()
-            line = [sys.executable, "-m", "semcrawl", "crawl", "html"]
-            line += ["-a", "seeds=" + ",".join(world.starts)]
-            line += ["-a", "scope=" + ",".join(sorted(world.hosts))]
-            for key, value in (settings | {"SEMCRAWL_JOBDIR": job}).items():
-                line += ["-s", f"{key}={value}"]
-            environment = os.environ | {"http_proxy": server.address}
+            line = spider_command(world, settings | {"SEMCRAWL_JOBDIR": job})
+            environment = spider_environment(server.address)
             processes.append(
                 subprocess.Popen(line, cwd=job, env=environment, stdout=subprocess.DEVNULL)
             )
@@ -86,7 +70,9 @@ def crawl(trial: Trial, workers: int, seed: int, latency: float) -> float:
         finally:
             for process in processes:
                 process.kill()
-        return area_of(trial, server.log)
+        asked = [one for one in server.log if not one.robots]
+        run = run_of(trial.graph, "learned", seed, asked, {}, is_rdf)
+        return auc_relative(run.curve, trial.bound, trial.budget)
 
 
 def main() -> None:

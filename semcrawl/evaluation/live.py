@@ -19,6 +19,7 @@ from semcrawl.evaluation.graph import IsTarget, LinkGraph, is_rdf
 from semcrawl.evaluation.serve import Asked, WorldServer
 from semcrawl.evaluation.simulate import Fetch, Run
 from semcrawl.evaluation.study import Crawl, Plan, Progress
+from semcrawl.evaluation.world import World
 from semcrawl.relevance import Label
 from semcrawl.urls import normalise
 from semcrawl.vocabulary import Kind
@@ -82,27 +83,35 @@ def crawl_live(
         _spawn(graph, chosen, server.address, folder, 60 + pages * _SECONDS_PER_REQUEST)
         asked = [one for one in server.log if not one.robots]
         judged = _judged(Path(folder) / "crawl.db")
-    return _as_run(graph, strategy, seed, asked, judged, is_target)
+    return run_of(graph, strategy, seed, asked, judged, is_target)
 
 
-def _spawn(
-    graph: LinkGraph, settings: Mapping[str, Any], proxy: str, folder: str, timeout: float
-) -> None:
-    """Run ``semcrawl crawl html`` with all its traffic through the proxy."""
-    world = graph.world
+def spider_command(world: World, settings: Mapping[str, Any]) -> list[str]:
+    """Return the command line of a crawl of a world by the spider ``html``."""
     command = [sys.executable, "-m", "semcrawl", "crawl", "html"]
     command += ["-a", "seeds=" + ",".join(world.starts)]
     command += ["-a", "scope=" + ",".join(sorted(world.hosts))]
     for name, value in settings.items():
         text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
         command += ["-s", f"{name}={text}"]
+    return command
+
+
+def spider_environment(proxy: str) -> dict[str, str]:
+    """Return the environment in which all of a crawl's traffic goes through the proxy."""
     kept = {k: v for k, v in os.environ.items() if k.lower() not in _PROXY_VARIABLES}
-    environment = kept | {"http_proxy": proxy, "https_proxy": proxy}
-    environment.pop("REDIS_URL", None)
+    kept.pop("REDIS_URL", None)
+    return kept | {"http_proxy": proxy, "https_proxy": proxy}
+
+
+def _spawn(
+    graph: LinkGraph, settings: Mapping[str, Any], proxy: str, folder: str, timeout: float
+) -> None:
+    """Run ``semcrawl crawl html`` with all its traffic through the proxy."""
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter and package
-            command,
-            env=environment,
+            spider_command(graph.world, settings),
+            env=spider_environment(proxy),
             cwd=folder,
             capture_output=True,
             text=True,
@@ -138,7 +147,7 @@ def _rules(text: str | None) -> tuple[str, ...]:
     return tuple((text or "").replace(",", " ").split())
 
 
-def _as_run(
+def run_of(
     graph: LinkGraph,
     strategy: str,
     seed: int,
@@ -146,7 +155,10 @@ def _as_run(
     judged: Mapping[str, tuple[Label, tuple[str, ...], str | None, int]],
     is_target: IsTarget,
 ) -> Run:
-    """Put what the server saw into the form of a simulated run."""
+    """Put what the server saw into the form of a simulated run.
+
+    ``asked``: the requests that count, in order; ``judged``: what the crawl's records say of URLs.
+    """
     run = Run(graph.world.name, strategy, seed)
     had: set[str] = set()
     origin: dict[str, str] = {}  # target of a redirect → the link that led there

@@ -9,6 +9,7 @@ HOME = Page("http://a.example/")
 
 
 def links(*urls: str, **texts: str) -> list[Link]:
+    """Links to these URLs in this order, all with the same texts."""
     return [Link(url, position=i, **texts) for i, url in enumerate(urls)]
 
 
@@ -24,10 +25,12 @@ def fetch(strategy, url, kind, found=(), parent=None):
 
 
 def keys(strategy, urls, parent="http://a.example/"):
+    """Keys of links found on ``parent``, by URL."""
     return {r.link.url: r.key for r in strategy.rank(Page(parent), links(*urls))}
 
 
 def run(seed):
+    """The new keys that a strategy gave after each page of a small crawl."""
     strategy = Learned(LearnedOptions(seed=seed))
     heard = []
     for n in range(30):

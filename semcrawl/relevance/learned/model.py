@@ -20,14 +20,16 @@ _FEW = 64
 
 
 class IndexModel:
-    """Predicts q = σ(prior + Σ weights of a link's rows) and learns from soft targets."""
+    """Predicts q = σ(prior + Σ weights of a link's rows) and learns from soft targets.
 
-    def __init__(self, options: LearnedOptions, weights: Floats | None = None) -> None:
-        size = 1 << options.table_bits
+    ``weights``: all 0 at first, one for each row; written to.
+    """
+
+    def __init__(self, options: LearnedOptions, weights: Floats) -> None:
         self._rate = options.learning_rate
         self._initial = options.initial_squares
-        self.weights: Floats = np.zeros(size, np.float32) if weights is None else weights
-        self.squares: Floats = np.full(size, options.initial_squares, np.float32)
+        self.weights = weights
+        self.squares: Floats = np.full(len(weights), options.initial_squares, np.float32)
 
     def logits(self, rows: Rows, starts: Ids, priors: Floats) -> Floats:
         """Logits of many links: ``rows`` one after the other, each link's beginning in ``starts``.

@@ -99,22 +99,23 @@ class WaitingOrder:
 
         And what the first of the others is believed to be worth, if there are any.
         """
-        front, told = self.front(host), self._table.columns["told"]
+        told = self._table.columns["told"]
+        best, next_best = self._best(self.front(host), most)
+        if self._behind(host) > (told[best].min() if len(best) == most else -math.inf):
+            take, reserve = max(most, self._options.head), self._reserves[host]
+            self._fronts[host] = np.concatenate((self.front(host), reserve[:take]))
+            self._reserves[host] = reserve[take:]
+            self._may_be_sure = True
+            best, next_best = self._best(self.front(host), most)
+        return best, max(next_best, self._behind(host))
+
+    def _behind(self, host: int) -> float:
+        """What the first link in a host's reserve is believed to be worth."""
         reserve = self._reserves.get(host, _NO_LINKS)
-        best, next_best = self._best(front, most)
-        if len(reserve):
-            next_best = max(next_best, told.item(reserve[0]))
-            if len(front) < most or next_best > told[best].min():
-                take = max(most, self._options.head)
-                self._fronts[host] = np.concatenate((front, reserve[:take]))
-                self._reserves[host] = reserve = reserve[take:]
-                self._may_be_sure = True
-                best, next_best = self._best(self.front(host), most)
-                if len(reserve):
-                    next_best = max(next_best, told.item(reserve[0]))
-        return best, next_best
+        return self._table.columns["told"].item(reserve[0]) if len(reserve) else -math.inf
 
     def _best(self, front: Ids, most: int) -> tuple[Ids, float]:
+        """The best of a front, so many, and what the next one is believed to be worth."""
         if len(front) <= most:
             return front, -math.inf
         against = -self._table.columns["told"][front]
