@@ -147,6 +147,8 @@ class SharedLearning:
             for event in news:
                 if event.event is not None and (self.in_step or not event.mine):
                     self._hear_outcome(event.event, event.queue, mine=event.mine)
+                    if event.more:  # nobody takes a link in between
+                        continue
                     moved = self.strategy.rekeyed()
                     if event.mine or not self.in_step or self._loading:
                         keys.update(moved)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from semcrawl.frontier.contract import Frontier, Lease
@@ -16,6 +17,8 @@ class LeaseBook:
 
     def __init__(self) -> None:
         self._in_flight: dict[str, Lease] = {}
+        #: since when (``time.monotonic``)
+        self._since: dict[str, float] = {}
         self._held: dict[str, Lease] = {}
         self._sent: set[str] = set()
         self._ended: list[Lease] = []
@@ -37,6 +40,11 @@ class LeaseBook:
         """How many links are in flight."""
         return len(self._in_flight)
 
+    def slow(self, seconds: float) -> int:
+        """How many links have been in flight for longer than so many seconds."""
+        before = time.monotonic() - seconds
+        return sum(1 for since in self._since.values() if since < before)
+
     @property
     def unsent(self) -> int:
         """How many of them have sent no request yet."""
@@ -49,6 +57,7 @@ class LeaseBook:
     def hand_out(self, lease: Lease) -> None:
         """Note that a link goes to its spider."""
         self._in_flight[lease.id] = lease
+        self._since[lease.id] = time.monotonic()
         self._held[lease.id] = lease
 
     def send(self, lease: Lease) -> None:
@@ -62,6 +71,7 @@ class LeaseBook:
     def land(self, lease: Lease) -> None:
         """Note that it is read and learned from."""
         self._in_flight.pop(lease.id, None)
+        self._since.pop(lease.id, None)
         self._sent.discard(lease.id)
 
     def drop(self, lease: Lease) -> None:

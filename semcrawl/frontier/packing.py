@@ -49,6 +49,8 @@ class News:
     #: queue of the links that the outcome brought
     queue: str
     taken: Sequence[Entry]
+    #: whether the next event was told together with this one
+    more: bool = False
 
 
 def digest(url: str) -> bytes:

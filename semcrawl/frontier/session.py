@@ -23,7 +23,7 @@ from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.frontier.robots import SharedRobots
 from semcrawl.frontier.sessionoptions import SessionOptions
-from semcrawl.frontier.taking import Taker
+from semcrawl.frontier.taking import OVERDUE, Taker
 from semcrawl.relevance import Outcome, Relevance
 from semcrawl.tally import Tally
 
@@ -332,7 +332,7 @@ class CrawlSession:
     def _patiently(self) -> float:
         """Seconds to wait for answers, this worker's or another's."""
         if not self._learning.in_step:
-            return self.options.seed_interval
+            return min(self.options.seed_interval, OVERDUE)
         return self.options.event_interval if self._leases.flying else _NEWS_INTERVAL
 
     async def _keep_leases(self) -> None:

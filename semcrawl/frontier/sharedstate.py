@@ -64,6 +64,7 @@ class SharedState(Frontier):
                 event=fields.get(b"e"),
                 queue=text(fields.get(b"q", b"")),
                 taken=unpack_taken(fields[b"t"], self.keys.root) if b"t" in fields else [],
+                more=bool(fields.get(b"m")),
             )
             for _, fields in found
         ]

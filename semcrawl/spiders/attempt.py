@@ -12,7 +12,7 @@ from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.relevance import Outcome
+from semcrawl.relevance import Outcome, Ranked
 from semcrawl.vocabulary import Kind
 
 #: keys of ``Request.meta`` that :class:`~semcrawl.middlewares.attempts.AttemptMiddleware` sets
@@ -90,6 +90,7 @@ class Attempt:
         *,
         target: bool = False,
         duplicate: bool = False,
+        new_links: tuple[Ranked, ...] = (),
     ) -> Outcome:
         """Say what the fetch turned out to be, for the strategy."""
         return Outcome(
@@ -104,6 +105,7 @@ class Attempt:
             rules=self.memo.rules,
             group=self.lease.entry.group,
             duplicate=duplicate,
+            new_links=new_links,
         )
 
 

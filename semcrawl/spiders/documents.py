@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from scrapy.http import Response
@@ -80,8 +79,10 @@ class DocumentSpider(FocusedSpider):
         target = self.targets.include(Kind.HTML, record.content_type, record.quads)
         if self.targets.has_type(record.content_type):
             items.append(self._file(attempt, response))
-        outcome = attempt.outcome(Kind.HTML, response, target=target, duplicate=duplicate)
-        self.session.learn(replace(outcome, new_links=new), self.queue)
+        outcome = attempt.outcome(
+            Kind.HTML, response, target=target, duplicate=duplicate, new_links=new
+        )
+        self.session.learn(outcome, self.queue)
         return [*items, record]
 
     async def follow_page(
@@ -122,8 +123,10 @@ class DocumentSpider(FocusedSpider):
         else:
             await self.hand_over(page, links)
         target = whole and self.targets.include(Kind.RDF, record.content_type)
-        outcome = attempt.outcome(Kind.RDF, response, target=target, duplicate=duplicate)
-        self.session.learn(replace(outcome, new_links=new), self.queue)
+        outcome = attempt.outcome(
+            Kind.RDF, response, target=target, duplicate=duplicate, new_links=new
+        )
+        self.session.learn(outcome, self.queue)
         items: list[Any] = [record]
         if self.targets.has_type(record.content_type):
             items.insert(0, self._file(attempt, response))

@@ -31,13 +31,15 @@ def page_links(number: int) -> list[Link]:
 class Worker:
     """A session with the learned strategy, whose links are answered by the test."""
 
-    def __init__(self, redis: EmbeddedRedis, prefix: str, name: str) -> None:
+    def __init__(
+        self, redis: EmbeddedRedis, prefix: str, name: str, *, shared: bool = True
+    ) -> None:
         frontier = RedisFrontier(
             str(redis.socket), prefix=prefix, worker_id=name,
             options=FrontierOptions(delay=0.0, concurrency=100),
         )  # fmt: skip
         self.strategy = Learned()
-        self.session = CrawlSession(frontier, self.strategy, SessionOptions(shared=True))
+        self.session = CrawlSession(frontier, self.strategy, SessionOptions(shared=shared))
         self.leases: asyncio.Queue[Lease] = asyncio.Queue()
 
     async def begin(self) -> None:
@@ -133,6 +135,20 @@ async def test_a_link_whose_taker_is_silent_is_not_waited_for_for_ever(
         taker.session.drain()
     if idle := [other for other in workers if other not in takers]:
         await next_lease(idle)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+async def test_an_answer_that_takes_long_is_not_waited_for(
+    embedded: EmbeddedRedis, prefix: str, shared: bool
+) -> None:
+    """Of many seeds, one whose host hangs does not stop the others."""
+    worker = Worker(embedded, f"slow-{prefix}", "one", shared=shared)
+    await worker.begin()
+    seeds = [f"http://{name}.example/" for name in "abc"]
+    await worker.session.intake.plant([(url, LinkMemo()) for url in seeds], "html")
+    first, second = [(await next_lease([worker]))[1].entry.url for _ in range(2)]
+    assert first != second
+    await worker.session.detach("html")
 
 
 @pytest.fixture

@@ -3,10 +3,11 @@
 -- and to read on at once: last event that the worker read (or false), most events to return
 -- Returns the last event's id; or what there is after the last that was read, as XRANGE does, unless
 -- the call is repeated.
+-- Of events told together all but the last are marked: more follow (m).
 local id
-for _, event in ipairs(ARGS[2]) do
+for number, event in ipairs(ARGS[2]) do
   id = call('XADD', ROOT .. 'events', 'MAXLEN', '~', ARGS[3], '*', 'w', ARGS[1], 'e', event,
-    'q', ARGS[4])
+    'q', ARGS[4], 'm', number < #ARGS[2] and '1' or '')
 end
 answer(id)
 if not ARGS[5] then return id end

@@ -7,17 +7,17 @@ import numpy as np
 from semcrawl.relevance.learned.memory import CrawlMemory
 from semcrawl.relevance.learned.model import Floats
 
-#: hosts from which on what is in flight is no reason to wait: others can be asked meanwhile
+#: answering hosts from which on nothing in flight is waited for: others can be asked meanwhile
 _MANY_HOSTS = 8
 
 
 def room(memory: CrawlMemory, uncertain: int) -> int:
     """How many more fetches to start, ``uncertain`` ones, no sure targets, being under way."""
-    options, order = memory.options, memory.order
-    if not options.ramp or order.hosts >= _MANY_HOSTS:
+    options, hosts = memory.options, len(memory.answering)
+    if not options.ramp or hosts >= _MANY_HOSTS:
         return 1 << 30
-    allowed = max(1, order.hosts) + int(memory.fetches / options.ramp)
-    return order.sure() + max(0, allowed - uncertain)
+    allowed = max(1, hosts) + int(memory.fetches / options.ramp)
+    return memory.order.sure() + max(0, allowed - uncertain)
 
 
 def expected_next(memory: CrawlMemory, requests: int) -> float:
@@ -40,6 +40,4 @@ def expected_remaining(memory: CrawlMemory) -> float:
 
 
 def _waiting_indexes(memory: CrawlMemory) -> Floats:
-    table = memory.table
-    indexes: Floats = table["index"][table.waiting()]
-    return indexes
+    return memory.believed(memory.table.waiting())

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semcrawl.relevance.learned.answering import AnsweringHosts
 from semcrawl.relevance.learned.explore import FetchCounts
 from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.judging import Judge, Judgement
@@ -22,6 +23,7 @@ from semcrawl.relevance.learned.table import (
     DONE,
     FAILED,
     NONE,
+    SILENT,
     TAKEN,
     TARGET,
     TWIN,
@@ -55,6 +57,7 @@ class CrawlMemory:
         self.table = LinkTable()
         self.order = WaitingOrder(options, self.table, self.scores)
         self.hosts = FetchCounts()
+        self.answering = AnsweringHosts()
         self.clusters = FetchCounts()
         self.sections = FetchCounts()
         self.subsections = FetchCounts()
@@ -140,8 +143,12 @@ class CrawlMemory:
         if self.table["state"][number] == WAITING:
             self.table["prior"][number] = NEVER
 
-    def observe(self, number: int, *, target: bool, links: range) -> None:
-        """Learn from a fetch: whether it was a target, and which new links it opened."""
+    def observe(self, number: int, *, target: bool, links: range, answered: bool = True) -> None:
+        """Learn from a fetch: whether it was a target, and which new links it opened.
+
+        ``answered``: something came of it. What fails on a host that never answered tells of that
+        host, and nothing of what good links look like.
+        """
         columns = self.table.columns  # read one by one here: whole columns are cut to length
         state, index = columns["state"].item(number), columns["index"].item(number)
         if state == WAITING:
@@ -156,20 +163,28 @@ class CrawlMemory:
         if target:
             columns["flags"][number] |= TARGET
         rows, error = self.table.rows(number), abs(seen - index)
-        if error >= _AS_EXPECTED:
+        host = columns["host"].item(number)
+        if answered:
+            self.answering.answered(host)
+        else:
+            columns["flags"][number] |= SILENT
+        telling = answered or self.answering.failed(host)
+        if telling and error >= _AS_EXPECTED:
             self.models.index.update(rows, columns["prior"].item(number), seen, 1.0)
-        if abs(target - columns["target"].item(number)) >= _KIND_AS_EXPECTED:
+        if telling and abs(target - columns["target"].item(number)) >= _KIND_AS_EXPECTED:
             self.models.kinds.update(rows, columns["target_prior"].item(number), float(target), 1.0)
         if self.options.use_backups and error >= _NO_NEWS:
             self._back_up(number)
         self.fetches += 1
-        self._refresh.note(columns["host"].item(number), error)
+        self._refresh.note(host, error)
 
     def _values(self, links: range) -> Floats:
         """What each link turned out to be worth, or else is predicted to be."""
         part = slice(links.start, links.stop)
         observed = self.table.columns["observed"][part]
         predicted = self.table.columns["index"][part]
+        if self.answering.doubtful:
+            predicted = predicted * self.answering.trust(self.table.columns["host"][part])
         values: Floats = np.where(np.isnan(observed), predicted, observed)
         return values
 
@@ -217,10 +232,17 @@ class CrawlMemory:
 
     # -- the order of what waits
 
+    def believed(self, numbers: Ids) -> Floats:
+        """Index as last predicted, less on hosts that never answered."""
+        index: Floats = self.table["index"][numbers]
+        if self.answering.doubtful:
+            index = index * self.answering.trust(self.table["host"][numbers])
+        return index
+
     def scores(self, numbers: Ids) -> Floats:
         """Index (as last predicted) plus exploration bonus, less in sections that ran dry."""
         table = self.table
-        index: Floats = table["index"][numbers]
+        index = self.believed(numbers)
         sections = table["section"][numbers]
         worth: Floats = index - np.float32(self.options.dry_penalty) * self.sections.dryness(
             sections
@@ -252,6 +274,7 @@ class CrawlMemory:
     def replace_table(self, table: LinkTable) -> None:
         """Go on with other links; those that were being fetched wait again."""
         self.table = table
+        self.answering = AnsweringHosts.of(table)
         self.order = WaitingOrder(self.options, table, self.scores)
         state = table["state"]
         state[state == TAKEN] = WAITING

@@ -43,7 +43,7 @@ class LearnedOptions:
     #: links of an index below this get less of the bonus, in proportion to the index's root
     explore_index: float = 0.10
     #: taken off the prior of an address whose page is known under another address (logits)
-    twin_penalty: float = 2.5
+    twin_penalty: float = 3.5
     #: taken off a link's worth when its section ran dry, once for 32 fruitless fetches in a row,
     #: twice for 96, three times for 224 …: endless parts of a site fall behind, and those sooner
     #: that grow with every fetch
@@ -60,7 +60,7 @@ class LearnedOptions:
     #: … except those of the first so many links of the host, refreshed with the next answers
     first: int = 64
     #: … once they were off by so much in all
-    refresh_surprise: float = 0.2
+    refresh_surprise: float = 0.1
     #: how many links of a host keep an exact key in the frontier
     head: int = 256
     #: a key is moved only when it is off by more than this

@@ -49,11 +49,6 @@ class WaitingOrder:
         self._may_be_sure = False
 
     @property
-    def hosts(self) -> int:
-        """Number of hosts that links waited on at the last rebuild, or joined since."""
-        return len(self._fronts)
-
-    @property
     def crowded(self) -> list[int]:
         """Numbers of the hosts on which more links wait than are in front."""
         return list(self._reserves)

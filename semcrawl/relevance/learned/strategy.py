@@ -13,6 +13,7 @@ from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.learned import expecting
+from semcrawl.relevance.learned.answering import NO_HOST
 from semcrawl.relevance.learned.features import FeatureMaker, LinkFacts
 from semcrawl.relevance.learned.keeping import content_of, take_over
 from semcrawl.relevance.learned.memory import CrawlMemory
@@ -104,9 +105,12 @@ class Learned:
         elsewhere = known.get(outcome.final_url, number)
         if elsewhere != number:
             memory.superseded(elsewhere)
+        success = outcome.status is not None and 200 <= outcome.status < 300
+        answered = success or outcome.duplicate or outcome.kind is not None
         had = outcome.duplicate or outcome.kind not in (Kind.HTML, Kind.RDF)
         target = outcome.target and not outcome.duplicate
-        memory.observe(number, target=target, links=range(0) if had else children)
+        links = range(0) if had else children
+        memory.observe(number, target=target, links=links, answered=answered)
 
     def _add(self, number: int, page: str, links: Sequence[Ranked]) -> range:
         """Put the new ones among the links of a page in the table; return their numbers."""
@@ -237,6 +241,9 @@ class Learned:
         index, target = judged.indexes, judged.likely
         if not len(index):
             return index, target, index
+        if memory.answering.doubtful:
+            hosts = np.array([memory.hosts.numbers.get(f.host, NO_HOST) for f in facts])
+            index = index * memory.answering.trust(hosts)
         groups = [f.groups for f in facts]
         sections = np.array([memory.sections.numbers.get(g[1], -1) for g in groups])
         dryness: Floats = np.where(sections < 0, np.float32(0), memory.sections.dryness(sections))
