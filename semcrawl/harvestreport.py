@@ -32,6 +32,10 @@ class RunFigures:
     expected_left: float | None = None
     #: ended early, as what is left is not expected to pay
     gave_up: bool = False
+    #: the host out of scope that most links lead to, and how many
+    left_out: tuple[str, int] = ("", 0)
+    #: hosts of the seeds
+    seed_hosts: tuple[str, ...] = ()
 
 
 def last_summary(folder: Path) -> dict[str, Any]:
@@ -108,6 +112,13 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         if run.expected_left is not None:
             left += f"; about {run.expected_left:,.0f} targets are expected behind them"
         console.print(left + (". Ended early for that." if run.gave_up else "."))
+    host, links = run.left_out
+    if links > summary.rdf_documents + summary.html_documents:
+        console.print(
+            f"{links:,} links lead to {host}, which is out of scope. To follow them: "
+            f"--scope {','.join((*run.seed_hosts, host))}",
+            soft_wrap=True,
+        )
     console.print(f"Quads: {folder / 'quads.nq'}   Records: {folder / 'crawl.db'}")
 
 

@@ -69,3 +69,30 @@ class Tally:
     def harvest_rate(self) -> float:
         """RDF documents per request (sources.md T.7), 0 to 1."""
         return self.rdf_documents / self.requests if self.requests else 0.0
+
+
+#: links left out that are told apart; later ones are not counted
+_MOST_LEFT_OUT = 50_000
+
+
+class LeftOut:
+    """Counts the links that were left out for their scope, by host, each once."""
+
+    def __init__(self) -> None:
+        self._seen: set[int] = set()
+        self._hosts: Counter[str] = Counter()
+
+    def add(self, url: str) -> None:
+        """Note a link that is out of scope."""
+        code = hash(url)
+        if code not in self._seen and len(self._seen) < _MOST_LEFT_OUT:
+            self._seen.add(code)
+            self._hosts[host_of(url)] += 1
+
+    @property
+    def most(self) -> tuple[str, int]:
+        """The host that most of them lead to, and how many; an empty name and 0 if there are none.
+
+        Of equal ones the host that was met first.
+        """
+        return next(iter(self._hosts.most_common(1)), ("", 0))

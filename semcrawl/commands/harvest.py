@@ -31,6 +31,7 @@ from semcrawl.scope import Scope
 from semcrawl.spiders.readoptions import read_options
 from semcrawl.spiders.seeds import read_seeds
 from semcrawl.targets import Targets
+from semcrawl.urls import host_of
 
 #: settings of ``--fast``: for one's own servers only
 _FAST: dict[str, Any] = {
@@ -173,7 +174,12 @@ class Command(OneLineErrors):
             source.close()
         outlook = session.outlook
         run = RunFigures(
-            self._bytes_saved(), outlook.waiting_left, outlook.expected_left, outlook.gave_up
+            self._bytes_saved(),
+            outlook.waiting_left,
+            outlook.expected_left,
+            outlook.gave_up,
+            session.intake.left_out.most,
+            tuple(dict.fromkeys(map(host_of, self._seeds))),
         )
         database = _metadata_url(self.own_settings, folder)
         summary = write_summary(folder, database, run)

@@ -14,6 +14,7 @@ from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Ranked, Relevance
 from semcrawl.relevance.contract import Restrained
+from semcrawl.tally import LeftOut
 from semcrawl.urls import netloc_of, pay_level_domain
 
 #: key of a link that goes to the front of its group
@@ -52,6 +53,8 @@ class Intake:
         self.learning = SharedLearning(frontier, strategy, self.host_key, in_step=in_step)
         #: pay-level domains of the seeds: of this run, of earlier ones, of other workers
         self.roots: set[str] = set()
+        #: links that were out of scope
+        self.left_out = LeftOut()
         self._wake = wake
         self._adds = JoinedAdds(frontier)
         #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
@@ -86,7 +89,14 @@ class Intake:
         if len(dropped) > self.options.known_urls:
             dropped.clear()
         dropped.update(_evidence(page, r.link) for r in ranked if r.group is None)
-        chosen = [r for r in ranked if r.group is not None and allowed(r)]
+        chosen = []
+        for r in ranked:
+            if r.group is None:
+                continue
+            if allowed(r):
+                chosen.append(r)
+            else:
+                self.left_out.add(r.link.url)
         await self.learning.apply_values()
         entries = [
             Entry(
