@@ -11,19 +11,21 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from semcrawl.errors import FrontierError
 from semcrawl.frontier.contexts import ContextCache
 from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.gathering import let_others_work
 from semcrawl.frontier.intake import Intake
 from semcrawl.frontier.leasebook import LeaseBook
 from semcrawl.frontier.outlook import Outlook
 from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.ports import Port, Ports
 from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.frontier.robots import SharedRobots
 from semcrawl.frontier.sessionoptions import SessionOptions
-from semcrawl.frontier.taking import OVERDUE, Taker
+from semcrawl.frontier.taking import Taker
 from semcrawl.relevance import Outcome, Relevance
 from semcrawl.tally import Tally
 
@@ -31,23 +33,6 @@ logger = logging.getLogger(__name__)
 
 #: seconds between looks for news of links that other workers fetch, while they are waited for
 _NEWS_INTERVAL = 0.05
-#: seconds, at most, for which a busy crawl reads on before the frontier is told of it
-_GATHERING = 0.01
-#: a round of the event loop that takes less has found nothing to read, seconds
-_IDLE_ROUND = 0.0003
-
-
-@dataclass(slots=True)
-class _Port:
-    """A spider's side: where its links go, and the list its seeds come from."""
-
-    deliver: Callable[[Lease], None]
-    plant: Callable[[list[str]], None]
-    seed_key: str
-    #: never end by itself: the spider waits on its list
-    waits: bool = False
-    #: its own seeds are in
-    planted: bool = False
 
 
 class CrawlSession:
@@ -71,7 +56,7 @@ class CrawlSession:
         self.digests: set[bytes] = set()
         self.tally = Tally()
         self.finished = asyncio.Event()
-        self._ports: dict[str, _Port] = {}
+        self._ports = Ports()
         self._leases = LeaseBook()
         self._learning = self.intake.learning
         self._taker = Taker(
@@ -90,8 +75,6 @@ class CrawlSession:
         self._opened = False
         self._opening = asyncio.Lock()
         self._heard_at = 0.0
-        self._attached = 0
-        self._seeds_at = float("-inf")
 
     # -- life
     async def open(self) -> None:
@@ -116,8 +99,7 @@ class CrawlSession:
     ) -> None:
         """Serve a spider: links go to ``deliver``, raw seeds from its list to ``plant``."""
         await self.open()
-        self._ports[queue] = _Port(deliver, plant, seed_key, waits)
-        self._attached += 1
+        self._ports.open(queue, Port(deliver, plant, seed_key, waits))
         if not self._tasks:
             self._tasks = [
                 asyncio.create_task(self._pump()),
@@ -127,8 +109,7 @@ class CrawlSession:
 
     def planted(self, queue: str) -> None:
         """Note that a spider's own seeds are in: from now on the crawl may be over."""
-        if queue in self._ports:
-            self._ports[queue].planted = True
+        self._ports.planted(queue)
         self.wake()
 
     async def detach(self, queue: str) -> None:
@@ -223,7 +204,7 @@ class CrawlSession:
         try:
             while not self.finished.is_set():
                 if 2 * self._leases.flying >= self._taker.limit:
-                    await _let_others_work()
+                    await let_others_work()
                 self._wake.clear()
                 pause = await self._turn()
                 if not self._wake.is_set():
@@ -272,9 +253,7 @@ class CrawlSession:
         return self.options.budget - self.requests - self._leases.unsent
 
     def _deliver(self, lease: Lease) -> None:
-        if (port := self._ports.get(lease.entry.queue)) is not None:
-            port.deliver(lease)
-        else:
+        if not self._ports.deliver(lease):
             # its spider has just left: the lease runs out, or goes back when the session closes
             self._leases.drop(lease)
 
@@ -282,16 +261,13 @@ class CrawlSession:
         """Whether nothing is left to do, here and, as far as can be told, elsewhere."""
         if self._draining:
             return True
-        if self._attached < self.options.spiders or not all(
-            port.planted for port in self._ports.values()
-        ):
+        if self._ports.opened < self.options.spiders or not self._ports.all_planted:
             return False
         if self.options.budget is not None and self.requests >= self.options.budget:
             return True
-        if any(port.waits for port in self._ports.values()):
+        if self._ports.any_waits:
             return self._idle_for(self.options.idle_time) and self.options.idle_time > 0
-        seed_keys = [port.seed_key for port in self._ports.values()]
-        counts = await self.frontier.counts(list(self._ports), seed_keys)
+        counts = await self.frontier.counts(list(self._ports), self._ports.seed_keys)
         if not counts.finished:
             self._last_work = time.monotonic()
             return False
@@ -305,18 +281,11 @@ class CrawlSession:
         return time.monotonic() - self._last_work >= seconds
 
     async def _take_seeds(self) -> int:
-        """Give each spider the raw seeds from its list, from time to time."""
-        found = 0
-        now = time.monotonic()
-        if self._leases and now - self._seeds_at < self.options.seed_interval:
-            return 0
-        self._seeds_at = now
-        for port in list(self._ports.values()):
-            raw = await self.frontier.take_seeds(port.seed_key, 1000)
-            if raw:
-                found += len(raw)
-                self._last_work = time.monotonic()
-                port.plant(raw)
+        """Give each spider the raw seeds from its list, from time to time; return how many."""
+        interval = self.options.seed_interval if self._leases else 0.0
+        found = await self._ports.take_seeds(self.frontier, interval)
+        if found:
+            self._last_work = time.monotonic()
         return found
 
     async def _hear_sometimes(self, *, heard: bool) -> None:
@@ -332,7 +301,7 @@ class CrawlSession:
     def _patiently(self) -> float:
         """Seconds to wait for answers, this worker's or another's."""
         if not self._learning.in_step:
-            return min(self.options.seed_interval, OVERDUE)
+            return self.options.seed_interval
         return self.options.event_interval if self._leases.flying else _NEWS_INTERVAL
 
     async def _keep_leases(self) -> None:
@@ -346,17 +315,3 @@ class CrawlSession:
                 if time.monotonic() - saved >= self.options.save_interval:
                     saved = time.monotonic()
                     await self._learning.save()
-
-
-async def _let_others_work() -> None:
-    """Wait until all that has arrived is read, but not for long.
-
-    What is told and taken at once costs hardly more than a part of it.
-    """
-    began = last = time.monotonic()
-    idle_rounds = 0
-    while idle_rounds < 2 and last - began < _GATHERING:
-        await asyncio.sleep(0)
-        now = time.monotonic()
-        idle_rounds = idle_rounds + 1 if now - last < _IDLE_ROUND else 0
-        last = now

@@ -17,7 +17,7 @@ from semcrawl.relevance.contract import Restrained
 #: how often a take is tried again as there was news meanwhile, before it goes ahead
 _ATTEMPTS = 4
 #: seconds after which nobody waits any longer for an answer before going on
-OVERDUE = 2.0
+_OVERDUE = 2.0
 
 
 class Taker:
@@ -58,9 +58,9 @@ class Taker:
         flying = self._leases.flying
         room = min(left, self._concurrency() - flying, self._options.leases - len(self._leases))
         if isinstance(self._strategy, Restrained):
-            slow = self._leases.slow(OVERDUE)
+            slow = self._leases.slow(_OVERDUE)
             # in step, what others have in flight counts as well, unless nothing is heard of it
-            overdue = time.monotonic() - self._learning.learned_at > OVERDUE
+            overdue = time.monotonic() - self._learning.learned_at > _OVERDUE
             others = 0 if overdue and flying == slow else self._learning.in_flight - slow
             waited_for = max(flying - slow, others)
             allowed = self._strategy.room(waited_for)
