@@ -82,3 +82,11 @@ def test_trust_is_full_or_halved_by_every_failure_before_the_first_answer(story)
     expected = [1.0 if host in answered else 0.5 ** failures[host] for host in failures]
     assert hosts.trust(np.array([*failures, NO_HOST])).tolist() == [*expected, 1.0]
     assert len(hosts) == len(answered)
+
+
+def test_an_explanation_tells_of_a_host_that_never_answered():
+    strategy = crawl_with_failures("gone.example")
+    (link,) = links("http://gone.example/topics/")
+    rows = strategy.explain(HOME, link)
+    assert ("against", "× 0.062 host never answered so far") in rows
+    assert not any("answered" in text for _, text in strategy.explain(HOME, links(ALIKE)[0]))

@@ -14,6 +14,7 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.learned import expecting
 from semcrawl.relevance.learned.answering import NO_HOST
+from semcrawl.relevance.learned.explaining import evidence
 from semcrawl.relevance.learned.features import FeatureMaker, LinkFacts
 from semcrawl.relevance.learned.keeping import content_of, take_over
 from semcrawl.relevance.learned.memory import CrawlMemory
@@ -30,8 +31,6 @@ from semcrawl.vocabulary import Kind
 
 #: descriptions of links that were ranked but not yet learned of
 _REMEMBERED = 50_000
-#: features shown for and against a link
-_EXPLAINED = 8
 #: from this probability on a link is labelled R; where only a look inside can tell, from the other
 _LIKELY_TARGET = 0.5
 _WORTH_A_LOOK = 0.1
@@ -156,26 +155,17 @@ class Learned:
         (facts,) = self._facts(page.url, [link])
         if facts.dropped:
             return [("dropped", "its address, type or rel is never a page's or a target's")]
-        memory = self._memory
         index, target, scores = self._judge([link.url], [facts])
         label = self._label(page, link, facts, float(index[0]), float(target[0]))
         named = self._maker.named(link, folder_of(page.url), self._seeds)
-        weighed = sorted(((float(memory.models.index.weights[row]), name) for name, row in named))
-        rows = [
+        return [
             ("label", str(label)),
             ("rules", " ".join(relevancy_r(link)[1]) or "none holds"),
             ("index", f"{index[0]:.3f} targets per request"),
             ("exploration bonus", f"{scores[0] - index[0]:.3f}"),
             ("is a target", f"{target[0]:.0%} likely"),
-            ("prior", f"{facts.signs.prior:+.2f} logits"),
+            *evidence(self._memory, link.url, facts, named),
         ]
-        if memory.judge.has_twin(memory.table, link.url):
-            penalty = self.options.twin_penalty
-            rows.append(("against", f"{-penalty:+.2f} page known under another address"))
-        best, worst = weighed[: -_EXPLAINED - 1 : -1], weighed[:_EXPLAINED]
-        rows += [("for", f"{weight:+.2f} {name}") for weight, name in best if weight > 0.005]
-        rows += [("against", f"{weight:+.2f} {name}") for weight, name in worst if weight < -0.005]
-        return rows
 
     def dump_state(self) -> bytes:
         """Weights, counts, the discovery tree and the best of the waiting links."""
