@@ -18,7 +18,7 @@ from semcrawl.relevance.learned.parts import LinkParts, tags_of
 from semcrawl.relevance.learned.places import LONGEST, SeedFolders
 from semcrawl.relevance.learned.prior import LinkSigns
 from semcrawl.relevance.learned.targets import TargetSigns
-from semcrawl.relevance.learned.words import fold_digits
+from semcrawl.relevance.learned.words import FOLDED, fold_digits
 
 #: texts of one kind whose rows are remembered
 _CACHE_SIZE = 20_000
@@ -240,6 +240,8 @@ class _Rows(dict[str, int]):
         self._folds = topic in _WORDY
 
     def __missing__(self, token: str) -> int:
+        if self._folds and token.isdecimal() and token != FOLDED:
+            return self[FOLDED]  # not remembered: there are as many numbers as one likes
         folded = fold_digits(token) if self._folds else token
         if folded != token:
             row = self[token] = self[folded]

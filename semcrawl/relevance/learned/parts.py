@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import unquote
 
 from semcrawl.links import Link
@@ -35,15 +36,13 @@ class LinkParts:
         self.folders = folder.names
         self.folder_words = folder.words
         self.trailing = not last
-        self.extension = ""
-        self.endings: list[str] = []
+        self.extension, self.endings, self.ending = _NONE
         if last:
             #: of the path, not folded; at least one
             self.segments = [*folder.segments, last]
             self.file = folded_name(last)
-            if "." in last:
-                self.extension, self.endings = _endings(last)
-            self.ending = fold_digits(".".join(self.endings)) if self.endings else ""
+            stem, dot, endings = last.partition(".")
+            self.extension, self.endings, self.ending = _endings(endings) if dot and stem else _NONE
         else:
             self.segments = folder.segments or [""]
             self.file = ""
@@ -63,10 +62,16 @@ def tags_of(link: Link) -> tuple[str, str]:
     return tags, "/".join(tags.rsplit("/", 3)[-3:])
 
 
-def _endings(name: str) -> tuple[str, list[str]]:
-    """Extension of a file name, and its last two endings (``dump.nt.gz``: ``nt``, ``gz``)."""
-    stem, *endings = name.split(".")
-    if not stem or not endings:
-        return "", []
+@lru_cache(maxsize=4096)
+def _endings(dotted: str) -> tuple[str, tuple[str, ...], str]:
+    """Extension, last two endings, and these folded, of what follows a file name's first dot.
+
+    Of ``dump.nt.gz``: ``gz``; ``nt`` and ``gz``; ``nt.gz``.
+    """
+    endings = dotted.split(".")
     extension = endings[-1] if _EXTENSION.fullmatch(endings[-1]) else ""
-    return extension, [e for e in endings if _EXTENSION.fullmatch(e)][-2:]
+    found = tuple(e for e in endings if _EXTENSION.fullmatch(e))[-2:]
+    return extension, found, fold_digits(".".join(found))
+
+
+_NONE: tuple[str, tuple[str, ...], str] = ("", (), "")

@@ -6,6 +6,8 @@ import re
 
 _DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"[^\W_]+")
+#: what stands for every run of digits
+FOLDED = "0"
 
 
 def words_of(text: str) -> list[str]:
@@ -13,7 +15,7 @@ def words_of(text: str) -> list[str]:
     return _WORDS.findall(text)
 
 
-def fold_digits(text: str, to: str = "0") -> str:
+def fold_digits(text: str, to: str = FOLDED) -> str:
     """Every run of digits turned into ``0``, or something else."""
     if text.isdecimal():
         return to
