@@ -15,6 +15,8 @@ UNSENT = frozenset(
 )
 #: hosts shown as current
 _CURRENT_HOSTS = 3
+#: links left out that are told apart; later ones are not counted
+_MOST_LEFT_OUT = 50_000
 
 
 def is_aside(rules: str | Iterable[str]) -> bool:
@@ -69,10 +71,6 @@ class Tally:
     def harvest_rate(self) -> float:
         """RDF documents per request (sources.md T.7), 0 to 1."""
         return self.rdf_documents / self.requests if self.requests else 0.0
-
-
-#: links left out that are told apart; later ones are not counted
-_MOST_LEFT_OUT = 50_000
 
 
 class LeftOut:

@@ -207,3 +207,17 @@ async def test_a_worker_knows_its_own_takes_and_hears_what_it_publishes_in_its_p
     heard = await two.publish_and_hear(limit=3)
     assert [len(n.taken) for n in heard] == [1, 1, 0]
     assert await two.events() == [b"second"]
+
+
+async def test_outcomes_told_together_say_which_is_the_last(
+    pair: tuple[RedisFrontier, RedisFrontier],
+) -> None:
+    one, two = pair
+    await one.publish(b"a", b"b", queue="html")
+    await one.publish(b"c", queue="html")
+    news = [news for news in await two.news() if news.event]
+    assert [(news.event, news.more) for news in news] == [
+        (b"a", True),
+        (b"b", False),
+        (b"c", False),
+    ]
