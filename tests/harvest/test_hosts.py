@@ -34,6 +34,7 @@ def test_a_host_that_is_gone_is_not_asked_for_ever(tmp_path: Path, closed_port: 
     assert run.err.count("robots.txt") <= 1
 
 
+@pytest.mark.slow
 def test_a_name_that_leads_home_is_refused_unless_a_seed_names_it(tmp_path: Path) -> None:
     """A page that links to numbers which resolve to loopback sends us nowhere."""
     log = tmp_path / "requests.jsonl"

@@ -57,6 +57,7 @@ def said(out: Path) -> set[str]:
     return {line.split('"')[1] for line in (out / "quads.nq").read_text().splitlines()}
 
 
+@pytest.mark.slow
 def test_a_revisit_brings_the_results_up_to_date(site: tuple[Path, str], tmp_path: Path) -> None:
     """Changed documents replace their quads, new ones come in, those that are gone go."""
     folder, start = site

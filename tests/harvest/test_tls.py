@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -87,6 +88,7 @@ def serving(folder: Path) -> Iterator[int]:
         server.server_close()
 
 
+@pytest.mark.slow
 def test_pages_over_tls_come_through_few_connections(tmp_path: Path) -> None:
     with serving(tmp_path) as port:
         run = harvest(

@@ -76,6 +76,7 @@ def test_a_document_without_end_is_an_error_and_the_next_is_read(
     reader.close()
 
 
+@pytest.mark.slow
 def test_json_ld_that_is_not_large_is_ended_too() -> None:
     """As a document, and in the scripts of a page, however they are written; other pages stay."""
     options = ReadOptions(max_seconds=SECONDS)
