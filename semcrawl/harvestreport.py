@@ -14,6 +14,7 @@ from rich.table import Table
 
 from semcrawl.metadata.database import connect
 from semcrawl.metadata.summary import Summary, last_problem, summarise
+from semcrawl.urls import host_of
 
 #: hosts shown in the table
 _SHOWN = 30
@@ -32,10 +33,8 @@ class RunFigures:
     expected_left: float | None = None
     #: ended early, as what is left is not expected to pay
     gave_up: bool = False
-    #: the host out of scope that most links lead to, and how many
+    #: a link to the host out of scope that most links lead to, and how many there are
     left_out: tuple[str, int] = ("", 0)
-    #: hosts of the seeds
-    seed_hosts: tuple[str, ...] = ()
 
 
 def last_summary(folder: Path) -> dict[str, Any]:
@@ -112,11 +111,11 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         if run.expected_left is not None:
             left += f"; about {run.expected_left:,.0f} targets are expected behind them"
         console.print(left + (". Ended early for that." if run.gave_up else "."))
-    host, links = run.left_out
+    example, links = run.left_out
     if links > summary.rdf_documents + summary.html_documents:
         console.print(
-            f"{links:,} links lead to {host}, which is out of scope. To follow them: "
-            f"--scope {','.join((*run.seed_hosts, host))}",
+            f"{links:,} links lead to {host_of(example)}, which is out of scope. A new harvest "
+            f"with one of them as a further seed follows them: {example}",
             soft_wrap=True,
         )
     console.print(f"Quads: {folder / 'quads.nq'}   Records: {folder / 'crawl.db'}")

@@ -79,18 +79,24 @@ class LeftOut:
     def __init__(self) -> None:
         self._seen: set[int] = set()
         self._hosts: Counter[str] = Counter()
+        #: host → the first link to it
+        self._first: dict[str, str] = {}
 
     def add(self, url: str) -> None:
         """Note a link that is out of scope."""
         code = hash(url)
         if code not in self._seen and len(self._seen) < _MOST_LEFT_OUT:
             self._seen.add(code)
-            self._hosts[host_of(url)] += 1
+            host = host_of(url)
+            self._hosts[host] += 1
+            self._first.setdefault(host, url)
 
     @property
     def most(self) -> tuple[str, int]:
-        """The host that most of them lead to, and how many; an empty name and 0 if there are none.
+        """The first link to the host that most of them lead to, and how many lead there.
 
-        Of equal ones the host that was met first.
+        Of equal hosts the one that was met first; an empty URL and 0 if there is none.
         """
-        return next(iter(self._hosts.most_common(1)), ("", 0))
+        for host, links in self._hosts.most_common(1):
+            return self._first[host], links
+        return "", 0

@@ -31,7 +31,6 @@ from semcrawl.scope import Scope
 from semcrawl.spiders.readoptions import read_options
 from semcrawl.spiders.seeds import read_seeds
 from semcrawl.targets import Targets
-from semcrawl.urls import host_of
 
 #: settings of ``--fast``: for one's own servers only
 _FAST: dict[str, Any] = {
@@ -174,12 +173,11 @@ class Command(OneLineErrors):
             source.close()
         outlook = session.outlook
         run = RunFigures(
-            self._bytes_saved(),
-            outlook.waiting_left,
-            outlook.expected_left,
-            outlook.gave_up,
-            session.intake.left_out.most,
-            tuple(dict.fromkeys(map(host_of, self._seeds))),
+            bytes_saved=self._bytes_saved(),
+            waiting=outlook.waiting_left,
+            expected_left=outlook.expected_left,
+            gave_up=outlook.gave_up,
+            left_out=session.intake.left_out.most,
         )
         database = _metadata_url(self.own_settings, folder)
         summary = write_summary(folder, database, run)

@@ -16,9 +16,8 @@ class LeaseBook:
     """
 
     def __init__(self) -> None:
-        self._in_flight: dict[str, Lease] = {}
-        #: since when (``time.monotonic``)
-        self._since: dict[str, float] = {}
+        #: with the time since when (``time.monotonic``)
+        self._in_flight: dict[str, tuple[Lease, float]] = {}
         self._held: dict[str, Lease] = {}
         self._sent: set[str] = set()
         self._ended: list[Lease] = []
@@ -28,7 +27,7 @@ class LeaseBook:
     @property
     def in_flight(self) -> Sequence[Lease]:
         """What is being fetched now."""
-        return list(self._in_flight.values())
+        return [lease for lease, _ in self._in_flight.values()]
 
     @property
     def held(self) -> Sequence[Lease]:
@@ -43,7 +42,7 @@ class LeaseBook:
     def slow(self, seconds: float) -> int:
         """How many links have been in flight for longer than so many seconds."""
         before = time.monotonic() - seconds
-        return sum(1 for since in self._since.values() if since < before)
+        return sum(1 for _, since in self._in_flight.values() if since < before)
 
     @property
     def unsent(self) -> int:
@@ -56,8 +55,7 @@ class LeaseBook:
 
     def hand_out(self, lease: Lease) -> None:
         """Note that a link goes to its spider."""
-        self._in_flight[lease.id] = lease
-        self._since[lease.id] = time.monotonic()
+        self._in_flight[lease.id] = (lease, time.monotonic())
         self._held[lease.id] = lease
 
     def send(self, lease: Lease) -> None:
@@ -71,7 +69,6 @@ class LeaseBook:
     def land(self, lease: Lease) -> None:
         """Note that it is read and learned from."""
         self._in_flight.pop(lease.id, None)
-        self._since.pop(lease.id, None)
         self._sent.discard(lease.id)
 
     def drop(self, lease: Lease) -> None:

@@ -1,4 +1,7 @@
-"""Which hosts answer: links to one that never did are believed to be worth less and less."""
+"""Which hosts answer: links to one that never did are believed to be worth less and less.
+
+To answer is to give a document of any kind, or to lead to one; an error status is no answer.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,11 @@ class AnsweringHosts:
         self._answering: set[int] = set()
         #: share of what links are worth that is left; the last element is that of any other host
         self._trust: Floats = np.ones(1, np.float32)
-        #: whether a host failed that never answered
-        self.doubtful = False
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether some host failed before it ever answered."""
+        return len(self._trust) > 1
 
     def __len__(self) -> int:
         """How many hosts ever answered."""
@@ -47,7 +53,6 @@ class AnsweringHosts:
         if missing > 0:
             self._trust = np.concatenate((self._trust, np.ones(host + missing, np.float32)))
         self._trust[host] *= _PER_FAILURE
-        self.doubtful = True
         return False
 
     def trust(self, hosts: NDArray[np.integer]) -> Floats:

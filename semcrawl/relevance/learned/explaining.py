@@ -30,7 +30,7 @@ def evidence(
     host = memory.hosts.numbers.get(facts.host, NO_HOST)
     trust = float(memory.answering.trust(np.array([host]))[0])
     if trust < 1:
-        rows.append(("against", f"× {trust:.2g} host never answered so far"))
+        rows.append(("against", f"× {trust:.2g} host gave nothing so far"))
     weighed = sorted((float(memory.models.index.weights[row]), name) for name, row in named)
     best, worst = weighed[: -_SHOWN - 1 : -1], weighed[:_SHOWN]
     rows += [("for", f"{weight:+.2f} {name}") for weight, name in best if weight > _NOTHING]

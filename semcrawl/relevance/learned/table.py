@@ -16,7 +16,7 @@ WAITING, TAKEN, DONE = 0, 1, 2
 TARGET = 1  #: it was one
 FAILED = 2  #: nothing came of its address
 TWIN = 4  #: its prior was lowered, as its page seems to be known under another address
-SILENT = 8  #: its host did not answer, or refused
+SILENT = 8  #: its host gave neither a document nor a redirect for it
 
 #: no link
 NONE = -1
