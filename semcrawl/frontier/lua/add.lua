@@ -82,7 +82,7 @@ if OPTIONS.max_waiting > 0 and #fresh > 0 then
     local queue, host, group = worst()
     if not queue then break end
     local gone = pop_last(queue, host, group, waiting - OPTIONS.max_waiting)
-    for _, member in ipairs(gone) do count(queue, member_label(member), -1) end
+    for _, element in ipairs(gone) do count(queue, member_label(member_of(element)), -1) end
     count_host(queue, host, -#gone)
     file_wait(queue, host, group)
     waiting = waiting - #gone

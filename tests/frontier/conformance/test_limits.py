@@ -27,6 +27,19 @@ async def test_a_full_frontier_drops_its_worst_links(open_frontier: OpenFrontier
     assert await drain(frontier) == [f"good{n}" for n in range(5)] + ["s0"]
 
 
+async def test_a_full_frontier_stays_full(open_frontier: OpenFrontier) -> None:
+    """What is dropped leaves the sums, too, whatever its label: the next page drops no more."""
+    frontier = await open_frontier(max_waiting=6)
+    for page in range(5):
+        links = [link(f"{page}-{n}", label="HR" if n % 2 else "H") for n in range(4)]
+        await frontier.add(links)
+    counts = await frontier.counts(Q, [])
+    assert counts.waiting == sum(counts.waiting_by_label.values()) == 6
+    assert counts.dropped == 14
+    assert await frontier.audit() == []
+    assert len(await frontier.take(20, Q)) == 6
+
+
 async def test_a_full_frontier_drops_the_last_of_a_long_queue(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier(max_waiting=150)
     await frontier.add([link(f"{n:03}") for n in range(400)])
