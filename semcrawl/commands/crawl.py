@@ -9,6 +9,7 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.spiderloader import get_spider_loader
 
 from semcrawl.command import OneLineErrors
+from semcrawl.console import complain
 from semcrawl.errors import UsageError
 from semcrawl.frontier.opening import SessionSource, frontier_options, session_options
 from semcrawl.relevance import load_strategy
@@ -40,8 +41,16 @@ class Command(OneLineErrors, ScrapyCrawl):
             SessionSource(settings).check()
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Crawl."""
-        ScrapyCrawl.run(self, args, opts)
+        """Crawl; a crawl that could not begin or go on is told, and has exit status 1."""
+        source = SessionSource(self.own_settings)
+        self.own_settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
+        try:
+            ScrapyCrawl.run(self, args, opts)
+        finally:
+            source.close()
+        if source.failure:
+            complain(source.failure)
+            self.exitcode = 1
 
     def _spiders(self) -> list[str]:
         return sorted(get_spider_loader(self.own_settings).list())

@@ -186,8 +186,8 @@ class Command(OneLineErrors):
         lost = self._tell_of_lost(folder)
         if opts.metadata:
             _write_tables(database, folder)
-        if session.failure:
-            complain(session.failure)
+        if source.failure:
+            complain(source.failure)
             self.exitcode = 1
         elif lost or (self.crawler_process and self.crawler_process.bootstrap_failed):
             self.exitcode = 1

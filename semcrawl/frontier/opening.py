@@ -87,6 +87,7 @@ class SessionSource:
 
     settings: BaseSettings
     _session: CrawlSession | None = None
+    _unopened: str = ""
     _server: EmbeddedRedis | None = field(default=None, repr=False)
 
     def __deepcopy__(self, memo: object) -> SessionSource:
@@ -98,6 +99,15 @@ class SessionSource:
         if self._session is None:
             self._session = self._make()
         return self._session
+
+    @property
+    def failure(self) -> str:
+        """Why the crawl could not begin, or not go on; empty if it could."""
+        return self._unopened or (self._session.failure if self._session else "")
+
+    def fail(self, reason: str) -> None:
+        """Note that a spider could not take part."""
+        self._unopened = self._unopened or reason
 
     def check(self) -> None:
         """Raise ``FrontierUnavailable`` when the server of ``REDIS_URL`` cannot be asked."""

@@ -89,12 +89,12 @@ class RedisFrontier(MovableFrontier):
         options = self.options.script_options()
         stamp = [str(FORMAT_VERSION), self.options.bloom_size(), options]
         version, created, kept = await self._server.run("open", stamp)
-        found, self._created = text(version), text(created)
-        if found != str(FORMAT_VERSION):
+        if (found := text(version)) != str(FORMAT_VERSION):
             raise FrontierCorrupt(
                 f"the frontier's key {self.keys.meta!r} has format {found}; this version of"
                 f" semcrawl reads format {FORMAT_VERSION}"
             )
+        self._created = text(created)
         if kept != options and not self._guest:
             await self._server.run("set_options", [options])
             logger.info("options of the crawl, for all workers: %s", self.options.changes(kept))

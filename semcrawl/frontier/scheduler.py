@@ -6,7 +6,7 @@ import logging
 from collections import deque
 from typing import Any, Self
 
-from scrapy import Spider
+from scrapy import Spider, signals
 from scrapy.core.scheduler import BaseScheduler, Scheduler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
@@ -22,6 +22,8 @@ logger = logging.getLogger(__name__)
 
 #: key of ``Request.meta`` that holds the lease of a link
 LEASE = "semcrawl_lease"
+#: why spiders close that could not begin, or not go on
+_UNAVAILABLE, _FAILED = "frontier_unavailable", "crawl_failed"
 
 
 class FrontierScheduler(BaseScheduler):
@@ -45,10 +47,13 @@ class FrontierScheduler(BaseScheduler):
         """Make the scheduler for a spider of ours, Scrapy's for others."""
         if not hasattr(crawler.spidercls, "make_request"):
             return Scheduler.from_crawler(crawler)
-        return cls(crawler, session_source(crawler.settings))
+        scheduler = cls(crawler, session_source(crawler.settings))
+        crawler.signals.connect(scheduler.spider_opened, signals.spider_opened)
+        crawler.signals.connect(scheduler.spider_idle, signals.spider_idle)
+        return scheduler
 
     def open(self, spider: Spider) -> Deferred[None]:
-        """Join the session; close the spider with one clear line when that fails."""
+        """Join the session; when that fails say so in one line (the spider closes when opened)."""
         self._spider = spider
         return deferred_from_coro(self._join())
 
@@ -69,7 +74,17 @@ class FrontierScheduler(BaseScheduler):
         except SemcrawlError as error:
             logger.error("%s", error)
             spider.session = None
-            raise CloseSpider("frontier_unavailable") from None
+            self._source.fail(str(error))
+
+    def spider_opened(self) -> None:
+        """Close a spider that could not join: not before, or what is half open stays so."""
+        if not self._open:
+            raise CloseSpider(_UNAVAILABLE)
+
+    def spider_idle(self) -> None:
+        """Have a crawl that could not go on end with another reason than a finished one."""
+        if self._source.failure:
+            raise CloseSpider(_FAILED)
 
     def close(self, reason: str) -> Deferred[None]:
         """Leave the session."""
