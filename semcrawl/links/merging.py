@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from semcrawl.links.model import Link
 from semcrawl.links.texts import MAX_TEXT
+from semcrawl.vocabulary import RESOURCE_RELATIONS
 
 #: occurrences of one URL on a page whose texts are put together
 _MAX_MERGED = 4
@@ -27,6 +28,9 @@ def merge_links(links: Sequence[Link], limit: int) -> list[Link]:
 
 def _merge(same: list[Link], position: int) -> Link:
     """Make one link of the occurrences of a URL on a page."""
+    if len(same) > 1:
+        # a page that is prefetched and linked to is a page
+        same = [link for link in same if not _is_resource(link)] or same
     first = same[0]
     if len(same) == 1:
         return first if first.position == position else replace(first, position=position)
@@ -41,6 +45,11 @@ def _merge(same: list[Link], position: int) -> Link:
         after=with_text.after,
         position=position,
     )
+
+
+def _is_resource(link: Link) -> bool:
+    """Whether an occurrence speaks of a style, an icon, a script, or of what to load early."""
+    return link.element == "link" and not RESOURCE_RELATIONS.isdisjoint(link.rel.split())
 
 
 def _together(texts: Iterable[str]) -> str:
