@@ -33,22 +33,45 @@ class RdfFormat(StrEnum):
         member.extensions = extensions
         return member
 
+    # fmt: off
     RDF_XML = (
         "rdfxml",
-        ("application/rdf+xml", "text/rdf+xml", "text/rdf", "application/rdf"),
+        (
+            "application/rdf+xml", "text/rdf+xml", "text/rdf", "application/rdf",
+            "application/x-rdf+xml", "application/xml+rdf",
+        ),
         ("rdf", "owl", "rdfs", "rdfx", "foaf", "doap"),
     )
     TURTLE = (
         "turtle",
-        ("text/turtle", "application/x-turtle", "application/turtle"),
+        ("text/turtle", "application/x-turtle", "application/turtle", "text/x-turtle"),
         ("ttl", "turtle"),
     )
-    N3 = ("n3", ("text/n3", "text/rdf+n3", "application/n3"), ("n3",))
-    N_TRIPLES = ("ntriples", ("application/n-triples", "text/ntriples"), ("nt", "ntriples"))
+    N3 = (
+        "n3",
+        (
+            "text/n3", "text/rdf+n3", "application/n3", "application/rdf+n3", "text/x-n3",
+            "application/x-n3",
+        ),
+        ("n3",),
+    )
+    N_TRIPLES = (
+        "ntriples",
+        (
+            "application/n-triples", "text/ntriples", "text/n-triples", "application/ntriples",
+            "application/x-ntriples",
+        ),
+        ("nt", "ntriples"),
+    )
     TRIG = ("trig", ("application/trig", "application/x-trig"), ("trig",))
-    N_QUADS = ("nquads", ("application/n-quads", "text/x-nquads", "text/nquads"), ("nq", "nquads"))
+    N_QUADS = (
+        "nquads",
+        ("application/n-quads", "text/x-nquads", "text/nquads", "text/n-quads"),
+        ("nq", "nquads"),
+    )
     JSON_LD = ("jsonld", ("application/ld+json",), ("jsonld", "json-ld"))
     TRIX = ("trix", ("application/trix", "application/trix+xml"), ("trix",))
+    # fmt: on
 
 
 RDF_MEDIA_TYPES: frozenset[str] = frozenset(m for f in RdfFormat for m in f.media_types)
@@ -114,10 +137,15 @@ HTML_FIRST = (
 #: media types that may hide RDF; taken besides RDF and HTML unless told otherwise
 AMBIGUOUS_MEDIA_TYPES: frozenset[str] = frozenset(
     {
-        "application/xml", "text/xml", "application/json", "text/plain", "text/rdf+xml",
-        "application/octet-stream", "binary/octet-stream", "application/gzip",
+        "application/xml", "text/xml", "application/json", "text/json", "text/plain",
+        # RSS 1.0 is RDF, and so are most ontologies labelled OWL
+        "application/rss+xml", "application/owl+xml", "application/activity+json",
+        # what scripts say so that browsers save a file, and what servers say that know no type
+        "application/octet-stream", "binary/octet-stream", "application/download",
+        "application/x-download", "application/force-download", "application/x-force-download",
+        "application/unknown", "content/unknown", "unknown/unknown", "application/gzip",
         "application/x-gzip", "application/x-bzip2", "application/x-xz", "application/zstd",
-        "application/bzip2", "application/zip", "application/x-zip-compressed",
-        "application/x-tar", "application/x-gtar",
+        "application/bzip2", "application/zip", "application/x-zip", "application/x-tgz",
+        "application/x-zip-compressed", "application/x-tar", "application/x-gtar",
     }
 )  # fmt: skip

@@ -92,6 +92,8 @@ def test_the_fetch_filter():
     """RDF, HTML, unknown and doubtful types pass; others only for links labelled R."""
     assert body_wanted("text/turtle", Label.H)
     assert body_wanted("", Label.H)
+    assert body_wanted("application/force-download", Label.H)
+    assert body_wanted("text/x-turtle", Label.H, frozenset())
     assert body_wanted("image/png", Label.R)
     assert not body_wanted("image/png; x", Label.H)
     assert not body_wanted("text/xml", Label.H, frozenset())
