@@ -15,7 +15,7 @@ from scrapy.http import Response
 from semcrawl.command import OneLineErrors
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.explanation import RULE_MEANINGS, RankedLink, rank_page, reason
-from semcrawl.links import ExtractionOptions, Link, Page, extract_links
+from semcrawl.links import ExtractionOptions, Link, Page, extract_links, header_text
 from semcrawl.rdf import detect
 from semcrawl.relevance import STRATEGIES, Relevance, load_strategy
 from semcrawl.urls import normalise
@@ -146,8 +146,8 @@ class Command(OneLineErrors):
         response = spider.response
         if response.status != 200:
             raise SemcrawlError(f"{response.url} answers status {response.status}")
-        content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
-        headers = [value.decode("latin-1") for value in response.headers.getlist(b"Link")]
+        content_type = header_text(response.headers.get(b"Content-Type") or b"")
+        headers = [header_text(value) for value in response.headers.getlist(b"Link")]
         return normalise(response.url) or url, response.body, content_type, headers
 
     def _show(

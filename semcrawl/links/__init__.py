@@ -1,7 +1,7 @@
 """Links: what a page says about a URL before it is fetched, and how it is read out of pages."""
 
 from semcrawl.links.extraction import ExtractionOptions, extract_links
-from semcrawl.links.headers import header_links
+from semcrawl.links.headers import header_links, header_text
 from semcrawl.links.merging import merge_links
 from semcrawl.links.model import Link, Page
 
@@ -11,5 +11,6 @@ __all__ = [
     "Page",
     "extract_links",
     "header_links",
+    "header_text",
     "merge_links",
 ]

@@ -16,6 +16,14 @@ _LINK = re.compile(r"<([^<>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:\"[^\"]*\"|[^\",
 _PARAMETER = re.compile(r";\s*([^\s=;,]+)\s*(?:=\s*(?:\"([^\"]*)\"|([^\",;]*)))?")
 
 
+def header_text(value: bytes) -> str:
+    """Return the text of a header: UTF-8, as browsers read addresses in them, else Latin-1."""
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
 def header_links(
     header: str, url: str, normalisation: Normalisation = DEFAULT_NORMALISATION
 ) -> Iterator[Link]:

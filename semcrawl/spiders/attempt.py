@@ -12,6 +12,7 @@ from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.links import header_text
 from semcrawl.relevance import Outcome, Ranked
 from semcrawl.vocabulary import Kind
 
@@ -111,9 +112,9 @@ class Attempt:
 
 def content_type(response: Response) -> str:
     """Return the Content-Type header, ``""`` when there is none."""
-    return (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+    return header_text(response.headers.get(b"Content-Type") or b"")
 
 
 def header(response: Response, name: bytes) -> str:
     """Return a header as text, ``""`` when there is none."""
-    return (response.headers.get(name) or b"").decode("latin-1")
+    return header_text(response.headers.get(name) or b"")

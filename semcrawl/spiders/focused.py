@@ -21,7 +21,7 @@ from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.links import Link, Page
+from semcrawl.links import Link, Page, header_text
 from semcrawl.relevance import Label, Ranked
 from semcrawl.spiders.attempt import FILTERED, MEMO, Attempt, content_type, header
 from semcrawl.spiders.failures import Postponed, RobotsUnavailable, outcome_of_failure
@@ -259,7 +259,7 @@ class FocusedSpider(PlantingSpider):
 
     async def page_links(self, response: Response, url: str) -> list[Link]:
         """Return the links of a page and of its headers."""
-        headers = [value.decode("latin-1") for value in response.headers.getlist(b"Link")]
+        headers = [header_text(value) for value in response.headers.getlist(b"Link")]
         return await self.reader.links(
             response.body, url, content_type(response), headers, self.session.intake.knows
         )

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.links import ExtractionOptions, Link, extract_links, header_links, merge_links
+from semcrawl.links import (
+    ExtractionOptions,
+    Link,
+    extract_links,
+    header_links,
+    header_text,
+    merge_links,
+)
 
 URL = "http://a.org/dir/page"
 
@@ -182,6 +189,23 @@ def test_header_links_come_first():
     assert [(x.url, x.element) for x in found] == [
         ("http://a.org/a", "header"), ("http://a.org/b", "a"),
     ]  # fmt: skip
+
+
+def test_a_page_that_is_also_prefetched_is_a_page():
+    """What a ``<link>`` says of loading a page early does not speak against an anchor to it."""
+    body = b"<link rel='next prefetch' href=/two><link rel=icon href=/i><p><a href=/two>next</a>"
+    assert [(x.element, x.anchor, x.rel) for x in extract_links(body, "http://a.org/")] == [
+        ("a", "next", ""), ("link", "", "icon"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(b"/caf\xc3\xa9.ttl", "/café.ttl"), (b"/caf\xe9.ttl", "/café.ttl"), (b"/a", "/a")],
+)
+def test_headers_in_two_encodings(value, text):
+    """An address in a header is UTF-8, or else Latin-1."""
+    assert header_text(value) == text
 
 
 @given(st.lists(st.builds(Link, st.sampled_from("abcdef")), max_size=20), st.integers(0, 6))
