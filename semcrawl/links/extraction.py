@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
 
-from semcrawl.links.headers import header_links
+from semcrawl.links.headers import header_links, refresh_target
 from semcrawl.links.merging import merge_links
 from semcrawl.links.model import Link
 from semcrawl.links.parsing import parse_html
@@ -30,7 +30,6 @@ _BLOCKS = frozenset(
     "section summary table tbody td tfoot th thead tr ul".split()
 )
 _SILENT = frozenset({"script", "style", "template", "noscript"})
-_REFRESH = re.compile(r" ?[\d.]* ?[;,]? ?url ?= ?[\"']?([^\"']+)", re.I)
 _NOT_IN_NAMES = re.compile(r"[^\w-]+")
 
 
@@ -118,8 +117,7 @@ def _reference(element: Any, tag: str) -> str | None:
     if tag == "meta":
         if element.get("http-equiv", "").lower() != "refresh":
             return None
-        match = _REFRESH.match(" ".join(element.get("content", "")[:5000].split()))
-        return match[1] if match else None
+        return refresh_target(element.get("content", ""))
     value: str | None = element.get(_REFERENCE[tag])
     return value
 

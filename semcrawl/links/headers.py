@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from semcrawl.links.model import Link
 from semcrawl.links.texts import fold
 from semcrawl.urls import DEFAULT_NORMALISATION, Normalisation, resolve
+from semcrawl.vocabulary import HTML_MEDIA_TYPES, RDF_MEDIA_TYPES
 
 #: what is read of one header (characters)
 _MAX_HEADER = 20_000
 
 _LINK = re.compile(r"<([^<>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:\"[^\"]*\"|[^\",;]*))?)*)")
 _PARAMETER = re.compile(r";\s*([^\s=;,]+)\s*(?:=\s*(?:\"([^\"]*)\"|([^\",;]*)))?")
+_REFRESH = re.compile(r" ?[\d.]* ?[;,]? ?url ?= ?[\"']?([^\"']+)", re.I)
+#: relations to data about a resource that is no page
+_METADATA = frozenset({"describedby", "meta"})
 
 
 def header_text(value: bytes) -> str:
@@ -42,3 +46,23 @@ def header_links(
             type=fold(parameters.get("type", "")).lower(),
             rel=fold(parameters.get("rel", "")).lower(),
         )
+
+
+def metadata_links(links: Iterable[Link], *, rdf: bool) -> list[Link]:
+    """Return those header links that lead from what is no page to RDF about it.
+
+    A table or an image may have its description, or itself as RDF, at another address; of an RDF
+    document (``rdf``) the description counts alone, as other forms of it say the same again.
+    """
+    return [
+        link
+        for link in links
+        if (link.type in RDF_MEDIA_TYPES and not rdf)
+        or (not _METADATA.isdisjoint(link.rel.split()) and link.type not in HTML_MEDIA_TYPES)
+    ]
+
+
+def refresh_target(value: str) -> str | None:
+    """Return the address that a ``Refresh`` header, or the ``meta`` element for it, leads to."""
+    match = _REFRESH.match(" ".join(value[:5000].split()))
+    return match[1] if match else None

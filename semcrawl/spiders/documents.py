@@ -25,6 +25,8 @@ from semcrawl.vocabulary import Kind
 _MAX_TEXT = 300
 #: bytes of a body on disk that tell what it is
 _HEAD = 1 << 22
+#: statuses of a success without a body
+_NO_CONTENT = (204, 205)
 
 
 class DocumentSpider(FocusedSpider):
@@ -54,6 +56,8 @@ class DocumentSpider(FocusedSpider):
     async def _read_by_type(self, attempt: Attempt, response: Response) -> list[Any]:
         file = body_file(attempt.meta)
         attempt.digest = await self.reader.digest(file or response.body)
+        if response.status in _NO_CONTENT:  # whatever its headers say
+            return await self._take_other(attempt, response)
         head = response.body if file is None else file.head(_HEAD)
         detection = self.reader.detect(head, content_type(response), attempt.url)
         if detection.kind is Kind.RDF or detection.compression is not None:
@@ -118,6 +122,7 @@ class DocumentSpider(FocusedSpider):
         page = Page(attempt.url, attempt.memo.depth, rdf=True)
         new: tuple[Ranked, ...] = ()
         links = self.reader.rdf_links(reading)
+        links += self.metadata_links(response, attempt.url, rdf=True)
         if self.follows_rdf():
             new = await self.discover(page, links)
         else:
@@ -212,12 +217,14 @@ class DocumentSpider(FocusedSpider):
         """Keep a body that is neither RDF nor HTML if its type is a target; else drop it."""
         record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
         record.real_type = str(Kind.OTHER)
+        new = await self.follow_metadata(attempt, response)
         target = self.targets.include(Kind.OTHER, record.content_type)
         outcome = attempt.outcome(
             Kind.OTHER,
             response,
             target=target,
             duplicate=target and self.is_duplicate(attempt.digest),
+            new_links=new,
         )
         self.session.learn(outcome, self.queue)
         return [self._file(attempt, response), record] if target else [record]

@@ -21,7 +21,14 @@ from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.links import Link, Page, header_text
+from semcrawl.links import (
+    Link,
+    Page,
+    header_links,
+    header_text,
+    metadata_links,
+    refresh_target,
+)
 from semcrawl.relevance import Label, Ranked
 from semcrawl.spiders.attempt import FILTERED, MEMO, Attempt, content_type, header
 from semcrawl.spiders.failures import Postponed, RobotsUnavailable, outcome_of_failure
@@ -171,9 +178,15 @@ class FocusedSpider(PlantingSpider):
             self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
         if attempt.meta.get(FILTERED):
-            self.session.learn(attempt.outcome(None, response), self.queue)
+            new = await self.follow_metadata(attempt, response)
+            self.session.learn(attempt.outcome(None, response, new_links=new), self.queue)
             return [attempt.record(FetchOutcome.FILTERED_TYPE, response)]
         return await self.read_body(attempt, response)
+
+    async def follow_metadata(self, attempt: Attempt, response: Response) -> tuple[Ranked, ...]:
+        """Put in what the headers of something that is neither page nor RDF say is RDF about it."""
+        links = self.metadata_links(response, attempt.url)
+        return await self.discover(Page(attempt.url, attempt.memo.depth), links) if links else ()
 
     async def read_body(self, attempt: Attempt, response: Response) -> list[Any]:
         """Read a body that came whole; the spiders differ in what they do with it."""
@@ -260,9 +273,20 @@ class FocusedSpider(PlantingSpider):
     async def page_links(self, response: Response, url: str) -> list[Link]:
         """Return the links of a page and of its headers."""
         headers = [header_text(value) for value in response.headers.getlist(b"Link")]
+        refreshes = map(header_text, response.headers.getlist(b"Refresh"))
+        headers += [f"<{target}>" for target in map(refresh_target, refreshes) if target]
         return await self.reader.links(
             response.body, url, content_type(response), headers, self.session.intake.knows
         )
+
+    def metadata_links(self, response: Response, url: str, *, rdf: bool = False) -> list[Link]:
+        """Return the links to RDF that the headers of what is no page name."""
+        found = [
+            link
+            for value in response.headers.getlist(b"Link")
+            for link in header_links(header_text(value), url, self.normalisation)
+        ]
+        return metadata_links(found, rdf=rdf)
 
     def is_duplicate(self, digest: str) -> bool:
         """Whether a body of this SHA-256 was read before in this run."""

@@ -1,0 +1,112 @@
+"""Answers that lead on in other ways than by a page's links."""
+
+from __future__ import annotations
+
+import pytest
+from harvest.runs import Run, harvest
+
+from semcrawl.demo import DemoWeb, serve
+from semcrawl.demo.stream import Request, Stream
+from spiders.site import HTML, page, triples
+
+pytestmark = pytest.mark.slow
+
+D = "http://d.example"
+NT = "application/n-triples"
+#: status, headers, body
+Answer = tuple[int, list[tuple[str, str]], bytes]
+
+
+def document(
+    name: str, *headers: tuple[str, str], media_type: str = NT, status: int = 200
+) -> Answer:
+    return status, [("Content-Type", media_type), *headers], triples(name, 2)
+
+
+#: the bytes of ``é`` in UTF-8, as a header has them
+E_ACUTE = "é".encode().decode("latin-1")
+SITE: dict[str, Answer] = {
+    "/": (
+        200,
+        [("Content-Type", HTML)],
+        page(
+            *("/moved", "/later", "/table.csv", "/photo", "/described.nt", "/none.nt"),
+            *("/saved", "/unnamed", "/pages/2"),
+            head='<link rel="prefetch" href="/pages/2">',
+        )[1],
+    ),
+    "/moved": (303, [("Location", f"/caf{E_ACUTE}.nt")], b""),
+    "/caf%C3%A9.nt": document("moved"),
+    "/later": (200, [("Content-Type", HTML), ("Refresh", "0; url=/arrived.nt")], b"<p>Wait."),
+    "/arrived.nt": document("arrived"),
+    "/table.csv": (
+        200,
+        [("Content-Type", "text/csv"), ("Link", f'<t{E_ACUTE}.json>; rel="describedby"')],
+        b"a,b\n",
+    ),
+    "/t%C3%A9.json": (
+        200,
+        [("Content-Type", "application/json")],
+        b'{"@id": "http://d.example/table.csv", "http://v.example/label": "a table"}',
+    ),
+    "/photo": (
+        200,
+        [
+            ("Content-Type", "application/octet-stream"),
+            ("Link", f'<photo.nt>; type="{NT}", <other>; rel="next"'),
+        ],
+        b"\0\1\2" * 100,
+    ),
+    "/photo.nt": document("photo"),
+    "/described.nt": document(
+        "described",
+        ("Link", f'<again.nt>; rel="alternate"; type="{NT}", <about.nt>; rel="describedby"'),
+    ),
+    "/about.nt": document("about"),
+    "/again.nt": document("again"),
+    "/other": document("other"),
+    "/none.nt": (204, [("Content-Type", NT)], b""),
+    "/saved": document("saved", media_type="application/force-download"),
+    "/unnamed": document("unnamed", media_type="application/x-ntriples"),
+    "/pages/2": (200, [("Content-Type", HTML)], page("/second.nt")[1]),
+    "/second.nt": document("second"),
+}
+
+
+async def answer(request: Request, out: Stream) -> None:
+    status, headers, body = SITE.get(request.path, (404, [], b""))
+    await out.whole(status, headers, body)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("odd") / "out"
+    with serve(DemoWeb(), handlers={"d.example": answer}) as server:
+        return harvest(f"{D}/", "--fast", folder=folder, proxy=server.proxy_url)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param("/caf%C3%A9.nt", id="by an address of raw UTF-8 in Location"),
+        pytest.param("/arrived.nt", id="by a Refresh header"),
+        pytest.param("/t%C3%A9.json", id="described by what a table's headers name"),
+        pytest.param("/photo.nt", id="another form of something else"),
+        pytest.param("/about.nt", id="described by what a document's headers name"),
+        pytest.param("/saved", id="served to be saved"),
+        pytest.param("/unnamed", id="served by an old name of its type"),
+        pytest.param("/second.nt", id="on a page that is prefetched, too"),
+    ],
+)
+def test_a_document_is_found(path: str, run: Run) -> None:
+    assert D + path in run.documents()
+
+
+@pytest.mark.parametrize("path", ["/again.nt", "/other"])
+def test_what_says_nothing_new_is_not_asked_for(path: str, run: Run) -> None:
+    """Other forms of a document that was had, and other relations of what is no page."""
+    assert D + path not in run.outcomes()
+
+
+def test_no_content_is_no_document(run: Run) -> None:
+    assert run.outcomes()[f"{D}/none.nt"] == ["fetched-other"]
