@@ -122,7 +122,9 @@ async def _run(
         except ValueError as error:
             raise UsageError(f"SEMCRAWL_CRAWL_NAME: {error}") from None
         async with AsyncExitStack() as stack:
-            await stack.enter_async_context(frontier)
+            # a crawl that is only looked at must be there: its name may be misspelt
+            await frontier.open(make=bool(opts.import_file))
+            stack.push_async_callback(frontier.close)
             await _act(frontier, opts, out, source)
 
 

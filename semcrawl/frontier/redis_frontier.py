@@ -11,7 +11,7 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from semcrawl.errors import FrontierCorrupt
+from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
 from semcrawl.frontier.contract import Counts, Entry, Lease
 from semcrawl.frontier.keys import FORMAT_VERSION, Keys
 from semcrawl.frontier.moving import MovableFrontier
@@ -72,20 +72,26 @@ class RedisFrontier(MovableFrontier):
         )
         super().__init__(connection, keys)
 
-    async def open(self) -> None:
+    async def open(self, *, make: bool = True) -> None:
         """Connect, check the keys' version stamp, take back this worker's former leases.
 
-        Raises ``FrontierUnavailable`` when the server is away for more than two seconds, and
-        ``FrontierCorrupt`` when the keys were written in another format.
+        Raises ``FrontierUnavailable`` when the server is away for more than two seconds or, without
+        ``make``, has no such crawl, and ``FrontierCorrupt`` when the keys were written in another
+        format.
         """
         try:
-            await self._open()
+            await self._open(make=make)
         except BaseException:
             await self._server.close()
             raise
 
-    async def _open(self) -> None:
+    async def _open(self, *, make: bool) -> None:
         await self._server.check()
+        meta = self.keys.meta
+        if not make and not await self._server.through(lambda: self.client.exists(meta), meta):
+            raise FrontierUnavailable(
+                f"there is no crawl {self.keys.prefix!r} on the Redis at {self._server.address}"
+            )
         options = self.options.script_options()
         stamp = [str(FORMAT_VERSION), self.options.bloom_size(), options]
         version, created, kept = await self._server.run("open", stamp)
@@ -94,7 +100,7 @@ class RedisFrontier(MovableFrontier):
                 f"the frontier's key {self.keys.meta!r} has format {found}; this version of"
                 f" semcrawl reads format {FORMAT_VERSION}"
             )
-        self._created = text(created)
+        self._created, self._server.crawl = text(created), created
         if kept != options and not self._guest:
             await self._server.run("set_options", [options])
             logger.info("options of the crawl, for all workers: %s", self.options.changes(kept))

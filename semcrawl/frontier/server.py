@@ -9,6 +9,7 @@ import itertools
 import logging
 import os
 import re
+import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from redis.exceptions import (
     AuthorizationError,
     BusyLoadingError,
     ConnectionError,
+    NoPermissionError,
     NoScriptError,
     RedisError,
     ResponseError,
@@ -106,6 +108,10 @@ def public_address(server: str | Path) -> str:
 def plain_reason(error: Exception) -> str:
     """Say what an error means: redis-py's texts of failed connections carry their Python."""
     cause = error.__context__ if isinstance(error, RedisError) else error
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"its certificate cannot be trusted ({cause.verify_message})"
+    if isinstance(cause, ssl.SSLError):
+        return "no connection by TLS" + (f" ({cause.reason})" if cause.reason else "")
     if isinstance(cause, OSError) and cause.errno is not None:
         # (that of a failed look-up of a name is negative, and says so itself)
         reason = os.strerror(cause.errno) if cause.errno > 0 else cause.strerror
@@ -153,6 +159,8 @@ class Server:
     ) -> None:
         self.redis = connect(server, timeout=timeout)
         self.address = public_address(server)
+        #: when the keys of the crawl that was opened were made; empty before
+        self.crawl = b""
         self._meta_key = meta_key
         self._patience = patience
         self._revive = revive
@@ -190,6 +198,19 @@ class Server:
             raise FrontierUnavailable(
                 f"Redis at {self.address} is version {version}; 6.2 or newer is needed"
             )
+        await self._warn_of_eviction()
+
+    async def _warn_of_eviction(self) -> None:
+        """Say so when the server throws keys away rather than be full: links would be lost."""
+        memory = await self.through(lambda: self.redis.info("memory"))
+        policy = str(memory.get("maxmemory_policy", ""))
+        if memory.get("maxmemory") and policy.startswith("allkeys"):
+            logger.warning(
+                "the frontier's Redis at %s evicts keys when it is full (maxmemory-policy %s), and"
+                " the crawl would be lost then: set it to noeviction",
+                self.address,
+                policy,
+            )
 
     def hurry(self, patience: float) -> None:
         """Wait no longer than ``patience`` seconds for a server that goes away from now on."""
@@ -214,7 +235,7 @@ class Server:
         that one had reached the server, instead of acting twice.
         """
         packed = msgpack.packb(args, use_bin_type=False, unicode_errors="surrogatepass")
-        parts = [packed]
+        parts = [packed, self.crawl]
         all_keys = (self._meta_key, *keys)
         if not once:
             return await self.through(lambda: self._scripts.run(self.redis, name, all_keys, *parts))
@@ -246,7 +267,7 @@ class Server:
         while True:
             try:
                 return await once()
-            except (AuthenticationError, AuthorizationError) as error:
+            except (AuthenticationError, AuthorizationError, NoPermissionError) as error:
                 raise self._unavailable(error) from error
             except (ConnectionError, TimeoutError, BusyLoadingError, OSError) as error:
                 reason: Exception = error
@@ -293,6 +314,11 @@ class Server:
         if not key:
             return FrontierCorrupt(
                 f"a script on {self._meta_key!r} meets what it should not: {text}"
+            )
+        if text == "LOST":
+            return FrontierCorrupt(
+                f"the Redis at {self.address} has lost the crawl's keys, {key!r} among them: it was"
+                " emptied, evicted them, or was started again without its append-only file"
             )
         if "WRONGTYPE" in text:
             text = "holds something of another type than the frontier puts there"

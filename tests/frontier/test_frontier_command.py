@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import pytest
 from frontier_calls import OpenFrontier, Q
+from served_redis import ServedRedis
 
 from semcrawl.commands.frontier import Command
 from semcrawl.errors import UsageError
@@ -97,6 +98,19 @@ def test_a_server_that_is_not_there(run_command: Callable[..., Result]) -> None:
     assert result.returncode == 1
     assert result.stderr.startswith("semcrawl: the frontier's Redis at ")
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("action", [[], ["--export", "-"], ["--requeue"]])
+def test_a_name_that_no_crawl_has(
+    served: ServedRedis, prefix: str, action: list[str], run_command: Callable[..., Result]
+) -> None:
+    """A misspelt name is no empty crawl, and does not become one."""
+    settings = ("-s", f"REDIS_URL={served.url}", "-s", f"SEMCRAWL_CRAWL_NAME={prefix}")
+    result = run_command(*settings, *action)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"semcrawl: there is no crawl {prefix!r} on the Redis at {served.url}\n"
+    with served.client() as client:
+        assert client.keys(f"*{prefix}*") == []
 
 
 async def drain(frontier: RedisFrontier) -> list[Entry]:

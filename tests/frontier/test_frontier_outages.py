@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from frontier_calls import Q, link
+from certificate import certify
+from frontier_calls import Q, link, names
 from scrapy.settings import Settings
 from served_redis import ServedRedis
 
@@ -161,6 +164,18 @@ async def test_a_server_that_is_not_there_is_said_soon(url: str, why: str) -> No
         await frontier_on(url, patience=0.1).open()
 
 
+async def test_a_certificate_that_is_not_trusted_is_named(tmp_path: Path) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certify(tmp_path))
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", ssl=context)
+    url = f"rediss://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server:
+        with pytest.raises(FrontierUnavailable, match="certificate cannot be trusted"):
+            await frontier_on(url, patience=0.1).open()
+        with pytest.raises(FrontierUnavailable, match="certificate cannot be trusted"):
+            await asyncio.to_thread(SessionSource(Settings({"REDIS_URL": url})).check)
+
+
 async def test_a_wrong_password(start_served: StartServed) -> None:
     server = start_served("--requirepass", "secret")
     for url in (server.url, server.url.replace("//", "//:wrong@")):
@@ -291,3 +306,45 @@ async def test_keys_of_another_format_are_refused(served: ServedRedis, prefix: s
         admin.hdel(meta, "format")
         with pytest.raises(FrontierCorrupt, match="no version stamp"):
             await RedisFrontier(served.url, prefix=prefix, worker_id="w").open()
+
+
+@pytest.mark.parametrize("begun_anew", [False, True])
+async def test_a_crawl_whose_keys_are_lost_is_not_mixed_with_a_new_one(
+    start_served: StartServed, begun_anew: bool
+) -> None:
+    redis = start_served()
+    frontier = RedisFrontier(redis.url, prefix="c", worker_id="w")
+    await frontier.open()
+    await frontier.add([link("1")])
+    with redis.client() as admin:
+        admin.flushall()
+    if begun_anew:
+        async with RedisFrontier(redis.url, prefix="c", worker_id="v") as other:
+            await other.add([link("2")])
+    for call in (lambda: frontier.add([link("3")]), lambda: frontier.take(9, Q), frontier.close):
+        with pytest.raises(FrontierCorrupt, match="lost the crawl's keys"):
+            await call()
+    async with RedisFrontier(redis.url, prefix="c", worker_id="u") as later:
+        assert names(await later.take(9, Q)) == (["2"] if begun_anew else [])
+
+
+async def test_a_server_that_evicts_keys_is_warned_of(
+    start_served: StartServed, caplog: pytest.LogCaptureFixture
+) -> None:
+    redis = start_served("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
+    async with RedisFrontier(redis.url, prefix="c", worker_id="w"):
+        assert ["allkeys-lru" in record.getMessage() for record in caplog.records] == [True]
+    with redis.client() as admin:
+        admin.config_set("maxmemory-policy", "noeviction")
+    caplog.clear()
+    async with RedisFrontier(redis.url, prefix="c", worker_id="w"):
+        assert caplog.records == []
+
+
+async def test_a_user_without_rights_is_not_waited_for(start_served: StartServed) -> None:
+    redis = start_served()
+    with redis.client() as admin:
+        admin.execute_command("ACL", "SETUSER", "u", "on", ">p", "~other:*", "+@all")
+    url = redis.url.replace("://", "://u:p@")
+    with pytest.raises(FrontierUnavailable, match="no permissions"):
+        await RedisFrontier(url, prefix="c", worker_id="w").open()

@@ -5,21 +5,12 @@ from __future__ import annotations
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-)
-from cryptography.x509.oid import NameOID
+from certificate import certify
 
 from harvest.runs import harvest
 
@@ -48,29 +39,6 @@ class Pages(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Be silent."""
-
-
-def certify(folder: Path) -> Path:
-    """A file with a key and a certificate that nobody vouches for."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nobody.example")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=2))
-        .not_valid_after(now - timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    file = folder / "server.pem"
-    file.write_bytes(
-        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        + certificate.public_bytes(Encoding.PEM)
-    )
-    return file
 
 
 @contextmanager

@@ -1,17 +1,22 @@
 -- What all scripts share. See keys.py for the key schema. A script names the other parts that it
 -- needs in its first lines ("-- needs: order, seen"); they are put between this and the script.
 -- KEYS[1] is the crawl's meta key, "<root>meta"; every other key starts with the same root, and so
--- has the same hash tag. ARGV[1] holds the arguments (msgpack), ARGV[2] (if any) a slot and ARGV[3]
--- a number that is new for each call but the same when a call is repeated because its answer was
--- lost: it then gets the answer it would have got.
+-- has the same hash tag. ARGV[1] holds the arguments (msgpack), ARGV[2] when the crawl's keys were
+-- made that the worker opened (empty: it has not yet), ARGV[3] (if any) a slot and ARGV[4] a number
+-- that is new for each call but the same when a call is repeated because its answer was lost: it then
+-- gets the answer it would have got.
 
 local ROOT = string.sub(KEYS[1], 1, -5)
 local META = KEYS[1]
 local ARGS = cmsgpack.unpack(ARGV[1])
 
 -- The crawl's options are kept with its keys, as all that is filed must mean the same to all workers.
-local kept_options = redis.pcall('HGET', META, 'options')
-local OPTIONS = type(kept_options) == 'string' and cmsgpack.unpack(kept_options) or {}
+local kept = redis.pcall('HMGET', META, 'options', 'created')
+local OPTIONS = kept[1] and cmsgpack.unpack(kept[1]) or {}
+-- What a worker knows and holds belongs to one crawl: nothing of it may get into one begun after.
+if not kept.err and ARGV[2] ~= '' and kept[2] ~= ARGV[2] then
+  error('FRONTIER-ERROR<' .. META .. '><LOST>')
+end
 
 -- Run a command; a key that holds something else than it should is named in the error.
 -- (Numbers that are always the same are given as text: Redis makes them into text with '%.17g',
@@ -43,16 +48,16 @@ end
 local NOW = clock()
 
 local REPLIES = ROOT .. 'replies'
-if ARGV[2] then
-  local kept = call('HGET', REPLIES, ARGV[2])
-  if kept and string.sub(kept, 1, #ARGV[3]) == ARGV[3] then
-    return cmsgpack.unpack(string.sub(kept, #ARGV[3] + 1))
+if ARGV[3] then
+  local reply = call('HGET', REPLIES, ARGV[3])
+  if reply and string.sub(reply, 1, #ARGV[4]) == ARGV[4] then
+    return cmsgpack.unpack(string.sub(reply, #ARGV[4] + 1))
   end
 end
 
 -- Keep the reply of this call for a repetition of it.
 local function answer(reply)
-  if ARGV[2] then call('HSET', REPLIES, ARGV[2], ARGV[3] .. cmsgpack.pack(reply)) end
+  if ARGV[3] then call('HSET', REPLIES, ARGV[3], ARGV[4] .. cmsgpack.pack(reply)) end
   return reply
 end
 
