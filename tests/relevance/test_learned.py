@@ -186,9 +186,19 @@ def test_a_page_is_worth_no_more_than_its_best_link(values):
     assert page_index(np.array([*values, 1.0])) >= index - 1e-9
 
 
-def test_an_address_whose_page_is_known_under_another_comes_late_until_that_one_fails():
+@pytest.mark.parametrize(
+    ("known", "twin", "other"),
+    [
+        ("a.example/doc", "a.example/doc.html", "a.example/dot.html"),
+        ("a.example/doc", "www.a.example/doc", "www.a.example/dot"),
+        ("www.a.example/doc", "a.example/doc", "a.example/dot"),
+    ],
+)
+def test_an_address_whose_page_is_known_under_another_comes_late_until_that_one_fails(
+    known: str, twin: str, other: str
+):
     strategy = Learned()
-    known, twin, other = (f"http://a.example/{x}" for x in ("doc", "doc.html", "dot.html"))
+    known, twin, other = (f"http://{address}" for address in (known, twin, other))
     ranked = fetch(strategy, HOME.url, Kind.HTML, links(known, twin, other))
     before = {r.link.url: r.key for r in ranked}
     assert before[twin] > before[other]

@@ -72,10 +72,12 @@ def folder_of(url: str) -> str:
 def twin_addresses(url: str) -> list[str]:
     """Other addresses under which servers often serve the same page.
 
-    They differ in a trailing slash or an HTML extension.
+    They differ in a trailing slash, an HTML extension, or ``www.``.
     """
     if len(url) > LONGEST:
         return []
+    scheme, _, rest = url.partition("://")
+    www = f"{scheme}://{rest[4:] if rest.startswith('www.') else 'www.' + rest}"
     start, mark, query = url.partition("?")
     stem, dot, extension = start.rpartition(".")
     if dot and extension.lower() in _PAGE_EXTENSIONS:
@@ -83,4 +85,5 @@ def twin_addresses(url: str) -> list[str]:
         start = above if slash and name.lower() in _INDEX_PAGES else stem
     bare = start.rstrip("/")
     rest = mark + query
-    return [twin for ending in _OTHER_ENDINGS if (twin := bare + ending + rest) != url]
+    twins = [twin for ending in _OTHER_ENDINGS if (twin := bare + ending + rest) != url]
+    return [*twins, www]
