@@ -55,13 +55,18 @@ _public_suffixes = tldextract.TLDExtract(
 
 @dataclass(frozen=True, slots=True)
 class Normalisation:
-    """Which lossy rules to apply on top of the lossless ones; all off by default."""
+    """Which lossy rules to apply on top of the lossless ones; all off by default.
+
+    ``exact`` is for where even those would lose something.
+    """
 
     #: query variables that only change the presentation (lower case)
     presentational: frozenset[str] = frozenset({"sort", "sortby", "sort_by", "orderby", "order_by"})
     https_to_http: bool = False
     drop_www: bool = False
     drop_query: bool = False
+    #: leave path and query as they are, directory index and empty variables included
+    exact: bool = False
 
 
 DEFAULT_NORMALISATION = Normalisation()
@@ -77,7 +82,8 @@ def normalise(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str |
     if len(url) > MAX_URL_LENGTH:
         return None
     match = _NORMAL.match(url.partition("#")[0])
-    if match and not (options.https_to_http or options.drop_www) and len(match[1]) <= 253:
+    plain = not (options.https_to_http or options.drop_www or options.exact)
+    if match and plain and len(match[1]) <= 253:
         return _normal(match, options)
     try:
         if not _CLEAN.match(url) or _BAD_PERCENT.search(url):
@@ -98,10 +104,11 @@ def normalise(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str |
     if options.drop_www and host.startswith("www."):
         host = host[4:]
     netloc = host if port is None or port == _PORTS[scheme] else f"{host}:{port}"
-    path = _clean_path(parts.path)
-    query = "" if options.drop_query else _clean_query(parts.query, options.presentational)
-    if not query and (index := _DIRECTORY_INDEX.search(path)):
-        path = path[: index.start() + 1]
+    path, query = _clean_path(parts.path), parts.query
+    if not options.exact:
+        query = "" if options.drop_query else _clean_query(query, options.presentational)
+        if not query and (index := _DIRECTORY_INDEX.search(path)):
+            path = path[: index.start() + 1]
     if "%" in path or "%" in query:
         path = _PERCENT.sub(lambda m: m[0].upper(), path)
         query = _PERCENT.sub(lambda m: m[0].upper(), query)
@@ -217,7 +224,9 @@ def _join(base: str, reference: str) -> str:
 def _normal_host(base: str, options: Normalisation) -> str:
     """Return scheme and host of a base where normalising leaves them alone; else ``""``."""
     match = _NORMAL.match(base)
-    if match is None or len(match[1]) > 253 or options.https_to_http or options.drop_www:
+    if match is None or len(match[1]) > 253:
+        return ""
+    if options.https_to_http or options.drop_www or options.exact:
         return ""
     return base[: match.start(2)]
 

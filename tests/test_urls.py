@@ -83,6 +83,14 @@ def test_lossy_rules_are_options():
     assert normalise("https://a.org:8443/", every) == "https://a.org:8443/"
 
 
+def test_an_exact_address_keeps_its_path_and_query():
+    exact = Normalisation(exact=True)
+    assert normalise("HTTP://A.org:80/x/../d/index.html?a=&sort=b#c", exact) == (
+        "http://a.org/d/index.html?a=&sort=b"
+    )
+    assert resolve("http://a.org/", "/index.html", exact) == "http://a.org/index.html"
+
+
 @given(urls)
 def test_normalising_twice_changes_nothing(url):
     """A normalised URL is its own normal form."""

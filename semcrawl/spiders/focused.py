@@ -36,7 +36,7 @@ from semcrawl.spiders.planting import PlantingSpider
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.seeds import hand_over
 from semcrawl.targets import Targets
-from semcrawl.urls import resolve
+from semcrawl.urls import Normalisation, resolve
 from semcrawl.vocabulary import HTML_FIRST, RDF_FIRST
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -225,7 +225,12 @@ class FocusedSpider(PlantingSpider):
     async def _redirected(self, attempt: Attempt, response: Response) -> list[Any]:
         """Put a redirect's target into the frontier, in the place of the link."""
         record = attempt.record(FetchOutcome.REDIRECTED, response)
-        target = resolve(attempt.url, header(response, b"Location"), self.normalisation)
+        location = header(response, b"Location")
+        target = resolve(attempt.url, location, self.normalisation)
+        if target == attempt.url:
+            # to the folder's index, say, or to a query whose variables are empty: it is the server
+            # that tells the two apart
+            target = resolve(attempt.url, location, Normalisation(exact=True))
         problem = ""
         if target is None:
             problem, record.outcome = "Location is no http(s) URL", FetchOutcome.HTTP_ERROR

@@ -31,7 +31,7 @@ SITE: dict[str, Answer] = {
         [("Content-Type", HTML)],
         page(
             *("/moved", "/later", "/table.csv", "/photo", "/described.nt", "/none.nt"),
-            *("/saved", "/unnamed", "/pages/2"),
+            *("/saved", "/unnamed", "/pages/2", "/asp/", "/list"),
             head='<link rel="prefetch" href="/pages/2">',
         )[1],
     ),
@@ -70,6 +70,12 @@ SITE: dict[str, Answer] = {
     "/unnamed": document("unnamed", media_type="application/x-ntriples"),
     "/pages/2": (200, [("Content-Type", HTML)], page("/second.nt")[1]),
     "/second.nt": document("second"),
+    "/asp/": (302, [("Location", "/asp/default.aspx")], b""),
+    "/asp/default.aspx": (200, [("Content-Type", HTML)], page("served.nt")[1]),
+    "/asp/served.nt": document("served"),
+    "/list": (302, [("Location", "/list?tag=")], b""),
+    "/list?tag=": (200, [("Content-Type", HTML)], page("/listed.nt")[1]),
+    "/listed.nt": document("listed"),
 }
 
 
@@ -95,6 +101,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         pytest.param("/about.nt", id="described by what a document's headers name"),
         pytest.param("/saved", id="served to be saved"),
         pytest.param("/unnamed", id="served by an old name of its type"),
+        pytest.param("/asp/served.nt", id="in a folder that redirects to its index"),
+        pytest.param("/listed.nt", id="on a page that redirects to itself with an empty query"),
         pytest.param("/second.nt", id="on a page that is prefetched, too"),
     ],
 )
