@@ -19,6 +19,7 @@ from w3lib.url import safe_url_string
 MAX_URL_LENGTH = 4096
 
 _DIRECTORY_INDEX = re.compile(r"/(?:index\.x?html?|default\.(?:aspx?|htm))$")
+_NAMED_INDEX = re.compile(r"(?:^|/)(index\.x?html?|default\.(?:aspx?|htm))\s*(?:#.*)?\Z")
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
 #: what stays as it is but for its file name and its query
 _NORMAL = re.compile(
@@ -157,6 +158,12 @@ def _clean_query(query: str, presentational: frozenset[str]) -> str:
             continue
         kept.append(pair)
     return "&".join(kept)
+
+
+def dropped_index(reference: str) -> str:
+    """Return the directory index that normalising a URL or a reference drops of it, if any."""
+    match = _NAMED_INDEX.search(reference)
+    return match[1] if match else ""
 
 
 def resolve(

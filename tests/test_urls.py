@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from semcrawl.urls import (
     Normalisation,
+    dropped_index,
     extension_of,
     host_of,
     is_private_address,
@@ -89,6 +90,23 @@ def test_an_exact_address_keeps_its_path_and_query():
         "http://a.org/d/index.html?a=&sort=b"
     )
     assert resolve("http://a.org/", "/index.html", exact) == "http://a.org/index.html"
+
+
+@pytest.mark.parametrize(
+    ("reference", "index"),
+    [
+        ("index.html", "index.html"),
+        ("/a/index.htm#top", "index.htm"),
+        ("http://a.org/default.asp", "default.asp"),
+        ("/a/", ""),
+        ("/a/myindex.html", ""),
+        ("index.html?page=2", ""),
+    ],
+)
+def test_the_index_that_normalising_drops(reference: str, index: str):
+    assert dropped_index(reference) == index
+    if index:
+        assert f"{resolve('http://a.org/b/', reference)}".endswith("/")
 
 
 @given(urls)

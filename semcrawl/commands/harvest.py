@@ -31,6 +31,7 @@ from semcrawl.scope import Scope
 from semcrawl.spiders.readoptions import read_options
 from semcrawl.spiders.seeds import read_seeds
 from semcrawl.targets import Targets
+from semcrawl.urls import Normalisation
 
 #: settings of ``--fast``: for one's own servers only
 _FAST: dict[str, Any] = {
@@ -145,7 +146,7 @@ class Command(OneLineErrors):
         if opts.revisit and args and Path(args[0]).is_dir():
             opts.out = args.pop(0)
         folder = Path(opts.out)
-        self._seeds = [url for arg in args for url in read_seeds(arg)]
+        self._seeds = [url for arg in args for url in read_seeds(arg, Normalisation(exact=True))]
         if not self._seeds and not _is_job(folder):
             raise UsageError(
                 f"give a URL to start from (or @FILE with one per line); {folder} holds no harvest "

@@ -106,7 +106,9 @@ class Intake:
                 group=r.group or _SEEDS,
                 key=r.key,
                 label=str(r.label),
-                payload=LinkMemo(page.url, page.depth + 1, r.label, r.rules).pack(),
+                payload=LinkMemo(
+                    page.url, page.depth + 1, r.label, r.rules, index=r.link.index
+                ).pack(),
                 barren=barren,
             )
             for r in chosen

@@ -26,6 +26,8 @@ class LinkMemo:
     etag: str = ""
     last_modified: str = ""
     revisit: bool = False
+    #: directory index that the address was written with, to be asked for if the folder fails
+    index: str = ""
 
     def pack(self) -> dict[str, Any]:
         """Return the entry's payload; what has its usual value is left out."""
@@ -44,6 +46,8 @@ class LinkMemo:
             packed["m"] = self.last_modified
         if self.revisit:
             packed["again"] = True
+        if self.index:
+            packed["i"] = self.index
         return packed
 
     @classmethod
@@ -61,4 +65,5 @@ class LinkMemo:
             etag=str(packed.get("e", "")),
             last_modified=str(packed.get("m", "")),
             revisit=bool(packed.get("again", False)),
+            index=str(packed.get("i", "")),
         )

@@ -17,7 +17,7 @@ from semcrawl.links.merging import merge_links
 from semcrawl.links.model import Link
 from semcrawl.links.parsing import parse_html
 from semcrawl.links.texts import MAX_TEXT, fold, fold_end
-from semcrawl.urls import DEFAULT_NORMALISATION, Normalisation, Resolver
+from semcrawl.urls import DEFAULT_NORMALISATION, Normalisation, Resolver, dropped_index
 
 #: tags of a tag path that are kept, counted from the link upwards
 _MAX_PATH = 24
@@ -108,7 +108,10 @@ def _tree_links(
             title = fold(attributes.get("title", ""))
             kind = fold(attributes.get("type", "")).lower()
             rel = fold(attributes.get("rel", "")).lower()
-        yield Link(target, tag, anchor, title, kind, rel, before, after, path, position)
+        index = dropped_index(reference) if target[-1] == "/" else ""
+        yield Link(
+            target, tag, anchor, title, kind, rel, before, after, path, position, index=index
+        )
         position += 1
 
 

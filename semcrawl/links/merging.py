@@ -44,6 +44,7 @@ def _merge(same: list[Link], position: int) -> Link:
         before=with_text.before,
         after=with_text.after,
         position=position,
+        index=next((link.index for link in same if link.index), ""),
     )
 
 

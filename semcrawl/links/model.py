@@ -29,6 +29,8 @@ class Link:
     position: int = 0
     #: the property whose value the IRI is (``element="rdf"`` only)
     predicate: str = ""
+    #: directory index that normalising dropped of the address (``index.html``), if any
+    index: str = ""
 
     @property
     def context(self) -> str:

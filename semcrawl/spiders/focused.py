@@ -36,10 +36,12 @@ from semcrawl.spiders.planting import PlantingSpider
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.seeds import hand_over
 from semcrawl.targets import Targets
-from semcrawl.urls import Normalisation, resolve
+from semcrawl.urls import Normalisation, dropped_index, resolve
 from semcrawl.vocabulary import HTML_FIRST, RDF_FIRST
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+#: what servers answer for a folder when they have no index for it
+_NO_FOLDER = frozenset({403, 404})
 #: seconds before the first retry; doubled for each further one
 _RETRY_DELAY = 2.0
 
@@ -174,6 +176,8 @@ class FocusedSpider(PlantingSpider):
             record.errors = f"HTTP status {status}"
             if status in self._retry_codes and await self._retried(attempt, f"status {status}"):
                 return [record]
+            if await self._asked_by_name(attempt, status):
+                return [record]
             attempt.failed = status in self._retry_codes
             self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
@@ -222,6 +226,18 @@ class FocusedSpider(PlantingSpider):
         await self.session.retry(attempt.lease, memo, delay)
         return True
 
+    async def _asked_by_name(self, attempt: Attempt, status: int) -> bool:
+        """Put the index of a folder in that the server does not give by the folder's address.
+
+        Stores of files know names and no folders; the link was written with this one.
+        """
+        memo = attempt.memo
+        if not memo.index or status not in _NO_FOLDER or not attempt.url.endswith("/"):
+            return False
+        memo = replace(memo, redirects=(*memo.redirects, attempt.url), retries=0, index="")
+        target = attempt.url + attempt.memo.index
+        return await self.session.intake.follow_redirect(attempt.lease, target, memo)
+
     async def _redirected(self, attempt: Attempt, response: Response) -> list[Any]:
         """Put a redirect's target into the frontier, in the place of the link."""
         record = attempt.record(FetchOutcome.REDIRECTED, response)
@@ -243,7 +259,10 @@ class FocusedSpider(PlantingSpider):
         if target is not None and not problem:
             record.final_url = target
             memo = replace(
-                attempt.memo, redirects=(*attempt.memo.redirects, attempt.url), retries=0
+                attempt.memo,
+                redirects=(*attempt.memo.redirects, attempt.url),
+                retries=0,
+                index=dropped_index(location) if target.endswith("/") else "",
             )
             if await self.session.intake.follow_redirect(attempt.lease, target, memo):
                 return [record]

@@ -18,8 +18,8 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance import Ranked
 from semcrawl.scope import Scope
 from semcrawl.spiders.revisits import due_links
-from semcrawl.spiders.seeds import Planted, by_page, read_planted, read_seeds
-from semcrawl.urls import Normalisation
+from semcrawl.spiders.seeds import Planted, by_page, read_planted, read_seeds, seed_url
+from semcrawl.urls import Normalisation, dropped_index
 
 
 class PlantingSpider(Spider):
@@ -125,9 +125,14 @@ class PlantingSpider(Spider):
             await self._plant_revisits()
         if not self._seeds_text:
             return
-        urls = read_seeds(self._seeds_text, self.normalisation)
-        await self.session.intake.widen({root for url in urls for root in self.scope.roots_of(url)})
-        await self.session.intake.plant([(url, LinkMemo()) for url in urls], self.queue)
+        written = read_seeds(self._seeds_text, Normalisation(exact=True))
+        seeds = [
+            (seed_url(url, self.normalisation), LinkMemo(index=dropped_index(url)))
+            for url in written
+        ]
+        roots = {root for url, _ in seeds for root in self.scope.roots_of(url)}
+        await self.session.intake.widen(roots)
+        await self.session.intake.plant(seeds, self.queue)
 
     async def _plant_revisits(self) -> None:
         """Put in what was had before and is due again."""
@@ -172,7 +177,7 @@ class PlantingSpider(Spider):
         for (page, barren), links in by_page(planted).items():
             try:
                 if page is None:
-                    seeds = [(link.url, LinkMemo()) for link in links]
+                    seeds = [(link.url, LinkMemo(index=link.index)) for link in links]
                     await self.session.intake.plant(seeds, self.queue)
                 else:
                     await self.discover(page, links, barren)

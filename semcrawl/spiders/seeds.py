@@ -11,7 +11,7 @@ from typing import Any
 
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
-from semcrawl.urls import DEFAULT_NORMALISATION, Normalisation, normalise
+from semcrawl.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, normalise
 
 _LINK_TEXTS = tuple(f.name for f in fields(Link) if f.name not in ("url", "position"))
 _SEPARATOR = re.compile(r"[,\s]+(?=[A-Za-z][A-Za-z0-9+.-]*:)|\s+")
@@ -89,7 +89,7 @@ def read_planted(raw: str, options: Normalisation = DEFAULT_NORMALISATION) -> Pl
     """
     text = raw.strip()
     if not text.startswith("{"):
-        return Planted(Link(seed_url(text, options), element="seed"))
+        return Planted(Link(seed_url(text, options), element="seed", index=dropped_index(text)))
     try:
         data = json.loads(text)
         meta = data.get("meta") or {}

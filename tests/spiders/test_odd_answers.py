@@ -12,6 +12,7 @@ from spiders.site import HTML, page, triples
 pytestmark = pytest.mark.slow
 
 D = "http://d.example"
+E = "http://e.example"
 NT = "application/n-triples"
 #: status, headers, body
 Answer = tuple[int, list[tuple[str, str]], bytes]
@@ -31,7 +32,7 @@ SITE: dict[str, Answer] = {
         [("Content-Type", HTML)],
         page(
             *("/moved", "/later", "/table.csv", "/photo", "/described.nt", "/none.nt"),
-            *("/saved", "/unnamed", "/pages/2", "/asp/", "/list"),
+            *("/saved", "/unnamed", "/pages/2", "/asp/", "/list", "/files/index.html", "/to"),
             head='<link rel="prefetch" href="/pages/2">',
         )[1],
     ),
@@ -73,6 +74,11 @@ SITE: dict[str, Answer] = {
     "/asp/": (302, [("Location", "/asp/default.aspx")], b""),
     "/asp/default.aspx": (200, [("Content-Type", HTML)], page("served.nt")[1]),
     "/asp/served.nt": document("served"),
+    "/files/index.html": (200, [("Content-Type", HTML)], page("in.nt")[1]),
+    "/files/in.nt": document("in"),
+    "/to": (301, [("Location", "/store/index.htm")], b""),
+    "/store/index.htm": (200, [("Content-Type", HTML)], page("in.nt", "./")[1]),
+    "/store/in.nt": document("stored"),
     "/list": (302, [("Location", "/list?tag=")], b""),
     "/list?tag=": (200, [("Content-Type", HTML)], page("/listed.nt")[1]),
     "/listed.nt": document("listed"),
@@ -84,11 +90,22 @@ async def answer(request: Request, out: Stream) -> None:
     await out.whole(status, headers, body)
 
 
+async def file_store(request: Request, out: Stream) -> None:
+    """Answer as a store of files does, which has no folders."""
+    files = {"/index.html": page("/deep/index.html"), "/deep/index.html": page("/seen.nt")}
+    found = files.get(request.path)
+    if request.path == "/seen.nt":
+        found = NT, triples("seen", 2)
+    media_type, body = found or ("application/xml", b"<Error><Code>AccessDenied</Code></Error>")
+    await out.whole(200 if found else 403, [("Content-Type", media_type)], body)
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("odd") / "out"
-    with serve(DemoWeb(), handlers={"d.example": answer}) as server:
-        return harvest(f"{D}/", "--fast", folder=folder, proxy=server.proxy_url)
+    with serve(DemoWeb(), handlers={"d.example": answer, "e.example": file_store}) as server:
+        seeds = (f"{D}/", f"{E}/index.html")
+        return harvest(*seeds, "--fast", folder=folder, proxy=server.proxy_url)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +120,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         pytest.param("/unnamed", id="served by an old name of its type"),
         pytest.param("/asp/served.nt", id="in a folder that redirects to its index"),
         pytest.param("/listed.nt", id="on a page that redirects to itself with an empty query"),
+        pytest.param("/files/in.nt", id="on the index of a folder that has no address"),
+        pytest.param("/store/in.nt", id="on such an index that a redirect leads to"),
         pytest.param("/second.nt", id="on a page that is prefetched, too"),
     ],
 )
@@ -118,3 +137,11 @@ def test_what_says_nothing_new_is_not_asked_for(path: str, run: Run) -> None:
 
 def test_no_content_is_no_document(run: Run) -> None:
     assert run.outcomes()[f"{D}/none.nt"] == ["fetched-other"]
+
+
+def test_a_seed_that_names_an_index_is_asked_for_by_that_name_in_the_end(run: Run) -> None:
+    """A site may lie in a store of files, which knows no folders."""
+    assert f"{E}/seen.nt" in run.documents()
+    outcomes = run.outcomes()
+    assert outcomes[f"{E}/"] == ["http-error"]
+    assert outcomes[f"{E}/index.html"] == outcomes[f"{E}/deep/index.html"] == ["fetched-html"]
