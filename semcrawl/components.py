@@ -19,6 +19,8 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "semcrawl.middlewares.addresses.PrivateAddressMiddleware": 50,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "semcrawl.middlewares.robots.PacedRobotsMiddleware": 100,
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
+    "semcrawl.middlewares.codings.ForgivingCompressionMiddleware": 590,
     "semcrawl.middlewares.fetchfilter.FetchFilterMiddleware": 940,
     "semcrawl.middlewares.health.HostHealthMiddleware": 945,
     "semcrawl.middlewares.attempts.AttemptMiddleware": 950,

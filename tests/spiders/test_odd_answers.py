@@ -32,7 +32,16 @@ SITE: dict[str, Answer] = {
         [("Content-Type", HTML)],
         page(
             *("/moved", "/later", "/table.csv", "/photo", "/described.nt", "/none.nt"),
-            *("/saved", "/unnamed", "/pages/2", "/asp/", "/list", "/files/index.html", "/to"),
+            *(
+                "/saved",
+                "/unnamed",
+                "/pages/2",
+                "/asp/",
+                "/list",
+                "/files/index.html",
+                "/to",
+                "/unpacked.nt",
+            ),
             head='<link rel="prefetch" href="/pages/2">',
         )[1],
     ),
@@ -79,6 +88,7 @@ SITE: dict[str, Answer] = {
     "/to": (301, [("Location", "/store/index.htm")], b""),
     "/store/index.htm": (200, [("Content-Type", HTML)], page("in.nt", "./")[1]),
     "/store/in.nt": document("stored"),
+    "/unpacked.nt": document("unpacked", ("Content-Encoding", "gzip")),
     "/list": (302, [("Location", "/list?tag=")], b""),
     "/list?tag=": (200, [("Content-Type", HTML)], page("/listed.nt")[1]),
     "/listed.nt": document("listed"),
@@ -122,6 +132,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         pytest.param("/listed.nt", id="on a page that redirects to itself with an empty query"),
         pytest.param("/files/in.nt", id="on the index of a folder that has no address"),
         pytest.param("/store/in.nt", id="on such an index that a redirect leads to"),
+        pytest.param("/unpacked.nt", id="said to be packed, which it is not"),
         pytest.param("/second.nt", id="on a page that is prefetched, too"),
     ],
 )

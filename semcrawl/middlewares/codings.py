@@ -1,0 +1,33 @@
+"""Bodies whose ``Content-Encoding`` is wrong."""
+
+from __future__ import annotations
+
+import logging
+
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Request, Response
+
+logger = logging.getLogger(__name__)
+
+
+class ForgivingCompressionMiddleware(HttpCompressionMiddleware):
+    """Scrapy's, but what cannot be unpacked is taken as it came.
+
+    Servers and proxies unpack bodies and leave the header, or set it for files that are not packed.
+    What the body is, is told by its content anyway.
+    """
+
+    def process_response(
+        self, request: Request, response: Response, spider: object = None
+    ) -> Request | Response:
+        """Unpack the body; one that is not packed as its header says keeps its bytes."""
+        packed = response.headers.getlist(b"Content-Encoding")
+        try:
+            return super().process_response(request, response)
+        except IgnoreRequest:  # too large
+            raise
+        except Exception as error:
+            logger.debug("%s is not packed as %s: %s", response.url, packed, error)
+            response.headers.pop(b"Content-Encoding", None)
+            return response
