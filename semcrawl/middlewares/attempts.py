@@ -12,7 +12,7 @@ from semcrawl.bodies import body_file
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.spiders.attempt import ENDED, RECEIVED, STARTED, content_type
+from semcrawl.spiders.attempt import ENDED, RECEIVED, ROBOTS, STARTED, content_type
 
 
 class AttemptMiddleware:
@@ -60,7 +60,7 @@ class AttemptMiddleware:
         """Record a request that is no link's."""
         spider: Any = self.crawler.spider
         emit = getattr(spider, "emit", None)
-        if emit is None or STARTED not in request.meta or not request.url.endswith("/robots.txt"):
+        if emit is None or STARTED not in request.meta or ROBOTS not in request.meta:
             return
         started, ended = request.meta[STARTED], request.meta[ENDED]
         record = FetchRecord(

@@ -20,6 +20,7 @@ from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.robots import LONGEST, RobotsAnswer
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.frontier.session import CrawlSession
+from semcrawl.spiders.attempt import ROBOTS
 from semcrawl.spiders.failures import (
     AddressRefused,
     HostDown,
@@ -32,6 +33,8 @@ logger = logging.getLogger(__name__)
 
 #: status that stands for a robots.txt which cannot be had though its server answers
 _UNUSABLE = 400
+#: redirects of a robots.txt that are followed (RFC 9309, section 2.3.1.2: at least five)
+_REDIRECTS = 5
 
 
 class PacedRobotsMiddleware(RobotsTxtMiddleware):
@@ -114,7 +117,12 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         request = Request(
             url,
             priority=self.DOWNLOAD_PRIORITY,
-            meta={"dont_obey_robotstxt": True, "dont_retry": True},
+            meta={
+                "dont_obey_robotstxt": True,
+                "dont_retry": True,
+                "redirect_ttl": _REDIRECTS,
+                ROBOTS: True,
+            },
             callback=NO_CALLBACK,
         )
         self._stats.inc_value("robotstxt/request_count")

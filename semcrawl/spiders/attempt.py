@@ -22,6 +22,8 @@ ENDED = "semcrawl_ended"
 RECEIVED = "semcrawl_received"
 #: what the link carries, unpacked
 MEMO = "semcrawl_memo"
+#: set where a robots.txt is asked for, and kept where that redirects
+ROBOTS = "semcrawl_robots"
 #: set by the content-type filter when it stopped the download
 FILTERED = "semcrawl_filtered"
 

@@ -76,3 +76,27 @@ def test_a_host_whose_robots_txt_fails_is_left_alone(tmp_path: Path) -> None:
     assert outcomes["http://busy.example/page"] == ["robots-denied", "fetched-html"]
     assert outcomes["http://down.example/page"] == ["robots-denied", "robots-denied"]
     assert asked(log).keys() == {"busy.example/page", *(f"{host}/robots.txt" for host in fails)}
+
+
+def test_each_request_for_a_robots_txt_that_redirects_has_its_record(tmp_path: Path) -> None:
+    """One that leads elsewhere is read there; one that leads nowhere is left after five times."""
+    log = tmp_path / "requests.jsonl"
+    targets = {"moved.example": "/rules", "round.example": "/robots.txt"}
+
+    async def answer(request: Request, out: Stream) -> None:
+        if request.path == "/robots.txt":
+            await out.whole(302, [("Location", targets[request.host])], b"")
+        elif request.path == "/rules":
+            rules = b"User-agent: *\nDisallow: /private"
+            await out.whole(200, [("Content-Type", "text/plain")], rules)
+        else:
+            await out.whole(200, [("Content-Type", "text/html")], b"<a href=/private>a page</a>")
+
+    with serve(DemoWeb(), log=log, handlers=dict.fromkeys(targets, answer)) as server:
+        seeds = [f"http://{host}/" for host in targets]
+        run = harvest(*seeds, "--fast", folder=tmp_path / "out", proxy=server.proxy_url)
+    assert run.sent() == asked(log)
+    assert asked(log)["round.example/robots.txt"] == 1 + 5
+    outcomes = run.outcomes()
+    assert outcomes["http://moved.example/private"] == ["robots-denied"]
+    assert outcomes["http://round.example/private"] == ["fetched-html"]
