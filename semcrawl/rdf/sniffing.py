@@ -135,7 +135,8 @@ def sniff(text: bytes, body: bytes, claim: RdfFormat | None) -> Finding | None:
 def _sniff_markup(text: bytes, claim: RdfFormat | None) -> Finding | None:
     start = text.lstrip()
     if not start.startswith(b"<"):
-        if _HTML_ANYWHERE.search(text[:4096]) and not _STATEMENT_LINE.search(text):
+        tagged = _HTML_ANYWHERE.search(text[:4096])
+        if tagged and not (_STATEMENT_LINE.search(text) or _DIRECTIVE.match(_first_token(text))):
             return Finding(Kind.HTML, None, 0.7, "HTML tags")
         return None
     misc = _XML_MISC.match(text)
@@ -204,9 +205,14 @@ def _sniff_json(text: bytes, body: bytes, claim: RdfFormat | None) -> Finding | 
     return Finding(Kind.OTHER, None, 0.9, "JSON without JSON-LD keywords")
 
 
-def _sniff_turtle(text: bytes, claim: RdfFormat | None) -> Finding | None:
+def _first_token(text: bytes) -> bytes:
+    """Return a text of the Turtle family without white space and comments before it."""
     skipped = _COMMENTS.match(text)
-    start = text[skipped.end() if skipped else 0 :]
+    return text[skipped.end() if skipped else 0 :]
+
+
+def _sniff_turtle(text: bytes, claim: RdfFormat | None) -> Finding | None:
+    start = _first_token(text)
     lines = _line_format(start)
     if lines is not None:
         if claim in (RdfFormat.TURTLE, RdfFormat.N3, RdfFormat.TRIG):

@@ -77,6 +77,7 @@ CASES: list[tuple[str, bytes, str | None, str, Kind, RdfFormat | None]] = [
     ("ttl as html", TTL, "text/html", PAGE + ".html", R, F.TURTLE),
     ("ttl as rdfxml", TTL, "application/rdf+xml", PAGE + ".owl", R, F.TURTLE),
     ("rdfxml as ttl", XML, "text/turtle", PAGE + ".ttl", R, F.RDF_XML),
+    ("ttl about html", b'@prefix e: <http://e/> . [] e:b "<html><body>" .', None, PAGE, R, F.TURTLE),
     ("rdfxml as html", XMLDECL + XML, "text/html", PAGE, R, F.RDF_XML),
     ("nq as ttl", NQ, "text/turtle", PAGE + ".ttl", R, F.N_QUADS),
     ("nq as csv", NQ, "text/csv", PAGE + ".csv", R, F.N_QUADS),
