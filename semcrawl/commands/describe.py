@@ -15,6 +15,7 @@ from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.metadata.description import PREFIXES, DescriptionOptions, describe
 from semcrawl.metadata.parquet import write_parquet
+from semcrawl.wholefiles import whole_file
 
 FORMATS = {
     "ttl": pyoxigraph.RdfFormat.TURTLE,
@@ -64,11 +65,11 @@ class Command(OneLineErrors):
             raise UsageError("give one job folder")
         if not self._database and not (Path(args[0]) / CRAWL_DB).is_file():
             raise UsageError(f"{args[0]} holds no {CRAWL_DB}")
-        if opts.base:
+        for option, iri in (("--base", opts.base), ("--download-url", opts.download_url)):
             try:
-                pyoxigraph.NamedNode(opts.base)
+                pyoxigraph.NamedNode(iri or "urn:none")
             except ValueError as error:
-                raise UsageError(f"--base {opts.base!r} is no IRI: {error}") from None
+                raise UsageError(f"{option} {iri!r} is no IRI: {error}") from None
 
     @property
     def _database(self) -> str:
@@ -85,6 +86,8 @@ class Command(OneLineErrors):
             else:
                 _write(engine, opts)
             engine.dispose()
+        except BrokenPipeError:
+            raise
         except OSError as error:
             raise SemcrawlError(f"cannot write {error.filename}: {error.strerror}") from None
         except ValueError as error:
@@ -100,11 +103,11 @@ def _write(engine: Engine, opts: argparse.Namespace) -> None:
     if not opts.output:
         _serialize(triples, sys.stdout.buffer, syntax, prefixes)
         return
-    path = Path(opts.output)
-    part = path.with_name(f".{path.name}.part")
-    with part.open("wb") as file:
-        _serialize(triples, file, syntax, prefixes)
-    part.replace(path)
+    try:
+        with whole_file(Path(opts.output)) as file:
+            _serialize(triples, file, syntax, prefixes)
+    except OSError as error:
+        raise SemcrawlError(f"cannot write {opts.output}: {error.strerror}") from None
 
 
 def _serialize(

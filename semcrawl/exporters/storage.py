@@ -18,6 +18,7 @@ from scrapy.extensions.feedexport import S3FeedStorage
 from w3lib.url import file_uri_to_path
 
 from semcrawl.errors import StoreError
+from semcrawl.wholefiles import is_special
 
 
 class AtomicFileStorage:
@@ -25,7 +26,8 @@ class AtomicFileStorage:
 
     Without ``overwrite`` (Scrapy's ``-o``) the new part is put behind what is there. With it, what
     was there at the start is replaced; what another crawler of the same run has finished in the
-    meantime is kept.
+    meantime is kept. Of a link the file that it leads to is replaced; a device or a pipe stays what
+    it is, and gets the finished feed.
     """
 
     def __init__(self, uri: str, *, feed_options: dict[str, Any] | None = None) -> None:
@@ -33,6 +35,7 @@ class AtomicFileStorage:
         self.path = Path(file_uri_to_path(uri) if urlsplit(uri).scheme == "file" else uri)
         self._overwrite = bool((feed_options or {}).get("overwrite", False))
         self._before: tuple[int, int] | None = None
+        self._special = False
         self._part = self.path.with_suffix(".part")
         self._file: IO[bytes] | None = None
 
@@ -41,8 +44,13 @@ class AtomicFileStorage:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._before = _signature(self.path)
+            self._special = is_special(self.path)
+            if not self._special:
+                self.path = self.path.resolve()
             handle, part = tempfile.mkstemp(
-                prefix=f".{self.path.name[:100]}.", suffix=".part", dir=self.path.parent
+                prefix=f".{self.path.name[:100]}.",
+                suffix=".part",
+                dir=None if self._special else self.path.parent,
             )
             os.fchmod(handle, 0o666 & ~_umask())
         except OSError as error:
@@ -57,6 +65,11 @@ class AtomicFileStorage:
         os.fsync(file.fileno())
         file.close()
         with _directory_lock(self.path.parent):
+            if self._special:
+                with self._part.open("rb") as source, self.path.open("wb") as target:
+                    shutil.copyfileobj(source, target, 1 << 20)
+                self._part.unlink()
+                return
             now = _signature(self.path)
             if now is not None and not (self._overwrite and now == self._before):
                 self._put_behind()

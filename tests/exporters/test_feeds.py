@@ -113,6 +113,21 @@ def test_two_crawlers_of_a_run_write_one_feed(tmp_path):
     assert len(more) == 2 * 60 * 21 + 1
 
 
+def test_a_pipe_stays_a_pipe_and_a_link_a_link(tmp_path):
+    os.mkfifo(tmp_path / "pipe.nq")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "real.nq").write_text("# before\n")
+    (tmp_path / "link.nq").symlink_to("data/real.nq")
+    reader = subprocess.Popen(["cat", tmp_path / "pipe.nq"], stdout=subprocess.PIPE)
+    crawl(tmp_path, {"pipe.nq": {"format": "nq"}, "link.nq": {"format": "nq"}})
+    piped, _ = reader.communicate(timeout=60)
+    assert (tmp_path / "pipe.nq").is_fifo()
+    assert len(piped.splitlines()) == 60 * 21
+    assert (tmp_path / "link.nq").is_symlink()
+    assert (tmp_path / "data" / "real.nq").read_bytes() == b"# before\n" + piped
+    assert not list(tmp_path.rglob("*.part"))
+
+
 def test_feeds_rotate_and_split(tmp_path):
     feeds = {
         "size/%(batch_id)03d.nq": {"format": "nq", "batch_bytes": 20_000},

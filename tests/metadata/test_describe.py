@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pyoxigraph
@@ -119,6 +120,34 @@ def test_the_description_goes_to_a_file_in_its_format_and_is_the_same_each_time(
     assert sum("outcome" in t.predicate.value for t in triples) == 1
 
 
+def test_a_pipe_stays_a_pipe_and_a_link_a_link(job, tmp_path, semcrawl):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link.ttl").symlink_to("real.ttl")
+    reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE)
+    assert semcrawl(job, "-o", tmp_path / "pipe").code == 0
+    piped, _ = reader.communicate(timeout=60)
+    assert semcrawl(job, "-o", tmp_path / "link.ttl").code == 0
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "link.ttl").is_symlink()
+    assert (tmp_path / "real.ttl").read_bytes() == piped
+    assert b"dcat:Dataset" in piped
+
+
+def test_a_reader_that_leaves_is_no_error_of_a_file(job, monkeypatch):
+    read, write = os.pipe()
+    os.close(read)
+    with suppress(BrokenPipeError), open(write, "w") as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        with pytest.raises(BrokenPipeError):  # which the command line takes for what it is
+            exit_status(Command(), job)
+
+
+def test_a_file_that_cannot_be_written_is_named_as_the_user_did(job, semcrawl):
+    done = semcrawl(job, "-o", job / "none" / "d.ttl")
+    assert done.code == 1
+    assert f"cannot write {job}/none/d.ttl: " in done.stderr
+
+
 def test_tables_for_analysis(job, semcrawl):
     pq = pytest.importorskip("pyarrow.parquet")
     done = semcrawl(job, "--metadata", "parquet")
@@ -144,7 +173,9 @@ def test_a_wrong_folder_is_one_clear_line(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_a_wrong_iri_is_one_clear_line(job, semcrawl):
-    done = semcrawl(job, "--base", "no iri")
+@pytest.mark.parametrize("option", ["--base", "--download-url"])
+def test_a_wrong_iri_is_one_clear_line(option, job, semcrawl):
+    done = semcrawl(job, option, "no iri")
+    assert done.stdout == ""
     assert done.code == 2
     assert len(done.stderr.splitlines()) == 1

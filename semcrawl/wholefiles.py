@@ -1,0 +1,35 @@
+"""Files that are whole under their name, or not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that takes the name ``path`` when the block ends; an error leaves none.
+
+    Of a link the file that it leads to is replaced. A device or a pipe (``/dev/null``) stays what
+    it is, and is written to. Raises ``OSError``.
+    """
+    if is_special(path):
+        with path.open("wb") as file:
+            yield file
+        return
+    path = path.resolve()
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("wb") as file:
+            yield file
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def is_special(path: Path) -> bool:
+    """Whether a path is there and no ordinary file, so that nothing may take its place."""
+    return path.exists() and not path.is_file()
