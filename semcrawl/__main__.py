@@ -1,111 +1,17 @@
-"""``semcrawl``: Scrapy's command line with this project's settings, from any folder."""
+"""Where ``semcrawl`` starts: nothing is imported yet that takes long to load."""
 
 from __future__ import annotations
 
-import gc
-import os
 import sys
-from difflib import get_close_matches
-from importlib import import_module
-from importlib.metadata import entry_points
-from pkgutil import iter_modules
-
-import scrapy
-import scrapy.commands
-from scrapy.cmdline import execute
-from scrapy.settings import Settings
-from scrapy.utils.conf import closest_scrapy_cfg
-from scrapy.utils.project import get_project_settings
-
-import semcrawl.commands
-from semcrawl.console import complain
-from semcrawl.errors import SemcrawlError, UsageError
-
-#: objects made and not freed before the garbage collector looks: a page makes some thousand that
-#: live until its record is written, and the default of 700 has them all looked at for nothing
-_GARBAGE = (10_000, 20, 20)
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Run a command. Inside somebody's Scrapy project that project's settings hold."""
-    if not closest_scrapy_cfg():
-        os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "semcrawl.settings")
-    gc.set_threshold(*_GARBAGE)
-    arguments = list(sys.argv if argv is None else argv)
-    sys.argv[:1] = arguments[:1] = ["semcrawl"]  # what usage messages show
-    command = next((word for word in arguments[1:] if not word.startswith("-")), None)
+    """Run a command; see :func:`semcrawl.commandline.main`."""
     try:
-        if command is None:
-            print(_version() if "--version" in arguments else _overview())
-            return
-        _check(command)
-        try:
-            execute(arguments, _settings_for(command))
-        finally:
-            sys.stdout.flush()  # here, where a closed pipe can be told from other troubles
-    except SemcrawlError as error:
-        complain(str(error))
-        sys.exit(2 if isinstance(error, UsageError) else 1)
+        from semcrawl import commandline  # here, where Ctrl-C meanwhile can be caught
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:
-        # who reads the output has seen enough; what is still buffered must not complain either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-
-
-def _version() -> str:
-    python = sys.version.split()[0]
-    return f"semcrawl {semcrawl.__version__} (Scrapy {scrapy.__version__}, Python {python})"
-
-
-def _overview() -> str:
-    """What the commands are: ours each in a line, Scrapy's by name."""
-    ours = _names("semcrawl.commands")
-    lines = [
-        "semcrawl finds the RDF that web sites publish and brings it home as quads.",
-        "",
-        "Usage: semcrawl COMMAND [options]   (semcrawl COMMAND -h tells more)",
-        "",
-    ]
-    for name in ours:
-        command = import_module(f"semcrawl.commands.{name}").Command()
-        lines.append(f"  {name:<10} {command.short_desc()}")
-    theirs = [name for name in _names("scrapy.commands") if name not in ours]
-    lines += ["", "Scrapy's own commands: " + ", ".join(theirs)]
-    return "\n".join(lines)
-
-
-def _check(command: str) -> None:
-    """Raise ``UsageError`` for a command that there is not."""
-    known = {*_names("scrapy.commands"), *(e.name for e in entry_points(group="scrapy.commands"))}
-    if module := get_project_settings()["COMMANDS_MODULE"]:
-        known.update(_names(module))
-    if command not in known:
-        close = get_close_matches(command, known, n=1)
-        hint = f"did you mean {close[0]}?" if close else "`semcrawl` lists the commands"
-        raise UsageError(f"unknown command {command}; {hint}")
-
-
-def _settings_for(command: str) -> Settings:
-    """The project's settings, by which Scrapy imports of our commands the asked one only."""
-    settings = get_project_settings()
-    if settings["COMMANDS_MODULE"] == semcrawl.commands.__name__:
-        ours = command in _names(semcrawl.commands.__name__)
-        settings.set(
-            "COMMANDS_MODULE", f"{semcrawl.commands.__name__}.{command}" if ours else "", "project"
-        )
-    if editor := os.environ.get("EDITOR"):  # as Scrapy does when it reads the settings itself
-        settings.set("EDITOR", editor, "project")
-    return settings
-
-
-def _names(package: str) -> list[str]:
-    """Names of the commands in a module or package: commands are named by their modules."""
-    path = getattr(import_module(package), "__path__", None)
-    if path is None:
-        return [package.rpartition(".")[2]]
-    return sorted(module.name for module in iter_modules(path))
+    commandline.main(argv)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,8 @@ def test_a_wrong_setting_is_named(folder: Path) -> None:
         (("--relevance", "wishful"), ("wishful", "rules-parents")),
         (("--pages", "-3"), ("--pages", "at least 1")),
         (("--pages", "many"), ("many",)),
+        (("--patience", "-3"), ("--patience",)),
+        (("--model", "missing.model"), ("missing.model",)),
         (("--scope", ""), ("scope",)),
         (("--scope", "sites"), ("sites", "did you mean site?")),
         (("--pagse", "3"), ("--pagse", "did you mean --pages?")),
@@ -66,6 +68,7 @@ def test_a_wrong_option_is_named(
     arguments: tuple[str, ...], words: tuple[str, ...], folder: Path
 ) -> None:
     harvest("http://x.example/", *arguments, folder=folder).says_in_one_line(*words)
+    assert not folder.exists()
 
 
 @slow
@@ -93,6 +96,7 @@ def test_a_folder_that_is_a_file(folder: Path) -> None:
                 (("crawl", "htlm"), ("htlm", "html, rdf")),
                 (("crawl", "html", "-a", "follow_rdf=perhaps"), ("follow_rdf", "perhaps")),
                 (("demo", "--pages", "3"), ("--pages",)),
+                (("--hepl",), ("--hepl", "no command")),
                 (("describe", "."), ("crawl.db",)),
                 (("load", "."), ("quads.nq",)),
                 (("frontier", "."), ("frontier",)),
@@ -126,6 +130,35 @@ def test_the_overview_and_the_version_are_shown(folder: Path) -> None:
     assert {"harvest", "frontier", "shell,"} <= set(overview.out.split())
     assert version.out.startswith("semcrawl ")
     assert semcrawl("version", folder=folder).out.startswith("semcrawl ")
+
+
+def test_ctrl_c_while_libraries_are_loaded_is_quiet() -> None:
+    program = """
+import signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "scrapy":
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+from semcrawl.__main__ import main
+main(["semcrawl", "version"])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@slow
+def test_a_folder_where_nothing_was_begun(folder: Path) -> None:
+    empty = folder.with_suffix(".jsonl")
+    empty.write_text('{"kind": "frontier", "format": 1}')
+    assert semcrawl("frontier", str(folder), "--import", str(empty), folder=folder).status == 0
+    run = harvest(folder=folder)
+    assert run.status == 1
+    assert run.err.splitlines() == [
+        f"semcrawl: {folder} holds no link to go on with; give a URL to start from"
+    ]
 
 
 @slow

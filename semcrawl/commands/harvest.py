@@ -125,6 +125,8 @@ class Command(OneLineErrors):
         settings = self.own_settings
         if opts.pages is not None and opts.pages < 1:
             raise UsageError("--pages must be at least 1")
+        if opts.patience is not None and opts.patience < 0:
+            raise UsageError("--patience must not be negative")
         if opts.fast:
             for name, value in _FAST.items():
                 if (settings.getpriority(name) or 0) < 40:  # what -s says holds
@@ -143,7 +145,7 @@ class Command(OneLineErrors):
                 settings.set(name, option, "cmdline")
         if opts.output or opts.overwrite_output:
             settings.set("FEEDS", _feeds(settings, opts), "cmdline")
-        if opts.revisit and args and Path(args[0]).is_dir():
+        if opts.revisit and args and "://" not in args[0] and not args[0].startswith("@"):
             opts.out = args.pop(0)
         folder = Path(opts.out)
         self._seeds = [url for arg in args for url in read_seeds(arg, Normalisation(exact=True))]
@@ -157,13 +159,15 @@ class Command(OneLineErrors):
         read_options(settings)
         if opts.metadata:
             check_parquet()
+        self._source = SessionSource(settings)
+        self._source.configure()
         self._prepare(folder)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Crawl, and sum up."""
         folder = Path(opts.out)
         settings = self.own_settings
-        source = SessionSource(settings)
+        source = self._source
         settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
         session = source.session()
         source.check()
@@ -194,6 +198,9 @@ class Command(OneLineErrors):
             self.exitcode = 1
         elif summary.requests and not anything_fetched(summary):
             complain(why_nothing(_metadata_url(settings, folder)))
+            self.exitcode = 1
+        elif not self._seeds and not summary.outcomes and not run.waiting:
+            complain(f"{folder} holds no link to go on with; give a URL to start from")
             self.exitcode = 1
 
     def _prepare(self, folder: Path) -> None:

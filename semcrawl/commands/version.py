@@ -16,6 +16,11 @@ class Command(ScrapyVersion):
         """What ``semcrawl`` says of the command in its list."""
         return "Print the versions of semcrawl and Scrapy"
 
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add Scrapy's options; the usage shows the program that was called."""
+        super().add_options(parser)
+        parser.usage = f"{parser.prog} version {self.syntax()}"
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print them."""
         print(f"semcrawl {semcrawl.__version__}")

@@ -19,7 +19,7 @@ from semcrawl.frontier.server import plain_reason, public_address
 from semcrawl.frontier.session import CrawlSession
 from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.frontier.workers import worker_name
-from semcrawl.relevance import load_strategy
+from semcrawl.relevance import Relevance, load_strategy
 
 
 def frontier_options(settings: BaseSettings) -> FrontierOptions:
@@ -88,6 +88,9 @@ class SessionSource:
     settings: BaseSettings
     _session: CrawlSession | None = None
     _unopened: str = ""
+    _parts: tuple[SessionOptions, FrontierOptions, Relevance] | None = field(
+        default=None, repr=False
+    )
     _server: EmbeddedRedis | None = field(default=None, repr=False)
 
     def __deepcopy__(self, memo: object) -> SessionSource:
@@ -109,6 +112,17 @@ class SessionSource:
         """Note that a spider could not take part."""
         self._unopened = self._unopened or reason
 
+    def configure(self) -> tuple[SessionOptions, FrontierOptions, Relevance]:
+        """Read the settings, once, and load the strategy; nothing is started or written."""
+        if self._parts is None:
+            settings = self.settings
+            self._parts = (
+                session_options(settings),
+                frontier_options(settings),
+                load_strategy(settings.get("SEMCRAWL_RELEVANCE", "learned"), settings),
+            )
+        return self._parts
+
     def check(self) -> None:
         """Raise ``FrontierUnavailable`` when the server of ``REDIS_URL`` cannot be asked."""
         if url := self.settings.get("REDIS_URL"):
@@ -128,8 +142,7 @@ class SessionSource:
 
     def _make(self) -> CrawlSession:
         settings = self.settings
-        options = session_options(settings)
-        strategy = load_strategy(settings.get("SEMCRAWL_RELEVANCE", "learned"), settings)
+        options, frontier_settings, strategy = self.configure()
         address: str | Path
         revive: Callable[[], None] | None = None
         if url := settings.get("REDIS_URL"):
@@ -142,7 +155,7 @@ class SessionSource:
             address,
             prefix=settings.get("SEMCRAWL_CRAWL_NAME") or "semcrawl",
             worker_id=worker_name(),
-            options=frontier_options(settings),
+            options=frontier_settings,
             revive=revive,
         )
         return CrawlSession(frontier, strategy, options)

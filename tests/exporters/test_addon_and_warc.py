@@ -43,6 +43,25 @@ def project(tmp_path) -> Path:
     return tmp_path
 
 
+def test_our_commands_are_there_in_somebody_s_project(project):
+    (project / "theirs" / "settings.py").write_text('SPIDER_MODULES = ["theirs.spiders"]\n')
+    for command, said in (
+        (("frontier",), "semcrawl: . holds no frontier\n"),
+        (("harvest",), "give a URL to start from"),
+        (("crawl", "html"), "html"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "semcrawl", *command],
+            cwd=project, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert said in done.stderr
+        assert done.returncode != 0
+    listed = subprocess.run(
+        [sys.executable, "-m", "semcrawl", "list"], cwd=project, capture_output=True, text=True
+    )
+    assert listed.stdout == "own\n"
+
+
 @pytest.fixture
 def web(tmp_path_factory):
     folder = tmp_path_factory.mktemp("web")
