@@ -88,16 +88,17 @@ class Command(OneLineErrors):
         """Run the study; what fails is told, and the rest goes on."""
         console = Console(stderr=True)
         folder = Path(opts.out)
+        sets: list[WorldSet] = []
         try:
-            folder.mkdir(parents=True, exist_ok=True)
             strategies = self._strategies(opts)
-        except (OSError, UsageError) as error:
-            self._fail(
-                f"cannot write to {folder}: {error}" if isinstance(error, OSError) else error
-            )
-            self.exitcode = 2
-            return
-        sets = self._worlds(args, opts.seed)
+            sets = self._worlds(args, opts.seed)
+            if sets:
+                folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            self._fail(f"cannot write to {folder}: {error.strerror}")
+            sets = []
+        except UsageError as error:
+            self._fail(error)
         if not sets:
             self.exitcode = 2
             return

@@ -89,6 +89,8 @@ class Command(OneLineErrors):
                 if opts.import_file and opts.import_file != "-":
                     source = stack.enter_context(Path(opts.import_file).open(encoding="utf-8"))
                 asyncio.run(_run(self.own_settings, folder, opts, out, source))
+        except BrokenPipeError:
+            raise
         except OSError as error:
             raise SemcrawlError(f"{error.filename}: {error.strerror}") from None
 

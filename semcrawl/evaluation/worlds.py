@@ -14,6 +14,8 @@ from semcrawl.evaluation.thesis import thesis_worlds
 from semcrawl.evaluation.world import World
 
 _SITE_LIST = "sites.json"
+#: what every harvest leaves in its folder
+_RECORDS = "crawl.db"
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,10 @@ def load_worlds(name: str, seed: int = 0) -> WorldSet:
         return WorldSet(name, [RecordedWorld.load(recording)])
     if (path / _SITE_LIST).is_file():
         return WorldSet(name, load_sites(path / _SITE_LIST))
+    if (path / _RECORDS).is_file():
+        raise UsageError(
+            f"{name} is a harvest without its responses; `semcrawl harvest --record` keeps them"
+        )
     if path.is_dir():
         return WorldSet(name, [_folder(path, f"http://localhost/{path.resolve().name}/")])
     raise UsageError(f"no such world: {name} (thesis, a folder, a sites.json or a recorded crawl)")

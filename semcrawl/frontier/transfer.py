@@ -81,7 +81,7 @@ async def import_lines(frontier: RedisFrontier, lines: Iterable[str]) -> int:
                 await _import_row(frontier, row)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"no {error}" if isinstance(error, KeyError) else str(error)
-        raise UsageError(f"line {number}: {reason}") from error
+        raise UsageError(f"line {number} is none of an exported frontier: {reason}") from error
     await _flush(frontier, batch)
     return waiting
 

@@ -20,10 +20,11 @@ class Broken:
 
 
 def semcrawl(*arguments, cwd, **environment):
+    path = filter(None, (str(cwd), os.environ.get("PYTHONPATH")))
     return subprocess.run(
         [sys.executable, "-m", "semcrawl", *map(str, arguments)],
         cwd=cwd,
-        env={**os.environ, "COLUMNS": "120", "PYTHONPATH": str(cwd), **environment},
+        env={**os.environ, "COLUMNS": "120", "PYTHONPATH": os.pathsep.join(path), **environment},
         capture_output=True,
         text=True,
         timeout=120,
@@ -45,14 +46,19 @@ def folder(tmp_path_factory):
 def test_a_folder_is_evaluated_and_what_fails_is_told(folder):
     (folder.parent / "ours.py").write_text(BROKEN)
     (folder.parent / "empty").mkdir(exist_ok=True)
+    (folder.parent / "harvested").mkdir()
+    (folder.parent / "harvested" / "crawl.db").touch()
     done = semcrawl(
-        "evaluate", folder, "empty", "nowhere", "--strategies",
+        "evaluate", folder, "empty", "nowhere", "harvested", "--strategies",
         "rules,omniscient,nope,ours.Broken", "--out", "out", cwd=folder.parent,
     )  # fmt: skip
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "unknown strategy 'nope'" in done.stderr
     assert "no such world: nowhere" in done.stderr
+    assert "harvested is a harvest without its responses; `semcrawl harvest --record`" in (
+        done.stderr
+    )
     assert "empty: the start page http://localhost/empty/ is missing" in done.stderr
     assert "cannot be made" in done.stderr
     data = json.loads((folder.parent / "out" / "results.json").read_text())

@@ -176,7 +176,7 @@ async def test_an_imported_frontier_is_the_exported_one(
 @pytest.mark.parametrize(
     ("lines", "why"),
     [
-        (["no json"], "line 1: Expecting value"),
+        (["no json"], "line 1 is none of an exported frontier: Expecting value"),
         (['{"kind": "link"}'], "line 1"),
         (['{"kind": "frontier", "format": 99}'], "line 1: not an exported frontier"),
         (['{"kind": "frontier", "format": 1}', '{"kind": "x"}'], "an unknown kind of line: 'x'"),
