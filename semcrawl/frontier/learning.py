@@ -113,8 +113,14 @@ class SharedLearning:
     async def tell(self) -> bool:
         """Tell the other workers and the frontier what was learned since the last call.
 
-        Return whether all was heard with it that was told until now.
+        And what is learned meanwhile. Return whether all was heard with it that was told until now.
         """
+        heard = False
+        while self._untold or self._learned:
+            heard = await self._tell_once() or heard
+        return heard
+
+    async def _tell_once(self) -> bool:
         heard = False
         if self._untold:
             untold, self._untold = self._untold, []

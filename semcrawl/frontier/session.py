@@ -229,6 +229,8 @@ class CrawlSession:
         if self.options.shared:
             await self._hear_sometimes(heard=heard)
         planted = await self._take_seeds()
+        # what was read meanwhile may have changed what comes first
+        await self._learning.tell()
         room = self._taker.room()
         if await self._taker.take(room, self._ports, over):
             self._last_work = time.monotonic()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 import pytest
 from served_redis import ServedRedis
@@ -14,7 +14,8 @@ from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.session import CrawlSession
 from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.links import Link, Page
-from semcrawl.relevance import Outcome, Ranked, load_strategy
+from semcrawl.relevance import Outcome, Ranked, Relevance, load_strategy
+from semcrawl.relevance.contract import Label
 from semcrawl.relevance.orders import BreadthFirst
 from semcrawl.vocabulary import Kind
 
@@ -25,13 +26,18 @@ class Crawl:
     """A session whose links are answered by the test."""
 
     def __init__(
-        self, address: str, prefix: str, penalty_after: int = 0, **options: object
+        self,
+        address: str,
+        prefix: str,
+        strategy: Relevance | None = None,
+        penalty_after: int = 0,
+        **options: object,
     ) -> None:
         frontier = RedisFrontier(
             address, prefix=prefix, worker_id="w1",
             options=FrontierOptions(delay=0.0, concurrency=100, penalty_after=penalty_after),
         )  # fmt: skip
-        strategy = load_strategy("breadth-first", {})
+        strategy = strategy or load_strategy("breadth-first", {})
         self.session = CrawlSession(frontier, strategy, SessionOptions(**options))  # type: ignore[arg-type]
         self.leases: asyncio.Queue[Lease] = asyncio.Queue()
 
@@ -173,6 +179,58 @@ async def test_leases_whose_results_are_not_written_are_bounded(crawl: Crawl) ->
         await asyncio.wait_for(crawl.leases.get(), 0.3)
     crawl.session.acknowledge(held[0])
     assert await crawl.fetch() not in held
+
+
+class Favouring(BreadthFirst):
+    """Puts one waiting link before the others as soon as it learns anything."""
+
+    rekeys = True
+
+    def __init__(self, favourite: str) -> None:
+        super().__init__()
+        self._favourite = favourite
+        self._learned = False
+
+    def rank(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
+        return [Ranked(link, Label.H, "all") for link in links]
+
+    def learn(self, outcome: Outcome) -> None:
+        self._learned = True
+
+    def rekeyed(self) -> Mapping[str, float]:
+        learned, self._learned = self._learned, False
+        return {self._favourite: -1e6} if learned else {}
+
+
+@pytest.mark.parametrize("shared", [False, True])
+async def test_what_is_read_while_the_frontier_is_told_of_something_counts_in_the_next_take(
+    embedded: EmbeddedRedis, prefix: str, shared: bool
+) -> None:
+    """Acknowledging a link takes a moment, in which the answer to another one may be read."""
+    strategy = Favouring("http://e/")
+    crawl = Crawl(str(embedded.socket), f"session-{prefix}", strategy, concurrency=1, shared=shared)
+    session = crawl.session
+    try:
+        await crawl.begin(*(f"http://{name}/" for name in "abcde"))
+        first = await crawl.fetch()
+        session.downloaded(first)
+        session.processed(first)
+        second = await crawl.fetch()
+        acknowledge = session.frontier.done
+
+        async def read_meanwhile(leases: Sequence[Lease]) -> None:
+            await acknowledge(leases)
+            session.learn(Outcome(second.entry.url, Kind.HTML, target=False), "html")
+            session.downloaded(second)
+            session.processed(second)
+
+        session.frontier.done = read_meanwhile  # type: ignore[method-assign]
+        session.acknowledge(first)
+        third = await crawl.fetch()
+        assert third.entry.url == "http://e/"
+        session.frontier.done = acknowledge  # type: ignore[method-assign]
+    finally:
+        await session.detach("html")
 
 
 @pytest.mark.parametrize(
