@@ -123,10 +123,12 @@ class Frontier(ABC):
         """
 
     @abstractmethod
-    async def started(self, leases: Sequence[Lease]) -> None:
+    async def started(self, leases: Sequence[Lease]) -> list[bool]:
         """Say that these requests leave now: their hosts' crawl delay counts from here.
 
-        (Or from the end of the download where that comes soon after.)
+        (Or from the end of the download where that comes soon after.) For each, whether its lease
+        still held: one that ran out may be another worker's by now, and must not be sent. Where
+        there is no delay that is not asked.
 
         Between ``take`` and this call a host with a crawl delay is held, so that prefetched
         links never come too close; without the call the delay counts from

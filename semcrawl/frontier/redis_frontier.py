@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 #: seconds that a server which is away gets at the end
 _CLOSING_PATIENCE = 2.0
+#: links that one call gives new keys: a busy server takes a quarter of a second for them
+_REKEYED_AT_ONCE = 500
 
 
 def _micros(seconds: float) -> int:
@@ -204,10 +206,13 @@ class RedisFrontier(MovableFrontier):
         reply = await self._server.run("next_ready", [list(queues), _micros(self.options.poll)])
         return None if reply is None else int(reply) / 1e6
 
-    async def started(self, leases: Sequence[Lease]) -> None:
-        """Say that these requests leave now; their hosts' delay counts from here."""
-        if held := [lease.id for lease in leases if lease.held]:
-            await self._server.run("started", [held])
+    async def started(self, leases: Sequence[Lease]) -> list[bool]:
+        """Say that these requests leave now; for each, whether its lease still held."""
+        asked = [lease.id for lease in leases if lease.held]
+        if not asked:
+            return [True] * len(leases)
+        still = iter(await self._server.run("started", [asked]))
+        return [bool(next(still)) if lease.held else True for lease in leases]
 
     async def renew(self, leases: Sequence[Lease]) -> list[bool]:
         """Prolong leases by the full lease time; for each, whether it still held."""
@@ -282,8 +287,9 @@ class RedisFrontier(MovableFrontier):
             if not isfinite(key):
                 raise ValueError(f"a key is a finite number, not {key}: {entry.url}")
             links.append([entry.queue, entry.host, entry.group, digest(entry.url), key])
-        if links:
-            await self._server.run("rekey", [links])
+        # in portions, so that no other worker waits long
+        for first in range(0, len(links), _REKEYED_AT_ONCE):
+            await self._server.run("rekey", [links[first : first + _REKEYED_AT_ONCE]])
 
     async def set_pace(self, host: str, *, delay: float, concurrency: int = 1) -> None:
         """Set a host's crawl delay (seconds) and concurrency, for all workers."""

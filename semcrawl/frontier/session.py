@@ -156,11 +156,13 @@ class CrawlSession:
         return self._leases.in_flight
 
     # -- an attempt
-    async def starts(self, lease: Lease) -> None:
-        """Note that a link's request leaves now."""
+    async def starts(self, lease: Lease) -> bool:
+        """Note that a link's request leaves now; return whether it may, its lease still holding."""
         self.requests += 1
         self._leases.send(lease)
-        await self.frontier.started([lease])
+        (held,) = await self.frontier.started([lease])
+        self.requests -= not held
+        return held
 
     def downloaded(self, lease: Lease) -> None:
         """Note that a link's download is over: its host may be asked again."""

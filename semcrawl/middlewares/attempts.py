@@ -13,6 +13,7 @@ from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.spiders.attempt import ENDED, RECEIVED, ROBOTS, STARTED, content_type
+from semcrawl.spiders.failures import Postponed
 
 
 class AttemptMiddleware:
@@ -31,14 +32,19 @@ class AttemptMiddleware:
         return cls(crawler)
 
     async def process_request(self, request: Request) -> None:
-        """Note that the request leaves now."""
+        """Note that the request leaves now.
+
+        Raises ``Postponed`` for a link whose lease ran out: the process stood still so long that
+        another worker may be at it.
+        """
         lease: Lease | None = request.meta.get(LEASE)
         session = getattr(self.crawler.spider, "session", None)
         request.meta[STARTED] = time.time()
         if session is None:
             return
         if lease is not None:
-            await session.starts(lease)
+            if not await session.starts(lease):
+                raise Postponed("its lease ran out before it was sent")
             request.meta[STARTED] = time.time()
 
     def process_response(self, request: Request, response: Response) -> Response:

@@ -26,7 +26,7 @@ class HostDown(IgnoreRequest):
 
 
 class Postponed(IgnoreRequest):
-    """The link waits a little longer; this was no attempt."""
+    """The link waits a little longer, or is another worker's by now; this was no attempt."""
 
 
 class RobotsUnavailable(IgnoreRequest):

@@ -41,6 +41,19 @@ async def test_a_renewed_lease_does_not_expire(open_frontier: OpenFrontier) -> N
     assert await slow.renew(lease) == [False]
 
 
+async def test_a_request_whose_lease_ran_out_must_not_leave(open_frontier: OpenFrontier) -> None:
+    """A process that stood still may find that another has its links."""
+    slow = await open_frontier("slow", lease_time=0.05, delay=0.01)
+    other = await open_frontier("other", delay=0.01)
+    await other.add([link("1")])
+    lost = await slow.take(1, Q)
+    await until_no_lease(other)
+    await other.add([link("2", host="b.example")])
+    (held,) = await eventually(lambda: other.take(1, ["html"]))
+    assert await other.started([held, *lost]) == [True, False]
+    assert await other.audit() == []
+
+
 async def test_what_is_done_after_its_lease_ran_out_is_not_fetched_again(
     open_frontier: OpenFrontier,
 ) -> None:
