@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from scrapy.utils.conf import feed_process_params_from_cli
 from semcrawl.command import OneLineErrors
 from semcrawl.console import complain, error_handler
 from semcrawl.errors import UsageError
+from semcrawl.exporters.storage import local_path
 from semcrawl.frontier.opening import SessionSource
 from semcrawl.harvestreport import (
     RunFigures,
@@ -144,7 +147,9 @@ class Command(OneLineErrors):
             if option is not None:
                 settings.set(name, option, "cmdline")
         if opts.output or opts.overwrite_output:
-            settings.set("FEEDS", _feeds(settings, opts), "cmdline")
+            feeds = _feeds(settings, opts)
+            _check_feeds(feeds)
+            settings.set("FEEDS", feeds, "cmdline")
         if opts.revisit and args and "://" not in args[0] and not args[0].startswith("@"):
             opts.out = args.pop(0)
         folder = Path(opts.out)
@@ -194,7 +199,11 @@ class Command(OneLineErrors):
         if source.failure:
             complain(source.failure)
             self.exitcode = 1
-        elif lost or (self.crawler_process and self.crawler_process.bootstrap_failed):
+        elif (
+            lost
+            or self._lost_feeds()
+            or (self.crawler_process and self.crawler_process.bootstrap_failed)
+        ):
             self.exitcode = 1
         elif summary.requests and not anything_fetched(summary):
             complain(why_nothing(_metadata_url(settings, folder)))
@@ -261,6 +270,15 @@ class Command(OneLineErrors):
             )
         return lost
 
+    def _lost_feeds(self) -> bool:
+        """Whether a feed was given up; the line that said why was shown then."""
+        return any(
+            name.startswith("feedexport/failed_count/")
+            for crawler in self._crawlers
+            if crawler.stats
+            for name in crawler.stats.get_stats()
+        )
+
     def _stats(self, name: str) -> list[int]:
         """Return a number of each spider that has it."""
         return [int(value) for value in self._values(name)]
@@ -282,6 +300,24 @@ def _feeds(settings: BaseSettings, opts: argparse.Namespace) -> dict[str, dict[s
         )
     except ScrapyUsageError as error:
         raise UsageError(str(error)) from None
+
+
+def _check_feeds(feeds: Iterable[str]) -> None:
+    """Raise ``UsageError`` for a file that cannot be written: a crawl may take days to find out."""
+    for uri in feeds:
+        path = local_path(uri)
+        if path is None:
+            continue
+        folder = next(above for above in path.absolute().parents if above.exists())
+        if path.is_dir():
+            reason = "Is a directory"
+        elif not folder.is_dir():
+            reason = "Not a directory"
+        elif not os.access(path if path.exists() else folder, os.W_OK):
+            reason = "Permission denied"
+        else:
+            continue
+        raise UsageError(f"cannot write {uri}: {reason}")
 
 
 def _write_tables(database: str, folder: Path) -> None:

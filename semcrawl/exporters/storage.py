@@ -21,6 +21,13 @@ from semcrawl.errors import StoreError
 from semcrawl.wholefiles import is_special
 
 
+def local_path(uri: str) -> Path | None:
+    """Return where a feed's URI leads to on this machine; ``None`` for one that leads elsewhere."""
+    if urlsplit(uri).scheme == "file":
+        return Path(file_uri_to_path(uri))
+    return None if "://" in uri or uri.startswith("stdout:") else Path(uri)
+
+
 class AtomicFileStorage:
     """Writes beside the final name and takes it when the feed is finished.
 
@@ -32,11 +39,11 @@ class AtomicFileStorage:
 
     def __init__(self, uri: str, *, feed_options: dict[str, Any] | None = None) -> None:
         """Remember the path."""
-        self.path = Path(file_uri_to_path(uri) if urlsplit(uri).scheme == "file" else uri)
+        self.path = local_path(uri) or Path(uri)
         self._overwrite = bool((feed_options or {}).get("overwrite", False))
         self._before: tuple[int, int] | None = None
         self._special = False
-        self._part = self.path.with_suffix(".part")
+        self._part: Path | None = None
         self._file: IO[bytes] | None = None
 
     def open(self, spider: Spider) -> IO[bytes]:
@@ -61,37 +68,42 @@ class AtomicFileStorage:
 
     def store(self, file: IO[bytes]) -> None:
         """Give the part its final name."""
+        part = self._part
+        if part is None:
+            raise StoreError(f"cannot write {self.path}: it was not opened")
         file.flush()
         os.fsync(file.fileno())
         file.close()
         with _directory_lock(self.path.parent):
             if self._special:
-                with self._part.open("rb") as source, self.path.open("wb") as target:
+                with part.open("rb") as source, self.path.open("wb") as target:
                     shutil.copyfileobj(source, target, 1 << 20)
-                self._part.unlink()
+                part.unlink()
                 return
             now = _signature(self.path)
             if now is not None and not (self._overwrite and now == self._before):
-                self._put_behind()
-            self._part.replace(self.path)
+                self._put_behind(part)
+            part.replace(self.path)
 
     def discard(self) -> None:
         """Throw the part away, after an error."""
-        self._part.unlink(missing_ok=True)
+        with suppress(OSError):
+            if self._part is not None:
+                self._part.unlink(missing_ok=True)
         with suppress(OSError):
             if self._file is not None:
                 self._file.close()
 
-    def _put_behind(self) -> None:
+    def _put_behind(self, part: Path) -> None:
         """Make the part hold what is there under the final name, then itself."""
-        whole = self._part.with_suffix(".whole")
+        whole = part.with_suffix(".whole")
         shutil.copyfile(self.path, whole)
-        with whole.open("ab") as target, self._part.open("rb") as source:
+        with whole.open("ab") as target, part.open("rb") as source:
             shutil.copyfileobj(source, target, 1 << 20)
             target.flush()
             os.fsync(target.fileno())
         shutil.copymode(self.path, whole)
-        whole.replace(self._part)
+        whole.replace(part)
 
 
 #: held while a finished feed is put behind another's on S3

@@ -12,6 +12,8 @@ from pathlib import Path
 import pyoxigraph
 import pytest
 
+from semcrawl.exporters.storage import AtomicFileStorage
+
 CRAWL = """
 import json, sys
 import scrapy
@@ -126,6 +128,17 @@ def test_a_pipe_stays_a_pipe_and_a_link_a_link(tmp_path):
     assert (tmp_path / "link.nq").is_symlink()
     assert (tmp_path / "data" / "real.nq").read_bytes() == b"# before\n" + piped
     assert not list(tmp_path.rglob("*.part"))
+
+
+def test_a_feed_below_a_file_ends_with_one_line_and_touches_nothing(tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "data.part").write_text("somebody's")
+    log = crawl(tmp_path, {"file/data.nq": {"format": "nq"}})
+    errors = [line for line in log.splitlines() if " ERROR: " in line]
+    assert len(errors) == 1, log
+    assert "The feed file/data.nq is given up: cannot write file/data.nq" in errors[0]
+    AtomicFileStorage(str(tmp_path / "data.nq")).discard()
+    assert (tmp_path / "data.part").read_text() == "somebody's"
 
 
 def test_feeds_rotate_and_split(tmp_path):

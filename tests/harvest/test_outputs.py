@@ -32,6 +32,27 @@ def test_feeds_and_tables_are_written_on_request(site: tuple[Path, str], tmp_pat
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("place", "why"), [("file/data.nq", "Not a directory"), (".:nq", "Is a")])
+def test_a_feed_that_cannot_be_is_refused_at_once(tmp_path: Path, place: str, why: str) -> None:
+    (tmp_path / "file").touch()
+    run = harvest("http://x.example/", "-o", f"{tmp_path}/{place}", folder=tmp_path / "out")
+    run.says_in_one_line(why)
+    assert not run.folder.exists()
+
+
+@pytest.mark.slow
+def test_a_harvest_whose_feed_is_lost_has_failed(site: tuple[Path, str], tmp_path: Path) -> None:
+    folder, start = site
+    write(folder, TEXTS)
+    run = harvest(start, "--fast", "-o", "/dev/full:nq", folder=tmp_path / "out")
+    assert run.status == 1
+    assert len(run.quads) == len(TEXTS)
+    complaints = [line for line in run.err.splitlines() if line.startswith("semcrawl: ")]
+    assert complaints == ["semcrawl: The feed /dev/full is given up: No space left on device"]
+    assert Path("/dev/full").is_char_device()
+
+
+@pytest.mark.slow
 def test_an_unknown_format_is_named(tmp_path: Path) -> None:
     run = harvest("http://x.example/", "-o", "data.docx", folder=tmp_path / "out")
     run.says_in_one_line("docx")
