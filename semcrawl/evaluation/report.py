@@ -68,6 +68,11 @@ class _Page:
             for world in data["worlds"]
             if world["problem"]
         ]
+        if data["strategies"] and data["thesis"]:
+            parts.append(
+                '<p class="note">The thesis’s own figures, where they stand beside ours, are of '
+                "2,000 requests to each domain; its rules and means are of all four domains.</p>"
+            )
         if data["strategies"]:
             parts.append(self.harvest(data))
             parts.append(tables.side_by_side(data, self.title))
@@ -152,7 +157,7 @@ class _Page:
                 for rule in names
                 if rule in rules or rule in reported
             ]
-            marks = " Black marks: as the thesis reports them." if reported else ""
+            marks = " Upright marks: as the thesis reports them." if reported else ""
             charts.append(
                 "<figure>"
                 + bar_chart(f"Rules of {self.title(name)}", rows, "support", "confidence")

@@ -84,6 +84,15 @@ def test_what_fails_is_told_and_the_rest_goes_on(results):
     assert second["strategies"]["rules-parents"]["auc_relative"] is None
 
 
+def test_the_thesis_s_figures_are_said_to_be_of_its_own_requests_and_domains(results):
+    note = "are of 2,000 requests to each domain"
+    assert note not in report_page(results)
+    first, second = results["sets"]
+    page = report_page({**results, "sets": [first, {**second, "thesis": True}]})
+    assert page.count(note) == 1
+    assert "Upright marks: as the thesis reports them." in page  # they are white on a dark page
+
+
 def test_a_world_that_cannot_be_read_is_told_and_the_rest_goes_on():
     class Unreadable:
         name = "unreadable"
