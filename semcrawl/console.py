@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from semcrawl.urls import host_of
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: columns of a table that no terminal shows
+_PIPED = 1000
 #: logger whose warnings are shown too: the crawl stands still, and goes on
 _OUTAGES = "semcrawl.frontier.server"
 #: loggers that tell of single requests, which the records tell better
@@ -18,6 +24,20 @@ _REQUEST_LOGGERS = frozenset({"scrapy.core.scraper", "scrapy.downloadermiddlewar
 def complain(message: str) -> None:
     """Say what is wrong in one line."""
     print(f"semcrawl: {message}", file=sys.stderr)
+
+
+def table_console() -> Console:
+    """Make a console on standard output for tables of URLs.
+
+    Where the output is piped nothing is cut or broken: a line may be as long as it must, unless
+    ``COLUMNS`` says otherwise.
+    """
+    from rich.console import Console  # most of what is said needs none
+
+    console = Console()
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console = Console(width=_PIPED)
+    return console
 
 
 def error_handler() -> logging.Handler:

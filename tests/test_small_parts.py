@@ -1,9 +1,11 @@
-"""Scope, seeds, payloads and shares."""
+"""Scope, seeds, payloads, shares and the console."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.table import Table
 
+from semcrawl.console import table_console
 from semcrawl.errors import UsageError
 from semcrawl.fetchfilter import body_wanted
 from semcrawl.frontier.contract import Entry
@@ -97,3 +99,17 @@ def test_the_fetch_filter():
     assert body_wanted("image/png", Label.R)
     assert not body_wanted("image/png; x", Label.H)
     assert not body_wanted("text/xml", Label.H, frozenset())
+
+
+def test_a_table_in_a_pipe_breaks_no_address(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = "http://example.org/" + "long/" * 40
+    for columns, whole in ((None, True), ("60", False)):
+        monkeypatch.delenv("COLUMNS", raising=False)
+        if columns:
+            monkeypatch.setenv("COLUMNS", columns)
+        table = Table("link", "label")
+        table.add_row(url, "R")
+        table_console().print(table)
+        assert (url in capsys.readouterr().out) == whole

@@ -6,13 +6,13 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from scrapy import Request, Spider
 from scrapy.http import Response
 
 from semcrawl.command import OneLineErrors
+from semcrawl.console import table_console
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.explanation import RULE_MEANINGS, RankedLink, rank_page, reason
 from semcrawl.links import ExtractionOptions, Link, Page, extract_links, header_text
@@ -155,7 +155,7 @@ class Command(OneLineErrors):
     ) -> None:
         """Print the links and the reasons of the first."""
         ranked = rank_page(strategy, page, links)
-        console = Console()
+        console = table_console()
         table = Table(
             title=escape(f"{strategy.name} on {page.url}: {len(links)} links"),
             title_justify="left",

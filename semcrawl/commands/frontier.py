@@ -9,12 +9,12 @@ from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from typing import TextIO
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 from scrapy.settings import BaseSettings
 
 from semcrawl.command import OneLineErrors
+from semcrawl.console import table_console
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier, worker_name
 from semcrawl.frontier.inspection import FrontierInspector, FrontierState
@@ -153,7 +153,7 @@ async def _act(
 
 
 def _show(state: FrontierState, rate: float | None) -> None:
-    console = Console()
+    console = table_console()
     counts = state.counts
     labels = ", ".join(f"{n:,} {label or '–'}" for label, n in counts.waiting_by_label.items())
     console.print(f"waiting  {counts.waiting:,}" + (f"  ({labels})" if labels else ""))
