@@ -104,8 +104,11 @@ SEMCRAWL_ROBOTS_LIFETIME = 86_400.0
 #: Seconds after which a robots.txt is asked for again that its server failed to give (status 5xx);
 #: until then nothing is asked for there.
 SEMCRAWL_ROBOTS_RETRY = 30.0
-#: Network errors in a row, without an answer in between, after which a host rests: its links fail
-#: at once as `host-down`. 0 = never.
+#: Longest wait that a Retry-After header is granted before a link is tried again, seconds; a link
+#: whose server asks for more is kept aside. A host that answers 429 gets so long a rest at most.
+SEMCRAWL_MAX_RETRY_AFTER = 120.0
+#: Network errors or refusals (429) in a row, without another answer in between, after which a host
+#: rests: its links fail at once as `host-down`. 0 = never.
 SEMCRAWL_HOST_FAILURES = 4
 #: Seconds of that rest.
 SEMCRAWL_HOST_REST = 600.0

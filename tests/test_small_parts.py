@@ -14,6 +14,7 @@ from semcrawl.frontier.shares import QueueShares
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label
 from semcrawl.scope import Scope
+from semcrawl.spiders.retrying import retry_after
 from semcrawl.spiders.seeds import hand_over, read_planted, read_seeds
 
 
@@ -88,6 +89,20 @@ def test_the_queue_that_pays_is_served_first():
         shares.note("rdf", target=True)
         shares.note("html", target=False)
     assert shares.order(["html", "rdf"]) == ["rdf", "html"]
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("7", 7.0),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
+        ("", None),
+        ("soon", None),
+        ("-3", None),
+    ],
+)
+def test_how_long_a_server_wants_to_be_left_alone(value: str, seconds: float | None):
+    assert retry_after(value) == seconds
 
 
 def test_the_fetch_filter():

@@ -172,6 +172,10 @@ class Frontier(ABC):
         """Set a host's crawl delay (seconds between request starts) and its concurrency."""
 
     @abstractmethod
+    async def rest(self, host: str, seconds: float) -> None:
+        """Let a host rest at least so long from now, whatever its pace: it asked for that."""
+
+    @abstractmethod
     async def reward(self, host: str, *, target: bool) -> None:
         """Tell whether a fetch on the host gave a target (fairness policies)."""
 

@@ -297,6 +297,12 @@ class RedisFrontier(MovableFrontier):
             raise ValueError(f"no pace for {host}: delay {delay} s, concurrency {concurrency}")
         await self._server.run("set_pace", [host, _micros(delay), concurrency])
 
+    async def rest(self, host: str, seconds: float) -> None:
+        """Let a host rest, for all workers."""
+        if seconds < 0 or not isfinite(seconds):
+            raise ValueError(f"no time to rest: {seconds} s")
+        await self._server.run("rest", [host, _micros(seconds)])
+
     async def reward(self, host: str, *, target: bool) -> None:
         """Tell whether a fetch on the host gave a target."""
         await self._server.run("reward", [host, int(target)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -17,12 +18,18 @@ from semcrawl.spiders.failures import HostDown
 #: what fails though the host answers, or without its being asked
 _NO_FAULT = (IgnoreRequest, DownloadCancelledError, ResponseDataLossError)
 
+_TOO_MANY = 429
+#: seconds within which several refusals count as one
+_TOGETHER = 1.0
+
 
 @dataclass(slots=True)
 class _Health:
-    """What is known of a host: network errors since its last answer, and until when it rests."""
+    """What is known of a host: failures since its last answer, and until when it rests."""
 
     failures: int = 0
+    #: when it last refused an answer
+    refused: float = -inf
     rests_until: float = 0.0
 
 
@@ -62,11 +69,19 @@ class HostHealthMiddleware:
         """Refuse the request of a host that rests."""
         health = self._hosts.get(_server(request))
         if health is not None and self._clock() < health.rests_until:
-            raise HostDown(f"no answer to {health.failures} requests in a row")
+            raise HostDown(f"no answer to {health.failures} requests in a row, or a refusal")
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Take the host for well."""
-        self._hosts.pop(_server(request), None)
+        """Take the host for well, unless it refuses to be asked."""
+        if response.status != _TOO_MANY:
+            self._hosts.pop(_server(request), None)
+        elif self._limit:
+            health = self._hosts.setdefault(_server(request), _Health())
+            now = self._clock()
+            # what was in flight together is refused together
+            if now - health.refused >= _TOGETHER:
+                self._fail(health)
+            health.refused = now
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
@@ -75,7 +90,10 @@ class HostHealthMiddleware:
             self._hosts.pop(_server(request), None)
         if not self._limit or isinstance(exception, _NO_FAULT):
             return
-        health = self._hosts.setdefault(_server(request), _Health())
+        self._fail(self._hosts.setdefault(_server(request), _Health()))
+
+    def _fail(self, health: _Health) -> None:
+        """Count a failure; a host with too many of them rests."""
         health.failures += 1
         if health.failures >= self._limit:
             if health.rests_until == 0.0 and self.crawler.stats is not None:

@@ -34,6 +34,7 @@ from semcrawl.spiders.attempt import FILTERED, MEMO, Attempt, content_type, head
 from semcrawl.spiders.failures import Postponed, RobotsUnavailable, outcome_of_failure
 from semcrawl.spiders.planting import PlantingSpider
 from semcrawl.spiders.reading import Reader
+from semcrawl.spiders.retrying import retry_after
 from semcrawl.spiders.seeds import hand_over
 from semcrawl.targets import Targets
 from semcrawl.urls import Normalisation, dropped_index, resolve
@@ -42,6 +43,7 @@ from semcrawl.vocabulary import HTML_FIRST, RDF_FIRST
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 #: what servers answer for a folder when they have no index for it
 _NO_FOLDER = frozenset({403, 404})
+_TOO_MANY = 429
 #: seconds before the first retry; doubled for each further one
 _RETRY_DELAY = 2.0
 
@@ -60,6 +62,7 @@ class FocusedSpider(PlantingSpider):
     _retry_codes: frozenset[int]
     _retries: int
     _max_redirects: int
+    _longest_wait: float
 
     def __init__(self, name: str | None = None, follow_rdf: str | bool = "", **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
@@ -81,6 +84,7 @@ class FocusedSpider(PlantingSpider):
         spider.targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
         spider._retry_codes = frozenset(int(code) for code in settings.getlist("RETRY_HTTP_CODES"))
         spider._retries = settings.getint("RETRY_TIMES") if settings.getbool("RETRY_ENABLED") else 0
+        spider._longest_wait = settings.getfloat("SEMCRAWL_MAX_RETRY_AFTER")
         spider._max_redirects = settings.getint("REDIRECT_MAX_TIMES")
         return spider
 
@@ -174,7 +178,7 @@ class FocusedSpider(PlantingSpider):
         if not 200 <= status < 300:
             record = attempt.record(FetchOutcome.HTTP_ERROR, response)
             record.errors = f"HTTP status {status}"
-            if status in self._retry_codes and await self._retried(attempt, f"status {status}"):
+            if status in self._retry_codes and await self._retried_later(attempt, response):
                 return [record]
             if await self._asked_by_name(attempt, status):
                 return [record]
@@ -212,6 +216,21 @@ class FocusedSpider(PlantingSpider):
         attempt.failed = passing or outcome is FetchOutcome.HOST_DOWN
         self.session.learn(attempt.outcome(None), self.queue)
         return [record]
+
+    async def _retried_later(self, attempt: Attempt, response: Response) -> bool:
+        """Give a link back for another try when its server allows it, if that is soon enough.
+
+        A server that is asked too much gets a rest from all requests.
+        """
+        wait = retry_after(header(response, b"Retry-After"))
+        if response.status == _TOO_MANY:
+            rest = max(wait or 0.0, _RETRY_DELAY * 2**attempt.memo.retries)
+            await self.session.frontier.rest(
+                attempt.lease.entry.host, min(rest, self._longest_wait)
+            )
+        if wait is not None and wait > self._longest_wait:
+            return False
+        return await self._retried(attempt, f"status {response.status}", wait or 0.0)
 
     async def _retried(self, attempt: Attempt, reason: str, wait: float = 0.0) -> bool:
         """Give a link back for another try, if it may have one, after ``wait`` seconds or more."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from harvest.runs import asked, harvest, logged
+from harvest.runs import asked, harvest, logged, pages
 from semcrawl.demo import DemoWeb, Request, Stream, serve
 
 
@@ -48,6 +49,58 @@ def test_robots_txt_is_read_once_by_both_spiders_and_by_the_next_run(tmp_path: P
     hosts = {url.split("/")[0] for url in requests}
     assert len(hosts) > 1
     assert {host: requests[f"{host}/robots.txt"] for host in hosts} == dict.fromkeys(hosts, 1)
+
+
+@pytest.mark.slow
+def test_a_host_that_is_asked_too_much_is_left_alone_for_as_long_as_it_says(
+    tmp_path: Path,
+) -> None:
+    """After a 429 nothing is sent before its time is over, and nothing is lost."""
+    log = tmp_path / "requests.jsonl"
+    refusals: list[float] = []
+    documents = 20
+
+    async def answer(request: Request, out: Stream) -> None:
+        if request.path == "/":
+            links = "".join(f"<a href=/{number}.nt>x</a>" for number in range(documents))
+            await out.whole(200, [("Content-Type", "text/html")], links.encode())
+        elif request.path == "/7.nt" and not refusals:
+            refusals.append(time.time())
+            await out.whole(429, [("Retry-After", "3")], b"")
+        else:
+            await out.whole(200, [("Content-Type", "text/plain")], b"<a:b> <a:b> <a:b> .\n")
+
+    with serve(DemoWeb(), log=log, handlers={"busy.example": answer}) as server:
+        run = harvest(
+            *("http://busy.example/", "--fast", "-s", "CONCURRENT_REQUESTS=1"),
+            folder=tmp_path / "out",
+            proxy=server.proxy_url,
+        )
+    assert len(run.documents()) == documents
+    assert run.outcomes()["http://busy.example/7.nt"] == ["http-error", "fetched-rdf"]
+    later = [line["t"] for line in logged(log) if line["t"] > refusals[0] + 0.1]
+    assert len(later) > 1
+    assert min(later) >= refusals[0] + 2.9
+
+
+@pytest.mark.slow
+def test_a_host_that_refuses_everything_is_given_up(tmp_path: Path) -> None:
+    """Its links are not tried one after the other, each with its own rest."""
+    log = tmp_path / "requests.jsonl"
+
+    async def answer(request: Request, out: Stream) -> None:
+        status = 404 if request.path == "/robots.txt" else 429
+        await out.whole(status, [], b"")
+
+    with serve(DemoWeb(), log=log, handlers={"busy.example": answer}) as server:
+        run = harvest(
+            *(f"http://busy.example/{number}" for number in range(40)),
+            *("--fast", "-s", "SEMCRAWL_HOST_FAILURES=2", "-s", "CONCURRENT_REQUESTS=2"),
+            folder=tmp_path / "out",
+            proxy=server.proxy_url,
+        )
+    assert run.summary["outcomes"]["host-down"] >= 30
+    assert pages(log) <= 10
 
 
 def test_a_host_whose_robots_txt_fails_is_left_alone(tmp_path: Path) -> None:

@@ -53,6 +53,20 @@ async def test_values_come_before_fairness(open_frontier: OpenFrontier) -> None:
     assert await drain(frontier) == ["0", "1", "2", "other", "last"]
 
 
+async def test_a_host_that_wants_to_be_left_alone_rests(open_frontier: OpenFrontier) -> None:
+    """So long at least: a shorter rest that is asked for meanwhile changes nothing."""
+    frontier = await open_frontier()
+    await frontier.add([link("0"), link("1"), link("2", host="b.example")])
+    (first,) = await frontier.take(1, Q)
+    await frontier.rest(first.entry.host, 0.3)
+    await frontier.rest(first.entry.host, 0.0)
+    await frontier.done([first])
+    assert {lease.entry.host for lease in await frontier.take(9, Q)} == {"b.example"}
+    assert 0 < (await frontier.next_ready(Q) or 0) <= 0.3
+    assert names(await eventually(lambda: frontier.take(9, Q))) == ["1"]
+    assert await frontier.audit() == []
+
+
 async def test_barren_hosts_rest_for_a_time(open_frontier: OpenFrontier) -> None:
     """SWSE's penalty; a target in between clears the count."""
     frontier = await open_frontier(penalty_after=2, penalty_time=0.2)

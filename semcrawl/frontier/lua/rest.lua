@@ -1,0 +1,8 @@
+-- A host asked to be left alone for a time: it rests at least as long.
+-- ARGS: host, time (microseconds)
+-- needs: order
+local host, till = ARGS[1], NOW + ARGS[2]
+if till > tonumber(call('HGET', REST, host) or 0) then call('HSET', REST, host, num(till)) end
+cool(host, tonumber(call('ZSCORE', COOLING, host) or 0))
+file_availability(host)
+return 1
