@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 from difflib import get_close_matches
 
+from scrapy import Spider
 from scrapy.commands.crawl import Command as ScrapyCrawl
+from scrapy.crawler import Crawler
 from scrapy.spiderloader import get_spider_loader
 
 from semcrawl.command import OneLineErrors
 from semcrawl.console import complain
 from semcrawl.errors import UsageError
 from semcrawl.frontier.opening import SessionSource, frontier_options, session_options
+from semcrawl.pipelines.lost import lost_results
 from semcrawl.relevance import load_strategy
 from semcrawl.scope import Scope
 from semcrawl.spiders.seeds import read_seeds
@@ -41,7 +44,7 @@ class Command(OneLineErrors, ScrapyCrawl):
             SessionSource(settings).check()
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Crawl; a crawl that could not begin or go on is told, and has exit status 1."""
+        """Crawl; what could not begin, go on or be written is told, and gives exit status 1."""
         source = SessionSource(self.own_settings)
         self.own_settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
         try:
@@ -51,6 +54,17 @@ class Command(OneLineErrors, ScrapyCrawl):
         if source.failure:
             complain(source.failure)
             self.exitcode = 1
+        if lost := lost_results(self._crawlers):
+            complain(
+                f"{lost} results could not be written, the log says why; the next run fetches "
+                "their links again after: semcrawl frontier --requeue (of the same crawl)"
+            )
+            self.exitcode = 1
+
+    def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
+        """Make the crawler, and remember it: its stats tell what was lost."""
+        self._crawlers = [super()._create_crawler(spidercls)]
+        return self._crawlers[0]
 
     def _spiders(self) -> list[str]:
         return sorted(get_spider_loader(self.own_settings).list())

@@ -28,6 +28,7 @@ from semcrawl.harvestreport import (
 )
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.metadata.parquet import check_parquet, write_parquet
+from semcrawl.pipelines.lost import lost_results
 from semcrawl.pipelines.stores.opening import open_deliverer
 from semcrawl.relevance import STRATEGIES
 from semcrawl.scope import Scope
@@ -261,9 +262,7 @@ class Command(OneLineErrors):
 
     def _tell_of_lost(self, folder: Path) -> int:
         """Say how many results could not be written, and return it."""
-        targets = ("quads", "embedded", "files", "metadata")
-        lost = sum(sum(self._stats(f"semcrawl/{target}/failed")) for target in targets)
-        if lost:
+        if lost := lost_results(self._crawlers):
             complain(
                 f"{lost} results could not be written, crawl.log says why; the next run fetches "
                 f"their links again after: semcrawl frontier {folder} --requeue"

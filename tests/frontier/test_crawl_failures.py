@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -65,3 +66,26 @@ def test_a_crawl_that_cannot_go_on(
     assert status == 1
     assert "'finish_reason': 'crawl_failed'" in log
     assert "{semcrawl}:cooling" in capfd.readouterr().err
+
+
+class LargeDocuments(Web):
+    """Whose RDF has more in it than may be written."""
+
+    def answer(self, host: str, path: str) -> tuple[str, str, str]:
+        status, kind, body = super().answer(host, path)
+        if kind == "text/turtle":
+            body = f'<#it> <http://v.example/text> "{"x" * 2_000_000}" .'
+        return status, kind, body
+
+
+def test_a_crawl_whose_results_cannot_be_written(
+    start_served: Callable[..., ServedRedis], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with Served(LargeDocuments(12, hosts=2)) as served:
+        crawl = CrawlWorkers(served, start_served(), tmp_path, "SEMCRAWL_CRAWL_DELAY=0")
+        worker = crawl.start()
+        resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+        status, log = ended(worker, crawl, tmp_path / "worker-0.log")
+    assert status == 1
+    assert "1 results could not be written" in capfd.readouterr().err
+    assert "'semcrawl/quads/failed': 1" in log
