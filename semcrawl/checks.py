@@ -12,6 +12,12 @@ from scrapy.settings import BaseSettings, default_settings
 from semcrawl import settings as own_settings
 from semcrawl.errors import UsageError
 
+#: settings that are one of some words
+_CHOICES = {
+    "SEMCRAWL_PROGRESS": ("auto", "live", "lines", "off"),
+    "SEMCRAWL_REVISIT_POLICY": ("uniform", "proportional"),
+    "SEMCRAWL_STORE_AUTH": ("basic", "digest"),
+}
 _BOOLEANS = frozenset({"1", "0", "true", "false", "True", "False"})
 
 
@@ -32,6 +38,8 @@ def check_settings(settings: BaseSettings) -> None:
 
 
 def _check(name: str, value: Any, default: Any) -> None:
+    if name in _CHOICES and value and value not in _CHOICES[name]:
+        raise UsageError(f"{name} must be one of {', '.join(_CHOICES[name])}, not {value!r}")
     if isinstance(default, bool):
         if not isinstance(value, bool | int | None) and str(value) not in _BOOLEANS:
             raise UsageError(f"{name} must be 0 or 1, not {value!r}")

@@ -49,6 +49,34 @@ def test_a_wrong_setting_is_named(folder: Path) -> None:
 
 @slow
 @pytest.mark.parametrize(
+    ("setting", "word"),
+    [
+        ("SEMCRAWL_CRAWL_NAME=a}b", "braces"),
+        ("SEMCRAWL_SKOLEM_BASE=no iri", "no IRI"),
+        ("SEMCRAWL_PROGRESS=much", "lines"),
+        ("SEMCRAWL_REVISIT_POLICY=often", "uniform"),
+        ("SEMCRAWL_STORE_URL=store", "http"),
+        ("SEMCRAWL_STORE_AUTH=none", "digest"),
+        ("SEMCRAWL_METADATA_URL=here", "no database URL"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_told_in_one_line(
+    setting: str, word: str, folder: Path
+) -> None:
+    harvest("http://x.example/", "-s", setting, folder=folder).says_in_one_line(word)
+
+
+@slow
+def test_a_database_that_cannot_be_opened_is_told_in_one_line(folder: Path) -> None:
+    url = f"SEMCRAWL_METADATA_URL=sqlite:///{folder}/missing/crawl.db"
+    run = harvest("http://x.example/", "-s", url, folder=folder)
+    assert run.status == 1
+    assert run.err.startswith("semcrawl: cannot open the database")
+    assert run.err.count("\n") == 1
+
+
+@slow
+@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("--relevance", "wishful"), ("wishful", "rules-parents")),

@@ -29,7 +29,7 @@ from semcrawl.harvestreport import (
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.metadata.parquet import check_parquet, write_parquet
 from semcrawl.pipelines.lost import lost_results
-from semcrawl.pipelines.stores.opening import open_deliverer
+from semcrawl.pipelines.stores.opening import check_store_settings, open_deliverer
 from semcrawl.relevance import STRATEGIES
 from semcrawl.scope import Scope
 from semcrawl.spiders.readoptions import read_options
@@ -167,12 +167,15 @@ class Command(OneLineErrors):
             check_parquet()
         self._source = SessionSource(settings)
         self._source.configure()
+        if self._delivers():
+            check_store_settings(settings)
         self._prepare(folder)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Crawl, and sum up."""
         folder = Path(opts.out)
         settings = self.own_settings
+        connect(_metadata_url(settings, folder)).dispose()  # or nothing could be recorded
         source = self._source
         settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
         session = source.session()
@@ -240,12 +243,16 @@ class Command(OneLineErrors):
         process.crawl(self._crawlers[1])
         process.start()
 
+    def _delivers(self) -> bool:
+        """Whether a triple store is to get what is found."""
+        settings = self.own_settings
+        return bool(settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL"))
+
     def _tell_of_store(self, folder: Path) -> None:
         """Say what the triple store has not got."""
-        settings = self.own_settings
-        if not (settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL")):
+        if not self._delivers():
             return
-        deliverer = open_deliverer(settings, folder)
+        deliverer = open_deliverer(self.own_settings, folder)
         try:
             waiting = deliverer.waiting()
         finally:

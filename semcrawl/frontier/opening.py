@@ -13,6 +13,7 @@ from scrapy.settings import BaseSettings
 
 from semcrawl.errors import FrontierUnavailable, UsageError
 from semcrawl.frontier.embedded import EmbeddedRedis
+from semcrawl.frontier.keys import Keys
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.frontier.server import plain_reason, public_address
@@ -116,6 +117,10 @@ class SessionSource:
         """Read the settings, once, and load the strategy; nothing is started or written."""
         if self._parts is None:
             settings = self.settings
+            try:
+                Keys(settings.get("SEMCRAWL_CRAWL_NAME") or "semcrawl")
+            except ValueError as error:
+                raise UsageError(f"SEMCRAWL_CRAWL_NAME: {error}") from None
             self._parts = (
                 session_options(settings),
                 frontier_options(settings),
