@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -21,21 +21,13 @@ from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.links import (
-    Link,
-    Page,
-    header_links,
-    header_text,
-    metadata_links,
-    refresh_target,
-)
+from semcrawl.links import Page
 from semcrawl.relevance import Label, Ranked
-from semcrawl.spiders.attempt import FILTERED, MEMO, Attempt, content_type, header
+from semcrawl.spiders.attempt import FILTERED, MEMO, Attempt, header
 from semcrawl.spiders.failures import Postponed, RobotsUnavailable, outcome_of_failure
-from semcrawl.spiders.planting import PlantingSpider
+from semcrawl.spiders.linking import LinkingSpider
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.retrying import retry_after
-from semcrawl.spiders.seeds import hand_over
 from semcrawl.targets import Targets
 from semcrawl.urls import Normalisation, dropped_index, resolve
 from semcrawl.vocabulary import HTML_FIRST, RDF_FIRST
@@ -48,16 +40,12 @@ _TOO_MANY = 429
 _RETRY_DELAY = 2.0
 
 
-class FocusedSpider(PlantingSpider):
+class FocusedSpider(LinkingSpider):
     """Fetches the links that the frontier hands out, and records each attempt.
 
     Arguments (``-a``) beside those of its base class: ``follow_rdf=1`` (one spider does both).
     """
 
-    #: name of the spider that gets what this one does not follow
-    other: ClassVar[str]
-
-    reader: Reader
     targets: Targets
     _retry_codes: frozenset[int]
     _retries: int
@@ -287,49 +275,6 @@ class FocusedSpider(PlantingSpider):
                 return [record]
         self.session.learn(attempt.outcome(None, response, duplicate=not problem), self.queue)
         return [record]
-
-    # -- links
-    async def discover(
-        self, page: Page, links: Sequence[Link], barren: int = 0
-    ) -> tuple[Ranked, ...]:
-        """Rank the links of a page and put the new ones that are in scope into the frontier."""
-        inside = self.scope.inside(page.url)
-        links = [x for x in links if self.scope.may_lead(x.url, page_inside=inside)]
-        if not links:
-            return ()
-
-        def allowed(ranked: Ranked) -> bool:
-            return self.scope.allows(
-                ranked.link.url, label_r=ranked.label is Label.R, page_inside=inside
-            )
-
-        return await self.session.intake.discover(page, links, self.queue, allowed, barren)
-
-    async def hand_over(self, page: Page, links: Sequence[Link], barren: int = 0) -> None:
-        """Give links to the other spider, by its Redis list."""
-        inside = self.scope.inside(page.url)
-        links = [x for x in links if self.scope.may_lead(x.url, page_inside=inside)]
-        if links:
-            entries = hand_over(page, links, self.scope.roots, barren)
-            await self.session.frontier.push_seeds(self._list_of(self.other), entries)
-
-    async def page_links(self, response: Response, url: str) -> list[Link]:
-        """Return the links of a page and of its headers."""
-        headers = [header_text(value) for value in response.headers.getlist(b"Link")]
-        refreshes = map(header_text, response.headers.getlist(b"Refresh"))
-        headers += [f"<{target}>" for target in map(refresh_target, refreshes) if target]
-        return await self.reader.links(
-            response.body, url, content_type(response), headers, self.session.intake.knows
-        )
-
-    def metadata_links(self, response: Response, url: str, *, rdf: bool = False) -> list[Link]:
-        """Return the links to RDF that the headers of what is no page name."""
-        found = [
-            link
-            for value in response.headers.getlist(b"Link")
-            for link in header_links(header_text(value), url, self.normalisation)
-        ]
-        return metadata_links(found, rdf=rdf)
 
     def is_duplicate(self, digest: str) -> bool:
         """Whether a body of this SHA-256 was read before in this run."""

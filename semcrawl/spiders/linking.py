@@ -1,0 +1,73 @@
+"""Links of pages and documents, on their way into the frontier or to the other spider."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from scrapy.http import Response
+
+from semcrawl.links import (
+    Link,
+    Page,
+    header_links,
+    header_text,
+    metadata_links,
+    refresh_target,
+)
+from semcrawl.relevance import Label, Ranked
+from semcrawl.spiders.attempt import content_type
+from semcrawl.spiders.planting import PlantingSpider
+from semcrawl.spiders.reading import Reader
+from semcrawl.spiders.seeds import hand_over
+
+
+class LinkingSpider(PlantingSpider):
+    """Finds links and passes those on that are in scope."""
+
+    #: name of the spider that gets what this one does not follow
+    other: ClassVar[str]
+
+    reader: Reader
+
+    async def discover(
+        self, page: Page, links: Sequence[Link], barren: int = 0
+    ) -> tuple[Ranked, ...]:
+        """Rank the links of a page and put the new ones that are in scope into the frontier."""
+        inside = self.scope.inside(page.url)
+        links = [x for x in links if self.scope.may_lead(x.url, page_inside=inside)]
+        if not links:
+            return ()
+
+        def allowed(ranked: Ranked) -> bool:
+            return self.scope.allows(
+                ranked.link.url, label_r=ranked.label is Label.R, page_inside=inside
+            )
+
+        return await self.session.intake.discover(page, links, self.queue, allowed, barren)
+
+    async def hand_over(self, page: Page, links: Sequence[Link], barren: int = 0) -> None:
+        """Give links to the other spider, by its Redis list."""
+        inside = self.scope.inside(page.url)
+        links = [x for x in links if self.scope.may_lead(x.url, page_inside=inside)]
+        if links:
+            entries = hand_over(page, links, self.scope.roots, barren)
+            await self.session.frontier.push_seeds(self._list_of(self.other), entries)
+
+    async def page_links(self, response: Response, url: str) -> list[Link]:
+        """Return the links of a page and of its headers."""
+        headers = [header_text(value) for value in response.headers.getlist(b"Link")]
+        refreshes = map(header_text, response.headers.getlist(b"Refresh"))
+        headers += [f"<{target}>" for target in map(refresh_target, refreshes) if target]
+        return await self.reader.links(
+            response.body, url, content_type(response), headers, self.session.intake.knows
+        )
+
+    def metadata_links(self, response: Response, url: str, *, rdf: bool = False) -> list[Link]:
+        """Return the links to RDF that the headers of what is no page name."""
+        found = [
+            link
+            for value in response.headers.getlist(b"Link")
+            for link in header_links(header_text(value), url, self.normalisation)
+        ]
+        return metadata_links(found, rdf=rdf)
