@@ -1,5 +1,7 @@
 """The strategy ``learned``: what it keeps, what it expects, what it survives."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -181,3 +183,22 @@ def test_a_fetch_of_something_useless_is_learned_from_like_any_other():
     for url in ("http://a.example/x.png", "http://a.example/y.css"):
         strategy.learn(Outcome(url, None, False, url))
     assert strategy.rank(HOME, [Link("http://a.example/z.png", element="seed")])[0].group
+
+
+def test_many_keys_are_not_changed_again_before_as_many_fetches_as_they_are_worth():
+    """The frontier files every key: 50 of them per fetch, averaged over full refreshes."""
+    options = LearnedOptions(refresh_always=0, refresh_every=1, refresh_all_surprise=0.0)
+    strategy = Learned(options)
+    hosts = [f"http://h{i}.example/list/" for i in range(100)]
+    fetch(strategy, HOME.url, Kind.HTML, links(*(f"{h}{n}.html" for h in hosts for n in range(30))))
+    strategy.rekeyed()
+    full = []
+    for fetches in range(400):
+        kind = Kind.RDF if fetches % 3 == 0 else Kind.HTML
+        fetch(strategy, f"{hosts[fetches % 100]}{fetches // 100}.html", kind, parent=HOME.url)
+        moved = strategy.rekeyed()
+        if len({url.split("/")[2] for url in moved}) > 50:
+            full.append((fetches, len(moved)))
+    assert len(full) > 2
+    for (before, keys_changed), (after, _) in pairwise(full):
+        assert after - before >= keys_changed // 50

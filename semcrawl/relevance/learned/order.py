@@ -53,6 +53,11 @@ class WaitingOrder:
         """Numbers of the hosts on which more links wait than are in front."""
         return list(self._reserves)
 
+    @property
+    def untold(self) -> int:
+        """How many links have another place than the frontier has heard of."""
+        return len(self._moved)
+
     def front(self, host: int) -> Ids:
         """The best waiting links of a host, in no order."""
         front = self._fronts.get(host)

@@ -13,6 +13,8 @@ from semcrawl.relevance.learned.table import WAITING, LinkTable
 _EVERY_FETCH = 0.01
 #: links that a full refresh may go through per fetch, averaged
 _LINKS_PER_FETCH = 1000
+#: keys that a full refresh may change per fetch, averaged: the frontier has to file them all
+_KEYS_PER_FETCH = 50
 #: how many times as long all links can wait while hardly anything is off what was predicted
 _UNSURPRISED = 8
 #: links of a host that surely are the first ones when a crawl asks for more
@@ -35,6 +37,8 @@ class Refresh:
         self._order = order
         #: fetches that all links were last predicted after
         self._done_at = 0
+        #: keys that changed then
+        self._changed = 0
         #: numbers of hosts that something was fetched of since their predictions were refreshed
         self._stale: set[int] = set()
         #: by how much the fetches since then were off what was predicted, in all, and each a bit
@@ -70,7 +74,9 @@ class Refresh:
     def _all_due(self, fetches: int) -> bool:
         """Whether to predict all links again, so many fetches after it was last done."""
         options, links = self._options, self._table.size
-        every = max(options.refresh_every, links // _LINKS_PER_FETCH)
+        every = max(
+            options.refresh_every, links // _LINKS_PER_FETCH, self._changed // _KEYS_PER_FETCH
+        )
         if fetches < every:
             return False
         surprised = self._all_surprise >= options.refresh_all_surprise
@@ -89,6 +95,7 @@ class Refresh:
         self._order.rebuild()
         for host in self._order.crowded:
             self._settle(host, predict=False)
+        self._changed = self._order.untold
 
     def _settle(self, host: int, *, predict: bool) -> None:
         """Put the first links of a host right, until those that are first then are right.
