@@ -43,6 +43,7 @@ def project(tmp_path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_our_commands_are_there_in_somebody_s_project(project):
     (project / "theirs" / "settings.py").write_text('SPIDER_MODULES = ["theirs.spiders"]\n')
     for command, said in (

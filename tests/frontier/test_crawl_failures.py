@@ -46,6 +46,7 @@ def test_a_crawl_that_cannot_begin(
     assert web.web.log == []
 
 
+@pytest.mark.slow
 def test_a_crawl_that_cannot_go_on(
     start_served: Callable[..., ServedRedis],
     web: Served,
@@ -78,6 +79,7 @@ class LargeDocuments(Web):
         return status, kind, body
 
 
+@pytest.mark.slow
 def test_a_crawl_whose_results_cannot_be_written(
     start_served: Callable[..., ServedRedis], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from harvest.runs import asked, harvest
 from semcrawl.demo import DemoWeb, Request, Stream, serve
 
@@ -25,6 +27,7 @@ async def tables(request: Request, out: Stream) -> None:
         await out.body(TABLE)
 
 
+@pytest.mark.slow
 def test_refused_bodies_cost_no_other_request(tmp_path: Path) -> None:
     log = tmp_path / "requests.jsonl"
     with serve(DemoWeb(), log=log, handlers={"tables.example": tables}) as server:

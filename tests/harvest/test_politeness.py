@@ -131,6 +131,7 @@ def test_a_host_whose_robots_txt_fails_is_left_alone(tmp_path: Path) -> None:
     assert asked(log).keys() == {"busy.example/page", *(f"{host}/robots.txt" for host in fails)}
 
 
+@pytest.mark.slow
 def test_each_request_for_a_robots_txt_that_redirects_has_its_record(tmp_path: Path) -> None:
     """One that leads elsewhere is read there; one that leads nowhere is left after five times."""
     log = tmp_path / "requests.jsonl"

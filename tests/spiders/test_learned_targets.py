@@ -34,6 +34,7 @@ def crawl(folder: Path, pages: dict[str, object], targets: str) -> Run:
         )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_pages_with_embedded_data_come_early(tmp_path: Path) -> None:
     """… and their data is written; crawling in order of links would find half of them."""
     name = "http://v.example/name"

@@ -95,6 +95,7 @@ def test_json_ld_that_is_not_large_is_ended_too() -> None:
     assert script_bytes(text) < 1000 < script_bytes(body)
 
 
+@pytest.mark.slow
 def test_a_large_body_on_disk_is_read_and_ended_the_same(reader: Reader, tmp_path: Path) -> None:
     for content, quads in ((JSON_LD, 0), (small(5_000), 5_000)):
         body = BodyFile(tmp_path)
@@ -106,6 +107,7 @@ def test_a_large_body_on_disk_is_read_and_ended_the_same(reader: Reader, tmp_pat
     reader.close()
 
 
+@pytest.mark.slow
 def test_a_page_without_end_is_one_error(reader: Reader) -> None:
     reading = asyncio.run(reader.read_embedded(PAGE, f"{D}/", HTML))
     assert reading.errors[0].message == f"not finished after {SECONDS:g} seconds"
@@ -145,6 +147,7 @@ def test_a_process_that_dies_costs_its_document_only(reader: Reader) -> None:
     )
 
 
+@pytest.mark.slow
 def test_quads_on_their_way_to_a_file_are_cleared_away(tmp_path: Path) -> None:
     """Files that were delivered stay, those of a process that was ended go."""
     options = ReadOptions(max_seconds=SECONDS, spool_above=1000, spool_dir=tmp_path)
