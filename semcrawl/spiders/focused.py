@@ -15,7 +15,7 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from semcrawl.components import install
-from semcrawl.errors import FrontierError, UsageError
+from semcrawl.errors import FrontierError
 from semcrawl.frontier.acknowledgement import Acknowledgement
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.payload import LinkMemo
@@ -125,7 +125,11 @@ class FocusedSpider(LinkingSpider):
 
     async def _conclude(self, attempt: Attempt, reading: Any) -> AsyncIterator[Any]:
         """Await what an attempt gives, free its place, and pass the items on."""
-        acknowledgement = self._acknowledgement()
+        acknowledgement = self.crawler.get_extension(Acknowledgement)
+        if acknowledgement is None:
+            reading.close()
+            self.session.fail(f"the extension {Acknowledgement.__module__} is switched off")
+            return
         try:
             items: Sequence[Any] = await reading
         except FrontierError as error:
@@ -148,12 +152,6 @@ class FocusedSpider(LinkingSpider):
             self.count(item)
             yield item
         acknowledgement.end(attempt.lease, self.session.acknowledge, failed=attempt.failed)
-
-    def _acknowledgement(self) -> Acknowledgement:
-        extension = self.crawler.get_extension(Acknowledgement)
-        if extension is None:
-            raise UsageError("the extension semcrawl.frontier.acknowledgement is switched off")
-        return extension
 
     async def _read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Read a response of whatever status."""

@@ -69,6 +69,22 @@ def test_a_crawl_that_cannot_go_on(
     assert "{semcrawl}:cooling" in capfd.readouterr().err
 
 
+@pytest.mark.slow
+def test_a_crawl_without_what_acknowledges_links(
+    start_served: Callable[..., ServedRedis],
+    web: Served,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """A project may have switched the extension off: the crawl ends instead of standing still."""
+    off = 'EXTENSIONS={"semcrawl.frontier.acknowledgement.Acknowledgement": null}'
+    crawl = CrawlWorkers(web, start_served(), tmp_path, off)
+    status, log = ended(crawl.start(), crawl, tmp_path / "worker-0.log")
+    assert status == 1
+    assert "'finish_reason': 'crawl_failed'" in log
+    assert "semcrawl.frontier.acknowledgement is switched off" in capfd.readouterr().err
+
+
 class LargeDocuments(Web):
     """Whose RDF has more in it than may be written."""
 
