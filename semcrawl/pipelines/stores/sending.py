@@ -47,8 +47,13 @@ class Sender:
         params: dict[str, str],
         body: Body = b"",
         content_type: str = "",
+        *,
+        again: bool = False,
     ) -> str:
         """Send, and return the answer when the server has done it.
+
+        ``again``: this changes nothing, and may be sent once more when the connection ends; servers
+        close those that were kept open at any moment.
 
         Raises ``StoreUnavailable`` when the server cannot be reached or does not know us, and
         ``HttpError`` when it answers with an error. Dropping what is not there is no error.
@@ -64,6 +69,8 @@ class Sender:
                 allow_redirects=False,
             )
         except (requests.RequestException, OSError) as error:
+            if again and isinstance(error, requests.ConnectionError):
+                return self.send(method, url, params, body, content_type)
             raise StoreUnavailable(f"{self._name}: {_reason(error)}") from None
         self.server = answer.headers.get("Server", "")
         if answer.status_code in (401, 403):

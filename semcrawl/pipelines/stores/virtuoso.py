@@ -138,7 +138,8 @@ class VirtuosoLoader:
 
     def _ask(self, query: str) -> Sequence[object]:
         form = urlencode({"query": query, "format": "application/sparql-results+json"}).encode()
-        answer = self._sender.send("POST", self._url, {}, form, "application/x-www-form-urlencoded")
+        kind = "application/x-www-form-urlencoded"
+        answer = self._sender.send("POST", self._url, {}, form, kind, again=True)
         try:
             found = json.loads(answer)["results"]["bindings"]
         except (ValueError, KeyError, TypeError):
