@@ -51,7 +51,7 @@ def test_live_and_offline_agree_for_every_strategy(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["breadth-first", "rules-parents", "association-rules"])
+@pytest.mark.parametrize("name", ["breadth-first", "rules-parents", "association-rules", "learned"])
 @pytest.mark.parametrize("domain", range(4))
 def test_live_and_offline_agree_on_the_thesis(domain, name):
     graph = LinkGraph(thesis_worlds()[domain], max_links=500)
