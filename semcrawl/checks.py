@@ -21,6 +21,20 @@ _CHOICES = {
 _BOOLEANS = frozenset({"1", "0", "true", "false", "True", "False"})
 
 
+def checked_iri(name: str, text: str) -> str:
+    """Return an IRI, or nothing for nothing; raise ``UsageError`` for what is none.
+
+    ``name`` is that of the setting or option.
+    """
+    from pyoxigraph import NamedNode  # most commands need none
+
+    try:
+        NamedNode(text or "urn:none")
+    except ValueError as error:
+        raise UsageError(f"{name}: {text!r} is no IRI: {error}") from None
+    return text
+
+
 def check_settings(settings: BaseSettings) -> None:
     """Raise ``UsageError`` for a setting whose value cannot be what its default is.
 

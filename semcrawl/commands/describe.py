@@ -10,6 +10,7 @@ from typing import BinaryIO
 import pyoxigraph
 from sqlalchemy import Engine
 
+from semcrawl.checks import checked_iri
 from semcrawl.command import OneLineErrors
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
@@ -65,11 +66,8 @@ class Command(OneLineErrors):
             raise UsageError("give one job folder")
         if not self._database and not (Path(args[0]) / CRAWL_DB).is_file():
             raise UsageError(f"{args[0]} holds no {CRAWL_DB}")
-        for option, iri in (("--base", opts.base), ("--download-url", opts.download_url)):
-            try:
-                pyoxigraph.NamedNode(iri or "urn:none")
-            except ValueError as error:
-                raise UsageError(f"{option} {iri!r} is no IRI: {error}") from None
+        checked_iri("--base", opts.base)
+        checked_iri("--download-url", opts.download_url)
 
     @property
     def _database(self) -> str:

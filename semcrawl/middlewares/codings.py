@@ -22,12 +22,11 @@ class ForgivingCompressionMiddleware(HttpCompressionMiddleware):
         self, request: Request, response: Response, spider: object = None
     ) -> Request | Response:
         """Unpack the body; one that is not packed as its header says keeps its bytes."""
-        packed = response.headers.getlist(b"Content-Encoding")
         try:
             return super().process_response(request, response)
         except IgnoreRequest:  # too large
             raise
         except Exception as error:
+            packed = response.headers.pop(b"Content-Encoding", None)
             logger.debug("%s is not packed as %s: %s", response.url, packed, error)
-            response.headers.pop(b"Content-Encoding", None)
             return response

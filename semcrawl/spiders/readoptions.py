@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from pyoxigraph import NamedNode
 from scrapy.settings import BaseSettings
 
+from semcrawl.checks import checked_iri
 from semcrawl.errors import UsageError
 from semcrawl.rdf import Embedded, Position, ReadOptions
 
@@ -65,7 +65,7 @@ def read_options(settings: BaseSettings, spool_dir: Path | None = None) -> ReadO
         max_context_bytes=settings.getint("SEMCRAWL_MAX_INLINED_CONTEXT_SIZE"),
         max_depth=settings.getint("SEMCRAWL_MAX_NESTING"),
         max_page_triples=settings.getint("SEMCRAWL_MAX_TRIPLES_PER_PAGE"),
-        skolem_base=_iri("SEMCRAWL_SKOLEM_BASE", settings.get("SEMCRAWL_SKOLEM_BASE") or ""),
+        skolem_base=checked_iri("SEMCRAWL_SKOLEM_BASE", settings.get("SEMCRAWL_SKOLEM_BASE") or ""),
         embedded=embedded_kinds(settings.getlist("SEMCRAWL_EMBEDDED")),
         link_positions=link_positions(settings.getlist("SEMCRAWL_RDF_LINK_POSITIONS")),
         link_properties=link_properties(settings.getlist("SEMCRAWL_RDF_LINKS")),
@@ -114,15 +114,6 @@ def link_properties(names: list[str]) -> frozenset[str]:
             known = ", ".join(("all", *LINK_PRESETS))
             raise UsageError(f"SEMCRAWL_RDF_LINKS: {name!r} is none of {known} and no IRI")
     return frozenset(found)
-
-
-def _iri(setting: str, text: str) -> str:
-    """Return an IRI, or nothing for nothing; raise ``UsageError`` for what is none."""
-    try:
-        NamedNode(text or "urn:none")
-    except ValueError as error:
-        raise UsageError(f"{setting}: {text!r} is no IRI: {error}") from None
-    return text
 
 
 def _clean(names: list[str]) -> list[str]:

@@ -76,8 +76,8 @@ def twin_addresses(url: str) -> list[str]:
     """
     if len(url) > LONGEST:
         return []
-    scheme, _, rest = url.partition("://")
-    www = f"{scheme}://{rest[4:] if rest.startswith('www.') else 'www.' + rest}"
+    scheme, _, place = url.partition("://")
+    www = f"{scheme}://{place[4:] if place.startswith('www.') else 'www.' + place}"
     start, mark, query = url.partition("?")
     stem, dot, extension = start.rpartition(".")
     if dot and extension.lower() in _PAGE_EXTENSIONS:
