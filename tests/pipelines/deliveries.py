@@ -9,11 +9,12 @@ import pyoxigraph
 
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.pipelines.quadsfile import QuadsFile
+from semcrawl.pipelines.stores.contract import StoreUnavailable
 from semcrawl.pipelines.stores.delivery import Deliverer
 from semcrawl.pipelines.stores.sparql import SparqlOptions
 
 from .documents import document, url_of
-from .servers import Virtuoso
+from .servers import Server, Virtuoso
 
 
 def counts_of_file(folder: Path) -> dict[str, int]:
@@ -44,11 +45,19 @@ def options_of(server, protocol: str) -> SparqlOptions:
     )
 
 
-def deliver(deliverer: Deliverer) -> list:
+def deliver(deliverer: Deliverer, server: Server | None = None) -> list:
+    """Deliver everything; goes on, as a crawl does, when the server died by itself."""
     refused = []
-    while (step := deliverer.step()) is not None:
+    while True:
+        try:
+            step = deliverer.step()
+        except StoreUnavailable:
+            if server is None or not server.comes_back():
+                raise
+            continue
+        if step is None:
+            return refused
         refused += step.refused
-    return refused
 
 
 def fill(file: QuadsFile) -> None:

@@ -37,13 +37,15 @@ class Server:
 
     def start(self) -> None:
         """Start, and return when it answers."""
+        is_first = not self.port
         for _ in range(5):  # somebody may have taken the port in between
             self.port = self.port or free_port()
             self.process = self.launch()
             if self.wait():
                 return
             self.kill()
-            self.port = 0
+            if is_first:
+                self.port = 0
         raise RuntimeError("the server does not start")
 
     def launch(self) -> subprocess.Popen[bytes]:
@@ -55,7 +57,7 @@ class Server:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
-                self.ask("SELECT * { ?s a <http://example.org/Nothing> }")
+                self.ask_once("SELECT * { ?s a <http://example.org/Nothing> }")
             except (requests.RequestException, ValueError):
                 time.sleep(0.05)
             else:
@@ -68,7 +70,19 @@ class Server:
             self.process.kill()
             self.process.wait()
 
+    def comes_back(self) -> bool:
+        """Say whether it died by itself since the last call, and is there again."""
+        return False
+
     def ask(self, query: str) -> Any:
+        try:
+            return self.ask_once(query)
+        except requests.ConnectionError:
+            if not self.comes_back():
+                raise
+            return self.ask_once(query)
+
+    def ask_once(self, query: str) -> Any:
         answer = requests.post(
             self.query,
             data=query.encode(),
@@ -108,11 +122,47 @@ class Oxigraph(Server):
 
 
 class Virtuoso(Server):
+    """Kept up as a service manager would: Debian's 7.2.5 crashes now and then."""
+
     binary = shutil.which("virtuoso-t")
     debian_ini = Path("/etc/virtuoso-opensource-7/virtuoso.ini")
     debian_data = "/var/lib/virtuoso-opensource-7/"
     user = password = "dba"
     sql_port = 0
+    is_killed = False
+    crashes = crashes_seen = 0
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.lock = threading.RLock()
+
+    def start(self) -> None:
+        with self.lock:
+            super().start()
+            self.is_killed = False
+            threading.Thread(target=self.keep_up, args=(self.process,), daemon=True).start()
+
+    def kill(self) -> None:
+        with self.lock:
+            self.is_killed = True
+            super().kill()
+
+    def keep_up(self, process: subprocess.Popen[bytes]) -> None:
+        """Start it again if it dies of a signal that is not ours."""
+        is_dead = process.wait() < 0
+        with self.lock:
+            if is_dead and self.process is process and not self.is_killed:
+                self.start()
+                self.crashes += 1
+
+    def comes_back(self) -> bool:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and not self.is_killed:
+            if self.crashes > self.crashes_seen:
+                self.crashes_seen = self.crashes
+                return True
+            time.sleep(0.05)
+        return False
 
     def launch(self) -> subprocess.Popen[bytes]:
         assert self.binary
@@ -151,7 +201,7 @@ class Virtuoso(Server):
             ini.remove_section(section)
         return ini
 
-    def ask(self, query: str) -> Any:
+    def ask_once(self, query: str) -> Any:
         answer = requests.post(
             self.update,
             data={"query": query, "format": "application/sparql-results+json"},

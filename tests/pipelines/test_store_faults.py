@@ -22,7 +22,7 @@ def test_a_server_killed_in_the_middle_gets_everything_once(job, server):
     with pytest.raises(StoreUnavailable, match=r"Connection (refused|aborted)|closed connection"):
         deliverer.step()
     server.start()
-    deliver(deliverer)
+    deliver(deliverer, server)
     assert server.counts() == counts_of_file(job)
     deliverer.close()
     file.close()

@@ -25,7 +25,7 @@ def test_a_server_holds_what_the_file_holds(job, server, protocol):
         work(file)
         store = SparqlStore(options_of(server, protocol))
         deliverer = Deliverer(job, store, batch_documents=7)
-        assert deliver(deliverer) == []
+        assert deliver(deliverer, server) == []
         deliverer.close()
         file.compact()
         assert server.counts() == counts_of_file(job)

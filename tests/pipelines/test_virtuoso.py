@@ -27,7 +27,7 @@ def test_a_user_who_may_not_call_virtuosos_loader_delivers_without_it(job, virtu
     for work in (fill, change):
         work(file)
         deliverer = Deliverer(job, SparqlStore(options))
-        assert deliver(deliverer) == []
+        assert deliver(deliverer, virtuoso) == []
         deliverer.close()
     file.compact()
     assert virtuoso.counts() == counts_of_file(job)
@@ -43,7 +43,7 @@ def test_virtuoso_refuses_by_500_and_is_not_taken_for_sick(job, virtuoso, protoc
     bad.nquads = bad.nquads.replace(b"<http://example.org/p>", b"<http://example.org/p q>")
     file.append([document("a", "1"), bad])
     deliverer = Deliverer(job, SparqlStore(options_of(virtuoso, protocol)))
-    (refused,) = deliver(deliverer)
+    (refused,) = deliver(deliverer, virtuoso)
     assert refused.url == url_of("bad")
     assert set(virtuoso.counts()) == {url_of("a")}
     deliverer.close()
