@@ -47,6 +47,8 @@ class Visited:
     depth: int = 0
     label: str = ""
     rules: tuple[str, ...] = ()
+    #: was not there (404) when it was looked for last
+    missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +129,15 @@ def weights(documents: Sequence[Visited], policy: RevisitPolicy) -> list[float]:
 
 
 def due(documents: Iterable[Visited], options: RevisitOptions, now: float) -> list[Revisit]:
-    """Return the documents to be re-visited at ``now``, the most urgent first."""
+    """Return the documents to be re-visited at ``now``, the most urgent first.
+
+    What was missing may be back, and is looked for as seldom as anything is.
+    """
     known = list(documents)
     found = []
     for document, weight in zip(known, weights(known, options.policy), strict=True):
-        priority = max(0.0, now - document.last_seen_at) * weight
+        share = min(weight, 1 / MAX_WEIGHT) if document.missing else weight
+        priority = max(0.0, now - document.last_seen_at) * share
         if priority >= options.interval:
             found.append(Revisit(document, priority, conditional_headers(document)))
     found.sort(key=lambda entry: (-entry.priority, -entry.visited.richness, entry.url))
@@ -139,8 +145,13 @@ def due(documents: Iterable[Visited], options: RevisitOptions, now: float) -> li
 
 
 def conditional_headers(document: Visited) -> dict[str, str]:
-    """Return the headers that let a server answer 304 when nothing has changed."""
-    headers = {}
+    """Return the headers that let a server answer 304 when nothing has changed.
+
+    None for what was missing: its content is no longer kept, and wanted whole.
+    """
+    headers: dict[str, str] = {}
+    if document.missing:
+        return headers
     if _is_header_value(document.etag):
         headers["If-None-Match"] = document.etag
     if _is_header_value(document.last_modified):

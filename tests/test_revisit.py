@@ -108,3 +108,14 @@ def test_wrong_options_are_one_clear_line():
         RevisitOptions.parse("often", 0)
     with pytest.raises(UsageError, match="negative"):
         RevisitOptions.parse("uniform", -1)
+
+
+def test_what_was_missing_is_asked_for_whole_and_as_seldom_as_anything():
+    there = Visited("there", etag='"1"')
+    missing = Visited("missing", etag='"1"', missing=True)
+    first, last = due([missing, there], RevisitOptions(), DAY)
+    assert (first.url, first.headers) == ("there", {"If-None-Match": '"1"'})
+    assert (last.url, last.headers) == ("missing", {})
+    options = RevisitOptions.parse("uniform", DAY)
+    assert [one.url for one in due([missing, there], options, 2 * DAY)] == ["there"]
+    assert len(due([missing, there], options, (MAX_WEIGHT + 1) * DAY)) == 2

@@ -85,20 +85,20 @@ class DocumentHistory:
             return Written.NOTHING
         key = url_key(record.url)
         known = self._known.get(key)
-        if known is None or known.gone_at is not None:
-            return Written.NOTHING
         is_gone = says_gone(record)
-        if record.started_at <= known.last_seen_at or not (
-            is_gone or record.outcome is FetchOutcome.NOT_MODIFIED
+        if (
+            known is None
+            or record.started_at <= known.last_seen_at
+            or not (is_gone or record.outcome is FetchOutcome.NOT_MODIFIED)
         ):
             return Written.NOTHING
         self.flush()
         known.visits += 1
         known.last_seen_at = record.started_at
         seen: dict[str, Any] = {"visits": known.visits, "last_seen_at": known.last_seen_at}
-        if not is_gone:
+        if known.gone_at is not None or not is_gone:
             self._update(key, seen)
-            return Written.UNCHANGED
+            return Written.NOTHING if known.gone_at is not None else Written.UNCHANGED
         known.gone_at = record.started_at
         known.changes += 1
         gone = {"gone_at": known.gone_at, "changes": known.changes, "revision": revision()}
@@ -142,13 +142,18 @@ def _insertion(dialect: Dialect, columns: tuple[str, ...]) -> Insertion:
 
 
 def says_gone(record: FetchRecord) -> bool:
-    """Say whether the record of a re-visit means that the document is no longer there.
+    """Say whether the record of a re-visit means that the document is no longer there."""
+    return means_gone(record.outcome, record.status)
+
+
+def means_gone(outcome: str, status: int | None) -> bool:
+    """Say whether an attempt with this end means that no RDF is there any more.
 
     Not after what may pass: network errors, timeouts, other HTTP errors, robots.txt.
     """
-    if record.outcome is FetchOutcome.HTTP_ERROR:
-        return record.status in (404, 410)
-    if record.outcome is FetchOutcome.REDIRECTED:
-        return record.status in (301, 308)
+    if outcome == FetchOutcome.HTTP_ERROR:
+        return status in (404, 410)
+    if outcome == FetchOutcome.REDIRECTED:
+        return status in (301, 308)
     no_rdf = (FetchOutcome.FETCHED_HTML, FetchOutcome.FETCHED_OTHER, FetchOutcome.FILTERED_TYPE)
-    return record.outcome in no_rdf
+    return outcome in no_rdf

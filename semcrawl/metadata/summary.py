@@ -10,6 +10,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from semcrawl.items import FetchOutcome
+from semcrawl.metadata.history import means_gone
 from semcrawl.metadata.models import Fetch
 from semcrawl.tally import UNSENT, is_aside, is_robots
 from semcrawl.urls import host_of
@@ -99,18 +100,24 @@ _PROBLEMS = frozenset(
 
 
 def summarise(engine: Engine) -> Summary:
-    """Add up the table ``fetch``: one summary over all runs of the job."""
+    """Add up the table ``fetch``: one summary over all runs of the job.
+
+    Documents and pages count once, as the last attempt found them: what a re-visit found changed
+    counts with its new quads, and what it found gone no more, as in ``quads.nq``.
+    """
     summary = Summary()
     outcomes: Counter[str] = Counter()
     hosts: dict[str, HostSummary] = {}
-    documents: set[str] = set()
-    pages: set[str] = set()
+    #: final URL → host and quads
+    documents: dict[str, tuple[HostSummary, int]] = {}
+    pages: dict[str, tuple[HostSummary, int]] = {}
     columns = (
-        Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.quads, Fetch.bytes, Fetch.rules
+        Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.status, Fetch.quads, Fetch.bytes,
+        Fetch.rules,
     )  # fmt: skip
     with Session(engine) as session:
         rows = session.execute(select(*columns).order_by(Fetch.id)).yield_per(1000)
-        for url, final_url, outcome, quads, size, rules in rows:
+        for url, final_url, outcome, status, quads, size, rules in rows:
             outcomes[outcome] += 1
             summary.bytes += size
             if is_robots(url, outcome):
@@ -124,18 +131,23 @@ def summarise(engine: Engine) -> Summary:
                 summary.requests += 1
                 host.requests += 1
             host.errors += outcome in _PROBLEMS
-            summary.html_documents += outcome == FetchOutcome.FETCHED_HTML
-            host.html_documents += outcome == FetchOutcome.FETCHED_HTML
-            if outcome == FetchOutcome.FETCHED_HTML and quads and final_url not in pages:
-                pages.add(final_url)
-                summary.embedded_documents += 1
-                summary.embedded_quads += quads
-            if outcome == FetchOutcome.FETCHED_RDF and final_url not in documents:
-                documents.add(final_url)
-                summary.rdf_documents += 1
-                summary.quads += quads
-                host.rdf_documents += 1
-                host.quads += quads
+            if outcome == FetchOutcome.FETCHED_RDF or means_gone(outcome, status):
+                for found in (documents, pages):
+                    found.pop(url, None)
+            if outcome == FetchOutcome.FETCHED_RDF:
+                documents[final_url or url] = host, quads
+            elif outcome == FetchOutcome.FETCHED_HTML:
+                pages[final_url or url] = host, quads
+    for host, quads in documents.values():
+        summary.rdf_documents += 1
+        summary.quads += quads
+        host.rdf_documents += 1
+        host.quads += quads
+    for host, quads in pages.values():
+        summary.html_documents += 1
+        host.html_documents += 1
+        summary.embedded_documents += quads > 0
+        summary.embedded_quads += quads
     summary.outcomes = dict(sorted(outcomes.items()))
     summary.hosts = dict(
         sorted(hosts.items(), key=lambda pair: (-pair[1].rdf_documents, -pair[1].requests, pair[0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlalchemy import Engine, and_, case, distinct, func, select
+from sqlalchemy import Engine, and_, case, distinct, func, or_, select
 from sqlalchemy.orm import aliased
 
 from semcrawl.items import FetchOutcome
@@ -27,11 +27,18 @@ def due_revisits(url: str, options: RevisitOptions, now: float) -> list[Revisit]
 
 
 def visited_documents(engine: Engine) -> Iterator[Visited]:
-    """Yield every RDF document that is not gone, and every HTML page that was read."""
+    """Yield every RDF document that is not gone, and every HTML page that was read.
+
+    What answered 404 is among them: it may come back.
+    """
     with engine.execution_options(read_only=True).connect() as connection:
         found: dict[str | None, int] = {}
-        for row in connection.execute(select(Document).where(Document.gone_at.is_(None))):
-            found[row.parent_url] = found.get(row.parent_url, 0) + 1
+        was_missing = and_(Fetch.outcome == FetchOutcome.HTTP_ERROR, Fetch.status == 404)
+        is_wanted = or_(
+            Document.gone_at.is_(None), Document.url.in_(select(Fetch.url).where(was_missing))
+        )
+        for row in connection.execute(select(Document).where(is_wanted)):
+            found[row.parent_url] = found.get(row.parent_url, 0) + (row.gone_at is None)
             yield Visited(
                 url=row.url,
                 kind=Kind.RDF,
@@ -46,6 +53,7 @@ def visited_documents(engine: Engine) -> Iterator[Visited]:
                 depth=row.depth,
                 label=row.label,
                 rules=tuple(row.rules.split()),
+                missing=row.gone_at is not None,
             )
         url = case((Fetch.final_url != "", Fetch.final_url), else_=Fetch.url)
         is_read = Fetch.outcome == FetchOutcome.FETCHED_HTML
@@ -56,15 +64,23 @@ def visited_documents(engine: Engine) -> Iterator[Visited]:
                 func.count().label("visits"),
                 func.min(Fetch.id).label("first"),
                 func.max(case((is_read, Fetch.id))).label("last_read"),
+                func.max(case((was_missing, Fetch.id), else_=0)).label("last_missing"),
                 func.count(distinct(content)).label("contents"),
                 func.min(Fetch.started_at).label("first_seen_at"),
                 func.max(Fetch.started_at).label("last_seen_at"),
             )
-            .where(Fetch.outcome.in_((FetchOutcome.FETCHED_HTML, FetchOutcome.NOT_MODIFIED)))
+            .where(
+                or_(
+                    Fetch.outcome.in_((FetchOutcome.FETCHED_HTML, FetchOutcome.NOT_MODIFIED)),
+                    was_missing,
+                )
+            )
             .group_by(url)
             .having(func.max(case((is_read, 1), else_=0)) == 1)
             .subquery()
         )
+        # (where a document was, a page may be now)
+        documents = select(Document.url).where(is_wanted)
         first, last = aliased(Fetch), aliased(Fetch)
         rows = connection.execute(
             select(
@@ -78,7 +94,7 @@ def visited_documents(engine: Engine) -> Iterator[Visited]:
             )
             .join(first, first.id == pages.c.first)
             .join(last, last.id == pages.c.last_read)
-            .where(~select(Document.id).where(Document.url == pages.c.url).exists())
+            .where(pages.c.url.not_in(documents))
         )
         for row in rows:
             yield Visited(
@@ -95,4 +111,5 @@ def visited_documents(engine: Engine) -> Iterator[Visited]:
                 depth=row.depth,
                 label=row.label,
                 rules=tuple(row.rules.split()),
+                missing=row.last_missing > row.last_read,
             )

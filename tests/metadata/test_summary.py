@@ -1,0 +1,65 @@
+"""The summary of a job says what its files hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import insert
+
+from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.metadata.database import connect, crawl_db_url
+from semcrawl.metadata.models import Fetch
+from semcrawl.metadata.rows import fetch_row
+from semcrawl.metadata.summary import Summary, summarise
+
+DATA = "http://example.org/data"
+RDF, HTML = FetchOutcome.FETCHED_RDF, FetchOutcome.FETCHED_HTML
+
+
+def summary_of(folder: Path, attempts: Iterable[tuple[FetchOutcome, int, int]]) -> Summary:
+    """Sum up attempts at one URL: outcome, status and quads of each."""
+    engine = connect(crawl_db_url(folder))
+    rows = [
+        fetch_row(FetchRecord(DATA, outcome, status=status, quads=quads))
+        for outcome, status, quads in attempts
+    ]
+    with engine.begin() as connection:
+        connection.execute(insert(Fetch), rows)
+    return summarise(engine)
+
+
+@pytest.mark.parametrize(
+    ("last", "documents", "quads", "pages", "embedded"),
+    [
+        ((RDF, 200, 5), 1, 5, 0, 0),
+        ((FetchOutcome.NOT_MODIFIED, 304, 0), 1, 3, 0, 0),
+        ((FetchOutcome.HTTP_ERROR, 500, 0), 1, 3, 0, 0),
+        ((FetchOutcome.TIMEOUT, 0, 0), 1, 3, 0, 0),
+        ((FetchOutcome.REDIRECTED, 302, 0), 1, 3, 0, 0),
+        ((FetchOutcome.HTTP_ERROR, 404, 0), 0, 0, 0, 0),
+        ((FetchOutcome.REDIRECTED, 301, 0), 0, 0, 0, 0),
+        ((HTML, 200, 0), 0, 0, 1, 0),
+        ((HTML, 200, 4), 0, 0, 1, 4),
+    ],
+)
+def test_a_document_counts_as_its_last_visit_found_it(
+    tmp_path: Path,
+    last: tuple[FetchOutcome, int, int],
+    documents: int,
+    quads: int,
+    pages: int,
+    embedded: int,
+) -> None:
+    summary = summary_of(tmp_path, [(RDF, 200, 3), last])
+    assert (summary.rdf_documents, summary.quads) == (documents, quads)
+    assert (summary.html_documents, summary.embedded_quads) == (pages, embedded)
+    (host,) = summary.hosts.values()
+    assert (host.requests, host.rdf_documents, host.quads) == (2, documents, quads)
+
+
+def test_a_page_that_becomes_a_document_is_no_page_any_more(tmp_path: Path) -> None:
+    summary = summary_of(tmp_path, [(HTML, 200, 2), (HTML, 200, 1), (RDF, 200, 3)])
+    assert (summary.html_documents, summary.embedded_documents) == (0, 0)
+    assert (summary.rdf_documents, summary.quads, summary.requests) == (1, 3, 3)
