@@ -6,6 +6,7 @@ import argparse
 import logging
 import re
 from difflib import get_close_matches
+from typing import NoReturn
 
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError as ScrapyUsageError
@@ -44,6 +45,7 @@ class OneLineErrors(ScrapyCommand):
         name = type(self).__module__.rpartition(".")[2]
         parser.usage = f"{parser.prog} {name} {self.syntax()}"
         parser.formatter_class = HelpFormatter
+        parser.error = self._refuse_value  # type: ignore[method-assign]
         self._parser = parser
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -91,13 +93,21 @@ class OneLineErrors(ScrapyCommand):
         unknown = next((arg for arg in args if arg.startswith("-") and arg not in ("-", "--")), "")
         if unknown:
             name = unknown.partition("=")[0]
-            known = re.findall(r"--[a-z-]+", self._parser.format_help())
+            known = set(re.findall(r"--[a-z-]+", self._parser.format_help())) - {name}
             close = get_close_matches(name, known, n=1, cutoff=0.75)
-            hint = f"did you mean {close[0]}?" if close else f"see `{self._called()} -h`"
+            hint = f"did you mean {close[0]}?" if close else self._where_options_are()
             raise UsageError(f"unknown option {name}; {hint}")
 
-    def _called(self) -> str:
-        return " ".join((self._parser.usage or "").split()[:2])
+    def _refuse_value(self, message: str) -> NoReturn:
+        """Tell what argparse finds wrong in one line, without the usage."""
+        for kind, wanted in (("int", "a whole number"), ("float", "a number")):
+            message = re.sub(
+                rf"^argument (\S+): invalid {kind} value: ", rf"\1 must be {wanted}, not ", message
+            )
+        raise SystemExit(self._told(UsageError(message)))
+
+    def _where_options_are(self) -> str:
+        return f"see `{' '.join((self._parser.usage or '').split()[:2])} -h`"
 
     @staticmethod
     def _told(error: SemcrawlError) -> int:

@@ -295,7 +295,8 @@ SEMCRAWL_REVISIT_INTERVAL = 0.0
 #: Seed of the strategies that leave something to chance (`random`, ties of `learned`).
 SEMCRAWL_RANDOM_SEED = 0
 
-#: Strategy `learned`: a file with what another crawl learned, to start from; empty: none.
+#: Strategy `learned`: a file with what another crawl learned, to start from (`semcrawl frontier
+#: --export-model` writes it); empty: none.
 SEMCRAWL_MODEL = ""
 
 #: Strategy `learned`: constants of the model by name (a mapping, or JSON); see `LearnedOptions`.

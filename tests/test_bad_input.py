@@ -81,7 +81,9 @@ def test_a_database_that_cannot_be_opened_is_told_in_one_line(folder: Path) -> N
     [
         (("--relevance", "wishful"), ("wishful", "rules-parents")),
         (("--pages", "-3"), ("--pages", "at least 1")),
-        (("--pages", "many"), ("many",)),
+        (("--pages", "many"), ("--pages must be a whole number, not 'many'",)),
+        (("--pages",), ("--pages", "expected one argument")),
+        (("--metadata", "csv"), ("--metadata", "csv", "parquet")),
         (("--patience", "-3"), ("--patience",)),
         (("--model", "missing.model"), ("missing.model",)),
         (("--scope", ""), ("scope",)),
@@ -97,6 +99,14 @@ def test_a_wrong_option_is_named(
 ) -> None:
     harvest("http://x.example/", *arguments, folder=folder).says_in_one_line(*words)
     assert not folder.exists()
+
+
+@slow
+def test_a_job_folder_is_no_seed(folder: Path) -> None:
+    (folder / "frontier").mkdir(parents=True)
+    (folder / "frontier" / "redis.lock").touch()
+    run = semcrawl("harvest", str(folder), folder=folder)
+    run.says_in_one_line(f"--out {folder}", "--revisit")
 
 
 @slow
@@ -117,13 +127,17 @@ def test_a_folder_that_is_a_file(folder: Path) -> None:
     [
         (("harvets",), ("harvets", "did you mean harvest?")),
         (("crawl", "html", "-a", "sedes=http://x.example/"), ("sedes", "did you mean seeds?")),
+        (("frontier", "--rate", "often"), ("--rate must be a number, not 'often'",)),
         *(
             pytest.param(arguments, words, marks=slow)
             for arguments, words in (
                 (("crawl",), ("html, rdf",)),
                 (("crawl", "htlm"), ("htlm", "html, rdf")),
                 (("crawl", "html", "-a", "follow_rdf=perhaps"), ("follow_rdf", "perhaps")),
-                (("demo", "--pages", "3"), ("--pages",)),
+                (("demo", "--pages", "3"), ("--pages", "need --harvest")),
+                (("demo", "--prot", "3"), ("--prot", "did you mean --port?")),
+                (("version", "--vebrose"), ("--vebrose", "did you mean --verbose?")),
+                (("version", "all"), ("all",)),
                 (("--hepl",), ("--hepl", "no command")),
                 (("describe", "."), ("crawl.db",)),
                 (("load", "."), ("quads.nq",)),

@@ -27,6 +27,15 @@ _SWITCH = frozenset({"", "0", "1", "true", "false", "yes", "no", "on", "off"})
 class Command(OneLineErrors, ScrapyCrawl):
     """Runs a spider; wrong seeds, scopes and settings get one line before anything starts."""
 
+    def long_desc(self) -> str:
+        """Say what our spiders are and take."""
+        return (
+            "Run a spider of the current project, by name. semcrawl's are html (pages; with "
+            "-a follow_rdf=1 RDF documents too) and rdf (RDF documents). They take "
+            "-a seeds=URL,URL (or @FILE; without seeds they wait on a Redis list, "
+            "-a redis_key=NAME) and -a scope=SCOPE. `semcrawl harvest` runs both together."
+        )
+
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse spiders that there are not, and wrong arguments of ours."""
         if len(args) != 1:

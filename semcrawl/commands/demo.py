@@ -75,6 +75,9 @@ class Command(OneLineErrors):
         if not 0 <= opts.port <= 65535:
             raise UsageError(f"--port must be from 0 to 65535, not {opts.port}")
 
+    def _where_options_are(self) -> str:
+        return "options of harvest need --harvest"
+
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Serve, and harvest if asked to."""
         args = [arg for arg in args if arg != "--"]

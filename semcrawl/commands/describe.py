@@ -45,7 +45,9 @@ class Command(OneLineErrors):
         super().add_options(parser)
         parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
         parser.add_argument(
-            "--format", choices=sorted(FORMATS), help="default: the file's ending, else ttl"
+            "--format",
+            choices=sorted(FORMATS),
+            help="default: by the file's ending; ttl where it has none",
         )
         parser.add_argument("--base", default="", metavar="IRI", help="IRI of the dataset")
         parser.add_argument(
@@ -66,6 +68,12 @@ class Command(OneLineErrors):
             raise UsageError("give one job folder")
         if not self._database and not (Path(args[0]) / CRAWL_DB).is_file():
             raise UsageError(f"{args[0]} holds no {CRAWL_DB}")
+        ending = Path(opts.output or "").suffix.lower()
+        if not (opts.format or opts.metadata or ending.lstrip(".") in ("", *FORMATS)):
+            raise UsageError(
+                f"which format is {ending}? give --format {', '.join(sorted(FORMATS))}, "
+                "or a file with such an ending"
+            )
         checked_iri("--base", opts.base)
         checked_iri("--download-url", opts.download_url)
 
@@ -93,8 +101,8 @@ class Command(OneLineErrors):
 
 
 def _write(engine: Engine, opts: argparse.Namespace) -> None:
-    ending = Path(opts.output or "").suffix.lstrip(".")
-    syntax = FORMATS[opts.format or (ending if ending in FORMATS else "ttl")]
+    ending = Path(opts.output or "").suffix.lower().lstrip(".")
+    syntax = FORMATS[opts.format or ending or "ttl"]
     options = DescriptionOptions(opts.base, opts.download_url, not opts.documents_only)
     triples = describe(engine, options)
     prefixes = None if syntax == pyoxigraph.RdfFormat.N_TRIPLES else PREFIXES

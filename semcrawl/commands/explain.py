@@ -83,7 +83,11 @@ class Command(OneLineErrors):
         group.add_argument(
             "--base", metavar="URL", help="URL that a FILE is read as (default: its file name)"
         )
-        group.add_argument("--state", metavar="FILE", help="learned state to start from")
+        group.add_argument(
+            "--state",
+            metavar="FILE",
+            help="learned state to start from (written by `semcrawl frontier --export-model`)",
+        )
         group.add_argument(
             "--all", action="store_true", help="give the reasons of every link, not of ten"
         )

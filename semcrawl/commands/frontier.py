@@ -18,6 +18,7 @@ from semcrawl.console import table_console
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier, worker_name
 from semcrawl.frontier.inspection import FrontierInspector, FrontierState
+from semcrawl.frontier.learning import STRATEGY_STATE
 from semcrawl.frontier.transfer import export_lines, import_lines
 from semcrawl.frontier.workers import short_name
 
@@ -41,8 +42,8 @@ class Command(OneLineErrors):
         """Return the description shown in the command's own help."""
         return (
             "Show the frontier of the job in DIR (default: the current folder), or with "
-            "-s REDIS_URL=… that of the crawl SEMCRAWL_CRAWL_NAME on a served Redis. A crawl that "
-            "is under way is not disturbed."
+            "-s REDIS_URL=… that of the crawl SEMCRAWL_CRAWL_NAME on a served Redis. Looking does "
+            "not disturb a crawl that is under way."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -67,6 +68,11 @@ class Command(OneLineErrors):
             help='fill an empty frontier from JSON Lines ("-": from stdin)',
         )
         actions.add_argument("--requeue", action="store_true", help="put links that failed back in")
+        actions.add_argument(
+            "--export-model",
+            metavar="FILE",
+            help="write what the strategy has learned, for `harvest --model` and `explain --state`",
+        )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse what cannot be meant."""
@@ -127,11 +133,11 @@ async def _run(
             # a crawl that is only looked at must be there: its name may be misspelt
             await frontier.open(make=bool(opts.import_file))
             stack.push_async_callback(frontier.close)
-            await _act(frontier, opts, out, source)
+            await _act(frontier, str(settings.get("SEMCRAWL_RELEVANCE")), opts, out, source)
 
 
 async def _act(
-    frontier: RedisFrontier, opts: argparse.Namespace, out: TextIO, source: TextIO
+    frontier: RedisFrontier, relevance: str, opts: argparse.Namespace, out: TextIO, source: TextIO
 ) -> None:
     if opts.export:
         async for line in export_lines(frontier):
@@ -139,6 +145,8 @@ async def _act(
     elif opts.import_file:
         waiting = await import_lines(frontier, source)
         print(f"{waiting:,} links wait")
+    elif opts.export_model:
+        _write_model(opts.export_model, await _learned(frontier, relevance))
     elif opts.requeue:
         moved = await frontier.requeue(await FrontierInspector(frontier).queues())
         print(f"{moved:,} failed links wait again")
@@ -150,6 +158,29 @@ async def _act(
             await asyncio.sleep(opts.rate)
             rate = (await inspector.done() - state.done) / opts.rate
         _show(state, rate)
+
+
+def _write_model(name: str, model: bytes) -> None:
+    """Write a model: only now is it sure that there is one."""
+    Path(name).write_bytes(model)
+
+
+async def _learned(frontier: RedisFrontier, relevance: str) -> bytes:
+    """What a crawl's strategy saved last; that of ``relevance`` when several did."""
+    states = await FrontierInspector(frontier).states()
+    learned = {
+        name.removeprefix(STRATEGY_STATE): state
+        for name, state in states.items()
+        if name.startswith(STRATEGY_STATE)
+    }
+    if not learned:
+        raise SemcrawlError("nothing was learned in this crawl, or not saved yet")
+    if len(learned) == 1:
+        return next(iter(learned.values()))
+    if relevance not in learned:
+        names = ", ".join(sorted(learned))
+        raise UsageError(f"say by -s SEMCRAWL_RELEVANCE=NAME which strategy's: {names}")
+    return learned[relevance]
 
 
 def _show(state: FrontierState, rate: float | None) -> None:

@@ -93,7 +93,10 @@ class Command(OneLineErrors):
             help="end after N requests without a target when not one is expected of N more",
         )
         group.add_argument(
-            "--model", metavar="FILE", help="start from what another crawl learned (learned.model)"
+            "--model",
+            metavar="FILE",
+            help="start from what another crawl learned (written by `semcrawl frontier "
+            "--export-model`)",
         )
         group.add_argument(
             "--revisit",
@@ -154,6 +157,12 @@ class Command(OneLineErrors):
         if opts.revisit and args and "://" not in args[0] and not args[0].startswith("@"):
             opts.out = args.pop(0)
         folder = Path(opts.out)
+        for arg in args:
+            if "://" not in arg and _is_job(Path(arg)):
+                raise UsageError(
+                    f"{arg} is the folder of a harvest; to go on with it give --out {arg}, to ask "
+                    "again for what it holds, --revisit"
+                )
         self._seeds = [url for arg in args for url in read_seeds(arg, Normalisation(exact=True))]
         if not self._seeds and not _is_job(folder):
             raise UsageError(

@@ -7,21 +7,23 @@ import argparse
 from scrapy.commands.version import Command as ScrapyVersion
 
 import semcrawl
+from semcrawl.command import OneLineErrors
+from semcrawl.errors import UsageError
 
 
-class Command(ScrapyVersion):
+class Command(OneLineErrors, ScrapyVersion):
     """Prints the versions; ``-v`` those of the libraries as well."""
 
     def short_desc(self) -> str:
         """What ``semcrawl`` says of the command in its list."""
         return "Print the versions of semcrawl and Scrapy"
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add Scrapy's options; the usage shows the program that was called."""
-        super().add_options(parser)
-        parser.usage = f"{parser.prog} version {self.syntax()}"
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse arguments, of which there are none."""
+        if args:
+            raise UsageError(f"version takes no argument {args[0]!r}")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print them."""
         print(f"semcrawl {semcrawl.__version__}")
-        super().run(args, opts)
+        ScrapyVersion.run(self, args, opts)

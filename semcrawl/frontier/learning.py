@@ -21,6 +21,8 @@ from semcrawl.relevance.wire import decode_event, encode_event
 
 logger = logging.getLogger(__name__)
 
+#: what the names begin with under which strategies save what they learned
+STRATEGY_STATE = "strategy:"
 _QUEUES = ("html", "rdf")
 #: links whose places are remembered (some 100 bytes each)
 _PLACES = 1_000_000
@@ -76,7 +78,7 @@ class SharedLearning:
 
     @property
     def _state_name(self) -> str:
-        return f"strategy:{self.strategy.name}"
+        return STRATEGY_STATE + self.strategy.name
 
     async def load(self) -> None:
         """Go on with what was learned before."""

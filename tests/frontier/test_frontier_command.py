@@ -85,6 +85,36 @@ def test_a_frontier_is_shown_moved_and_its_failures_requeued(
     assert run_command(str(tmp_path / "new"), "--requeue").stdout == "1 failed links wait again\n"
 
 
+def test_what_a_crawl_learned_is_written_as_a_model(
+    tmp_path: Path, run_command: Callable[..., Result]
+) -> None:
+    """That of the only strategy, or of the named one; no file where nothing was learned."""
+
+    async def learn(frontier: RedisFrontier) -> None:
+        await frontier.save("strategy:learned", b"weights")
+
+    async def learn_more(frontier: RedisFrontier) -> None:
+        await frontier.save("strategy:mine", b"counts")
+
+    job, model = tmp_path / "job", tmp_path / "model"
+    asyncio.run(in_job(job, fill))
+    nothing = run_command(str(job), "--export-model", str(model))
+    assert nothing.returncode == 1
+    assert nothing.stderr.startswith("semcrawl: nothing was learned")
+    assert not model.exists()
+    asyncio.run(in_job(job, learn))
+    assert run_command(str(job), "--export-model", str(model)).returncode == 0
+    assert model.read_bytes() == b"weights"
+    asyncio.run(in_job(job, learn_more))
+    other = ("-s", "SEMCRAWL_RELEVANCE=rules")
+    which = run_command(str(job), "--export-model", str(model), *other)
+    assert (which.returncode, which.stderr.count("\n")) == (2, 1)
+    assert "learned, mine" in which.stderr
+    mine = ("-s", "SEMCRAWL_RELEVANCE=mine")
+    assert run_command(str(job), "--export-model", str(model), *mine).returncode == 0
+    assert model.read_bytes() == b"counts"
+
+
 def test_a_folder_without_a_frontier(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "semcrawl", "frontier", str(tmp_path)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)

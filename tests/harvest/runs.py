@@ -73,16 +73,13 @@ class Run:
         )
 
     def says_in_one_line(self, *words: str) -> None:
-        """Assert that it failed as usage errors do: status 2, and one line that holds ``words``.
-
-        What the option parser finds comes after the three lines that show the usage.
-        """
+        """Assert that it failed as usage errors do: status 2, and one line that holds ``words``."""
         lines = self.err.strip().splitlines()
         assert self.status == 2, self.err
-        assert len(lines) == 1 or (lines[0] == "Usage" and len(lines) == 4), self.err
-        assert lines[-1].startswith("semcrawl: "), self.err
+        assert len(lines) == 1, self.err
+        assert lines[0].startswith("semcrawl: "), self.err
         for word in words:
-            assert word in lines[-1]
+            assert word in lines[0]
 
     def is_calm(self) -> None:
         """Assert that no traceback was shown."""

@@ -120,6 +120,17 @@ def test_the_description_goes_to_a_file_in_its_format_and_is_the_same_each_time(
     assert sum("outcome" in t.predicate.value for t in triples) == 1
 
 
+def test_an_ending_that_names_no_format_is_refused(job, tmp_path, semcrawl):
+    """Turtle in a file called .nq would mislead; with --format it is what the user wants."""
+    file = tmp_path / "crawl.nq"
+    refused = semcrawl(job, "-o", file)
+    assert (refused.code, refused.stderr.count("\n")) == (2, 1)
+    assert ".nq" in refused.stderr
+    assert not file.exists()
+    assert semcrawl(job, "-o", file, "--format", "nt").code == 0
+    assert file.read_bytes().startswith(b"<")
+
+
 def test_a_pipe_stays_a_pipe_and_a_link_a_link(job, tmp_path, semcrawl):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link.ttl").symlink_to("real.ttl")
