@@ -14,6 +14,7 @@ from rich.table import Table
 
 from semcrawl.metadata.database import connect
 from semcrawl.metadata.summary import Summary, last_problem, summarise
+from semcrawl.pipelines.files import FILES_FOLDER, kept_files
 from semcrawl.urls import host_of
 
 #: hosts shown in the table
@@ -55,6 +56,8 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
         engine.dispose()
     data = summary.as_dict()
     data["bytes_saved"] = run.bytes_saved + int(last_summary(folder).get("bytes_saved", 0))
+    if files := kept_files(folder):
+        data["files"] = len(files)
     data["waiting"] = run.waiting
     if run.expected_left is not None:
         data["expected_left"] = round(run.expected_left, 1)
@@ -105,6 +108,11 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         console.print(
             f"Embedded in pages: {summary.embedded_quads:,} quads in "
             f"{summary.embedded_documents:,} pages, in {folder / 'embedded.nq'}"
+        )
+    if files := kept_files(folder):
+        console.print(
+            f"Files of the wanted media types: {len(files):,} ({len(set(files.values())):,} "
+            f"different), in {folder / FILES_FOLDER}"
         )
     if run.waiting:
         left = f"Left: {run.waiting:,} links wait"

@@ -150,3 +150,4 @@ class FetchedFile:
     content_type: str = ""
     content_hash: str = ""  #: SHA-256 of the body, hexadecimal
     fetched_at: float = 0.0  #: seconds since the epoch, UTC
+    saved_name: str = ""  #: the file name that its server gives it; empty when it gives none

@@ -6,11 +6,23 @@ import mimetypes
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from email.message import Message
 from fnmatch import fnmatchcase
 from typing import Self
+from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
-from semcrawl.vocabulary import Kind
+from semcrawl.vocabulary import VAGUE_MEDIA_TYPES, Kind
+
+#: what the machine knows of extensions, and formats of data that it may not know
+_TYPES = mimetypes.MimeTypes()
+for _type, _extension in (
+    ("application/geo+json", ".geojson"),
+    ("application/vnd.apache.parquet", ".parquet"),
+    ("application/vnd.oasis.opendocument.spreadsheet", ".ods"),
+    ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx"),
+):
+    _TYPES.add_type(_type, _extension)
 
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+*-]+")
 
@@ -41,18 +53,35 @@ class Targets:
                 raise UsageError(f"targets: {name!r} is neither rdf, embedded nor a media type")
         return cls("rdf" in wanted, "embedded" in wanted, tuple(types))
 
-    def has_type(self, content_type: str) -> bool:
-        """Whether bodies with this Content-Type header are targets for it alone."""
-        media_type = content_type.partition(";")[0].strip().lower()
-        return any(fnmatchcase(media_type, wanted) for wanted in self.media_types)
+    def has_type(self, content_type: str, url: str = "", name: str = "") -> bool:
+        """Whether bodies with this Content-Type header are targets for it alone.
 
-    def include(self, kind: Kind, content_type: str, embedded_quads: int = 0) -> bool:
+        Where the header is missing or vague (``application/octet-stream``), the extension of
+        ``name``, under which the body is to be saved, or of the URL tells the type.
+        """
+        if not self.media_types:
+            return False
+        media_type = content_type.partition(";")[0].strip().lower()
+        types = {media_type}
+        if not media_type or media_type in VAGUE_MEDIA_TYPES:
+            types.add(_type_of(name) or _type_of(urlsplit(url).path))
+        return any(fnmatchcase(one, wanted) for one in types for wanted in self.media_types)
+
+    def include(
+        self,
+        kind: Kind,
+        content_type: str,
+        embedded_quads: int = 0,
+        *,
+        url: str = "",
+        name: str = "",
+    ) -> bool:
         """Whether a body that was read is a target."""
         if kind is Kind.RDF and self.rdf:
             return True
         if kind is Kind.HTML and self.embedded and embedded_quads > 0:
             return True
-        return self.has_type(content_type)
+        return self.has_type(content_type, url, name)
 
     @property
     def extensions(self) -> frozenset[str]:
@@ -60,5 +89,19 @@ class Targets:
         return frozenset(
             extension[1:]
             for name in self.media_types
-            for extension in mimetypes.guess_all_extensions(name, strict=False)
+            for extension in _TYPES.guess_all_extensions(name, strict=False)
         )
+
+
+def saved_name(disposition: str) -> str:
+    """Return the file name that a Content-Disposition header gives; empty when it gives none."""
+    message = Message()
+    message["Content-Disposition"] = disposition
+    return message.get_filename() or ""
+
+
+def _type_of(name: str) -> str:
+    """Return the media type that a file name's extension stands for; empty when unknown."""
+    # (as a path: it takes what looks like a scheme for one)
+    media_type, packing = _TYPES.guess_type("/" + name.lower(), strict=False)
+    return "" if packing else media_type or ""

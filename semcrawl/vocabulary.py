@@ -134,18 +134,24 @@ HTML_FIRST = (
     "application/n-triples;q=0.8, application/ld+json;q=0.7, */*;q=0.5"
 )
 
-#: media types that may hide RDF; taken besides RDF and HTML unless told otherwise
-AMBIGUOUS_MEDIA_TYPES: frozenset[str] = frozenset(
+#: what scripts say so that browsers save a file, and what servers say that know no type
+VAGUE_MEDIA_TYPES: frozenset[str] = frozenset(
     {
-        "application/xml", "text/xml", "application/json", "text/json", "text/plain",
+        "text/plain", "application/octet-stream", "binary/octet-stream", "application/download",
+        "application/x-download", "application/force-download", "application/x-force-download",
+        "application/unknown", "content/unknown", "unknown/unknown",
+    }
+)  # fmt: skip
+
+#: media types that may hide RDF; taken besides RDF and HTML unless told otherwise
+AMBIGUOUS_MEDIA_TYPES: frozenset[str] = VAGUE_MEDIA_TYPES | frozenset(
+    {
+        "application/xml", "text/xml", "application/json", "text/json",
         # RSS 1.0 is RDF, and so are most ontologies labelled OWL
         "application/rss+xml", "application/owl+xml", "application/activity+json",
-        # what scripts say so that browsers save a file, and what servers say that know no type
-        "application/octet-stream", "binary/octet-stream", "application/download",
-        "application/x-download", "application/force-download", "application/x-force-download",
-        "application/unknown", "content/unknown", "unknown/unknown", "application/gzip",
-        "application/x-gzip", "application/x-bzip2", "application/x-xz", "application/zstd",
-        "application/bzip2", "application/zip", "application/x-zip", "application/x-tgz",
-        "application/x-zip-compressed", "application/x-tar", "application/x-gtar",
+        "application/gzip", "application/x-gzip", "application/x-bzip2", "application/x-xz",
+        "application/zstd", "application/bzip2", "application/zip", "application/x-zip",
+        "application/x-tgz", "application/x-zip-compressed", "application/x-tar",
+        "application/x-gtar",
     }
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sqlalchemy import Engine, and_, case, distinct, func, or_, select
 from sqlalchemy.orm import aliased
@@ -14,20 +14,23 @@ from semcrawl.revisit import Revisit, RevisitOptions, Visited, due
 from semcrawl.vocabulary import Kind
 
 
-def due_revisits(url: str, options: RevisitOptions, now: float) -> list[Revisit]:
+def due_revisits(
+    url: str, options: RevisitOptions, now: float, files: Collection[str] = ()
+) -> list[Revisit]:
     """Return what of the database at ``url`` is to be re-visited at ``now``, most urgent first.
 
-    Raises ``UsageError`` and ``StoreError`` as :func:`semcrawl.metadata.database.connect` does.
+    ``files``: URLs of files that are neither RDF nor pages and are kept. Raises ``UsageError`` and
+    ``StoreError`` as :func:`semcrawl.metadata.database.connect` does.
     """
     engine = connect(url)
     try:
-        return due(visited_documents(engine), options, now)
+        return due(visited_documents(engine, files), options, now)
     finally:
         engine.dispose()
 
 
-def visited_documents(engine: Engine) -> Iterator[Visited]:
-    """Yield every RDF document that is not gone, and every HTML page that was read.
+def visited_documents(engine: Engine, files: Collection[str] = ()) -> Iterator[Visited]:
+    """Yield every RDF document that is not gone, every HTML page that was read, and ``files``.
 
     What answered 404 is among them: it may come back.
     """
@@ -56,7 +59,8 @@ def visited_documents(engine: Engine) -> Iterator[Visited]:
                 missing=row.gone_at is not None,
             )
         url = case((Fetch.final_url != "", Fetch.final_url), else_=Fetch.url)
-        is_read = Fetch.outcome == FetchOutcome.FETCHED_HTML
+        read = [FetchOutcome.FETCHED_HTML, *([FetchOutcome.FETCHED_OTHER] if files else [])]
+        is_read = Fetch.outcome.in_(read)
         content = case((and_(is_read, Fetch.content_hash != ""), Fetch.content_hash))
         pages = (
             select(
@@ -71,7 +75,7 @@ def visited_documents(engine: Engine) -> Iterator[Visited]:
             )
             .where(
                 or_(
-                    Fetch.outcome.in_((FetchOutcome.FETCHED_HTML, FetchOutcome.NOT_MODIFIED)),
+                    Fetch.outcome.in_((*read, FetchOutcome.NOT_MODIFIED)),
                     was_missing,
                 )
             )
@@ -89,6 +93,7 @@ def visited_documents(engine: Engine) -> Iterator[Visited]:
                 first.depth,
                 first.label,
                 first.rules,
+                last.outcome,
                 last.etag,
                 last.last_modified,
             )
@@ -97,9 +102,12 @@ def visited_documents(engine: Engine) -> Iterator[Visited]:
             .where(pages.c.url.not_in(documents))
         )
         for row in rows:
+            is_page = row.outcome == FetchOutcome.FETCHED_HTML
+            if not is_page and row.url not in files:
+                continue
             yield Visited(
                 url=row.url,
-                kind=Kind.HTML,
+                kind=Kind.HTML if is_page else Kind.OTHER,
                 etag=row.etag,
                 last_modified=row.last_modified,
                 visits=row.visits,

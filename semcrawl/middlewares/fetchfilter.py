@@ -15,7 +15,7 @@ from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.relevance import Label
 from semcrawl.spiders.attempt import FILTERED
-from semcrawl.targets import Targets
+from semcrawl.targets import Targets, saved_name
 
 #: key of ``Request.meta``: how long the body was announced to be
 _LENGTH = "semcrawl_length"
@@ -53,7 +53,10 @@ class FetchFilterMiddleware:
             return
         media_type = (headers.get(b"Content-Type") or b"").decode("latin-1")
         label = Label.read(lease.entry.label)
-        if not (body_wanted(media_type, label, self._also) or self._targets.has_type(media_type)):
+        if body_wanted(media_type, label, self._also):
+            return
+        name = saved_name((headers.get(b"Content-Disposition") or b"").decode("latin-1"))
+        if not self._targets.has_type(media_type, request.url, name):
             request.meta[_LENGTH] = body_length or 0
             raise StopDownload(fail=False)
 

@@ -8,6 +8,7 @@ import json
 import mimetypes
 import os
 import posixpath
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -33,15 +34,17 @@ class FilesPipeline:
     """Keeps every :class:`~semcrawl.items.FetchedFile` under the hash of its content.
 
     The same content under several URLs is one file with several lines in the index. A file is
-    whole before its line is written, and a URL has one line, whatever crashes. Several processes
-    may share the folder. Stats: ``semcrawl/files/kept``, ``/failed``.
+    whole before its line is written, and a URL has one line for each content that it was found
+    with, the last for what it has now, whatever crashes. Several processes may share the folder.
+    Stats: ``semcrawl/files/kept``, ``/failed``.
     """
 
     def __init__(self, folder: Path, stats: StatsCollector | None = None) -> None:
         """Keep files in ``folder``, which is made with the first of them."""
         self._folder = folder
         self._stats = stats
-        self._known: set[str] = set()
+        #: URL → hash of its last content
+        self._known: dict[str, str] = {}
         self._read = 0
 
     @classmethod
@@ -64,13 +67,13 @@ class FilesPipeline:
         return item
 
     def keep(self, file: FetchedFile) -> None:
-        """Write the file and its line; nothing when its URL is there. Raises ``OSError``."""
+        """Write the file and its line; nothing when it is its URL's last. Raises ``OSError``."""
         self._folder.mkdir(parents=True, exist_ok=True)
         name = file.content_hash + extension_of(file)
         with (self._folder / INDEX_FILE).open("a+b") as index:
             fcntl.flock(index, fcntl.LOCK_EX)
             self._catch_up(index)
-            if file.url in self._known:
+            if self._known.get(file.url) == file.content_hash:
                 return
             path = self._folder / name
             if not path.exists():
@@ -84,6 +87,7 @@ class FilesPipeline:
                 "content_type": file.content_type,
                 "bytes": len(file.body) if file.large is None else file.large.size,
                 "sha256": file.content_hash,
+                "saved_name": file.saved_name,
                 "request_url": file.request_url,
                 "parent_url": file.parent_url,
                 "fetched_at": file.fetched_at,
@@ -98,11 +102,7 @@ class FilesPipeline:
         whole = lines.rfind(b"\n") + 1
         if whole < len(lines):
             index.truncate(self._read + whole)
-        for line in lines[:whole].splitlines():
-            try:
-                self._known.add(str(json.loads(line)["url"]))
-            except (ValueError, KeyError, TypeError):
-                continue
+        self._known.update(_contents(lines[:whole].splitlines()))
         self._read += whole
 
     def _count(self, name: str) -> None:
@@ -110,10 +110,35 @@ class FilesPipeline:
             self._stats.inc_value(f"semcrawl/files/{name}")
 
 
+def kept_files(job: Path) -> dict[str, str]:
+    """Return the URLs whose files a job folder keeps, each with the hash of its last content.
+
+    Raises ``OSError``.
+    """
+    try:
+        return dict(_contents((job / FILES_FOLDER / INDEX_FILE).read_bytes().splitlines()))
+    except FileNotFoundError:
+        return {}
+
+
+def _contents(lines: Iterable[bytes]) -> Iterator[tuple[str, str]]:
+    """Yield URL and hash of the lines of an index, without those that are broken."""
+    for text in lines:
+        try:
+            line = json.loads(text)
+            yield str(line["url"]), str(line["sha256"])
+        except (ValueError, KeyError, TypeError):
+            continue
+
+
 def extension_of(file: FetchedFile) -> str:
-    """Return the extension to keep a file under, with its dot: the URL's, else the type's."""
-    extension = posixpath.splitext(urlsplit(file.url).path)[1].lower()
-    if 1 < len(extension) <= _MAX_EXTENSION and extension[1:].isalnum() and extension.isascii():
-        return extension
+    """Return the extension to keep a file under, with its dot.
+
+    It is that of the name that its server gives it, else of its URL, else of its type.
+    """
+    for name in (file.saved_name, urlsplit(file.url).path):
+        extension = posixpath.splitext(name)[1].lower()
+        if 1 < len(extension) <= _MAX_EXTENSION and extension[1:].isalnum() and extension.isascii():
+            return extension
     media_type = file.content_type.partition(";")[0].strip().lower()
     return mimetypes.guess_extension(media_type) or ".bin"

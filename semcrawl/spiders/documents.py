@@ -19,6 +19,7 @@ from semcrawl.spiders.attempt import ENDED, RECEIVED, Attempt, content_type, hea
 from semcrawl.spiders.contexts import MAX_ROUNDS, ContextFetcher, ContextRules
 from semcrawl.spiders.focused import FocusedSpider
 from semcrawl.spiders.reading import discard
+from semcrawl.targets import saved_name
 from semcrawl.vocabulary import Kind
 
 #: longest text about errors in a record (characters)
@@ -80,6 +81,7 @@ class DocumentSpider(FocusedSpider):
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
         record.real_type = str(Kind.HTML)
         items: list[Any] = await self._embedded(attempt, response, record)
+        # (what a page is, its content says: its name counts for nothing)
         target = self.targets.include(Kind.HTML, record.content_type, record.quads)
         if self.targets.has_type(record.content_type):
             items.append(self._file(attempt, response))
@@ -127,13 +129,16 @@ class DocumentSpider(FocusedSpider):
             new = await self.discover(page, links)
         else:
             await self.hand_over(page, links)
-        target = whole and self.targets.include(Kind.RDF, record.content_type)
+        name = _saved_name(response)
+        target = whole and self.targets.include(
+            Kind.RDF, record.content_type, url=attempt.url, name=name
+        )
         outcome = attempt.outcome(
             Kind.RDF, response, target=target, duplicate=duplicate, new_links=new
         )
         self.session.learn(outcome, self.queue)
         items: list[Any] = [record]
-        if self.targets.has_type(record.content_type):
+        if self.targets.has_type(record.content_type, attempt.url, name):
             items.insert(0, self._file(attempt, response))
         if whole:
             items.insert(0, self._document(attempt, response, reading))
@@ -218,7 +223,9 @@ class DocumentSpider(FocusedSpider):
         record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
         record.real_type = str(Kind.OTHER)
         new = await self.follow_metadata(attempt, response)
-        target = self.targets.include(Kind.OTHER, record.content_type)
+        target = self.targets.include(
+            Kind.OTHER, record.content_type, url=attempt.url, name=_saved_name(response)
+        )
         outcome = attempt.outcome(
             Kind.OTHER,
             response,
@@ -239,7 +246,12 @@ class DocumentSpider(FocusedSpider):
             content_type=content_type(response),
             content_hash=attempt.digest,
             fetched_at=float(attempt.meta.get(ENDED) or time.time()),
+            saved_name=_saved_name(response),
         )
+
+
+def _saved_name(response: Response) -> str:
+    return saved_name(header(response, b"Content-Disposition"))
 
 
 def _record(attempt: Attempt, response: Response, reading: Reading) -> FetchRecord:

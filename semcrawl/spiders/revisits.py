@@ -9,13 +9,15 @@ from scrapy.settings import BaseSettings
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.metadata.database import crawl_db_url
 from semcrawl.metadata.visited import due_revisits
+from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.jobdir import job_folder
 from semcrawl.relevance import Label
 from semcrawl.revisit import Revisit, RevisitOptions
+from semcrawl.targets import Targets
 
 
 def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkMemo]]:
-    """Return URL, priority and memo of every document and page that is due, by the settings.
+    """Return URL, priority and memo of every document, page and file that is due.
 
     Reads the crawl metadata; raises ``UsageError`` and ``StoreError`` when it cannot.
     """
@@ -23,7 +25,11 @@ def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkMemo]]:
         settings.get("SEMCRAWL_REVISIT_POLICY"), settings.getfloat("SEMCRAWL_REVISIT_INTERVAL")
     )
     url = settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(job_folder(settings))
-    return [(one.url, one.priority, _memo(one)) for one in due_revisits(url, options, time.time())]
+    # files are kept, and so wanted again, for their media types only
+    typed = Targets.parse(settings.getlist("SEMCRAWL_TARGETS")).media_types
+    files = kept_files(job_folder(settings)) if typed else {}
+    due = due_revisits(url, options, time.time(), files)
+    return [(one.url, one.priority, _memo(one)) for one in due]
 
 
 def _memo(due: Revisit) -> LinkMemo:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import json
 import sqlite3
 import subprocess
 import sys
@@ -87,3 +88,28 @@ def test_running_it_without_revisit_asks_for_nothing(
     write(folder, {"a": "second a"})
     harvest(start, "--out", str(out))
     assert said(out) == {"first a"}
+
+
+@pytest.mark.slow
+def test_files_that_are_kept_for_their_type_are_asked_for_again(
+    site: tuple[Path, str], tmp_path: Path
+) -> None:
+    folder, start = site
+    out = tmp_path / "out"
+    (folder / "index.html").write_text('<a href="a.csv">a</a> <a href="b.csv">b</a>')
+    for name in ("a", "b"):
+        (folder / f"{name}.csv").write_text(f"first {name}")
+    harvest(start, "--out", str(out), "--targets", "text/csv")
+    (folder / "b.csv").write_text("second, and last, b")
+    harvest(str(out), "--revisit", "--targets", "text/csv")
+    index = (out / "files" / "index.jsonl").read_text().splitlines()
+    lines = [json.loads(line) for line in index]
+    assert sorted((line["url"][len(start) :], line["bytes"]) for line in lines) == [
+        ("a.csv", 7),
+        ("b.csv", 7),
+        ("b.csv", 19),
+    ]
+    assert len(list((out / "files").glob("*.csv"))) == 3
+    with sqlite3.connect(out / "crawl.db") as database:
+        last = dict(database.execute("select url, outcome from fetch order by id"))
+    assert (last[start + "a.csv"], last[start + "b.csv"]) == ("not-modified", "fetched-other")

@@ -12,7 +12,7 @@ from semcrawl.rdf import Embedded, ReadOptions, read
 from semcrawl.spiders.contexts import ContextRules
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.readoptions import LINK_PRESETS, embedded_kinds, link_properties, read_options
-from semcrawl.targets import Targets
+from semcrawl.targets import Targets, saved_name
 from semcrawl.urls import DEFAULT_NORMALISATION
 from semcrawl.vocabulary import Kind
 
@@ -90,6 +90,41 @@ def test_what_counts_as_a_target(
     targets: str, kind: Kind, content_type: str, embedded: int, expected: bool
 ) -> None:
     assert Targets.parse(targets).include(kind, content_type, embedded) is expected
+
+
+@pytest.mark.parametrize(
+    ("content_type", "url", "disposition", "expected"),
+    [
+        ("", "http://d.example/a.csv?v=2", "", True),
+        ("Application/Octet-Stream", "http://d.example/A.CSV", "", True),
+        ("text/plain; charset=utf-8", "http://d.example/a.csv", "", True),
+        ("application/x-download", "http://d.example/get", 'attachment; filename="a.csv"', True),
+        ("", "http://d.example/get", "attachment; filename*=UTF-8''%C3%A4.csv", True),
+        ("", "http://d.example/a.csv", "attachment; filename=a.pdf", False),
+        ("text/html", "http://d.example/a.csv", "", False),
+        ("application/octet-stream", "http://d.example/a.csv.gz", "", False),
+        ("application/octet-stream", "http://d.example/get?file=a.csv", "", False),
+        ("", "http://d.example/a.csv", "attachment", True),
+        ("", "http://d.example/", "", False),
+    ],
+)
+def test_where_no_type_is_told_the_name_tells_it(
+    content_type: str, url: str, disposition: str, expected: bool
+) -> None:
+    targets = Targets.parse("text/csv")
+    assert targets.has_type(content_type, url, saved_name(disposition)) is expected
+
+
+@given(st.text())
+def test_any_disposition_gives_a_name_or_none(text: str) -> None:
+    assert isinstance(saved_name(text), str)
+
+
+def test_formats_of_data_are_known_on_any_machine() -> None:
+    wanted = (
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet,application/geo+json"
+    )
+    assert {"xlsx", "geojson"} <= Targets.parse(wanted).extensions
 
 
 @given(st.text(max_size=30))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from harvest.runs import Run, environment, harvest
 
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.items import FetchedFile
-from semcrawl.pipelines.files import FilesPipeline
+from semcrawl.pipelines.files import FilesPipeline, extension_of, kept_files
 from spiders.site import handler, page, script, triples
 
 D = "http://d.example"
@@ -21,10 +22,18 @@ TABLE = b"a,b\n1,2\n"
 PAPER = b"%PDF-1.4 a paper"
 SITE = {
     "/": page(
-        "/table.csv", "/same.csv", "/letter.doc", "/paper.pdf", "/data.nt", "/page", "/named.jsonld"
+        "/table.csv",
+        "/same.csv",
+        "/vague.csv",
+        "/letter.doc",
+        "/paper.pdf",
+        "/data.nt",
+        "/page",
+        "/named.jsonld",
     ),
     "/table.csv": ("text/csv; charset=utf-8", TABLE),
     "/same.csv": ("text/csv", TABLE),
+    "/vague.csv": ("application/octet-stream", TABLE),
     "/letter.doc": ("application/msword", b"\xd0\xcf\x11\xe0 a letter"),
     "/paper.pdf": ("application/pdf", PAPER),
     "/data.nt": ("application/n-triples", triples("data", 3)),
@@ -63,8 +72,11 @@ def test_bodies_of_a_target_media_type_are_kept_whole(tmp_path: Path) -> None:
     assert {(line["url"], line["name"]) for line in index(files)} == {
         (f"{D}/table.csv", name),
         (f"{D}/same.csv", name),
+        (f"{D}/vague.csv", name),
         (f"{D}/paper.pdf", paper),
     }
+    assert run.summary["files"] == 4
+    assert "wanted media types: 4 (2 different)" in run.out
     records = {r["url"]: r for r in run.records}
     assert records[f"{D}/table.csv"]["real_type"] == "other"
     assert run.documents()[f"{D}/data.nt"] == 3
@@ -136,6 +148,22 @@ def test_half_a_line_in_the_index_is_cut_off(tmp_path: Path) -> None:
     again.keep(one)
     again.keep(two)
     assert [line["url"] for line in index(tmp_path)] == [one.url, two.url]
+
+
+def test_a_file_that_changed_has_a_further_line(tmp_path: Path) -> None:
+    """The last line of a URL says what is there now; the old file stays."""
+    url = f"{D}/1.csv"
+    for content in ("1", "1", "2", "1"):
+        FilesPipeline(tmp_path / "files").keep(FetchedFile(url, b"x", content_hash=content))
+    assert [line["sha256"] for line in index(tmp_path / "files")] == ["1", "2", "1"]
+    assert kept_files(tmp_path) == {url: "1"}
+    assert kept_files(tmp_path / "elsewhere") == {}
+
+
+def test_the_name_that_a_server_gives_a_file_tells_its_extension() -> None:
+    file = FetchedFile(f"{D}/get.php", content_type="application/octet-stream")
+    assert extension_of(file) == ".php"
+    assert extension_of(replace(file, saved_name="table.csv")) == ".csv"
 
 
 def test_two_writers_share_an_index(tmp_path: Path) -> None:
