@@ -1,16 +1,12 @@
-"""A folder of files served as a host, and the site lists that name several of them."""
+"""A folder of files served as a host."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import tarfile
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 from semcrawl.errors import UsageError
@@ -211,75 +207,3 @@ def tell_kind(extension: str, head: bytes) -> tuple[Kind, str]:
     if extension not in OTHER_TYPES and (xml or turtle):
         return Kind.RDF, RDF_TYPES[".rdf" if xml else ".ttl"]
     return Kind.OTHER, OTHER_TYPES.get(extension, "application/octet-stream")
-
-
-def load_sites(path: Path) -> list[FolderWorld]:
-    """Read a site list: JSON, one world per entry of ``sites``.
-
-    Keys: ``host``; ``root`` (folder) or ``archive`` (tar file, unpacked once per user); ``base``,
-    ``start``, ``aliases`` (``"host/path/=folder/"``), ``types``, ``robots``. Paths are relative
-    to the file. Raises ``UsageError`` for a file that cannot be used.
-    """
-    try:
-        entries = json.loads(path.read_text(encoding="utf-8"))["sites"]
-        return [_load_site(entry, path.parent) for entry in entries]
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, tarfile.TarError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise UsageError(f"{path} is not a list of sites ({reason})") from None
-
-
-def _load_site(entry: Mapping[str, Any], folder: Path) -> FolderWorld:
-    root = _unpack(folder / entry["archive"]) if "archive" in entry else folder / entry["root"]
-    pairs = (alias.partition("=") for alias in entry.get("aliases", ()))
-    site = FolderSite(
-        host=entry["host"].lower(),
-        root=root,
-        base=entry.get("base", "/"),
-        start=entry.get("start", ""),
-        aliases=tuple((prefix, inside) for prefix, _, inside in pairs),
-        types=dict(entry.get("types", {})),
-        robots=entry.get("robots") or "",
-    )
-    name = Path(entry["archive"]).name.split(".tar")[0] if "archive" in entry else root.name
-    return FolderWorld(site, name=name or site.host)
-
-
-def _unpack(archive: Path) -> Path:
-    """Unpack into the user's temporary folder, unless that was done before; return the folder."""
-    stat = archive.stat()
-    stem = archive.name.split(".tar")[0]
-    top = Path(tempfile.gettempdir()) / f"semcrawl-sites-{os.getuid()}"
-    top.mkdir(mode=0o700, exist_ok=True)
-    if top.is_symlink() or top.stat().st_uid != os.getuid():
-        raise UsageError(f"{top} belongs to somebody else")
-    target = top / f"{stem}-{stat.st_size}-{stat.st_mtime_ns}"
-    if not target.is_dir():
-        with tempfile.TemporaryDirectory(dir=top) as part:
-            with tarfile.open(archive) as tar:
-                _extract(tar, part)
-            try:
-                os.replace(part, target)
-            except OSError:
-                if not target.is_dir():  # else another process was first
-                    raise
-            os.makedirs(part, exist_ok=True)  # what the context manager removes
-    inner = target / stem
-    return inner if inner.is_dir() else target
-
-
-def _extract(tar: tarfile.TarFile, folder: str) -> None:
-    """Extract what stays inside the folder and is no device or the like."""
-    if hasattr(tarfile, "data_filter"):
-        tar.extractall(folder, filter="data")
-        return
-    # Python before 3.11.4 has no filters
-    inside = [
-        member
-        for member in tar
-        if (member.isfile() or member.isdir())
-        and not member.name.startswith("/")
-        and ".." not in member.name.split("/")
-    ]
-    tar.extractall(folder, inside)  # noqa: S202 - plain files and folders inside only

@@ -99,6 +99,7 @@ class WorldServer:
             asyncio.LimitOverrunError,
             ConnectionError,
             ValueError,
+            asyncio.CancelledError,  # the server stops while a crawler is still connected
         ):
             pass
         finally:

@@ -8,8 +8,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
-from semcrawl.evaluation.folder import FolderSite, FolderWorld, load_sites
+from semcrawl.evaluation.folder import FolderSite, FolderWorld
 from semcrawl.evaluation.recording import RecordedWorld, find_recording
+from semcrawl.evaluation.sitelist import load_sites
 from semcrawl.evaluation.thesis import thesis_worlds
 from semcrawl.evaluation.world import World
 

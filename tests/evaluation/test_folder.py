@@ -4,7 +4,8 @@ import tarfile
 import pytest
 
 from semcrawl.errors import UsageError
-from semcrawl.evaluation.folder import FolderSite, FolderWorld, load_sites
+from semcrawl.evaluation.folder import FolderSite, FolderWorld
+from semcrawl.evaluation.sitelist import load_sites
 from semcrawl.vocabulary import Kind
 
 RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>'
@@ -107,13 +108,32 @@ def test_a_list_of_sites_reads_folders_and_archives(folder, tmp_path):
         assert two.name == "packed"
 
 
+GOOD = '{"host": "a", "root": "site"}'
+
+
 @pytest.mark.parametrize(
-    "text",
-    ["", "[]", '{"sites": [{"host": "a"}]}', '{"sites": [{"host": "a", "root": "nowhere"}]}'],
+    ("text", "reason"),
+    [
+        ("", "JSON"),
+        ("[]", "sites"),
+        ("{}", "sites"),
+        ('{"sites": []}', "sites"),
+        ('{"sites": {"a": 1}}', "sites"),
+        ('{"sites": [GOOD, "a"]}', "site 2"),
+        ('{"sites": [GOOD, {"root": "site"}]}', "site 2: 'host'"),
+        ('{"sites": [{"host": "a"}]}', "site 1: 'root'"),
+        ('{"sites": [{"host": 5, "root": "site"}]}', "site 1: 'host'"),
+        ('{"sites": [{"host": "a", "root": "nowhere"}]}', "nowhere"),
+        ('{"sites": [{"host": "a", "archive": "nowhere.tar"}]}', "nowhere.tar"),
+        ('{"sites": [{"host": "a", "archive": "site/x.ttl"}]}', "site 1: file could not be opened"),
+        ('{"sites": [{"host": "a", "root": "site", "aliases": "b/"}]}', "site 1: 'aliases'"),
+        ('{"sites": [{"host": "a", "root": "site", "types": [".x"]}]}', "site 1: 'types'"),
+    ],
 )
-def test_a_bad_list_is_refused_in_one_line(tmp_path, text):
-    path = tmp_path / "sites.json"
-    path.write_text(text)
+def test_a_bad_list_is_refused_in_one_line(folder, text, reason):
+    path = folder.parent / "sites.json"
+    path.write_text(text.replace("GOOD", GOOD))
     with pytest.raises(UsageError) as caught:
         load_sites(path)
+    assert reason in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -27,6 +27,15 @@ def test_a_world_is_served_as_it_answers():
         assert [one.robots for one in server.log] == [False, False, True, False, False]
 
 
+def test_it_stops_quietly_while_a_crawler_is_connected(capfd, caplog):
+    with WorldServer(members()) as server:
+        connection = http.client.HTTPConnection(urlsplit(server.address).netloc, timeout=10)
+        connection.request("GET", "http://members.example/")
+        connection.getresponse().read()
+    assert capfd.readouterr().err == caplog.text == ""
+    assert connection.sock.recv(1) == b""
+
+
 def test_nonsense_ends_only_its_own_connection():
     with WorldServer(members()) as server:
         address = urlsplit(server.address)
