@@ -19,8 +19,8 @@ from pathlib import Path
 from learned_crawl import Result, Trial, crawl
 from made_sites import KINDS, MixedWorld, make
 
-from semcrawl.evaluation.folder import load_sites
 from semcrawl.evaluation.graph import LinkGraph
+from semcrawl.evaluation.sitelist import load_sites
 from semcrawl.relevance import load_strategy
 from semcrawl.relevance.learned import FEATURE_FAMILIES, Learned, LearnedOptions
 

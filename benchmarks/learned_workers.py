@@ -22,7 +22,6 @@ from learned_crawl import Trial
 from rich.console import Console
 from rich.table import Table
 
-from semcrawl.evaluation.folder import load_sites
 from semcrawl.evaluation.graph import LinkGraph, is_rdf
 from semcrawl.evaluation.live import (
     LIVE_SETTINGS,
@@ -32,6 +31,7 @@ from semcrawl.evaluation.live import (
 )
 from semcrawl.evaluation.metrics import auc_relative
 from semcrawl.evaluation.serve import WorldServer
+from semcrawl.evaluation.sitelist import load_sites
 from semcrawl.frontier import EmbeddedRedis
 
 IN_FLIGHT = 16
