@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import shutil
 import sys
-from contextlib import AsyncExitStack, ExitStack
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, ExitStack, contextmanager
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO
+from tempfile import TemporaryFile
+from typing import BinaryIO, TextIO
 
 from rich.table import Table
 from rich.text import Text
@@ -19,8 +23,9 @@ from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier, worker_name
 from semcrawl.frontier.inspection import FrontierInspector, FrontierState
 from semcrawl.frontier.learning import STRATEGY_STATE
-from semcrawl.frontier.transfer import export_lines, import_lines
+from semcrawl.frontier.transfer import check_lines, export_lines, import_lines
 from semcrawl.frontier.workers import short_name
+from semcrawl.wholefiles import whole_file
 
 
 class Command(OneLineErrors):
@@ -91,14 +96,39 @@ class Command(OneLineErrors):
                 # before a server is started: a wrong name is the likeliest error
                 out, source = sys.stdout, sys.stdin
                 if opts.export and opts.export != "-":
-                    out = stack.enter_context(Path(opts.export).open("w", encoding="utf-8"))
-                if opts.import_file and opts.import_file != "-":
-                    source = stack.enter_context(Path(opts.import_file).open(encoding="utf-8"))
+                    file = stack.enter_context(whole_file(Path(opts.export)))
+                    out = stack.enter_context(TextIOWrapper(file, encoding="utf-8"))
+                if opts.import_file:
+                    source = stack.enter_context(_checked(opts.import_file))
                 asyncio.run(_run(self.own_settings, folder, opts, out, source))
         except BrokenPipeError:
             raise
         except OSError as error:
             raise SemcrawlError(f"{error.filename}: {error.strerror}") from None
+
+
+@contextmanager
+def _checked(name: str) -> Iterator[TextIO]:
+    """Open an exported frontier, ``-`` for stdin, and read it once: nothing of a bad one goes in.
+
+    Raises ``UsageError`` for a bad one, and ``OSError``.
+    """
+    with ExitStack() as stack:
+        if name == "-":
+            file: BinaryIO = sys.stdin.buffer
+        else:
+            file = stack.enter_context(Path(name).open("rb"))
+        if not file.seekable():
+            copy = stack.enter_context(TemporaryFile())
+            shutil.copyfileobj(file, copy)
+            copy.seek(0)
+            file = copy
+        start = file.tell()
+        text = TextIOWrapper(file, encoding="utf-8")
+        stack.callback(text.detach)
+        check_lines(text)
+        text.seek(start)
+        yield text
 
 
 async def _run(
@@ -162,7 +192,8 @@ async def _act(
 
 def _write_model(name: str, model: bytes) -> None:
     """Write a model: only now is it sure that there is one."""
-    Path(name).write_bytes(model)
+    with whole_file(Path(name)) as file:
+        file.write(model)
 
 
 async def _learned(frontier: RedisFrontier, relevance: str) -> bytes:

@@ -2,15 +2,16 @@
 
 Each line has a ``kind``: ``frontier`` (the first line, with totals), ``value`` (of a group),
 ``pace`` and ``yield`` (of a host), ``link`` (its ``state``: waiting, leased or failed), ``seen``
-(digests of URLs, hexadecimal) and ``state`` (a strategy's blob, base64). An imported frontier,
-exported again, gives the same lines, but for the crawl's name and for leases, which wait again.
+(digests of URLs, hexadecimal), ``state`` (a strategy's blob, base64) and ``end`` (the last line, with
+the number of those before it). An imported frontier, exported again, gives the same lines, but for
+the crawl's name and for leases, which wait again.
 """
 
 from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -22,11 +23,19 @@ from semcrawl.frontier.redis_frontier import RedisFrontier
 
 _BATCH = 500
 #: format of the lines, which does not change when that of the keys does
-_FORMAT = 1
+_FORMAT = 2
 
 
 async def export_lines(frontier: RedisFrontier) -> AsyncIterator[str]:
     """Yield the frontier as JSON lines. Leased links are exported too: best when nobody crawls."""
+    count = 0
+    async for line in _exported(frontier):
+        yield line
+        count += 1
+    yield _line("end", lines=count)
+
+
+async def _exported(frontier: RedisFrontier) -> AsyncIterator[str]:
     inspector = FrontierInspector(frontier)
     totals = await inspector.totals()
     yield _line("frontier", format=_FORMAT, prefix=frontier.keys.prefix, totals=totals)
@@ -49,41 +58,85 @@ async def export_lines(frontier: RedisFrontier) -> AsyncIterator[str]:
         yield _line("state", name=name, data=b64encode(blob).decode())
 
 
+def check_lines(lines: Iterable[str]) -> None:
+    """Raise ``UsageError`` unless the lines are a whole exported frontier; name the wrong line."""
+    for _ in _rows(lines):
+        pass
+
+
 async def import_lines(frontier: RedisFrontier, lines: Iterable[str]) -> int:
     """Fill an empty frontier from JSON lines; return how many links wait now.
 
-    Leased links wait again. Raises ``UsageError`` when the frontier is not empty or a line is
-    wrong (its number is named).
+    Leased links wait again. Raises ``UsageError`` when the frontier is not empty, and as
+    :func:`check_lines` does; what was before a wrong line is in then.
     """
     counts = await frontier.counts(await FrontierInspector(frontier).queues(), [])
     if counts.seen or not counts.finished:
         raise UsageError(f"the frontier {frontier.keys.prefix!r} is not empty")
     waiting = 0
     batch: dict[str, list[Waiting]] = {"waiting": [], "failed": []}
+    for kind, value in _rows(lines):
+        if kind == "link":
+            state, link = value
+            batch[state].append(link)
+            waiting += state == "waiting"
+            if len(batch[state]) >= _BATCH:
+                await frontier.restore(batch[state], failed=state == "failed")
+                batch[state] = []
+        else:
+            # links come before the digests of what was seen, or they would be refused
+            await _flush(frontier, batch)
+            await _import_row(frontier, kind, value)
+    return waiting
+
+
+def _rows(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Yield kind and content of each line; raise ``UsageError`` for what is wrong or missing."""
     number = 0
+    kind = ""
     try:
         for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
             row = json.loads(line, object_hook=_from_json)
             if number == 1 and (row["kind"] != "frontier" or row["format"] != _FORMAT):
                 raise UsageError(f"line 1: not an exported frontier of format {_FORMAT}")
-            if row["kind"] == "link":
-                state = "failed" if row["state"] == "failed" else "waiting"
-                batch[state].append(_link(row))
-                waiting += state == "waiting"
-                if len(batch[state]) >= _BATCH:
-                    await frontier.restore(batch[state], failed=state == "failed")
-                    batch[state] = []
-            else:
-                # links come before the digests of what was seen, or they would be refused
-                await _flush(frontier, batch)
-                await _import_row(frontier, row)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+            kind = row["kind"]
+            if kind == "end" and row["lines"] != number - 1:
+                raise UsageError(f"line {number}: {row['lines']} lines should be above it")
+            yield kind, _content(kind, row)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise UsageError(f"line {number} is none of an exported frontier: {reason}") from error
-    await _flush(frontier, batch)
-    return waiting
+    if kind != "end":
+        raise UsageError(
+            f"the exported frontier is cut off after line {number}"
+            if number
+            else "nothing to import"
+        )
+
+
+def _content(kind: str, row: dict[str, Any]) -> Any:
+    """Return what a line says, in the types that it is taken in with."""
+    match kind:
+        case "frontier":
+            totals = {name: float(row.get("totals", {}).get(name, 0)) for name in TOTALS}
+            return {name: number for name, number in totals.items() if number}
+        case "link":
+            return "failed" if row["state"] == "failed" else "waiting", _link(row)
+        case "value":
+            return {str(row["group"]): float(row["value"])}
+        case "pace":
+            return str(row["host"]), float(row["delay"]), int(row["concurrency"])
+        case "yield":
+            numbers = [int(row[name]) for name in ("fetches", "targets", "barren")]
+            return str(row["host"]), numbers, float(row["turn"])
+        case "seen":
+            return [bytes.fromhex(digest) for digest in row["digests"]]
+        case "state":
+            return str(row["name"]), b64decode(row["data"], validate=True)
+        case "end":
+            return None
+        case other:
+            raise UsageError(f"an unknown kind of line: {other!r}")
 
 
 async def _flush(frontier: RedisFrontier, batch: dict[str, list[Waiting]]) -> None:
@@ -93,26 +146,21 @@ async def _flush(frontier: RedisFrontier, batch: dict[str, list[Waiting]]) -> No
             batch[state] = []
 
 
-async def _import_row(frontier: RedisFrontier, row: dict[str, Any]) -> None:
-    match row["kind"]:
+async def _import_row(frontier: RedisFrontier, kind: str, value: Any) -> None:
+    match kind:
         case "frontier":
-            totals = {name: float(row.get("totals", {}).get(name, 0)) for name in TOTALS}
-            await frontier.restore_totals({name: n for name, n in totals.items() if n})
+            await frontier.restore_totals(value)
         case "value":
-            await frontier.set_values({row["group"]: float(row["value"])})
+            await frontier.set_values(value)
         case "pace":
-            await frontier.set_pace(
-                row["host"], delay=float(row["delay"]), concurrency=int(row["concurrency"])
-            )
+            host, delay, concurrency = value
+            await frontier.set_pace(host, delay=delay, concurrency=concurrency)
         case "yield":
-            numbers = [int(row[name]) for name in ("fetches", "targets", "barren")]
-            await frontier.restore_yield(row["host"], numbers, float(row["turn"]))
+            await frontier.restore_yield(*value)
         case "seen":
-            await frontier.mark_seen([bytes.fromhex(digest) for digest in row["digests"]])
+            await frontier.mark_seen(value)
         case "state":
-            await frontier.save(row["name"], b64decode(row["data"], validate=True))
-        case other:
-            raise UsageError(f"an unknown kind of line: {other!r}")
+            await frontier.save(*value)
 
 
 def _line(kind: str, **fields: object) -> str:

@@ -76,13 +76,48 @@ def test_a_frontier_is_shown_moved_and_its_failures_requeued(
     file = tmp_path / "frontier.jsonl"
     assert run_command(str(tmp_path / "job"), "--export", str(file)).returncode == 0
     kinds = {json.loads(line)["kind"] for line in file.read_text().splitlines()}
-    assert kinds == {"frontier", "value", "link", "seen"}
+    assert kinds == {"frontier", "value", "link", "seen", "end"}
     imported = run_command(str(tmp_path / "new"), "--import", str(file))
     assert (imported.stdout, imported.returncode) == ("6 links wait\n", 0)
     again = run_command(str(tmp_path / "new"), "--import", str(file))
     assert again.stderr == "semcrawl: the frontier 'semcrawl' is not empty\n"
     assert again.returncode == 2
     assert run_command(str(tmp_path / "new"), "--requeue").stdout == "1 failed links wait again\n"
+
+
+@pytest.mark.parametrize("kept", [0, 100, -1, -100])
+def test_nothing_of_a_cut_export_goes_in(
+    tmp_path: Path, run_command: Callable[..., Result], kept: int
+) -> None:
+    """And no folder is made for it, so that the whole export can go there."""
+    asyncio.run(in_job(tmp_path / "job", fill))
+    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    run_command(str(tmp_path / "job"), "--export", str(whole))
+    lines = whole.read_bytes()
+    cut.write_bytes(lines[:kept] if abs(kept) != 1 else b"".join(lines.splitlines(True)[:kept]))
+    refused = run_command(str(tmp_path / "new"), "--import", str(cut))
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert not (tmp_path / "new").exists()
+    assert run_command(str(tmp_path / "new"), "--import", str(whole)).returncode == 0
+
+
+def test_an_export_comes_through_a_pipe(tmp_path: Path) -> None:
+    asyncio.run(in_job(tmp_path / "job", fill))
+    command = f"{sys.executable} -m semcrawl frontier"
+    done = subprocess.run(
+        f"{command} job --export - | {command} new --import -",
+        shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("6 links wait\n", "")
+
+
+def test_an_export_that_fails_leaves_the_last_one(
+    tmp_path: Path, run_command: Callable[..., Result]
+) -> None:
+    file = tmp_path / "frontier.jsonl"
+    file.write_text("an earlier export")
+    assert run_command(str(tmp_path / "nowhere"), "--export", str(file)).returncode == 2
+    assert file.read_text() == "an earlier export"
 
 
 def test_what_a_crawl_learned_is_written_as_a_model(
@@ -197,7 +232,7 @@ async def test_an_imported_frontier_is_the_exported_one(
     assert [json.loads(line) for line in again[1:]] == [json.loads(line) for line in lines[1:]]
     first, second = json.loads(lines[0]), json.loads(again[0])
     assert first | {"prefix": prefix + "new"} == second
-    assert {"yield", "pace", "value", "link", "seen", "state"} == {
+    assert {"yield", "pace", "value", "link", "seen", "state", "end"} == {
         json.loads(line)["kind"] for line in lines[1:]
     }
     assert await drain(new) == await drain(old)
@@ -209,9 +244,12 @@ async def test_an_imported_frontier_is_the_exported_one(
         (["no json"], "line 1 is none of an exported frontier: Expecting value"),
         (['{"kind": "link"}'], "line 1"),
         (['{"kind": "frontier", "format": 99}'], "line 1: not an exported frontier"),
-        (['{"kind": "frontier", "format": 1}', '{"kind": "x"}'], "an unknown kind of line: 'x'"),
-        (['{"kind": "frontier", "format": 1}', "[]"], "line 2"),
-        (['{"kind": "frontier", "format": 1}', '{"kind": "seen", "digests": ["x"]}'], "line 2"),
+        (['{"kind": "frontier", "format": 2}', '{"kind": "x"}'], "an unknown kind of line: 'x'"),
+        (['{"kind": "frontier", "format": 2}', "[]"], "line 2"),
+        (['{"kind": "frontier", "format": 2}'], "cut off after line 1"),
+        (['{"kind": "frontier", "format": 2}', '{"kind": "end", "lines": 2}'], "line 2: 2 lines"),
+        ([], "nothing to import"),
+        (['{"kind": "frontier", "format": 2}', '{"kind": "seen", "digests": ["x"]}'], "line 2"),
     ],
 )
 async def test_lines_that_cannot_be_imported_are_named(
