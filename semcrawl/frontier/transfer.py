@@ -2,9 +2,9 @@
 
 Each line has a ``kind``: ``frontier`` (the first line, with totals), ``value`` (of a group),
 ``pace`` and ``yield`` (of a host), ``link`` (its ``state``: waiting, leased or failed), ``seen``
-(digests of URLs, hexadecimal), ``state`` (a strategy's blob, base64) and ``end`` (the last line, with
-the number of those before it). An imported frontier, exported again, gives the same lines, but for
-the crawl's name and for leases, which wait again.
+(digests of URLs, hexadecimal), ``state`` (a strategy's blob, base64) and ``end`` (the last line,
+with the number of those before it). An imported frontier, exported again, gives the same lines, but
+for the crawl's name and for leases, which wait again.
 """
 
 from __future__ import annotations
