@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.utils.misc import load_object
 
 from semcrawl import __version__
 from semcrawl import settings as defaults
@@ -26,16 +27,17 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "semcrawl.middlewares.attempts.AttemptMiddleware": 950,
 }
 
-#: Scrapy's that have nothing to do here, as our callbacks give items and no requests: each of them
+#: ours stands next to the engine, so that it sees what all others let through. Of Scrapy's those
+#: that have nothing to do here, as our callbacks give items and no requests, are off: each of them
 #: costs every item a generator
 SPIDER_MIDDLEWARES: dict[str, int | None] = {
+    "semcrawl.frontier.acknowledgement.Acknowledgement": -1000,
     "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
 }
 
 EXTENSIONS: dict[str, int | None] = {
-    "semcrawl.frontier.acknowledgement.Acknowledgement": 100,
     "semcrawl.spiders.spool.SpoolRemoval": 200,
     "semcrawl.extensions.progress.Progress": 500,
 }
@@ -64,7 +66,10 @@ def install(settings: BaseSettings) -> None:
     contact = settings.get("SEMCRAWL_CONTACT")
     if contact:
         settings.set("USER_AGENT", f"semcrawl/{__version__} (+{contact})", "spider")
-    settings.set("SCHEDULER", SCHEDULER, _PRIORITY)
+    # (``issubclass`` takes any scheduler for one, as Scrapy goes by methods)
+    if load_object(SCHEDULER) not in load_object(settings["SCHEDULER"]).__mro__:
+        # a project may have another one for its own spiders; ours know no other
+        settings.set("SCHEDULER", SCHEDULER, "cmdline")
     for name, components in (
         ("DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES),
         ("SPIDER_MIDDLEWARES", SPIDER_MIDDLEWARES),

@@ -39,6 +39,10 @@ class LeaseBook:
         """How many links are in flight."""
         return len(self._in_flight)
 
+    def is_in_flight(self, lease: Lease) -> bool:
+        """Whether a link was handed out and is not read yet."""
+        return lease.id in self._in_flight
+
     def slow(self, seconds: float) -> int:
         """How many links have been in flight for longer than so many seconds."""
         before = time.monotonic() - seconds

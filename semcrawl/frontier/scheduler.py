@@ -11,7 +11,7 @@ from scrapy.core.scheduler import BaseScheduler, Scheduler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Request
-from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from semcrawl.errors import SemcrawlError
@@ -30,8 +30,8 @@ class FrontierScheduler(BaseScheduler):
     """Gives the engine the requests of links that the frontier hands out.
 
     A spider takes part when it has a ``queue``, ``join(session)`` and ``make_request(lease)``;
-    any other spider of the project gets Scrapy's own scheduler. Requests without a lease, which a
-    callback of the user's may yield, wait in memory and go first.
+    any other spider of the project gets Scrapy's own scheduler. So do requests without a lease,
+    which have callbacks of the user's: they go first, and Scrapy's settings hold for them.
     """
 
     def __init__(self, crawler: Crawler, source: SessionSource) -> None:
@@ -39,6 +39,7 @@ class FrontierScheduler(BaseScheduler):
         self._source = source
         self._own_source = crawler.settings.get("SEMCRAWL_SESSION_SOURCE") is None
         self._ready: deque[Request] = deque()
+        self._others = Scheduler.from_crawler(crawler)
         self._spider: Any = None
         self._open = False
 
@@ -55,6 +56,7 @@ class FrontierScheduler(BaseScheduler):
     def open(self, spider: Spider) -> Deferred[None]:
         """Join the session; when that fails say so in one line (the spider closes when opened)."""
         self._spider = spider
+        self._others.open(spider)
         return deferred_from_coro(self._join())
 
     async def _join(self) -> None:
@@ -88,9 +90,11 @@ class FrontierScheduler(BaseScheduler):
 
     def close(self, reason: str) -> Deferred[None]:
         """Leave the session."""
-        return deferred_from_coro(self._leave())
+        return deferred_from_coro(self._leave(reason))
 
-    async def _leave(self) -> None:
+    async def _leave(self, reason: str) -> None:
+        if (closed := self._others.close(reason)) is not None:
+            await maybe_deferred_to_future(closed)
         if self._open:
             self._open = False
             await self._source.session().detach(self._spider.queue)
@@ -99,18 +103,21 @@ class FrontierScheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         """Whether more may come: true until the crawl is finished."""
-        return bool(self._ready) or (self._open and not self._source.session().finished.is_set())
+        if self._ready or self._others.has_pending_requests():
+            return True
+        return self._open and not self._source.session().finished.is_set()
 
     def enqueue_request(self, request: Request) -> bool:
-        """Take a request in."""
-        if LEASE in request.meta:
-            self._ready.append(request)
-        else:
-            self._ready.appendleft(request)
+        """Take a request in; whether it was not had before."""
+        if LEASE not in request.meta:
+            return self._others.enqueue_request(request)
+        self._ready.append(request)
         return True
 
     def next_request(self) -> Request | None:
         """Return the next request whose host may be asked now."""
+        if self._others.has_pending_requests():
+            return self._others.next_request()
         return self._ready.popleft() if self._ready else None
 
     def _deliver(self, lease: Lease) -> None:

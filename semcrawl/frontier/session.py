@@ -156,6 +156,10 @@ class CrawlSession:
         return self._leases.in_flight
 
     # -- an attempt
+    def awaits(self, lease: Lease) -> bool:
+        """Whether a link is in flight here, from its hand-out until it is read."""
+        return self._leases.is_in_flight(lease)
+
     async def starts(self, lease: Lease) -> bool:
         """Note that a link's request leaves now; return whether it may, its lease still holding."""
         self.requests += 1

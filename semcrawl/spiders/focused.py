@@ -12,6 +12,8 @@ from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.http import Request, Response
 from scrapy.settings import BaseSettings
+from scrapy.utils.asyncgen import as_async_generator
+from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
 from semcrawl.components import install
@@ -49,6 +51,7 @@ class FocusedSpider(LinkingSpider):
     targets: Targets
     _retry_codes: frozenset[int]
     _retries: int
+    _redirects: bool
     _max_redirects: int
     _longest_wait: float
 
@@ -73,6 +76,7 @@ class FocusedSpider(LinkingSpider):
         spider._retry_codes = frozenset(int(code) for code in settings.getlist("RETRY_HTTP_CODES"))
         spider._retries = settings.getint("RETRY_TIMES") if settings.getbool("RETRY_ENABLED") else 0
         spider._longest_wait = settings.getfloat("SEMCRAWL_MAX_RETRY_AFTER")
+        spider._redirects = settings.getbool("REDIRECT_ENABLED")
         spider._max_redirects = settings.getint("REDIRECT_MAX_TIMES")
         return spider
 
@@ -89,7 +93,7 @@ class FocusedSpider(LinkingSpider):
         return Request(
             lease.entry.url,
             callback=self.parse,
-            errback=self.failed,
+            errback=self._failed,
             headers=headers,
             dont_filter=True,
             meta={
@@ -104,8 +108,19 @@ class FocusedSpider(LinkingSpider):
 
     # -- what comes back
     async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Any]:
-        """Read a response: items for the pipelines, links for the frontier."""
-        attempt = Attempt.of(self._request_of(response))
+        """Read a response: items for the pipelines, links for the frontier.
+
+        Subclasses pass on what this gives, or what they like of it; what no link of the frontier
+        brought is refused.
+        """
+        request = self._request_of(response)
+        if LEASE not in request.meta:
+            self.logger.error(
+                "%s is no link of the frontier: its request needs a callback of its own",
+                response.url,
+            )
+            return
+        attempt = Attempt.of(request)
         self.session.downloaded(attempt.lease)
         async for item in self._conclude(attempt, self._read(attempt, response)):
             yield item
@@ -117,6 +132,28 @@ class FocusedSpider(LinkingSpider):
         async for item in self._conclude(attempt, self._read_failure(attempt, failure)):
             yield item
 
+    def _failed(self, failure: Failure) -> Any:
+        """Have :meth:`failed` acknowledged as well: errbacks pass no spider middleware."""
+        given: Any = iterate_spider_output(self.failed(failure))
+        output = given if isinstance(given, AsyncIterator) else as_async_generator(given)
+        acknowledgement = self.crawler.get_spider_middleware(Acknowledgement)
+        if acknowledgement is None:
+            return output  # which says that it is missing
+        return acknowledgement.process_spider_output(failure, output)
+
+    def abandoned(self, response: Response | Failure, reason: str) -> None:
+        """Record an attempt whose callback failed; its link is kept among the failed ones."""
+        attempt = Attempt.of(response.request)  # type: ignore[union-attr, arg-type]
+        got = response if isinstance(response, Response) else None
+        record = attempt.record(FetchOutcome.PARSE_ERROR, got)
+        record.errors = " ".join(reason.split())[:300]
+        self.logger.error("%s: %s", attempt.url, record.errors)
+        if self.session.awaits(attempt.lease):
+            self.session.downloaded(attempt.lease)
+            self.session.learn(attempt.outcome(None, got), self.queue)
+        self.emit(record)
+        self.session.acknowledge(attempt.lease, failed=True)
+
     @staticmethod
     def _request_of(response: Response) -> Request:
         if response.request is None:
@@ -125,10 +162,10 @@ class FocusedSpider(LinkingSpider):
 
     async def _conclude(self, attempt: Attempt, reading: Any) -> AsyncIterator[Any]:
         """Await what an attempt gives, free its place, and pass the items on."""
-        acknowledgement = self.crawler.get_extension(Acknowledgement)
+        acknowledgement = self.crawler.get_spider_middleware(Acknowledgement)
         if acknowledgement is None:
             reading.close()
-            self.session.fail(f"the extension {Acknowledgement.__module__} is switched off")
+            self.session.fail(f"the spider middleware {Acknowledgement.__module__} is switched off")
             return
         try:
             items: Sequence[Any] = await reading
@@ -136,6 +173,7 @@ class FocusedSpider(LinkingSpider):
             self.logger.error("%s", error)
             # its lease runs out, and it is fetched again when the crawl goes on
             self.session.fail(str(error))
+            acknowledgement.leave(attempt.lease)
             return
         except Exception as error:
             # a fault of ours: the link must neither hang on its lease nor vanish
@@ -147,11 +185,11 @@ class FocusedSpider(LinkingSpider):
             items, attempt.failed = [record], True
         finally:
             self.session.processed(attempt.lease)
+        acknowledgement.read(attempt.lease, self.session.acknowledge, failed=attempt.failed)
         for item in items:
-            acknowledgement.item(attempt.lease)
             self.count(item)
             yield item
-        acknowledgement.end(attempt.lease, self.session.acknowledge, failed=attempt.failed)
+        acknowledgement.complete(attempt.lease)
 
     async def _read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Read a response of whatever status."""
@@ -255,9 +293,14 @@ class FocusedSpider(LinkingSpider):
         problem = ""
         if target is None:
             problem, record.outcome = "Location is no http(s) URL", FetchOutcome.HTTP_ERROR
+        elif not self._redirects:
+            record.final_url = target
+            problem, record.outcome = "REDIRECT_ENABLED is off", FetchOutcome.HTTP_ERROR
         elif len(attempt.memo.redirects) >= self._max_redirects:
             problem, record.outcome = "too many redirects", FetchOutcome.HTTP_ERROR
-        elif not self.scope.allows(target, label_r=attempt.memo.label is Label.R):
+        elif not self.is_allowed(target) or not self.scope.allows(
+            target, label_r=attempt.memo.label is Label.R
+        ):
             record.final_url = target
             problem, record.outcome = "redirected out of the scope", FetchOutcome.OUT_OF_SCOPE
         record.errors = problem

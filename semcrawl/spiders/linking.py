@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
+from scrapy.crawler import Crawler
 from scrapy.http import Response
+from scrapy.utils.url import url_is_from_any_domain
 
 from semcrawl.links import (
     Link,
@@ -29,13 +31,23 @@ class LinkingSpider(PlantingSpider):
     other: ClassVar[str]
 
     reader: Reader
+    _depth_limit: int
+    _allowed_domains: tuple[str, ...]
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Make the spider and read its settings."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider._depth_limit = crawler.settings.getint("DEPTH_LIMIT")
+        spider._allowed_domains = tuple(getattr(spider, "allowed_domains", None) or ())
+        return spider
 
     async def discover(
         self, page: Page, links: Sequence[Link], barren: int = 0
     ) -> tuple[Ranked, ...]:
         """Rank the links of a page and put the new ones that are in scope into the frontier."""
         inside = self.scope.inside(page.url)
-        links = [x for x in links if self.scope.may_lead(x.url, page_inside=inside)]
+        links = self._possible(page, links, inside)
         if not links:
             return ()
 
@@ -48,11 +60,24 @@ class LinkingSpider(PlantingSpider):
 
     async def hand_over(self, page: Page, links: Sequence[Link], barren: int = 0) -> None:
         """Give links to the other spider, by its Redis list."""
-        inside = self.scope.inside(page.url)
-        links = [x for x in links if self.scope.may_lead(x.url, page_inside=inside)]
+        links = self._possible(page, links, self.scope.inside(page.url))
         if links:
             entries = hand_over(page, links, self.scope.roots, barren)
             await self.session.frontier.push_seeds(self._list_of(self.other), entries)
+
+    def _possible(self, page: Page, links: Sequence[Link], inside: bool) -> list[Link]:
+        """Return the links that may be followed, whatever they are labelled."""
+        if 0 < self._depth_limit <= page.depth:
+            return []
+        return [
+            x
+            for x in links
+            if self.scope.may_lead(x.url, page_inside=inside) and self.is_allowed(x.url)
+        ]
+
+    def is_allowed(self, url: str) -> bool:
+        """Whether a URL is on the spider's ``allowed_domains``, if it has any."""
+        return not self._allowed_domains or url_is_from_any_domain(url, self._allowed_domains)
 
     async def page_links(self, response: Response, url: str) -> list[Link]:
         """Return the links of a page and of its headers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 from scrapy import Spider, signals
@@ -25,8 +25,10 @@ from semcrawl.urls import Normalisation, dropped_index
 class PlantingSpider(Spider):
     """A spider whose links, the seeds first, wait in the frontier.
 
-    Arguments (``-a``): ``seeds`` (``URL,URL`` or ``@file``; without, the spider waits on its Redis
-    list), ``scope`` (see :class:`~semcrawl.scope.Scope`), ``redis_key`` (name of its list).
+    Arguments (``-a``): ``seeds`` (``URL,URL`` or ``@file``), ``scope`` (see
+    :class:`~semcrawl.scope.Scope`), ``redis_key`` (name of its list). The ``start_urls`` of a
+    subclass are seeds, too, and so is what its ``start`` gives, unless a request has a callback of
+    its own. Without any of these the spider waits on its Redis list.
     """
 
     #: name of its queue in the frontier
@@ -87,7 +89,9 @@ class PlantingSpider(Spider):
     @property
     def waits(self) -> bool:
         """Whether the spider waits on its list, having no seeds of its own."""
-        return not self._seeds_text and not self.settings.getbool("SEMCRAWL_HARVEST")
+        if self._seeds_text or self.start_urls or self.settings.getbool("SEMCRAWL_HARVEST"):
+            return False
+        return getattr(self.start, "__func__", None) is Spider.start
 
     def _list_of(self, name: str) -> str:
         try:
@@ -95,8 +99,8 @@ class PlantingSpider(Spider):
         except (TypeError, ValueError, KeyError):
             return self._key_pattern
 
-    async def start(self) -> AsyncIterator[Any]:
-        """Plant the seeds, and then say that there is more to come until the crawl ends."""
+    async def plant_own(self) -> None:
+        """Plant the seeds that were given; wrong ones end the crawl."""
         try:
             await self._plant_own()
         except UsageError as error:
@@ -107,6 +111,9 @@ class PlantingSpider(Spider):
             self.logger.exception("the seeds cannot be planted")
             self.session.fail(f"{type(error).__name__}: {error}")
             raise CloseSpider("error") from None
+
+    async def until_over(self) -> None:
+        """Say that all seeds are planted, and wait until the crawl ends."""
         self.session.planted(self.queue)
         ends = [
             asyncio.create_task(event.wait()) for event in (self.session.finished, self._closed)
@@ -116,9 +123,22 @@ class PlantingSpider(Spider):
         finally:
             for task in ends:
                 task.cancel()
-        requests: tuple[Request, ...] = ()  # they come from the scheduler
-        for request in requests:
-            yield request
+
+    async def plant_request(self, request: Request) -> None:
+        """Put what ``start``, ``start_urls`` or a callback asks for into the frontier, as a seed.
+
+        Only its URL goes there: the link is asked for as all others are.
+        """
+        try:
+            if request.method != "GET":
+                raise UsageError(f"needs a callback of its own, being a {request.method}")
+            url = seed_url(request.url, self.normalisation)
+        except UsageError as error:
+            self.logger.error("%s: %s", request.url, error)
+            return
+        await self.session.intake.widen(self.scope.roots_of(url))
+        memo = LinkMemo(index=dropped_index(request.url))
+        await self.session.intake.plant([(url, memo)], self.queue)
 
     async def _plant_own(self) -> None:
         if self.settings.getbool("SEMCRAWL_REVISIT") and self.queue == "html":

@@ -77,7 +77,7 @@ def test_a_crawl_without_what_acknowledges_links(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """A project may have switched the extension off: the crawl ends instead of standing still."""
-    off = 'EXTENSIONS={"semcrawl.frontier.acknowledgement.Acknowledgement": null}'
+    off = 'SPIDER_MIDDLEWARES={"semcrawl.frontier.acknowledgement.Acknowledgement": null}'
     crawl = CrawlWorkers(web, start_served(), tmp_path, off)
     status, log = ended(crawl.start(), crawl, tmp_path / "worker-0.log")
     assert status == 1

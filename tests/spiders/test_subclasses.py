@@ -1,0 +1,251 @@
+"""Spiders of others that build on ours: whatever they drop, add or raise, the crawl ends whole."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from harvest.runs import TIMEOUT, Run, environment
+
+from semcrawl.demo import DemoWeb, serve
+from spiders.site import handler, page
+
+HOST = "http://d.example"
+TURTLE = "text/turtle"
+SITE = {
+    "/": page("/a.ttl", "/2/", "/moved"),
+    "/2/": page("/b.ttl", "/3/", "http://e.example/c.ttl"),
+    "/3/": page("/d.ttl"),
+    **{f"/{name}.ttl": (TURTLE, b"<#it> <http://v.example/p> 1 .") for name in "abcd"},
+    "/own": ("text/plain", b"asked for with a callback"),
+}
+
+#: all spiders of it crawl at once in one process, as scripts do
+SCRIPT = """
+import json, sys
+from scrapy import Request
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.exceptions import CloseSpider, DropItem
+from semcrawl.items import FetchRecord, RdfDocument
+from semcrawl.spiders.html import HtmlSpider
+
+HOST = "http://d.example"
+
+class Base(HtmlSpider):
+    start_urls = [HOST + "/"]
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs, follow_rdf=1)
+    @classmethod
+    def update_settings(cls, settings):
+        settings.set("SEMCRAWL_JOBDIR", cls.name, "spider")
+        super().update_settings(settings)
+
+class Filters(Base):
+    name = "filters"
+    async def parse(self, response):
+        async for item in super().parse(response):
+            if isinstance(item, RdfDocument):
+                yield item
+
+class Raises(Base):
+    name = "raises"
+    async def parse(self, response):
+        if response.url.endswith(".ttl"):
+            raise ValueError("a fault of theirs")
+        async for item in super().parse(response):
+            yield item
+
+class Replaces(Base):
+    name = "replaces"
+    def parse(self, response):
+        yield {"url": response.url}
+
+class Adds(Base):
+    name = "adds"
+    async def parse(self, response):
+        async for item in super().parse(response):
+            yield item
+        yield {"url": response.url}
+        yield Request(HOST + "/own", callback=self.parse_own, meta=response.meta)
+        yield Request(HOST + "/b.ttl")
+    def parse_own(self, response):
+        yield {"own": response.text}
+
+class Starts(Base):
+    name = "starts"
+    start_urls = []
+    async def start(self):
+        yield Request(HOST + "/own", callback=self.parse_own)
+        yield Request(HOST + "/a.ttl")
+    def parse_own(self, response):
+        yield {"own": response.text}
+
+class Shallow(Base):
+    name = "shallow"
+    custom_settings = {"DEPTH_LIMIT": 1, "SCHEDULER": "scrapy.core.scheduler.Scheduler"}
+
+class Bounded(Base):
+    name = "bounded"
+    allowed_domains = ["d.example"]
+    custom_settings = {"SEMCRAWL_SCOPE": "any"}
+
+class DropsRecords:
+    async def process_spider_output(self, response, result):
+        async for item in result:
+            if not isinstance(item, FetchRecord):
+                yield item
+
+class Fails:
+    async def process_spider_output(self, response, result):
+        async for item in result:
+            raise RuntimeError("theirs")
+            yield item
+
+class Middleware(Base):
+    name = "middleware"
+    custom_settings = {"SPIDER_MIDDLEWARES": {DropsRecords: 500}}
+
+class Broken(Base):
+    name = "broken"
+    custom_settings = {"SPIDER_MIDDLEWARES": {Fails: 10}}
+
+class Pipeline:
+    def process_item(self, item):
+        if isinstance(item, RdfDocument) and item.url.endswith("/b.ttl"):
+            raise CloseSpider("no use in a pipeline")
+        if isinstance(item, RdfDocument):
+            raise DropItem("not wanted")
+        return item
+
+class Drops(Base):
+    name = "drops"
+    custom_settings = {"ITEM_PIPELINES": {Pipeline: 100}}
+
+class Closes(Base):
+    name = "closes"
+    async def parse(self, response):
+        async for item in super().parse(response):
+            if response.url.endswith("/a.ttl"):
+                raise CloseSpider("enough")
+            yield item
+
+process = AsyncCrawlerProcess(
+    {"SEMCRAWL_CRAWL_DELAY": 0, "SEMCRAWL_RELEVANCE": "breadth-first", "LOG_FILE": "log"}
+)
+crawlers = []
+for spider in Base.__subclasses__():
+    crawlers.append(process.create_crawler(spider))
+    process.crawl(crawlers[-1])
+process.start()
+print(json.dumps({c.spidercls.name: c.stats.get_stats() for c in crawlers}, default=str))
+"""
+
+
+class Crawls:
+    """What the crawls of the script left."""
+
+    def __init__(self, folder: Path, stats: dict[str, dict[str, object]]) -> None:
+        self._folder = folder
+        self.stats = stats
+        self.log = (folder / "log").read_text()
+
+    def documents(self, spider: str) -> Counter[str]:
+        """The graphs in a spider's quads, with the numbers of their quads."""
+        file = self._folder / spider / "quads.nq"
+        lines = file.read_text().splitlines() if file.exists() else []
+        return Counter(line.split()[-2].strip("<>").removeprefix(HOST) for line in lines)
+
+    def outcomes(self, spider: str) -> dict[str, list[str]]:
+        outcomes = Run(0, "", "", self._folder / spider).outcomes()
+        return {url.removeprefix(HOST): found for url, found in outcomes.items()}
+
+    def failed(self, spider: str) -> int:
+        """How many links wait among the failed ones for another try."""
+        done = subprocess.run(
+            [sys.executable, "-m", "semcrawl", "frontier", spider],
+            cwd=self._folder, capture_output=True, text=True, timeout=TIMEOUT,
+        )  # fmt: skip
+        counts = dict(line.split()[:2] for line in done.stdout.splitlines()[:5])
+        assert counts["leased"] == "0"
+        return int(counts.get("failed", 0))
+
+
+@pytest.fixture(scope="module")
+def crawls(tmp_path_factory: pytest.TempPathFactory) -> Crawls:
+    folder = tmp_path_factory.mktemp("subclasses")
+    hosts = {"d.example": handler(SITE), "e.example": handler(SITE)}
+    (folder / "script.py").write_text(SCRIPT)
+    with serve(DemoWeb(), handlers=hosts) as server:
+        done = subprocess.run(
+            [sys.executable, "script.py"],
+            cwd=folder, env=environment(server.proxy_url), capture_output=True, text=True,
+            timeout=TIMEOUT,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return Crawls(folder, json.loads(done.stdout))
+
+
+ALL = {"/a.ttl", "/b.ttl", "/d.ttl", "http://e.example/c.ttl"}
+
+
+def test_every_crawl_ends(crawls: Crawls) -> None:
+    reasons = {name: stats["finish_reason"] for name, stats in crawls.stats.items()}
+    assert set(reasons.values()) == {"finished", "enough"}
+    assert reasons["closes"] == "enough"
+
+
+@pytest.mark.parametrize("spider", ["filters", "middleware", "adds"])
+def test_what_is_dropped_or_added_on_the_way_keeps_nothing_back(
+    crawls: Crawls, spider: str
+) -> None:
+    assert set(crawls.documents(spider)) == ALL
+
+
+def test_a_callback_that_fails_has_a_record_and_its_link_another_try(crawls: Crawls) -> None:
+    assert crawls.outcomes("raises")["/a.ttl"] == ["parse-error"]
+    assert crawls.outcomes("raises")["/3/"] == ["fetched-html"]
+    assert crawls.failed("raises") == 4
+
+
+def test_a_callback_without_ours_is_told(crawls: Crawls) -> None:
+    assert crawls.outcomes("replaces")["/"] == ["parse-error"]
+    assert "[replaces] ERROR: http://d.example/: the spider's callback left super() out" in (
+        crawls.log
+    )
+
+
+def test_a_middleware_that_fails(crawls: Crawls) -> None:
+    """Its links were put in before: all of them get a record and another try."""
+    outcomes = crawls.outcomes("broken")
+    outcomes = {url: found for url, found in outcomes.items() if not url.endswith("robots.txt")}
+    assert set(map(tuple, outcomes.values())) == {("parse-error",)}
+    assert crawls.failed("broken") == len(outcomes) == 8
+
+
+def test_requests_with_callbacks_are_asked_for_once(crawls: Crawls) -> None:
+    """Those without are links."""
+    assert crawls.stats["adds"]["scheduler/enqueued"] == 1
+    assert crawls.stats["starts"]["scheduler/enqueued"] == 1
+    assert crawls.outcomes("adds")["/b.ttl"] == ["fetched-rdf"]
+    assert crawls.documents("starts") == {"/a.ttl": 1}
+
+
+def test_depth_limit_and_allowed_domains_hold(crawls: Crawls) -> None:
+    assert set(crawls.documents("shallow")) == {"/a.ttl"}
+    assert set(crawls.documents("bounded")) == ALL - {"http://e.example/c.ttl"}
+
+
+def test_their_pipeline_may_drop_documents_and_fail(crawls: Crawls) -> None:
+    """What is dropped is done; what a pipeline fails at is kept for another try."""
+    assert crawls.documents("drops") == {}
+    assert crawls.stats["drops"]["item_dropped_count"] == 3
+    assert crawls.failed("drops") == 1
+
+
+def test_a_spider_that_closes_has_what_it_was_at_go_back(crawls: Crawls) -> None:
+    assert "/a.ttl" not in crawls.outcomes("closes")
+    assert crawls.failed("closes") == 0
