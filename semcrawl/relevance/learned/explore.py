@@ -19,14 +19,19 @@ class FetchCounts:
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
         self.names: list[str] = []
-        self._empty(256)
+        #: counted one by one, so that lists are faster than arrays
+        self._counts: list[float] = []
+        self._fruitless: list[int] = []
+        self._make_room(256)
 
-    def _empty(self, size: int) -> None:
-        self._counts: Floats = np.zeros(size, np.float32)
-        self._fruitless: Floats = np.zeros(size, np.float32)
-        #: ready to be read; the last element is never a name's and stands for those never counted
+    def _make_room(self, size: int) -> None:
+        """Arrays for so many names.
+
+        They are read in bulk; what is left over, and with it the last element, stands for names
+        that were never counted.
+        """
         self._shares: Floats = np.ones(size + 1, np.float32)
-        self._dryness: Floats = np.zeros(size, np.float32)
+        self._dryness: Floats = np.zeros(size + 1, np.float32)
 
     def number(self, name: str) -> int:
         """The number of a name; a new one if it has none."""
@@ -35,17 +40,16 @@ class FetchCounts:
             return number
         number = self.numbers[name] = len(self.names)
         self.names.append(name)
-        if number >= len(self._counts):
-            more = np.zeros_like(self._counts)
-            self._counts = np.concatenate((self._counts, more))
-            self._fruitless = np.concatenate((self._fruitless, more))
-            self._dryness = np.concatenate((self._dryness, more))
-            self._shares = np.concatenate((self._shares, more + 1))
+        self._counts.append(0)
+        self._fruitless.append(0)
+        if number + 1 == len(self._shares):
+            self._shares = np.concatenate((self._shares, np.ones(number, np.float32)))
+            self._dryness = np.concatenate((self._dryness, np.zeros(number, np.float32)))
         return number
 
-    def add(self, number: int, fetches: float = 1.0) -> None:
+    def add(self, number: int) -> None:
         """Count a fetch."""
-        self._counts[number] += fetches
+        self._counts[number] += 1
         self._shares[number] = 1 / math.sqrt(1 + self._counts[number])
 
     def note_yield(self, number: int, good: bool, *, grew: bool = False) -> None:
@@ -54,12 +58,15 @@ class FetchCounts:
         ``grew``: more waits here after it than before. What keeps growing may have no end: if such
         a fetch did not pay, it counts twice.
         """
-        fruitless = 0.0 if good else float(self._fruitless[number]) + 1 + grew
+        fruitless = 0 if good else self._fruitless[number] + 1 + grew
         self._fruitless[number] = fruitless
         self._dryness[number] = math.log2(1 + fruitless / _DRY_UNIT)
 
     def dryness(self, numbers: NDArray[np.integer]) -> Floats:
-        """log2(1 + n/32) of each number: n fetches in a row did not pay, as they count."""
+        """log2(1 + n/32) of each number: n fetches in a row did not pay, as they count.
+
+        -1 stands for a name never counted.
+        """
         result: Floats = self._dryness[numbers]
         return result
 
@@ -70,12 +77,14 @@ class FetchCounts:
 
     def state(self) -> tuple[list[str], Floats]:
         """Names and counts, for :meth:`restore`."""
-        return self.names, self._counts[: len(self.names)].copy()
+        return self.names, np.array(self._counts, np.float32)
 
     def restore(self, names: list[str], counts: Floats) -> None:
-        """Take over what :meth:`state` gave."""
-        self.names = list(names)
+        """Take over what :meth:`state` gave; raise ``ValueError`` if it does not fit."""
         self.numbers = {name: i for i, name in enumerate(names)}
-        self._empty(max(256, len(names)))
-        self._counts[: len(names)] = counts
-        self._shares[:-1] = 1 / np.sqrt(1 + self._counts)
+        self.names, self._counts = list(names), counts.tolist()
+        if not len(self.numbers) == len(self.names) == len(self._counts):
+            raise ValueError("names and counts are not of the same number")
+        self._fruitless = [0] * len(names)
+        self._make_room(max(256, len(names)))
+        self._shares[: len(names)] = 1 / np.sqrt(1 + counts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from itertools import accumulate
 from typing import NamedTuple
 from zlib import crc32
 
@@ -52,13 +53,16 @@ class Judge:
         self._models = models
         self._jitters: dict[str, float] = {}
 
-    def priors(self, facts: Sequence[LinkFacts]) -> Floats:
-        """Prior logits with a jitter, the same for all links of a subsection and a seed."""
+    def _priors(self, facts: Sequence[LinkFacts]) -> Floats:
+        """Prior logits, and those of being a target: a row each.
+
+        The former with a jitter, the same for all links of a subsection and a seed.
+        """
         informed = self._options.use_prior
-        return np.array(
-            [(f.signs.prior if informed else BASE) + self._jitter_of(f.groups[2]) for f in facts],
-            np.float32,
-        )
+        prior = [
+            (f.signs.prior if informed else BASE) + self._jitter_of(f.groups[2]) for f in facts
+        ]
+        return np.array((prior, [f.signs.target_prior for f in facts]), np.float32)
 
     def _jitter_of(self, place: str) -> float:
         """What is added to the logits of all links of a subsection."""
@@ -76,37 +80,28 @@ class Judge:
 
         ``beside``: further addresses, known as of this moment.
         """
-        ids, flags = table.ids, table.columns["flags"]
-        for twin in twin_addresses(url):
-            number = ids.get(twin)
-            if twin in beside or (number is not None and not flags[number] & FAILED):
-                return True
-        return False
-
-    def predict(
-        self, facts: Sequence[LinkFacts], priors: Floats, target_priors: Floats
-    ) -> tuple[Floats, Floats]:
-        """Index, and probability of being a target, of links that need not be in the table."""
-        lengths = np.fromiter((len(f.rows) for f in facts), np.int64, len(facts))
-        rows = np.concatenate([f.rows for f in facts])
-        starts = np.cumsum(lengths) - lengths
-        index, target = self._models.predict(rows, starts, np.array((priors, target_priors)))
-        return index, target
+        ids, flags, twins = table.ids, table.columns["flags"], twin_addresses(url)
+        if not beside.isdisjoint(twins):
+            return True
+        if ids.keys().isdisjoint(twins):
+            return False
+        return any(not flags[ids[twin]] & FAILED for twin in twins if twin in ids)
 
     def of(self, table: LinkTable, urls: Sequence[str], facts: Sequence[LinkFacts]) -> Judgement:
         """Judge links found together, that need not be in the table."""
         if not facts:
             return Judgement(_NOTHING, _NOTHING, np.zeros(0, bool), _NOTHING, _NOTHING)
-        priors = self.priors(facts)
         found, beside = [], set[str]()
         for url in urls:
             found.append(self.has_twin(table, url, beside))
             beside.add(url)
-        twins = np.array(found)
-        priors -= np.float32(self._options.twin_penalty) * twins
-        target_priors = np.array([f.signs.target_prior for f in facts], np.float32)
-        index, target = self.predict(facts, priors, target_priors)
-        return Judgement(priors, target_priors, twins, index, target)
+        twins, priors = np.array(found), self._priors(facts)
+        priors[0] -= np.float32(self._options.twin_penalty) * twins
+        starts = list(accumulate((len(f.rows) for f in facts[:-1]), initial=0))
+        index, target = self._models.predict(
+            np.concatenate([f.rows for f in facts]), np.array(starts), priors
+        )
+        return Judgement(priors[0], priors[1], twins, index, target)
 
 
 _NOTHING: Floats = np.zeros(0, np.float32)

@@ -89,6 +89,17 @@ class CrawlMemory:
         if not urls:
             return range(self.table.size, self.table.size)
         judged = judged or self.judge.of(self.table, urls, facts)
+        host, cluster, section, subsection = np.array(
+            [
+                (
+                    self.hosts.number(about.host),
+                    self.clusters.number(about.groups[0]),
+                    self.sections.number(about.groups[1]),
+                    self.subsections.number(about.groups[2]),
+                )
+                for about in facts
+            ]
+        ).T
         numbers = self.table.append(
             urls,
             [f.rows for f in facts],
@@ -98,14 +109,14 @@ class CrawlMemory:
             target=judged.likely,
             told=judged.indexes if told is None else told,
             parent=parent,
-            host=np.array([self.hosts.number(f.host) for f in facts]),
-            cluster=np.array([self.clusters.number(f.groups[0]) for f in facts]),
-            section=np.array([self.sections.number(f.groups[1]) for f in facts]),
-            subsection=np.array([self.subsections.number(f.groups[2]) for f in facts]),
-            flags=np.where(judged.twins, TWIN, 0),
+            host=host,
+            cluster=cluster,
+            section=section,
+            subsection=subsection,
+            flags=judged.twins * np.uint8(TWIN),
         )
         columns = self.table.columns
-        if parent != NONE and columns["first_child"][parent] == NONE:
+        if parent != NONE and columns["first_child"].item(parent) == NONE:
             columns["first_child"][parent] = numbers.start
             columns["children"][parent] = len(urls)
         self.order.join(np.arange(numbers.start, numbers.stop))
@@ -116,10 +127,10 @@ class CrawlMemory:
     def taken(self, number: int) -> None:
         """Count a link as being fetched: its like lose some of their exploration bonus."""
         columns = self.table.columns
-        if columns["state"][number] == WAITING:
+        if columns["state"].item(number) == WAITING:
             columns["state"][number] = TAKEN
             self._count(number)
-            self.pending += bool(columns["index"][number] < self.options.sure)
+            self.pending += columns["index"].item(number) < self.options.sure
 
     def failed(self, number: int) -> None:
         """Hear that an address gave nothing: its twins may still be good."""
@@ -162,7 +173,7 @@ class CrawlMemory:
         self.sections.note_yield(section, seen >= _PROMISING, grew=self._grew(section, links))
         if target:
             columns["flags"][number] |= TARGET
-        rows, error = self.table.rows(number), abs(seen - index)
+        error = abs(seen - index)
         host = columns["host"].item(number)
         if answered:
             self.answering.answered(host)
@@ -170,9 +181,11 @@ class CrawlMemory:
             columns["flags"][number] |= SILENT
         telling = answered or self.answering.failed(host)
         if telling and error >= _AS_EXPECTED:
-            self.models.index.update(rows, columns["prior"].item(number), seen, 1.0)
+            prior = columns["prior"].item(number)
+            self.models.index.update(self.table.rows(number), prior, seen, 1.0)
         if telling and abs(target - columns["target"].item(number)) >= _KIND_AS_EXPECTED:
-            self.models.kinds.update(rows, columns["target_prior"].item(number), float(target), 1.0)
+            prior = columns["target_prior"].item(number)
+            self.models.kinds.update(self.table.rows(number), prior, float(target), 1.0)
         if self.options.use_backups and error >= _NO_NEWS:
             self._back_up(number)
         self.fetches += 1
@@ -234,38 +247,50 @@ class CrawlMemory:
 
     def believed(self, numbers: Ids) -> Floats:
         """Index as last predicted, less on hosts that never answered."""
-        index: Floats = self.table["index"][numbers]
+        columns = self.table.columns
+        index: Floats = columns["index"][numbers]
         if self.answering.doubtful:
-            index = index * self.answering.trust(self.table["host"][numbers])
+            index = index * self.answering.trust(columns["host"][numbers])
         return index
 
     def scores(self, numbers: Ids) -> Floats:
         """Index (as last predicted) plus exploration bonus, less in sections that ran dry."""
-        table = self.table
-        index = self.believed(numbers)
-        sections = table["section"][numbers]
-        worth: Floats = index - np.float32(self.options.dry_penalty) * self.sections.dryness(
-            sections
+        columns = self.table.columns
+        return self.worth(
+            self.believed(numbers),
+            columns["cluster"][numbers],
+            columns["section"][numbers],
+            columns["subsection"][numbers],
         )
-        if self.options.use_exploration:
-            worth = worth + self.bonus(
-                index, table["cluster"][numbers], sections, table["subsection"][numbers]
-            )
-        return rounded(worth)
 
-    def bonus(
+    def places(self, facts: Sequence[LinkFacts]) -> NDArray[np.int64]:
+        """Numbers of the links' clusters, sections and subsections, a row each.
+
+        -1 stands for one that no link is known of.
+        """
+        clusters, sections = self.clusters.numbers, self.sections.numbers
+        below = self.subsections.numbers
+        found = [
+            (clusters.get(cluster, -1), sections.get(section, -1), below.get(subsection, -1))
+            for cluster, section, subsection in (about.groups for about in facts)
+        ]
+        return np.array(found).T
+
+    def worth(
         self, index: Floats, clusters: NDArray[Any], sections: NDArray[Any], below: NDArray[Any]
     ) -> Floats:
-        """Exploration bonus of links; -1 as a number stands for a group never seen."""
+        """Scores of links by index, and by the numbers of the places where they lie."""
         options = self.options
-        full = (
-            options.explore_cluster * self.clusters.shares(clusters)
-            + options.explore_section * self.sections.shares(sections)
-            + options.explore_subsection * self.subsections.shares(below)
-        )
-        share = np.sqrt(np.minimum(index / np.float32(options.explore_index), 1))
-        result: Floats = (full * share).astype(np.float32)
-        return result
+        worth: Floats = index - np.float32(options.dry_penalty) * self.sections.dryness(sections)
+        if options.use_exploration:
+            bonus = (
+                options.explore_cluster * self.clusters.shares(clusters)
+                + options.explore_section * self.sections.shares(sections)
+                + options.explore_subsection * self.subsections.shares(below)
+            )
+            bonus *= np.sqrt(np.minimum(index / np.float32(options.explore_index), 1))
+            worth += bonus
+        return rounded(worth)
 
     def refresh_stale(self) -> None:
         """Predict again what the last fetches may have moved."""

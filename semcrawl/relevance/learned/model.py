@@ -38,8 +38,9 @@ class IndexModel:
         """
         if not len(rows):  # no link, or one that nothing is known of
             return np.zeros(len(starts), np.float32)
-        sums: Floats = np.add.reduceat(self.weights[rows], starts).astype(np.float32, copy=False)
-        return sums + priors
+        sums: Floats = np.add.reduceat(self.weights.take(rows), starts)
+        sums += priors
+        return sums
 
     def update(self, rows: Rows, prior: float, observed: float, weight: float) -> None:
         """Make one AdaGrad step of logistic loss towards ``observed`` (0 to 1)."""

@@ -63,7 +63,7 @@ class WaitingOrder:
         front = self._fronts.get(host)
         if front is None:
             return _NO_LINKS
-        waiting = self._table["state"][front] == WAITING
+        waiting = self._table.columns["state"][front] == WAITING
         if not waiting.all():
             front = self._fronts[host] = front[waiting]
         return front
@@ -82,11 +82,12 @@ class WaitingOrder:
 
     def join(self, numbers: Ids) -> None:
         """New links join the fronts of their hosts, the best of them if they are many."""
-        hosts = self._table["host"][numbers]
+        hosts = self._table.columns["host"][numbers]
+        distinct = dict.fromkeys(hosts.tolist())
         head = self._options.head
-        self._look_for_sure(self._table["told"][numbers])
-        for host in np.unique(hosts).tolist():
-            mine = numbers[hosts == host]
+        self._look_for_sure(self._table.columns["told"][numbers])
+        for host in distinct:
+            mine = numbers if len(distinct) == 1 else numbers[hosts == host]
             if len(mine) > head:
                 mine = self._first_told_first(mine)
                 others = np.concatenate((self._reserves.get(host, _NO_LINKS), mine[head:]))
@@ -101,13 +102,15 @@ class WaitingOrder:
         """
         told = self._table.columns["told"]
         best, next_best = self._best(self.front(host), most)
-        if self._behind(host) > (told[best].min() if len(best) == most else -math.inf):
+        behind = self._behind(host)
+        if behind > -math.inf and (len(best) < most or behind > told[best].min()):
             take, reserve = max(most, self._options.head), self._reserves[host]
             self._fronts[host] = np.concatenate((self.front(host), reserve[:take]))
             self._reserves[host] = reserve[take:]
             self._may_be_sure = True
             best, next_best = self._best(self.front(host), most)
-        return best, max(next_best, self._behind(host))
+            behind = self._behind(host)
+        return best, max(next_best, behind)
 
     def _behind(self, host: int) -> float:
         """What the first link in a host's reserve is believed to be worth."""
@@ -167,12 +170,13 @@ class WaitingOrder:
         return numbers[np.argsort(-self._table["told"][numbers], kind="stable")]
 
     def _tell(self, numbers: Ids, scores: Floats) -> None:
-        told = self._table["told"]
+        told = self._table.columns["told"]
         off = np.abs(scores - told[numbers]) > self._options.tolerance
         if off.any():
-            self._moved.update(zip(numbers[off].tolist(), scores[off].tolist(), strict=True))
-            told[numbers[off]] = scores[off]
-            self._look_for_sure(scores[off])
+            numbers, scores = numbers[off], scores[off]
+            self._moved.update(zip(numbers.tolist(), scores.tolist(), strict=True))
+            told[numbers] = scores
+            self._look_for_sure(scores)
 
     def _look_for_sure(self, told: Floats) -> None:
         if not self._may_be_sure:

@@ -50,10 +50,10 @@ class LinkParts:
         self.last_words = words_of(self.segments[-1])
         self.query = query.lower()
         self.query_words = words_of(self.query) if query else []
-        self.anchor_words = words_of(link.anchor[:300].lower()) if link.anchor else []
-        self.title_words = words_of(link.title[:300].lower()) if link.title else []
-        self.words_before = words_of(link.before[-200:].lower()) if link.before else []
-        self.words_after = words_of(link.after[:200].lower()) if link.after else []
+        self.anchor_words = words_of(link.anchor[:300]) if link.anchor else []
+        self.title_words = words_of(link.title[:300]) if link.title else []
+        self.words_before = words_of(link.before[-200:]) if link.before else []
+        self.words_after = words_of(link.after[:200]) if link.after else []
 
 
 def tags_of(link: Link) -> tuple[str, str]:

@@ -125,11 +125,11 @@ class Refresh:
         table["index"][numbers] = sigmoids(logits[numbers - first])
 
     def _predict(self, numbers: Ids) -> None:
-        table = self._table
+        table, columns = self._table, self._table.columns
         if len(numbers):
             rows, starts = table.gather(numbers)
-            logits = self._model.logits(rows, starts, table["prior"][numbers])
-            table["index"][numbers] = sigmoids(logits)
+            logits = self._model.logits(rows, starts, columns["prior"][numbers])
+            columns["index"][numbers] = sigmoids(logits)
 
     def _forget(self) -> None:
         """Drop the least likely of the waiting links, until a tenth of the room is free."""

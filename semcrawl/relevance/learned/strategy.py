@@ -20,7 +20,6 @@ from semcrawl.relevance.learned.keeping import content_of, take_over
 from semcrawl.relevance.learned.memory import CrawlMemory
 from semcrawl.relevance.learned.model import Floats
 from semcrawl.relevance.learned.options import LearnedOptions
-from semcrawl.relevance.learned.order import rounded
 from semcrawl.relevance.learned.places import SeedFolders, folder_of
 from semcrawl.relevance.learned.recent import RecentJudgements
 from semcrawl.relevance.learned.state import pack, unpack
@@ -93,7 +92,7 @@ class Learned:
             self._seeds.add(page)
         self._early.discard(outcome.url)
         number = self._number(outcome)
-        if memory.table["state"][number] == DONE:
+        if memory.table.columns["state"].item(number) == DONE:
             return
         known = memory.table.ids
         children = self._add(number, page, outcome.new_links)
@@ -234,19 +233,7 @@ class Learned:
         if memory.answering.doubtful:
             hosts = np.array([memory.hosts.numbers.get(f.host, NO_HOST) for f in facts])
             index = index * memory.answering.trust(hosts)
-        groups = [f.groups for f in facts]
-        sections = np.array([memory.sections.numbers.get(g[1], -1) for g in groups])
-        dryness: Floats = np.where(sections < 0, np.float32(0), memory.sections.dryness(sections))
-        worth: Floats = index - np.float32(self.options.dry_penalty) * dryness
-        if not self.options.use_exploration:
-            return index, target, rounded(worth)
-        bonus = memory.bonus(
-            index,
-            np.array([memory.clusters.numbers.get(g[0], -1) for g in groups]),
-            sections,
-            np.array([memory.subsections.numbers.get(g[2], -1) for g in groups]),
-        )
-        return index, target, rounded(worth + bonus)
+        return index, target, memory.worth(index, *memory.places(facts))
 
     def _rank_new(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
         """Judge links that the model has not heard of."""

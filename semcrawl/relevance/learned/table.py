@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ NONE = -1
 #: per-link columns and their types; ``told`` is the key last given to the frontier, negated
 COLUMNS: dict[str, type[np.generic]] = {
     "start": np.int64,  # first of the link's rows in the flat array
-    "length": np.int32,  # how many rows
+    "length": np.int64,  # how many rows
     "prior": np.float32,
     "target_prior": np.float32,
     "index": np.float32,  # predicted
@@ -41,6 +43,8 @@ COLUMNS: dict[str, type[np.generic]] = {
     "state": np.uint8,
     "flags": np.uint8,
 }
+#: what stands in a column for nothing, where that is not 0
+_NOTHING: dict[str, float] = {"observed": math.nan, "parent": NONE, "first_child": NONE}
 
 
 class LinkTable:
@@ -50,9 +54,7 @@ class LinkTable:
         self.size = 0
         self.urls: list[str] = []
         self.ids: dict[str, int] = {}
-        self.columns: dict[str, NDArray[Any]] = {
-            name: np.zeros(1024, kind) for name, kind in COLUMNS.items()
-        }
+        self.columns: dict[str, NDArray[Any]] = {name: _empty(name, 1024) for name in COLUMNS}
         self._rows: Rows = np.zeros(1 << 15, np.uint32)
         self._used = 0
 
@@ -70,35 +72,30 @@ class LinkTable:
         if not count:
             return numbers
         self._reserve(count, sum(map(len, rows)))
-        lengths = np.fromiter(map(len, rows), np.int64, count)
-        end = self._used + int(lengths.sum())
-        self._rows[self._used : end] = np.concatenate(rows)
+        lengths = [len(each) for each in rows]
+        starts = list(accumulate(lengths, initial=self._used))
+        self._rows[self._used : starts[-1]] = np.concatenate(rows)
+        self._used = starts.pop()
         self.size += count
-        new = slice(first, self.size)  # 0 in every column, as all beyond the size is
-        self.columns["start"][new] = self._used + np.cumsum(lengths) - lengths
-        self.columns["length"][new] = lengths
-        self.columns["observed"][new] = np.nan
-        self.columns["parent"][new] = NONE
-        self.columns["first_child"][new] = NONE
-        for name, value in values.items():
+        new = slice(first, self.size)  # empty in every column, as all beyond the size is
+        for name, value in (("start", starts), ("length", lengths), *values.items()):
             self.columns[name][new] = value
-        self._used = end
         self.urls.extend(urls)
-        for number, url in zip(numbers, urls, strict=True):
-            self.ids[url] = number
+        self.ids.update(zip(urls, numbers, strict=True))
         return numbers
 
     def rows(self, number: int) -> Rows:
         """Rows of one link."""
-        start = int(self.columns["start"][number])
-        return self._rows[start : start + int(self.columns["length"][number])]
+        start = self.columns["start"].item(number)
+        return self._rows[start : start + self.columns["length"].item(number)]
 
     def gather(self, numbers: Ids) -> tuple[Rows, Ids]:
         """Rows of many links one after the other, and where each link's rows begin."""
-        lengths = self.columns["length"][numbers].astype(np.int64)
-        starts: Ids = np.cumsum(lengths) - lengths
-        shift = self.columns["start"][numbers] - starts
-        return self._rows[np.repeat(shift, lengths) + np.arange(lengths.sum())], starts
+        lengths = self.columns["length"][numbers]
+        starts: Ids = lengths.cumsum() - lengths
+        places = (self.columns["start"][numbers] - starts).repeat(lengths)
+        places += np.arange(len(places))
+        return self._rows.take(places), starts
 
     def stretch(self, first: int, end: int) -> tuple[Rows, Ids]:
         """Rows of the links from one number to before another, and where each link's begin."""
@@ -161,7 +158,11 @@ class LinkTable:
         if self.size + links > capacity:
             more = max(capacity // 2, links, 1024)
             for name, column in self.columns.items():
-                self.columns[name] = np.concatenate((column, np.zeros(more, column.dtype)))
+                self.columns[name] = np.concatenate((column, _empty(name, more)))
         if self._used + rows > len(self._rows):
             extra = max(len(self._rows) // 2, rows, 1 << 15)
             self._rows = np.concatenate((self._rows, np.zeros(extra, np.uint32)))
+
+
+def _empty(name: str, size: int) -> NDArray[Any]:
+    return np.full(size, _NOTHING.get(name, 0), COLUMNS[name])
