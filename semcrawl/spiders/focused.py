@@ -17,11 +17,12 @@ from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
 from semcrawl.components import install
-from semcrawl.errors import FrontierError
+from semcrawl.errors import FrontierError, UsageError
 from semcrawl.frontier.acknowledgement import Acknowledgement
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.scheduler import LEASE
+from semcrawl.frontier.session import CrawlSession
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Page
 from semcrawl.relevance import Label, Ranked
@@ -49,6 +50,7 @@ class FocusedSpider(LinkingSpider):
     """
 
     targets: Targets
+    _acknowledgement: Acknowledgement
     _retry_codes: frozenset[int]
     _retries: int
     _redirects: bool
@@ -79,6 +81,14 @@ class FocusedSpider(LinkingSpider):
         spider._redirects = settings.getbool("REDIRECT_ENABLED")
         spider._max_redirects = settings.getint("REDIRECT_MAX_TIMES")
         return spider
+
+    def join(self, session: CrawlSession) -> None:
+        """Take part in a session. Raises ``UsageError`` without what acknowledges links."""
+        acknowledgement = self.crawler.get_spider_middleware(Acknowledgement)
+        if acknowledgement is None:
+            raise UsageError(f"the spider middleware {Acknowledgement.__module__} is switched off")
+        self._acknowledgement = acknowledgement
+        super().join(session)
 
     # -- requests
     def make_request(self, lease: Lease) -> Request:
@@ -136,10 +146,7 @@ class FocusedSpider(LinkingSpider):
         """Have :meth:`failed` acknowledged as well: errbacks pass no spider middleware."""
         given: Any = iterate_spider_output(self.failed(failure))
         output = given if isinstance(given, AsyncIterator) else as_async_generator(given)
-        acknowledgement = self.crawler.get_spider_middleware(Acknowledgement)
-        if acknowledgement is None:
-            return output  # which says that it is missing
-        return acknowledgement.process_spider_output(failure, output)
+        return self._acknowledgement.process_spider_output(failure, output)
 
     def abandoned(self, response: Response | Failure, reason: str) -> None:
         """Record an attempt whose callback failed; its link is kept among the failed ones."""
@@ -162,11 +169,7 @@ class FocusedSpider(LinkingSpider):
 
     async def _conclude(self, attempt: Attempt, reading: Any) -> AsyncIterator[Any]:
         """Await what an attempt gives, free its place, and pass the items on."""
-        acknowledgement = self.crawler.get_spider_middleware(Acknowledgement)
-        if acknowledgement is None:
-            reading.close()
-            self.session.fail(f"the spider middleware {Acknowledgement.__module__} is switched off")
-            return
+        acknowledgement = self._acknowledgement
         try:
             items: Sequence[Any] = await reading
         except FrontierError as error:
