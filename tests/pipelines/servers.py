@@ -138,6 +138,8 @@ class Virtuoso(Server):
 
     def start(self) -> None:
         with self.lock:
+            if self.process is not None and self.process.poll() is None:
+                return  # it was kept up
             super().start()
             self.is_killed = False
             threading.Thread(target=self.keep_up, args=(self.process,), daemon=True).start()
