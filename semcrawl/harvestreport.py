@@ -28,8 +28,8 @@ class RunFigures:
 
     #: bytes of bodies that the fetch filter spared
     bytes_saved: int = 0
-    #: links that still wait
-    waiting: int = 0
+    #: links that still wait; ``None`` when the run ended before they were counted
+    waiting: int | None = 0
     #: targets that the strategy expects among them; ``None`` when it cannot tell
     expected_left: float | None = None
     #: ended early, as what is left is not expected to pay
@@ -96,7 +96,7 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
     rest = {k: v for k, v in summary.outcomes.items() if k not in ("fetched-rdf", "fetched-html")}
     for line in _wrapped("Other outcomes:", [f"{k} {v:,}" for k, v in rest.items()], console.width):
         console.print(line)
-    if before and summary.requests == before and not run.waiting:
+    if before and summary.requests == before and run.waiting == 0:
         console.print(
             "This run found nothing left to ask for. To try failed links again: "
             f"semcrawl frontier {folder} --requeue; to see what changed: --revisit.",
@@ -117,8 +117,12 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
     if run.waiting:
         left = f"Left: {run.waiting:,} links wait"
         if run.expected_left is not None:
-            left += f"; about {run.expected_left:,.0f} targets are expected behind them"
-        console.print(left + (". Ended early for that." if run.gave_up else "."))
+            expected = f"{run.expected_left:,.0f}"
+            expected += " target is" if expected == "1" else " targets are"
+            left += f"; about {expected} expected behind them"
+        console.print(left + (". Ended early, out of patience." if run.gave_up else "."))
+    elif run.waiting is None:
+        console.print("Stopped before it was counted what waits. The next run goes on from here.")
     example, links = run.left_out
     if links > summary.rdf_documents + summary.html_documents:
         console.print(

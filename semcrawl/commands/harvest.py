@@ -221,7 +221,7 @@ class Command(OneLineErrors):
         elif summary.requests and not anything_fetched(summary):
             complain(why_nothing(_metadata_url(settings, folder)))
             self.exitcode = 1
-        elif not self._seeds and not summary.outcomes and not run.waiting:
+        elif not self._seeds and not summary.outcomes and run.waiting == 0:
             complain(f"{folder} holds no link to go on with; give a URL to start from")
             self.exitcode = 1
 

@@ -18,8 +18,8 @@ class Outlook:
         self.gave_up = False
         #: targets that the strategy expects among what was left at the end, if it can tell
         self.expected_left: float | None = None
-        #: links that waited at the end
-        self.waiting_left = 0
+        #: links that waited at the end; ``None`` when it came before they were counted
+        self.waiting_left: int | None = None
         self._requests = patience
         self._patience = Patience(patience) if patience else None
         # optional parts of a strategy
@@ -39,6 +39,8 @@ class Outlook:
 
     async def look_back(self, frontier: Frontier) -> None:
         """Note what is left."""
-        self.waiting_left = (await frontier.counts(("html", "rdf"), [])).waiting
+        counts = await frontier.counts(("html", "rdf"), [])
+        # what is leased now goes back in, or is tried again
+        self.waiting_left = counts.waiting + counts.leased
         if self._expected_remaining is not None:
             self.expected_left = float(self._expected_remaining())

@@ -109,6 +109,15 @@ async def test_the_budget_is_never_exceeded(crawl: Crawl) -> None:
     assert crawl.leases.empty()
 
 
+async def test_links_that_were_taken_and_not_finished_are_left_at_the_end(crawl: Crawl) -> None:
+    """They go back in when the worker closes."""
+    await crawl.begin("http://a/", "http://b/", "http://c/")
+    leases = [await crawl.fetch() for _ in range(3)]
+    crawl.finish(leases[0])
+    await crawl.session.detach("html")
+    assert crawl.session.outlook.waiting_left == 2
+
+
 class Counting(BreadthFirst):
     """Notes which links it was asked to judge."""
 

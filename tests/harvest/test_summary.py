@@ -58,6 +58,27 @@ def test_a_site_that_lives_elsewhere_is_told_of(shown: io.StringIO) -> None:
     assert shown.getvalue().count("http://b.example/page/") == 1
 
 
+def test_a_run_that_could_not_count_what_waits_does_not_say_that_nothing_does(
+    shown: io.StringIO,
+) -> None:
+    """After a second Ctrl-C, say; earlier runs had sent as many requests."""
+    show_summary(Summary(requests=3), Path("out"), 3, RunFigures(waiting=None))
+    assert "nothing left" not in shown.getvalue()
+    assert "The next run goes on" in shown.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("expected", "words"),
+    [(None, "2 links wait. Ended early"), (0.8, "about 1 target is"), (7.2, "about 7 targets are")],
+)
+def test_what_is_left_is_told(shown: io.StringIO, expected: float | None, words: str) -> None:
+    run = RunFigures(waiting=2, expected_left=expected, gave_up=True)
+    show_summary(Summary(requests=3), Path("out"), 0, run)
+    said = " ".join(shown.getvalue().split())
+    assert words in said
+    assert "out of patience" in said
+
+
 def test_links_off_an_ordinary_site_are_not_worth_a_word(shown: io.StringIO) -> None:
     summary = Summary(requests=3, html_documents=3)
     show_summary(summary, Path("out"), 0, RunFigures(left_out=("http://b.example/", 3)))
