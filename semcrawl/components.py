@@ -9,6 +9,7 @@ from scrapy.utils.misc import load_object
 
 from semcrawl import __version__
 from semcrawl import settings as defaults
+from semcrawl.errors import UsageError
 from semcrawl.exporters.registry import FEED_EXPORTERS, FEED_STORAGES
 
 #: priority of our component settings: above Scrapy's defaults, below a project's own
@@ -59,7 +60,14 @@ ITEM_PIPELINES: dict[str, int | None] = {
 
 
 def install(settings: BaseSettings) -> None:
-    """Switch the parts of semcrawl on, wherever the project has not decided otherwise."""
+    """Switch the parts of semcrawl on, wherever the project has not decided otherwise.
+
+    Raises ``UsageError`` for a project on another reactor than asyncio's.
+    """
+    if not settings.getbool("TWISTED_REACTOR_ENABLED") or "asyncio" not in str(
+        settings["TWISTED_REACTOR"]
+    ):
+        raise UsageError("our spiders need Scrapy's default reactor: leave TWISTED_REACTOR… as is")
     for name in dir(defaults):
         if name.isupper() and name not in _PROJECT_ONLY:
             settings.set(name, getattr(defaults, name), _PRIORITY)

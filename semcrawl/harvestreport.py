@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from semcrawl.metadata.database import connect
 from semcrawl.metadata.summary import Summary, last_problem, summarise
 from semcrawl.pipelines.files import FILES_FOLDER, kept_files
 from semcrawl.urls import host_of
+from semcrawl.wholefiles import whole_file
 
 #: hosts shown in the table
 _SHOWN = 30
@@ -61,9 +61,8 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
     data["waiting"] = run.waiting
     if run.expected_left is not None:
         data["expected_left"] = round(run.expected_left, 1)
-    part = folder / f"{_NAME}.part"
-    part.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    os.replace(part, folder / _NAME)
+    with whole_file(folder / _NAME) as file:
+        file.write((json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
     return summary
 
 

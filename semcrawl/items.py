@@ -38,6 +38,7 @@ class FetchOutcome(StrEnum):
     TIMEOUT = "timeout"  #: no answer in DOWNLOAD_TIMEOUT
     ADDRESS_REFUSED = "address-refused"  #: a private address, not asked for
     HOST_DOWN = "host-down"  #: the host rests after network errors; nothing was sent
+    IGNORED = "ignored"  #: another middleware of the project raised IgnoreRequest
     PARSE_ERROR = "parse-error"  #: claimed to be RDF, and not one statement could be read
     INTERRUPTED = "interrupted"  #: the crawl was stopped while it was under way
 

@@ -11,7 +11,12 @@ from semcrawl.urls import host_of
 
 #: outcomes of attempts that sent nothing
 UNSENT = frozenset(
-    {FetchOutcome.ROBOTS_DENIED, FetchOutcome.ADDRESS_REFUSED, FetchOutcome.HOST_DOWN}
+    {
+        FetchOutcome.ROBOTS_DENIED,
+        FetchOutcome.ADDRESS_REFUSED,
+        FetchOutcome.HOST_DOWN,
+        FetchOutcome.IGNORED,
+    }
 )
 #: hosts shown as current
 _CURRENT_HOSTS = 3

@@ -104,6 +104,11 @@ class SessionSource:
             self._session = self._make()
         return self._session
 
+    def adopt(self, settings: BaseSettings) -> None:
+        """Take the settings of a crawler, which its spider may have changed, if not too late."""
+        if self._session is None and self._parts is None:
+            self.settings = settings
+
     @property
     def failure(self) -> str:
         """Why the crawl could not begin, or not go on; empty if it could."""
@@ -175,4 +180,7 @@ class SessionSource:
 def session_source(settings: BaseSettings) -> SessionSource:
     """Return the source that the process shares, else one of the crawler's own."""
     shared: Any = settings.get("SEMCRAWL_SESSION_SOURCE")
-    return shared if isinstance(shared, SessionSource) else SessionSource(settings)
+    if not isinstance(shared, SessionSource):
+        return SessionSource(settings)
+    shared.adopt(settings)
+    return shared

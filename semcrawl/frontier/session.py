@@ -12,8 +12,9 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
-from semcrawl.errors import FrontierError
+from semcrawl.errors import FrontierCorrupt, FrontierError
 from semcrawl.frontier.contexts import ContextCache
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.gathering import let_others_work
@@ -127,11 +128,19 @@ class CrawlSession:
             for task in tasks:
                 task.cancel()
             _, tasks = await asyncio.wait(tasks, timeout=0.2)
+        try:
+            for step in (
+                self._learning.tell,
+                partial(self._leases.flush, self.frontier),
+                self._learning.save,
+                partial(self.outlook.look_back, self.frontier),
+            ):
+                # what one fails at, a key that holds something else say, stops no other
+                with contextlib.suppress(FrontierCorrupt):
+                    await step()
+        except FrontierError:
+            pass  # the server is away: the next step would wait for it again
         with contextlib.suppress(FrontierError):
-            await self._learning.tell()
-            await self._leases.flush(self.frontier)
-            await self._learning.save()
-            await self.outlook.look_back(self.frontier)
             await self.frontier.close()
         self.finished.set()
 

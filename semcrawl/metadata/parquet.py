@@ -9,6 +9,7 @@ from sqlalchemy import BigInteger, Double, Engine, Integer, select
 
 from semcrawl.errors import StoreError, UsageError
 from semcrawl.metadata.models import Document, Fetch
+from semcrawl.wholefiles import whole_file
 
 #: rows read and written at once
 BATCH = 10_000
@@ -46,10 +47,10 @@ def _write(engine: Engine, table: Any, path: Path) -> None:
     schema = pa.schema(
         [pa.field(column.name, _type_of(column.type), column.nullable) for column in table.columns]
     )
-    part = path.with_name(f".{path.name}.part")
     with (
+        whole_file(path) as file,
         engine.execution_options(read_only=True).connect() as connection,
-        pq.ParquetWriter(part, schema, compression="zstd") as writer,
+        pq.ParquetWriter(file, schema, compression="zstd") as writer,
     ):
         rows = connection.execution_options(yield_per=BATCH).execute(
             select(table).order_by(table.c.id)
@@ -58,7 +59,6 @@ def _write(engine: Engine, table: Any, path: Path) -> None:
             writer.write_table(
                 pa.Table.from_pylist([dict(row._mapping) for row in batch], schema=schema)
             )
-    part.replace(path)
 
 
 def _type_of(kind: Any) -> Any:

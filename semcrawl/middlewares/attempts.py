@@ -52,6 +52,9 @@ class AttemptMiddleware:
         request.meta[ENDED] = time.time()
         file = body_file(request.meta)
         request.meta[RECEIVED] = len(response.body) if file is None else file.size
+        if file is not None or "download_stopped" in response.flags:
+            # Scrapy's cache would give it back as an empty one
+            request.meta["dont_cache"] = True
         if LEASE not in request.meta:
             self._record(request, response)
         return response

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from math import inf
 from typing import Self
 from urllib.parse import urlsplit
@@ -18,7 +19,6 @@ from semcrawl.spiders.failures import HostDown
 #: what fails though the host answers, or without its being asked
 _NO_FAULT = (IgnoreRequest, DownloadCancelledError, ResponseDataLossError)
 
-_TOO_MANY = 429
 #: seconds within which several refusals count as one
 _TOGETHER = 1.0
 
@@ -73,7 +73,7 @@ class HostHealthMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Take the host for well, unless it refuses to be asked."""
-        if response.status != _TOO_MANY:
+        if response.status != HTTPStatus.TOO_MANY_REQUESTS:
             self._hosts.pop(_server(request), None)
         elif self._limit:
             health = self._hosts.setdefault(_server(request), _Health())

@@ -6,7 +6,6 @@ import asyncio
 import fcntl
 import json
 import mimetypes
-import os
 import posixpath
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from semcrawl.items import FetchedFile
 from semcrawl.pipelines.jobdir import job_path
 from semcrawl.pipelines.lost import ItemLost
 from semcrawl.targets import Targets
+from semcrawl.wholefiles import whole_file
 
 #: folder in the job folder
 FILES_FOLDER = "files"
@@ -77,10 +77,8 @@ class FilesPipeline:
                 return
             path = self._folder / name
             if not path.exists():
-                part = path.with_name(f".{name}.part")
-                with part.open("wb") as target:
+                with whole_file(path) as target:
                     target.writelines([file.body] if file.large is None else file.large.stream())
-                os.replace(part, path)
             line = {
                 "url": file.url,
                 "name": name,

@@ -13,6 +13,8 @@ from twisted.python.failure import Failure
 
 from semcrawl.items import FetchOutcome
 
+#: what Scrapy's ``RobotsTxtMiddleware`` says: it has no exception of its own
+_FORBIDDEN = "Forbidden by robots.txt"
 #: longest message kept (characters)
 _MAX_MESSAGE = 300
 
@@ -55,7 +57,8 @@ def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
     if isinstance(error, HostDown):
         return FetchOutcome.HOST_DOWN, text
     if isinstance(error, IgnoreRequest) and error.__cause__ is None:
-        return FetchOutcome.ROBOTS_DENIED, text
+        forbidden = text == _FORBIDDEN
+        return FetchOutcome.ROBOTS_DENIED if forbidden else FetchOutcome.IGNORED, text
     # HttpCompressionMiddleware ignores what unpacks to more than DOWNLOAD_MAXSIZE, and says why
     if isinstance(error, DownloadCancelledError | IgnoreRequest):
         return FetchOutcome.TOO_LARGE, text

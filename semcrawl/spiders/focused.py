@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Any, Self
 
 from scrapy import signals
@@ -38,7 +39,6 @@ from semcrawl.vocabulary import HTML_FIRST, RDF_FIRST
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 #: what servers answer for a folder when they have no index for it
 _NO_FOLDER = frozenset({403, 404})
-_TOO_MANY = 429
 #: seconds before the first retry; doubled for each further one
 _RETRY_DELAY = 2.0
 
@@ -250,7 +250,7 @@ class FocusedSpider(LinkingSpider):
         A server that is asked too much gets a rest from all requests.
         """
         wait = retry_after(header(response, b"Retry-After"))
-        if response.status == _TOO_MANY:
+        if response.status == HTTPStatus.TOO_MANY_REQUESTS:
             rest = max(wait or 0.0, _RETRY_DELAY * 2**attempt.memo.retries)
             await self.session.frontier.rest(
                 attempt.lease.entry.host, min(rest, self._longest_wait)

@@ -86,6 +86,23 @@ async def test_a_crawl_that_failed_does_not_wait_for_its_server_again(
     await asyncio.wait_for(crawl.session.detach("html"), 3 * LIMIT)
 
 
+async def test_what_is_finished_counts_though_what_was_learned_cannot_be_told(
+    served: ServedRedis, prefix: str
+) -> None:
+    """What one key keeps a session from saying at its end stops nothing else that it has to say."""
+    crawl = Crawl(served.url, prefix, load_strategy("learned", {}))
+    await crawl.begin("http://a/", "http://b/")
+    lease, other = await crawl.fetch(), await crawl.fetch()
+    with served.client() as client:
+        client.set(f"{{{prefix}}}:events", "something else")
+        crawl.session.learn(Outcome(lease.entry.url, Kind.HTML, target=False), "html")
+        crawl.finish(lease)
+        await crawl.session.detach("html")
+        assert client.hget(f"{{{prefix}}}:meta", "done") == b"1"
+        assert client.hlen(f"{{{prefix}}}:lease") == 0
+        assert client.hget(f"{{{prefix}}}:hosts:html", other.entry.host) == b"1"
+
+
 async def test_the_crawl_ends_when_all_is_finished(crawl: Crawl) -> None:
     """Seeds given twice are fetched once, and after the last acknowledgement the crawl is over."""
     assert await crawl.begin("http://a/", "http://a/", "http://b/") == 2

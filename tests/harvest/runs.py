@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 TIMEOUT = 120  # seconds until a run counts as hanging
 
 #: outcomes of links that nothing was sent for
-UNSENT = {"robots-denied", "address-refused", "host-down"}
+UNSENT = {"robots-denied", "address-refused", "host-down", "ignored"}
 
 
 @dataclass

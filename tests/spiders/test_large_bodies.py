@@ -124,6 +124,26 @@ def test_nothing_is_left_behind(run: Run) -> None:
     assert not list(run.folder.glob(".spool-*"))
 
 
+def test_scrapys_cache_gives_none_of_them_back_empty(tmp_path: Path) -> None:
+    with serve(DemoWeb(), handlers={"d.example": answer}) as server:
+        first, second = (
+            harvest(
+                f"{D}/",
+                "--fast",
+                *("-s", "RETRY_TIMES=0"),
+                *("-s", f"SEMCRAWL_MAX_SIZE_IN_MEMORY={LIMIT}"),
+                *("-s", "HTTPCACHE_ENABLED=1", "-s", f"HTTPCACHE_DIR={tmp_path / 'cache'}"),
+                folder=tmp_path / name,
+                proxy=server.proxy_url,
+            )
+            for name in ("first", "second")
+        )
+    assert first.documents()[f"{D}/big.nt"] == 2_000
+    assert second.documents() == first.documents()
+    assert sorted(second.quads) == sorted(first.quads)
+    assert second.outcomes()[f"{D}/table.csv"] == first.outcomes()[f"{D}/table.csv"]
+
+
 def test_a_body_moves_to_disk_and_can_be_read_by_several(tmp_path: Path) -> None:
     buffer = BodyBuffer(b"abc", 5, tmp_path)
     buffer.write(b"de")

@@ -29,7 +29,7 @@ SCRIPT = """
 import json, sys
 from scrapy import Request
 from scrapy.crawler import AsyncCrawlerProcess
-from scrapy.exceptions import CloseSpider, DropItem
+from scrapy.exceptions import CloseSpider, DropItem, IgnoreRequest
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.spiders.html import HtmlSpider
 
@@ -112,6 +112,15 @@ class Middleware(Base):
 class Broken(Base):
     name = "broken"
     custom_settings = {"SPIDER_MIDDLEWARES": {Fails: 10}}
+
+class Ignores:
+    def process_request(self, request):
+        if request.url.endswith("/a.ttl"):
+            raise IgnoreRequest("not this one")
+
+class Ignoring(Base):
+    name = "ignoring"
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {Ignores: 543}}
 
 class Pipeline:
     def process_item(self, item):
@@ -237,6 +246,10 @@ def test_requests_with_callbacks_are_asked_for_once(crawls: Crawls) -> None:
 def test_depth_limit_and_allowed_domains_hold(crawls: Crawls) -> None:
     assert set(crawls.documents("shallow")) == {"/a.ttl"}
     assert set(crawls.documents("bounded")) == ALL - {"http://e.example/c.ttl"}
+
+
+def test_what_a_middleware_of_theirs_ignores_was_not_sent(crawls: Crawls) -> None:
+    assert crawls.outcomes("ignoring")["/a.ttl"] == ["ignored"]
 
 
 def test_their_pipeline_may_drop_documents_and_fail(crawls: Crawls) -> None:
