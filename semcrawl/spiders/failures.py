@@ -57,7 +57,8 @@ def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
     if isinstance(error, HostDown):
         return FetchOutcome.HOST_DOWN, text
     if isinstance(error, IgnoreRequest) and error.__cause__ is None:
-        forbidden = text == _FORBIDDEN
+        robots = RobotsUnavailable | RobotsUnreachable
+        forbidden = isinstance(error, robots) or text == _FORBIDDEN
         return FetchOutcome.ROBOTS_DENIED if forbidden else FetchOutcome.IGNORED, text
     # HttpCompressionMiddleware ignores what unpacks to more than DOWNLOAD_MAXSIZE, and says why
     if isinstance(error, DownloadCancelledError | IgnoreRequest):
