@@ -15,7 +15,7 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance import Ranked, Relevance
 from semcrawl.relevance.contract import Restrained
 from semcrawl.tally import LeftOut
-from semcrawl.urls import netloc_of, pay_level_domain
+from semcrawl.urls import host_of, netloc_of, pay_level_domain
 
 #: key of a link that goes to the front of its group
 FRONT = -1e300
@@ -150,6 +150,24 @@ class Intake:
             self.roots.update(roots)
             self.roots |= await self._saved_roots()
             await self.frontier.remember(_ROOTS, "\n".join(sorted(self.roots)).encode())
+
+    async def know_seeds_of(self, leases: Iterable[Lease]) -> None:
+        """Look up the seeds of other workers when a link lies off those that are known here.
+
+        To be awaited before these links are asked for: scope hangs on it what their pages give.
+        """
+        roots = self.roots
+        for lease in leases:
+            host = host_of(lease.entry.url)
+            # (a seed that names a private address is asked for by that name)
+            seed = "p" not in lease.entry.payload
+            if pay_level_domain(host) not in roots or (seed and host not in roots):
+                await self.know_all_seeds()
+                return
+
+    async def know_all_seeds(self) -> None:
+        """Add to :attr:`roots` what other workers added."""
+        self.roots |= await self._saved_roots()
 
     async def _saved_roots(self) -> set[str]:
         return set((await self.frontier.recall(_ROOTS) or b"").decode().split())

@@ -63,6 +63,7 @@ class CrawlSession:
         self._taker = Taker(
             *(frontier, strategy, options, self._learning, self._leases),
             left=self._left,
+            prepare=self.intake.know_seeds_of,
             deliver=self._deliver,
         )
         #: fetches that the frontier has not been told of: host, and whether it was a target
@@ -76,6 +77,7 @@ class CrawlSession:
         self._opened = False
         self._opening = asyncio.Lock()
         self._heard_at = 0.0
+        self._seeds_known_at = 0.0
 
     # -- life
     async def open(self) -> None:
@@ -314,6 +316,9 @@ class CrawlSession:
             self._heard_at = now
             if not heard:
                 await self._learning.hear()
+        if now - self._seeds_known_at >= self.options.event_interval:
+            self._seeds_known_at = now
+            await self.intake.know_all_seeds()
 
     def _patiently(self) -> float:
         """Seconds to wait for answers, this worker's or another's."""

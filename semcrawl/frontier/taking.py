@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.learning import SharedLearning, first_asked
@@ -23,7 +23,8 @@ _OVERDUE = 2.0
 class Taker:
     """Takes links as long as there is room, from the queue that pays best first.
 
-    ``left`` tells how many requests may still be sent at all; ``deliver`` gets each link.
+    ``left`` tells how many requests may still be sent at all; ``prepare`` is awaited with the links
+    taken, before ``deliver`` gets each.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Taker:
         leases: LeaseBook,
         *,
         left: Callable[[], int],
+        prepare: Callable[[Sequence[Lease]], Awaitable[None]],
         deliver: Callable[[Lease], None],
     ) -> None:
         self.shares = QueueShares()
@@ -48,6 +50,7 @@ class Taker:
         self._learning = learning
         self._leases = leases
         self._left = left
+        self._prepare = prepare
         self._deliver = deliver
 
     def room(self) -> int:
@@ -82,6 +85,7 @@ class Taker:
                 leases = await self._frontier.take(left, [queue], over=over)
                 over = ()
                 left -= len(leases)
+                await self._prepare(leases)
                 for lease in leases:
                     self._leases.hand_out(lease)
                     self._strategy.taken([first_asked(lease.entry)])
@@ -105,6 +109,7 @@ class Taker:
                         self._learning.hear_taken([lease.entry for lease in leases])
                     room -= len(leases)
                     taken += len(leases)
+                    await self._prepare(leases)
                     for lease in leases:
                         self._leases.hand_out(lease)
                         self._deliver(lease)

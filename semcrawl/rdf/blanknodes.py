@@ -17,6 +17,11 @@ from itertools import count
 _MADE_UP = re.compile(rb"[a-f][0-9a-f]{19,31}\Z")
 
 
+def skolem_iris(base: str) -> re.Pattern[bytes]:
+    """Return what the IRIs begin with that :class:`BlankNodeNames` gives under a Skolem base."""
+    return re.compile(re.escape(f"{base.rstrip('/')}/b".encode()) + rb"[0-9a-f]{20}[xn]")
+
+
 class BlankNodeNames:
     """Renames the blank nodes of one document.
 

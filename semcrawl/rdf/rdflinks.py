@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from semcrawl.links import Link
+from semcrawl.rdf.blanknodes import skolem_iris
 from semcrawl.rdf.options import Position, ReadOptions
 from semcrawl.rdf.patterns import re
 
@@ -37,7 +38,7 @@ def find_links(lines: Iterable[bytes], url: str, options: ReadOptions) -> Iterat
     """Yield the links in pieces of whole N-Quads ``lines`` of the document at ``url``.
 
     Fragments are stripped, every IRI comes once, at its first place, and the document itself never;
-    only http and https. At most ``options.max_links``.
+    only http and https, and no blank node that we named ourselves. At most ``options.max_links``.
     """
     own = url.partition("#")[0].encode("utf-8", "replace")
     seen = {own}
@@ -48,6 +49,7 @@ def find_links(lines: Iterable[bytes], url: str, options: ReadOptions) -> Iterat
     properties = {p.encode() for p in options.link_properties}
     rdf_type = RDF_TYPE.encode()
     left = options.max_links
+    ours = skolem_iris(options.skolem_base) if options.skolem_base else None
     for piece in lines:
         for subject, predicate, object_, graph in _QUAD.findall(piece):
             candidates: list[tuple[bytes, Position]] = []
@@ -64,6 +66,8 @@ def find_links(lines: Iterable[bytes], url: str, options: ReadOptions) -> Iterat
             for iri, place in candidates:
                 target = iri.partition(b"#")[0]
                 if target in seen or not target.startswith(_FETCHABLE):
+                    continue
+                if ours is not None and ours.match(target):
                     continue
                 if left <= 0:
                     return

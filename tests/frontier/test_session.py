@@ -31,10 +31,11 @@ class Crawl:
         prefix: str,
         strategy: Relevance | None = None,
         penalty_after: int = 0,
+        worker: str = "w1",
         **options: object,
     ) -> None:
         frontier = RedisFrontier(
-            address, prefix=prefix, worker_id="w1",
+            address, prefix=prefix, worker_id=worker,
             options=FrontierOptions(delay=0.0, concurrency=100, penalty_after=penalty_after),
         )  # fmt: skip
         strategy = strategy or load_strategy("breadth-first", {})
@@ -272,3 +273,42 @@ async def test_a_host_without_targets_lets_others_go_first(crawl: Crawl) -> None
         crawl.session.learn(Outcome(lease.entry.url, Kind.HTML, target=False), "html")
         crawl.finish(lease)
     assert asked == ["barren", "barren", "other"]
+
+
+@pytest.fixture
+async def two_workers(embedded: EmbeddedRedis, prefix: str) -> AsyncIterator[list[Crawl]]:
+    """Workers of one crawl, which goes on as long as a link of the first one has no answer."""
+    address, name = str(embedded.socket), f"two-{prefix}"
+    crawls = [
+        Crawl(address, name, worker=worker, shared=True, event_interval=interval)
+        for worker, interval in (("one", 0.05), ("two", 1000.0))
+    ]
+    await crawls[0].begin("http://a/")
+    await crawls[0].fetch()
+    await crawls[1].begin()
+    yield crawls
+    for crawl in crawls:
+        await crawl.session.detach("html")
+
+
+async def test_a_worker_knows_the_site_of_a_seed_that_another_planted(
+    two_workers: list[Crawl],
+) -> None:
+    """Before it asks for the seed: what is found there would be out of scope else."""
+    one, two = two_workers
+    one.session.drain()
+    await one.session.intake.widen({"site.example", "www.site.example"})
+    await one.session.intake.plant([("http://www.site.example/", LinkMemo())], "html")
+    two.session.wake()
+    assert (await two.fetch()).entry.url == "http://www.site.example/"
+    assert two.session.intake.roots == {"site.example", "www.site.example"}
+
+
+async def test_a_worker_hears_of_sites_that_others_were_given(two_workers: list[Crawl]) -> None:
+    """Pages of the sites that it knows may link there."""
+    one, two = two_workers
+    await two.session.intake.widen({"late.example"})
+    async with asyncio.timeout(LIMIT):
+        while one.session.intake.roots != {"late.example"}:
+            one.session.wake()
+            await asyncio.sleep(0.01)

@@ -42,3 +42,12 @@ def test_no_blank_node_is_left_and_literals_are_untouched(body: str, media: str)
         assert one == " ".join(terms)
     assert skolem.nquads == read(body.encode(), URL, media, OPTIONS).nquads
     assert f"<{BASE}/b".encode() in skolem.nquads
+
+
+def test_names_that_we_gave_are_no_links() -> None:
+    """A crawl must not ask for them; other addresses under the same base are links like any."""
+    options = ReadOptions(skolem_base="http://example.org/")
+    body = b"[] <http://a/p> [ <http://a/p> <http://example.org/blog> ], <http://a/o> ."
+    reading = read(body, URL, "text/turtle", options)
+    assert b"<http://example.org/b" in reading.nquads.replace(b"<http://example.org/blog>", b"")
+    assert {link.iri for link in reading.links} == {"http://example.org/blog", "http://a/o"}
