@@ -299,5 +299,6 @@ SEMCRAWL_RANDOM_SEED = 0
 #: --export-model` writes it); empty: none.
 SEMCRAWL_MODEL = ""
 
-#: Strategy `learned`: constants of the model by name (a mapping, or JSON); see `LearnedOptions`.
+#: Strategy `learned`: constants of the model by name (a mapping, or JSON): the fields of
+#: `LearnedOptions` in `semcrawl/relevance/learned/options.py`.
 SEMCRAWL_LEARNED_OPTIONS: dict[str, object] = {}
