@@ -50,16 +50,18 @@ class Command(OneLineErrors):
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Deliver until nothing waits."""
-        documents = quads = refused = 0
+        documents = quads = removed = refused = 0
         deliverer = open_deliverer(self.own_settings, Path(args[0]))
         if opts.again:
             deliverer.start_again()
         while (step := deliverer.step()) is not None:
             documents += step.documents
             quads += step.quads
+            removed += step.removed
             refused += len(step.refused)
             for entry in step.refused:
                 print(f"refused: {entry.url}: {entry.error}", file=sys.stderr)
         deliverer.close()
-        print(f"{documents:,} documents with {quads:,} quads delivered, {refused:,} refused")
+        gone = f"{removed:,} that are gone removed, " if removed else ""
+        print(f"{documents:,} documents with {quads:,} quads delivered, {gone}{refused:,} refused")
         self.exitcode = 1 if refused else 0

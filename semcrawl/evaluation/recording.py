@@ -20,6 +20,8 @@ from semcrawl.evaluation.world import REDIRECTS, Answer
 from semcrawl.rdf import detect
 from semcrawl.urls import netloc_of, normalise, path_of, resolve
 
+#: statuses that say what is there, or that nothing is
+_LASTING = frozenset({200, 301, 308, 404, 410})
 _HEAD = 16_384  # bytes looked at to tell what a body is
 #: ``.open``: a file that a crawl was still writing when it ended
 _ENDINGS = (".warc", ".warc.gz", ".warc.gz.open")
@@ -41,13 +43,20 @@ class _Place:
     file: Path
     offset: int
     answer: Answer
+    #: when it was asked for (ISO 8601)
+    date: str = ""
+
+    @property
+    def rank(self) -> tuple[bool, str]:
+        """Of several responses to one URL the largest counts."""
+        return self.answer.status in _LASTING, self.date
 
 
 class RecordedWorld:
     """The pages of a recorded crawl; what it did not fetch answers 404.
 
-    Of several responses to one URL the last with status 200 counts. Bodies are read from the files
-    when they are asked for.
+    Of several responses to one URL the last counts that says what is there, or that nothing is: a
+    re-visit's 304 and what may pass do not. Bodies are read from the files when they are asked for.
     """
 
     def __init__(self, name: str, places: dict[str, _Place], starts: tuple[str, ...]) -> None:
@@ -70,12 +79,12 @@ class RecordedWorld:
         for path in paths:
             try:
                 with path.open("rb") as file:
-                    for url, offset, answer in _responses(file):
+                    for url, offset, answer, date in _responses(file):
                         if not first and path_of(url) != "/robots.txt":
                             first = url
-                        known = places.get(url)
-                        if known is None or answer.status == 200 or known.answer.status != 200:
-                            places[url] = _Place(path, offset, answer)
+                        place = _Place(path, offset, answer, date)
+                        if url not in places or place.rank >= places[url].rank:
+                            places[url] = place
             except OSError as error:
                 raise UsageError(f"{path}: {error.strerror or error}") from None
         if not first:
@@ -120,8 +129,8 @@ class RecordedWorld:
         return b""
 
 
-def _responses(file: BinaryIO) -> Iterator[tuple[str, int, Answer]]:
-    """Yield URL, offset and answer of every whole response."""
+def _responses(file: BinaryIO) -> Iterator[tuple[str, int, Answer, str]]:
+    """Yield URL, offset, answer and date of every whole response."""
     for record, offset in _records(file):
         url = normalise(record.rec_headers.get_header("WARC-Target-URI") or "")
         if record.rec_type != "response" or url is None or not record.http_headers:
@@ -131,7 +140,7 @@ def _responses(file: BinaryIO) -> Iterator[tuple[str, int, Answer]]:
             pass
         if record.raw_stream.limit > 0:  # cut off
             return
-        yield url, offset, answer
+        yield url, offset, answer, record.rec_headers.get_header("WARC-Date") or ""
 
 
 def _records(file: BinaryIO) -> Iterator[tuple[Any, int]]:

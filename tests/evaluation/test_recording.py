@@ -1,3 +1,5 @@
+from io import BytesIO
+
 import pytest
 
 from semcrawl.errors import UsageError
@@ -6,6 +8,7 @@ from semcrawl.evaluation.worlds import load_worlds
 from semcrawl.vocabulary import Kind
 
 warcwriter = pytest.importorskip("warcio.warcwriter")
+StatusAndHeaders = pytest.importorskip("warcio.statusandheaders").StatusAndHeaders
 
 PAGE = b'<html><body><a href="x.ttl">data</a></body></html>'
 TURTLE = b"<urn:a> <urn:b> <urn:c> ."
@@ -21,21 +24,26 @@ RESPONSES = [
 
 @pytest.fixture
 def recording(tmp_path):
-    from io import BytesIO
-
-    from warcio.statusandheaders import StatusAndHeaders
-
     path = tmp_path / "semcrawl-1.warc.gz.open"
+    record(path, RESPONSES)
+    return path
+
+
+def record(path, responses, date="2026-01-01T00:00:00Z"):
     with path.open("wb") as file:
         writer = warcwriter.WARCWriter(file, gzip=True)
         writer.write_record(writer.create_warcinfo_record("x", {"software": "test"}))
-        for url, status, headers, body in RESPONSES:
+        for url, status, headers, body in responses:
             http = StatusAndHeaders(f"{status} X", list(headers.items()), protocol="HTTP/1.1")
-            record = writer.create_warc_record(
-                url, "response", payload=BytesIO(body), length=len(body), http_headers=http
+            response = writer.create_warc_record(
+                url,
+                "response",
+                payload=BytesIO(body),
+                length=len(body),
+                http_headers=http,
+                warc_headers_dict={"WARC-Date": date},
             )
-            writer.write_record(record)
-    return path
+            writer.write_record(response)
 
 
 def test_a_recorded_crawl_answers_as_the_servers_did(recording):
@@ -52,6 +60,18 @@ def test_a_recorded_crawl_answers_as_the_servers_did(recording):
     assert data.document == world.fetch("http://b.example/copy").document
     assert world.robots("a.example") == "User-agent: *"
     assert world.fetch("http://a.example/never").status == 404
+
+
+@pytest.mark.parametrize(
+    ("second", "status"), [(304, 200), (503, 200), (302, 200), (404, 404), (410, 410), (301, 301)]
+)
+@pytest.mark.parametrize("name", ["a.warc.gz", "z.warc.gz"])
+def test_a_recorded_site_is_as_it_was_seen_last(recording, name, second, status):
+    """In whatever order its files come; what says nothing of what is there does not count."""
+    url = "http://a.example/x.ttl"
+    again = [(url, second, {"Location": "/"} if second in (301, 302) else {}, b"")]
+    record(recording.parent / name, again, "2026-01-02T00:00:00Z")
+    assert RecordedWorld.load(find_recording(recording.parent)).fetch(url).status == status
 
 
 def test_a_record_cut_off_by_a_crash_is_left_out(recording):

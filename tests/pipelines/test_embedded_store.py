@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 from scrapy.settings import Settings
 
+from semcrawl.commands.load import Command
 from semcrawl.pipelines.quadsfile import QuadsFile
 from semcrawl.pipelines.stores.delivery import Deliverer
 from semcrawl.pipelines.stores.embedded import EmbeddedStore
 from semcrawl.pipelines.stores.opening import open_deliverer
+from tests.inprocess import exit_status
 
 from .deliveries import change, counts_of_embedded, counts_of_file, deliver, fill
 
@@ -23,6 +27,21 @@ def test_the_embedded_store_holds_what_the_file_holds(job):
         file.compact()
         assert counts_of_embedded(job / "store") == counts_of_file(job)
     file.close()
+
+
+def test_what_is_gone_is_not_told_of_as_delivered(job, capsys):
+    file = QuadsFile(job)
+    fill(file)
+    change(file)
+    file.close()
+    assert exit_status(Command(), str(job), "--store", "embedded") == 0
+    with sqlite3.connect(job / "crawl.db") as ledger:
+        left = "SELECT count(*), sum(quads) FROM document WHERE gone_at IS NULL"
+        documents, quads = ledger.execute(left).fetchone()
+    told = (
+        f"{documents} documents with {quads:,} quads delivered, 1 that are gone removed, 0 refused"
+    )
+    assert capsys.readouterr().out.startswith(told)
 
 
 def test_a_new_embedded_store_is_filled_from_the_start(job):

@@ -41,6 +41,8 @@ class Delivered:
 
     documents: int = 0
     quads: int = 0
+    #: documents that are gone, whose graphs the store has no more
+    removed: int = 0
     refused: list[Refused] = field(default_factory=list)
     #: whether more was waiting than a batch holds
     more: bool = False
@@ -54,6 +56,8 @@ class _Batch:
     files: ExitStack
     #: (URL, revision, statements) in order of revision
     documents: list[tuple[str, int, int]] = field(default_factory=list)
+    #: URLs of those that are gone
+    gone: set[str] = field(default_factory=set)
     #: graphs by document URL
     graphs: dict[str, list[str]] = field(default_factory=dict)
     spans: dict[str, list[Span]] = field(default_factory=dict)
@@ -165,8 +169,10 @@ class Deliverer:
                     middle = len(documents) // 2
                     todo += [documents[middle:], documents[:middle]]
             else:
-                result.documents += len(documents)
-                result.quads += sum(quads for _, _, quads in documents)
+                there = [quads for url, _, quads in documents if url not in batch.gone]
+                result.documents += len(there)
+                result.quads += sum(there)
+                result.removed += len(documents) - len(there)
         return result
 
     def _next_batch(self, spool: Spool) -> _Batch | None:
@@ -190,6 +196,8 @@ class Deliverer:
                     batch.new.add(graph)
                 if row.gone_at is None:
                     batch.spans[graph] = [own.span(row)]
+                else:
+                    batch.gone.add(row.url)
             others = [
                 looks.enter_context(other.opened())
                 for other in self._spools()
