@@ -33,9 +33,16 @@ class DocumentHistory:
     Use it inside one transaction: :meth:`note` for each item of the batch, then :meth:`flush`.
     """
 
-    def __init__(self, connection: Connection, items: Iterable[RdfDocument | FetchRecord]) -> None:
-        """Look up what is known of the items' documents."""
+    def __init__(
+        self,
+        connection: Connection,
+        items: Iterable[RdfDocument | FetchRecord],
+        *,
+        pages: bool = False,
+    ) -> None:
+        """Look up what is known of the items' documents, which are the data of ``pages`` or RDF."""
         self._connection = connection
+        self._pages = pages
         keys = {
             url_key(item.url) for item in items if isinstance(item, RdfDocument) or item.revisit
         }
@@ -85,7 +92,8 @@ class DocumentHistory:
             return Written.NOTHING
         key = url_key(record.url)
         known = self._known.get(key)
-        is_gone = says_gone(record)
+        # (an RDF document in the place of a page holds no data of a page)
+        is_gone = says_gone(record) or (self._pages and record.outcome is FetchOutcome.FETCHED_RDF)
         if (
             known is None
             or record.started_at <= known.last_seen_at

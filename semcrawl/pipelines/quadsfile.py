@@ -48,6 +48,7 @@ class QuadsFile:
         Raises ``StoreError`` when the folder cannot be written.
         """
         self.path = folder / name
+        self._of_pages = ledger == EMBEDDED_LEDGER
         self._end = 0
         self._next_revision = 1
         #: bytes that the ledger promises and the file lacks (someone else cut it)
@@ -97,7 +98,7 @@ class QuadsFile:
     def _append_all(
         self, connection: Connection, items: Sequence[RdfDocument | FetchRecord]
     ) -> list[Written]:
-        history = DocumentHistory(connection, items)
+        history = DocumentHistory(connection, items, pages=self._of_pages)
         written = [
             self._append(connection, history, item)
             if isinstance(item, RdfDocument)

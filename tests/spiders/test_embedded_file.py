@@ -71,6 +71,8 @@ async def test_what_a_dead_writer_left_half_written_is_cut_off(tmp_path: Path) -
         (FetchRecord(PAGE, FetchOutcome.HTTP_ERROR, status=404), True),
         (FetchRecord(PAGE, FetchOutcome.FETCHED_HTML, status=200), True),
         (FetchRecord(PAGE, FetchOutcome.FETCHED_HTML, status=200, quads=1), False),
+        (FetchRecord(PAGE, FetchOutcome.FETCHED_RDF, status=200, quads=1), True),
+        (FetchRecord(PAGE, FetchOutcome.PARSE_ERROR, status=200), False),
         (FetchRecord(PAGE, FetchOutcome.NOT_MODIFIED, status=304), False),
         (FetchRecord(PAGE, FetchOutcome.TIMEOUT), False),
     ],
