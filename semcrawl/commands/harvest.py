@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from scrapy.exceptions import UsageError as ScrapyUsageError
 from scrapy.settings import BaseSettings
-from scrapy.utils.conf import feed_process_params_from_cli
 
 from semcrawl.command import OneLineErrors
 from semcrawl.console import complain, error_handler
 from semcrawl.errors import UsageError
-from semcrawl.exporters.storage import local_path
+from semcrawl.exporters.asked import asked_feeds
 from semcrawl.frontier.opening import SessionSource
 from semcrawl.harvestreport import (
     RunFigures,
@@ -151,8 +147,7 @@ class Command(OneLineErrors):
             if option is not None:
                 settings.set(name, option, "cmdline")
         if opts.output or opts.overwrite_output:
-            feeds = _feeds(settings, opts)
-            _check_feeds(feeds)
+            feeds = asked_feeds(settings, opts.output, opts.overwrite_output)
             settings.set("FEEDS", feeds, "cmdline")
         if opts.revisit and args and "://" not in args[0] and not args[0].startswith("@"):
             opts.out = args.pop(0)
@@ -305,34 +300,6 @@ class Command(OneLineErrors):
 
     def _bytes_saved(self) -> int:
         return sum(self._stats("semcrawl/filtered/bytes_saved"))
-
-
-def _feeds(settings: BaseSettings, opts: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """Return the feeds that ``-o`` or ``-O`` ask for."""
-    try:
-        return feed_process_params_from_cli(
-            settings, opts.output, overwrite_output=opts.overwrite_output
-        )
-    except ScrapyUsageError as error:
-        raise UsageError(str(error)) from None
-
-
-def _check_feeds(feeds: Iterable[str]) -> None:
-    """Raise ``UsageError`` for a file that cannot be written: a crawl may take days to find out."""
-    for uri in feeds:
-        path = local_path(uri)
-        if path is None:
-            continue
-        folder = next(above for above in path.absolute().parents if above.exists())
-        if path.is_dir():
-            reason = "Is a directory"
-        elif not folder.is_dir():
-            reason = "Not a directory"
-        elif not os.access(path if path.exists() else folder, os.W_OK):
-            reason = "Permission denied"
-        else:
-            continue
-        raise UsageError(f"cannot write {uri}: {reason}")
 
 
 def _write_tables(database: str, folder: Path) -> None:

@@ -1,0 +1,46 @@
+"""The feeds that ``-o`` and ``-O`` ask for, checked before a crawl begins."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from scrapy.exceptions import UsageError as ScrapyUsageError
+from scrapy.settings import BaseSettings
+from scrapy.utils.conf import feed_process_params_from_cli
+
+from semcrawl.errors import UsageError
+from semcrawl.exporters.storage import local_path
+
+
+def asked_feeds(
+    settings: BaseSettings, output: list[str] | None, overwrite: list[str] | None
+) -> dict[str, dict[str, Any]]:
+    """Return the feeds, by URI, as the setting ``FEEDS`` wants them.
+
+    Raises ``UsageError`` for a format that there is not, and for a file that cannot be written: a
+    crawl may take days to find out.
+    """
+    try:
+        feeds = feed_process_params_from_cli(settings, output or [], overwrite_output=overwrite)
+    except ScrapyUsageError as error:
+        raise UsageError(str(error)) from None
+    for uri in feeds:
+        if reason := _why_not(uri):
+            raise UsageError(f"cannot write {uri}: {reason}")
+    return feeds
+
+
+def _why_not(uri: str) -> str:
+    """Say why a feed cannot be written on this machine; nothing for one that can."""
+    path = local_path(uri)
+    if path is None:
+        return ""
+    folder = next(above for above in path.absolute().parents if above.exists())
+    if path.is_dir():
+        return "Is a directory"
+    if not folder.is_dir():
+        return "Not a directory"
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        return "Permission denied"
+    return ""
