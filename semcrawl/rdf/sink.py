@@ -146,14 +146,15 @@ class QuadSink:
         if self.rewrite is not None:
             lines = self.rewrite(lines)
         finished = self._named(lines)
-        self.size += len(finished)
-        if self.size > self._options.max_nquads_bytes:
+        if self.size + len(finished) > self._options.max_nquads_bytes:
+            self.quads = before  # what is not written does not count
             raise LimitReached(f"more than {self._options.max_nquads_bytes} bytes of N-Quads")
-        if time.monotonic() > self._end:
-            raise LimitReached(f"not finished after {self._options.max_seconds:g} seconds")
+        self.size += len(finished)
         if self.spool is None and self.size > self._options.spool_above:
             self._to_file()
         self._out.write(finished)
+        if time.monotonic() > self._end:
+            raise LimitReached(f"not finished after {self._options.max_seconds:g} seconds")
         return self.quads - before
 
     def _named(self, lines: bytes) -> bytes | bytearray:
