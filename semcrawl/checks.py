@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,10 @@ _CHOICES = {
     "SEMCRAWL_REVISIT_POLICY": ("uniform", "proportional"),
     "SEMCRAWL_STORE_AUTH": ("basic", "digest"),
 }
+#: settings of which 0 would leave nothing to read
+_AT_LEAST_ONE = frozenset(
+    {"SEMCRAWL_MAX_LINKS_PER_PAGE", "SEMCRAWL_MAX_NESTING", "SEMCRAWL_MAX_SIZE_IN_MEMORY"}
+)
 _BOOLEANS = frozenset({"1", "0", "true", "false", "True", "False"})
 
 
@@ -64,8 +69,12 @@ def _check(name: str, value: Any, default: Any) -> None:
         except ValueError:
             kind = "a whole number" if whole else "a number"
             raise UsageError(f"{name} must be {kind}, not {value!r}") from None
+        if math.isnan(number):
+            raise UsageError(f"{name} must be a number, not {value!r}")
         if number < 0 <= default:
             raise UsageError(f"{name} must not be negative, as {value} is")
+        if number < 1 and name in _AT_LEAST_ONE:
+            raise UsageError(f"{name} must be 1 or more, not {value}")
 
 
 def check_log(settings: BaseSettings) -> None:

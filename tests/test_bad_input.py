@@ -58,6 +58,8 @@ def test_a_wrong_setting_is_named(folder: Path) -> None:
         ("SEMCRAWL_STORE_URL=store", "http"),
         ("SEMCRAWL_STORE_AUTH=none", "digest"),
         ("SEMCRAWL_METADATA_URL=here", "no database URL"),
+        ("SEMCRAWL_MAX_NESTING=0", "SEMCRAWL_MAX_NESTING must be 1 or more, not 0"),
+        ("SEMCRAWL_MAX_CRAWL_DELAY=nan", "SEMCRAWL_MAX_CRAWL_DELAY must be a number"),
     ],
 )
 def test_a_setting_that_cannot_be_is_told_in_one_line(
