@@ -180,6 +180,8 @@ def test_ctrl_c_while_libraries_are_loaded_is_quiet() -> None:
     program = """
 import signal, sys
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which may be ignored here
+
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
         if name == "scrapy":
