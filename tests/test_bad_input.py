@@ -198,7 +198,7 @@ main(["semcrawl", "version"])
 @slow
 def test_a_folder_where_nothing_was_begun(folder: Path) -> None:
     empty = folder.with_suffix(".jsonl")
-    empty.write_text('{"kind": "frontier", "format": 1}')
+    empty.write_text('{"kind": "frontier", "format": 2}\n{"kind": "end", "lines": 1}\n')
     assert semcrawl("frontier", str(folder), "--import", str(empty), folder=folder).status == 0
     run = harvest(folder=folder)
     assert run.status == 1
