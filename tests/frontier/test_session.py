@@ -73,6 +73,7 @@ async def crawl(
     await crawl.session.detach("html")
 
 
+@pytest.mark.slow
 async def test_a_crawl_that_failed_does_not_wait_for_its_server_again(
     start_served: Callable[..., ServedRedis], prefix: str
 ) -> None:

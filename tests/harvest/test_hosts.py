@@ -21,6 +21,7 @@ def closed_port() -> Iterator[int]:
         yield taken.getsockname()[1]
 
 
+@pytest.mark.slow
 def test_a_host_that_is_gone_is_not_asked_for_ever(tmp_path: Path, closed_port: int) -> None:
     """After four network errors in a row the rest of its links end as host-down, unsent."""
     seeds = [f"http://127.0.0.1:{closed_port}/{number}" for number in range(12)]

@@ -22,6 +22,7 @@ def test_links_that_wait_for_robots_txt_at_the_same_time_all_obey_it(tmp_path: P
     assert [run.outcomes()[seed] for seed in seeds] == [["robots-denied"]] * len(seeds)
 
 
+@pytest.mark.slow
 def test_requests_to_a_host_start_as_far_apart_as_robots_txt_asks(tmp_path: Path) -> None:
     delay = 0.3
     log = tmp_path / "requests.jsonl"
@@ -103,6 +104,7 @@ def test_a_host_that_refuses_everything_is_given_up(tmp_path: Path) -> None:
     assert pages(log) <= 10
 
 
+@pytest.mark.slow
 def test_a_host_whose_robots_txt_fails_is_left_alone(tmp_path: Path) -> None:
     """Until it is there: then what waited is fetched."""
     log = tmp_path / "requests.jsonl"

@@ -44,6 +44,7 @@ def test_what_is_in_named_graphs(body: str, named: bool) -> None:
     assert sum(line.endswith(f" <{URL}> .") for line in lines) == len(others)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=12))
 def test_nothing_changes_when_it_is_told_with_errors_too(pieces: list[str]) -> None:

@@ -14,6 +14,8 @@ from harvest.runs import TIMEOUT, Run, environment
 from semcrawl.demo import DemoWeb, serve
 from spiders.site import handler, page
 
+pytestmark = pytest.mark.slow
+
 HOST = "http://d.example"
 TURTLE = "text/turtle"
 SITE = {

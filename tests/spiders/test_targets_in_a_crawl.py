@@ -117,6 +117,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_a_fault_of_the_reader_is_a_recorded_outcome(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with serve(DemoWeb(), handlers={"d.example": handler(SITE)}) as server:
