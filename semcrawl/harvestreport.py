@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import textwrap
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from rich.table import Table
 
 from semcrawl.metadata.database import connect
 from semcrawl.metadata.summary import Summary, last_problem, summarise
-from semcrawl.pipelines.files import FILES_FOLDER, kept_files
+from semcrawl.pipelines.files import FILES_FOLDER
 from semcrawl.urls import host_of
 from semcrawl.wholefiles import whole_file
 
@@ -24,7 +25,7 @@ _NAME = "summary.json"
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """What only this run knows, beside the records."""
+    """What the records do not tell."""
 
     #: bytes of bodies that the fetch filter spared
     bytes_saved: int = 0
@@ -36,6 +37,8 @@ class RunFigures:
     gave_up: bool = False
     #: a link to the host out of scope that most links lead to, and how many there are
     left_out: tuple[str, int] = ("", 0)
+    #: URLs of the files that are kept for their media types, with hashes of their contents
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 def last_summary(folder: Path) -> dict[str, Any]:
@@ -56,8 +59,8 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
         engine.dispose()
     data = summary.as_dict()
     data["bytes_saved"] = run.bytes_saved + int(last_summary(folder).get("bytes_saved", 0))
-    if files := kept_files(folder):
-        data["files"] = len(files)
+    if run.files:
+        data["files"] = len(run.files)
     data["waiting"] = run.waiting
     if run.expected_left is not None:
         data["expected_left"] = round(run.expected_left, 1)
@@ -108,10 +111,10 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
             f"Embedded in pages: {summary.embedded_quads:,} quads in "
             f"{summary.embedded_documents:,} pages, in {folder / 'embedded.nq'}"
         )
-    if files := kept_files(folder):
+    if run.files:
         console.print(
-            f"Files of the wanted media types: {len(files):,} ({len(set(files.values())):,} "
-            f"different), in {folder / FILES_FOLDER}"
+            f"Files of the wanted media types: {len(run.files):,} "
+            f"({len(set(run.files.values())):,} different), in {folder / FILES_FOLDER}"
         )
     if run.waiting:
         left = f"Left: {run.waiting:,} links wait"

@@ -24,6 +24,7 @@ from semcrawl.harvestreport import (
 )
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.metadata.parquet import check_parquet, write_parquet
+from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.lost import lost_results
 from semcrawl.pipelines.stores.opening import check_store_settings, open_deliverer
 from semcrawl.relevance import STRATEGIES
@@ -196,6 +197,7 @@ class Command(OneLineErrors):
             expected_left=outlook.expected_left,
             gave_up=outlook.gave_up,
             left_out=session.intake.left_out.most,
+            files=kept_files(folder),
         )
         database = _metadata_url(self.own_settings, folder)
         summary = write_summary(folder, database, run)
