@@ -261,8 +261,14 @@ def pay_level_domain(host: str) -> str:
 
 def host_of(url: str) -> str:
     """Return the lower-case host name of a URL, without port; ``""`` if there is none."""
+    return _host_in("/".join(url.split("/", 3)[:3]))
+
+
+@lru_cache(maxsize=4096)
+def _host_in(start: str) -> str:
+    """Return the host name in what stands before a URL's path."""
     try:
-        return (urlsplit(url).hostname or "").lower()
+        return (urlsplit(start).hostname or "").lower()
     except ValueError:
         return ""
 

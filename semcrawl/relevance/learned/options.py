@@ -59,7 +59,7 @@ class LearnedOptions:
     refresh_all_surprise: float = 0.5
     #: … except those of the first so many links of the host, refreshed with the next answers
     first: int = 64
-    #: … once they were off by so much in all
+    #: … once they were off by so much in all; where nothing happens, every fetch counts a little
     refresh_surprise: float = 0.1
     #: how many links of a host keep an exact key in the frontier
     head: int = 256

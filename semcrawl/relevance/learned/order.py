@@ -160,6 +160,8 @@ class WaitingOrder:
 
     def moved(self) -> dict[str, float]:
         """Scores by URL of waiting links whose place changed since the last call."""
+        if not self._moved:
+            return {}
         state, urls = self._table["state"], self._table.urls
         moved, self._moved = self._moved, {}
         return {urls[n]: score for n, score in moved.items() if state[n] == WAITING}

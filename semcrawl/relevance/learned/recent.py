@@ -6,39 +6,40 @@ from collections.abc import Sequence
 
 from semcrawl.relevance.learned.judging import Judgement
 
-#: links judged at one age of the model that are remembered
+#: links whose judgements are remembered
 _MOST = 10_000
+#: fetches that a judgement outlives: a page's links are learned of as soon as the frontier has
+#: them, with some other answers in between while a crawl is busy
+_FETCHES = 16
 
 
 class RecentJudgements:
-    """Keeps what was said of links as long as nothing was learned since.
+    """Keeps what was said of links for some fetches.
 
     A link is judged when its page is read and again when the page is learned from, mostly with
-    nothing in between. Judging again would say the same.
+    little in between. Judging again would say nearly the same, and the frontier goes by what was
+    said first.
     """
 
     def __init__(self) -> None:
-        self._age: tuple[int, int] | None = None
-        self._found: dict[str, tuple[Judgement, int]] = {}
+        self._found: dict[str, tuple[Judgement, int, int]] = {}
 
-    def keep(self, urls: Sequence[str], judged: Judgement, age: tuple[int, int]) -> None:
-        """Remember what was said of links by a model of that age."""
-        if age != self._age or len(self._found) > _MOST:
+    def keep(self, urls: Sequence[str], judged: Judgement, fetches: int) -> None:
+        """Remember what was said of links after so many fetches."""
+        if len(self._found) + len(urls) > _MOST:
             self._found.clear()
-            self._age = age
-        self._found.update(zip(urls, ((judged, row) for row in range(len(urls))), strict=True))
+        self._found.update((url, (judged, row, fetches)) for row, url in enumerate(urls))
 
-    def pop(self, urls: Sequence[str], age: tuple[int, int]) -> Judgement | None:
-        """What was said of these links in one go, if the model has still that age."""
-        if age != self._age:
-            return None
-        found = [self._found.get(url) for url in urls]
-        self._found.clear()
+    def pop(self, urls: Sequence[str], fetches: int) -> Judgement | None:
+        """What was said of these links in one go, if that is not long ago; forget it."""
+        found = [self._found.pop(url, None) for url in urls]
         first = found[0]
-        if first is None or any(f is None or f[0] is not first[0] for f in found):
+        if first is None or fetches - first[2] > _FETCHES:
             return None
         judged = first[0]
-        rows = [f[1] for f in found if f is not None]
+        rows = [f[1] for f in found if f is not None and f[0] is judged]
+        if len(rows) < len(urls):
+            return None
         if rows == list(range(len(judged.indexes))):
             return judged
         return judged.of(rows)

@@ -11,6 +11,12 @@ from semcrawl.relevance.learned.table import WAITING, LinkTable
 
 #: what a fetch counts as surprise at least: links also move as places are known, or run dry
 _EVERY_FETCH = 0.01
+#: … where something happens: half as much after so many fetches in a row without a surprise, a
+#: third after twice as many …, and a tenth at least
+_QUIET = 50
+_LEAST_SHARE = 0.1
+#: by how much a fetch must be off what was predicted to be a surprise
+_SURPRISING = 0.05
 #: links that a full refresh may go through per fetch, averaged
 _LINKS_PER_FETCH = 1000
 #: keys that a full refresh may change per fetch, averaged: the frontier has to file them all
@@ -45,11 +51,15 @@ class Refresh:
         self._surprise = 0.0
         #: … the fetches since all links were predicted
         self._all_surprise = 0.0
+        #: fetches since the last surprise
+        self._quiet = 0
 
     def note(self, host: int, error: float) -> None:
         """Hear of a fetch, and by how much it was off what was predicted."""
         self._stale.add(host)
-        self._surprise += _EVERY_FETCH + error
+        self._quiet = 0 if error >= _SURPRISING else self._quiet + 1
+        least = _EVERY_FETCH * max(_LEAST_SHARE, _QUIET / (_QUIET + self._quiet))
+        self._surprise += least + error
         self._all_surprise += error
 
     def stale(self, fetches: int) -> None:

@@ -100,8 +100,7 @@ class Learned:
             memory.doubt(children)
         if outcome.kind is None and not outcome.duplicate:
             memory.failed(number)
-        elsewhere = known.get(outcome.final_url, number)
-        if elsewhere != number:
+        if page != outcome.url and (elsewhere := known.get(page, number)) != number:
             memory.superseded(elsewhere)
         success = outcome.status is not None and 200 <= outcome.status < 300
         answered = success or outcome.duplicate or outcome.kind is not None
@@ -119,7 +118,7 @@ class Learned:
         urls = list(new)
         facts = self._facts(page, [r.link for r in new.values()])
         told = np.fromiter((-r.key for r in new.values()), np.float32, len(new))
-        children = memory.add(urls, facts, number, told, self._judged.pop(urls, memory.age))
+        children = memory.add(urls, facts, number, told, self._judged.pop(urls, memory.fetches))
         for child, url in zip(children, new, strict=True):
             self._described.pop(url, None)
             if url in self._early:
@@ -226,7 +225,7 @@ class Learned:
         """Index, probability of being a target, and score (index and bonus) of links."""
         memory = self._memory
         judged = memory.judge.of(memory.table, urls, facts)
-        self._judged.keep(urls, judged, memory.age)
+        self._judged.keep(urls, judged, memory.fetches)
         index, target = judged.indexes, judged.likely
         if not len(index):
             return index, target, index
@@ -286,8 +285,8 @@ class Learned:
         """The link that was fetched; one that nobody told us of (a seed) is put in."""
         ids = self._memory.table.ids
         for url in (outcome.url, outcome.final_url):
-            if url in ids:
-                return ids[url]
+            if (number := ids.get(url)) is not None:
+                return number
         facts = self._facts(outcome.parent or outcome.url, [Link(outcome.url, element="seed")])
         number = self._memory.add([outcome.url], facts).start
         self._memory.table["parent"][number] = ids.get(outcome.parent or "", NONE)
