@@ -88,6 +88,7 @@ def test_a_database_that_cannot_be_opened_is_told_in_one_line(folder: Path) -> N
         (("--metadata", "csv"), ("--metadata", "csv", "parquet")),
         (("--patience", "-3"), ("--patience",)),
         (("--model", "missing.model"), ("missing.model",)),
+        (("--relevance", "rules", "--model", "some.model"), ("'rules' starts from no model",)),
         (("--scope", ""), ("scope",)),
         (("--scope", "sites"), ("sites", "did you mean site?")),
         (("--pagse", "3"), ("--pagse", "did you mean --pages?")),

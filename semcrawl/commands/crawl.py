@@ -15,7 +15,7 @@ from semcrawl.console import complain
 from semcrawl.errors import UsageError
 from semcrawl.frontier.opening import SessionSource, frontier_options, session_options
 from semcrawl.pipelines.lost import lost_results
-from semcrawl.relevance import load_strategy
+from semcrawl.relevance import crawl_strategy
 from semcrawl.scope import Scope
 from semcrawl.spiders.seeds import read_seeds
 
@@ -49,7 +49,7 @@ class Command(OneLineErrors, ScrapyCrawl):
             settings = self.own_settings
             session_options(settings)
             frontier_options(settings)
-            load_strategy(settings.get("SEMCRAWL_RELEVANCE"), settings)
+            crawl_strategy(settings)
             SessionSource(settings).check()
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:

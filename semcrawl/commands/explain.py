@@ -117,6 +117,8 @@ class Command(OneLineErrors):
                 strategy.load_state(Path(opts.state).read_bytes())
             except OSError as error:
                 raise UsageError(f"cannot read {opts.state}: {error.strerror}") from None
+            if not strategy.dump_state():
+                raise UsageError(f"the strategy {name!r} takes nothing from a --state")
         return strategy
 
     def _page(

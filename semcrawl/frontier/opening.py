@@ -20,7 +20,7 @@ from semcrawl.frontier.server import plain_reason, public_address
 from semcrawl.frontier.session import CrawlSession
 from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.frontier.workers import worker_name
-from semcrawl.relevance import Relevance, load_strategy
+from semcrawl.relevance import Relevance, crawl_strategy
 
 
 def frontier_options(settings: BaseSettings) -> FrontierOptions:
@@ -129,7 +129,7 @@ class SessionSource:
             self._parts = (
                 session_options(settings),
                 frontier_options(settings),
-                load_strategy(settings.get("SEMCRAWL_RELEVANCE", "learned"), settings),
+                crawl_strategy(settings),
             )
         return self._parts
 

@@ -43,3 +43,16 @@ def load_strategy(name: str, settings: Mapping[str, Any]) -> Relevance:
     if not isinstance(strategy, Relevance):
         raise UsageError(f"{name!r} is not a strategy: methods of the contract are missing")
     return strategy
+
+
+def crawl_strategy(settings: Mapping[str, Any]) -> Relevance:
+    """Make the strategy of a crawl, as ``SEMCRAWL_RELEVANCE`` names it.
+
+    Raises ``UsageError`` as :func:`load_strategy` does, and when ``SEMCRAWL_MODEL`` names a model
+    that this strategy would not start from.
+    """
+    name = settings.get("SEMCRAWL_RELEVANCE") or "learned"
+    strategy = load_strategy(name, settings)
+    if settings.get("SEMCRAWL_MODEL") and not hasattr(strategy, "load_model"):
+        raise UsageError(f"the strategy {name!r} starts from no model; learned does")
+    return strategy

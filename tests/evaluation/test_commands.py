@@ -136,6 +136,17 @@ def test_explain_reads_files_and_refuses_what_is_no_page(folder):
 
 
 @pytest.mark.slow
+def test_explain_refuses_a_state_for_a_strategy_that_keeps_none(folder):
+    state = folder.parent / "state"
+    state.write_bytes(b"learned elsewhere")
+    run = semcrawl(
+        "explain", folder / "a.html", "--relevance", "rules", "--state", state, cwd=folder.parent
+    )
+    assert run.returncode == 2
+    assert "'rules' takes nothing from a --state" in run.stderr
+
+
+@pytest.mark.slow
 def test_a_recorded_harvest_is_a_world(tmp_path):
     pytest.importorskip("warcio")
     world = members()
