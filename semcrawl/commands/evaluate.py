@@ -18,7 +18,7 @@ from semcrawl.evaluation.console import ProgressDisplay, show
 from semcrawl.evaluation.references import REFERENCES
 from semcrawl.evaluation.report import report_page
 from semcrawl.evaluation.results import as_data
-from semcrawl.evaluation.study import Crawl, Plan, simulated, study
+from semcrawl.evaluation.study import Crawl, Plan, SetResult, simulated, study
 from semcrawl.evaluation.worlds import WorldSet, load_worlds
 from semcrawl.relevance import STRATEGIES, load_strategy
 
@@ -104,14 +104,20 @@ class Command(OneLineErrors):
             return
         plan = self._plan(strategies, opts)
         runs = sum(len(each.worlds) for each in sets) * len(strategies) * opts.repeat
+        results: list[SetResult] = []
         with ProgressDisplay(console, runs) as display:
             crawl = self._crawl(plan, opts, display.tell)
             try:
-                results = study(sets, plan, crawl, display.tell)
+                study(sets, plan, crawl, display.tell, results)
             except SemcrawlError as error:
                 self._fail(error)
                 return
-        if display.problems:
+            except KeyboardInterrupt:
+                if not any(world.trials for each in results for world in each.worlds):
+                    raise
+                self._fail("interrupted: these are the figures of the runs that had ended")
+                self.exitcode = 130
+        if display.problems and not self.exitcode:
             self.exitcode = 1
         if all(world.problem for each in results for world in each.worlds):
             return  # there is nothing to report beside what was told

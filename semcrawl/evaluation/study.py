@@ -178,24 +178,28 @@ def study(
     plan: Plan,
     crawl: Crawl,
     tell: Callable[[Progress], None] = lambda progress: None,
+    results: list[SetResult] | None = None,
 ) -> list[SetResult]:
     """Run every strategy on every world.
 
     A world or strategy that fails is noted in the results; the others go on. A strategy is run
-    with further seeds only if its first two runs differ.
+    with further seeds only if its first two runs differ. Every run that has ended is in
+    ``results``, a list of the caller's, should a ``KeyboardInterrupt`` come.
     """
-    results = []
+    results = [] if results is None else results
     for worlds in sets:
         result = SetResult(worlds.name, worlds.thesis)
         results.append(result)
         for world in worlds.worlds:
-            result.worlds.append(_study_world(world, worlds.thesis, plan, crawl, tell))
+            _study_world(world, result, plan, crawl, tell)
     return results
 
 
 def _study_world(
-    world: World, thesis: bool, plan: Plan, crawl: Crawl, tell: Callable[[Progress], None]
-) -> WorldResult:
+    world: World, into: SetResult, plan: Plan, crawl: Crawl, tell: Callable[[Progress], None]
+) -> None:
+    """Run every strategy on a world, whose figures are in the set from the start."""
+    thesis = into.thesis
     limit = int(plan.settings_for(thesis, 0).get("SEMCRAWL_MAX_LINKS_PER_PAGE") or 10_000)
     graph = LinkGraph(world, max_links=limit)
     tell(Progress(world.name, "", 0, 0, 0))
@@ -205,35 +209,40 @@ def _study_world(
         tell(Progress(world.name, "", 0, 0, 0, True, str(error)))
         nothing = SiteMap((), {}, {}, {})
         hosts, starts = sorted(world.hosts), world.starts
-        return WorldResult(world.name, hosts, starts, nothing, 0, [], problem=str(error))
+        failed = WorldResult(world.name, hosts, starts, nothing, 0, [], problem=str(error))
+        into.worlds.append(failed)
+        return
     budget = area_budget(site, plan.pages)
     bound = reference_curve("omniscient", site, budget)
     result = WorldResult(world.name, sorted(world.hosts), world.starts, site, budget, bound)
+    into.worlds.append(result)
     result.problem = _problem(graph, site)
     if result.problem:
         tell(Progress(world.name, "", 0, 0, 0, True, result.problem))
         if not site.pages:
-            return result
+            return
     truth = Truth(graph, plan.is_target)
     asked: dict[str, int] = {}
-    for name in plan.strategies:
-        trials = result.trials[name] = []
-        orders: list[list[str]] = []
-        for seed in range(plan.seed, plan.seed + plan.repeat):
-            if name in REFERENCES:
-                run = Run(world.name, name, seed)
-                run.curve = reference_curve(name, site, budget)
-                orders.append([])
-            else:
-                run = _run(graph, name, plan, thesis, seed, crawl)
-                orders.append(run.order)
-                asked.update((fetch.url, fetch.status) for fetch in run.fetches)
-            if len(orders) == 2 and orders[0] == orders[1]:
-                break  # the seed plays no part, and one run tells all
-            trials.append(_measure(run, result, truth))
-            tell(Progress(world.name, name, seed, len(run.curve), run.found, True, run.error))
-    result.merged = _merge(asked, truth)
-    return result
+    try:
+        for name in plan.strategies:
+            trials: list[Trial] = []
+            orders: list[list[str]] = []
+            for seed in range(plan.seed, plan.seed + plan.repeat):
+                if name in REFERENCES:
+                    run = Run(world.name, name, seed)
+                    run.curve = reference_curve(name, site, budget)
+                    orders.append([])
+                else:
+                    run = _run(graph, name, plan, thesis, seed, crawl)
+                    orders.append(run.order)
+                    asked.update((fetch.url, fetch.status) for fetch in run.fetches)
+                if len(orders) == 2 and orders[0] == orders[1]:
+                    break  # the seed plays no part, and one run tells all
+                trials.append(_measure(run, result, truth))
+                result.trials[name] = trials
+                tell(Progress(world.name, name, seed, len(run.curve), run.found, True, run.error))
+    finally:
+        result.merged = _merge(asked, truth)
 
 
 def _merge(asked: Mapping[str, int], truth: Truth) -> dict[str, int]:

@@ -19,6 +19,17 @@ class Broken:
 """
 
 
+INTERRUPTED = """
+import signal
+from semcrawl.relevance.orders import BreadthFirst
+class Interrupted(BreadthFirst):
+    name = "interrupted"
+    def rank(self, page, links):
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # which may be ignored here
+        signal.raise_signal(signal.SIGINT)
+"""
+
+
 def semcrawl(*arguments, cwd, **environment):
     path = filter(None, (str(cwd), os.environ.get("PYTHONPATH")))
     return subprocess.run(
@@ -180,3 +191,18 @@ def test_live_and_offline_give_the_same_figures(tmp_path):
     offline, live = figures
     for name in ("found", "auc", "curve", "rules", "depths"):
         assert offline[name] == live[name], name
+
+
+@pytest.mark.slow
+def test_what_had_ended_before_an_interruption_is_reported(folder, tmp_path):
+    (tmp_path / "strategies.py").write_text(INTERRUPTED)
+    names = "rules,strategies.Interrupted,breadth-first"
+    done = semcrawl("evaluate", folder, "--strategies", names, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+    assert "interrupted" in done.stderr
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    (world,) = results["sets"][0]["worlds"]
+    assert list(world["strategies"]) == ["rules"]
+    assert world["merged"]["success"] == 4
+    assert "rules" in (tmp_path / "out" / "report.html").read_text()
