@@ -64,10 +64,7 @@ def install(settings: BaseSettings) -> None:
 
     Raises ``UsageError`` for a project on another reactor than asyncio's.
     """
-    if not settings.getbool("TWISTED_REACTOR_ENABLED") or "asyncio" not in str(
-        settings["TWISTED_REACTOR"]
-    ):
-        raise UsageError("our spiders need Scrapy's default reactor: leave TWISTED_REACTOR… as is")
+    check_reactor(settings)
     for name in dir(defaults):
         if name.isupper() and name not in _PROJECT_ONLY:
             settings.set(name, getattr(defaults, name), _PRIORITY)
@@ -85,6 +82,15 @@ def install(settings: BaseSettings) -> None:
     ):
         _add_components(settings, name, components)
     _install_targets(settings)
+
+
+def check_reactor(settings: BaseSettings) -> None:
+    """Raise ``UsageError`` when crawls would run on another reactor than asyncio's."""
+    if not settings.getbool("TWISTED_REACTOR_ENABLED"):
+        raise UsageError("our spiders need a reactor: leave TWISTED_REACTOR_ENABLED on")
+    reactor = str(settings["TWISTED_REACTOR"])
+    if "asyncio" not in reactor:
+        raise UsageError(f"our spiders need asyncio's reactor: TWISTED_REACTOR is {reactor!r}")
 
 
 def install_results(settings: BaseSettings) -> None:

@@ -68,6 +68,26 @@ def test_a_setting_that_cannot_be_is_told_in_one_line(
     harvest("http://x.example/", "-s", setting, folder=folder).says_in_one_line(word)
 
 
+SELECT = "twisted.internet.selectreactor.SelectReactor"
+
+
+@slow
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        (f"TWISTED_REACTOR={SELECT}", ("need asyncio's reactor", f"TWISTED_REACTOR is '{SELECT}'")),
+        ("TWISTED_REACTOR_ENABLED=0", ("need a reactor", "leave TWISTED_REACTOR_ENABLED on")),
+    ],
+)
+def test_another_reactor_is_refused_before_anything_is_made(
+    setting: str, words: tuple[str, ...], folder: Path
+) -> None:
+    harvest("http://x.example/", "-s", setting, folder=folder).says_in_one_line(*words)
+    assert not folder.exists()
+    crawl = ("crawl", "html", "-a", "seeds=http://x.example/", "-s", setting)
+    semcrawl(*crawl, folder=folder).says_in_one_line(*words)
+
+
 @slow
 def test_a_database_that_cannot_be_opened_is_told_in_one_line(folder: Path) -> None:
     url = f"SEMCRAWL_METADATA_URL=sqlite:///{folder}/missing/crawl.db"

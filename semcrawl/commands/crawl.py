@@ -11,6 +11,7 @@ from scrapy.crawler import Crawler
 from scrapy.spiderloader import get_spider_loader
 
 from semcrawl.command import OneLineErrors
+from semcrawl.components import check_reactor
 from semcrawl.console import complain
 from semcrawl.errors import UsageError
 from semcrawl.frontier.opening import SessionSource, frontier_options, session_options
@@ -47,6 +48,7 @@ class Command(OneLineErrors, ScrapyCrawl):
         if args[0] in _OURS:
             self._check_arguments(opts.spargs)
             settings = self.own_settings
+            check_reactor(settings)
             session_options(settings)
             frontier_options(settings)
             crawl_strategy(settings)

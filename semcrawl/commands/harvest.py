@@ -10,6 +10,7 @@ from typing import Any
 from scrapy.settings import BaseSettings
 
 from semcrawl.command import OneLineErrors
+from semcrawl.components import check_reactor
 from semcrawl.console import complain, error_handler
 from semcrawl.errors import UsageError
 from semcrawl.exporters.asked import asked_feeds
@@ -165,6 +166,7 @@ class Command(OneLineErrors):
                 f"give a URL to start from (or @FILE with one per line); {folder} holds no harvest "
                 "to go on with"
             )
+        check_reactor(settings)
         Scope.parse(settings.get("SEMCRAWL_SCOPE", "site"))
         Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
         read_options(settings)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from harvest.runs import Run, harvest
+from harvest.runs import Run, asked, harvest
 
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.demo.stream import Request, Stream
@@ -156,3 +158,21 @@ def test_a_seed_that_names_an_index_is_asked_for_by_that_name_in_the_end(run: Ru
     outcomes = run.outcomes()
     assert outcomes[f"{E}/"] == ["http-error"]
     assert outcomes[f"{E}/index.html"] == outcomes[f"{E}/deep/index.html"] == ["fetched-html"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "why"),
+    [("REDIRECT_ENABLED=0", "REDIRECT_ENABLED is off"), ("REDIRECT_MAX_TIMES=0", "too many")],
+)
+def test_a_redirect_that_the_settings_forbid_is_an_error_and_not_followed(
+    setting: str, why: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "requests.jsonl"
+    with serve(DemoWeb(), handlers={"d.example": answer}, log=log) as server:
+        settings = ("--fast", "-s", setting)
+        run = harvest(f"{D}/moved", *settings, folder=tmp_path / "out", proxy=server.proxy_url)
+    assert run.outcomes()[f"{D}/moved"] == ["http-error"]
+    [record] = [record for record in run.records if record["url"] == f"{D}/moved"]
+    assert record["status"] == 303
+    assert record["errors"].startswith(why)
+    assert set(asked(log)) == {"d.example/robots.txt", "d.example/moved"}

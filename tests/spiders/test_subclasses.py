@@ -155,6 +155,23 @@ process.start()
 print(json.dumps({c.spidercls.name: c.stats.get_stats() for c in crawlers}, default=str))
 """
 
+#: settings that the frontier, the session and the spider read
+PROJECT = """
+from semcrawl.spiders.html import HtmlSpider
+
+class Mine(HtmlSpider):
+    name = "mine"
+    start_urls = ["http://d.example/"]
+    custom_settings = {
+        "SEMCRAWL_CRAWL_NAME": "theirs",
+        "SEMCRAWL_JOBDIR": "job",
+        "SEMCRAWL_CRAWL_DELAY": 0,
+        "SEMCRAWL_MAX_WAITING": 1,
+        "SEMCRAWL_RELEVANCE": "breadth-first",
+        "DEPTH_LIMIT": 1,
+    }
+"""
+
 
 class Crawls:
     """What the crawls of the script left."""
@@ -264,3 +281,30 @@ def test_their_pipeline_may_drop_documents_and_fail(crawls: Crawls) -> None:
 def test_a_spider_that_closes_has_what_it_was_at_go_back(crawls: Crawls) -> None:
     assert "/a.ttl" not in crawls.outcomes("closes")
     assert crawls.failed("closes") == 0
+
+
+@pytest.mark.parametrize("commands", ["", 'COMMANDS_MODULE = ""\n'], ids=["ours", "scrapy's"])
+def test_the_settings_of_a_spider_hold_for_its_frontier_too(commands: str, tmp_path: Path) -> None:
+    """Our ``crawl`` makes ready for a session before it knows the spider; Scrapy's does not."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = mine.settings\n")
+    (tmp_path / "mine" / "settings.py").write_text(
+        f'from semcrawl.settings import *\nSPIDER_MODULES = ["mine.spiders"]\n{commands}'
+    )
+    (tmp_path / "mine" / "spiders.py").write_text(PROJECT)
+    with serve(DemoWeb(), handlers={"d.example": handler(SITE)}) as server:
+        done = subprocess.run(
+            [sys.executable, "-m", "semcrawl", "crawl", "mine"],
+            cwd=tmp_path, env=environment(server.proxy_url), capture_output=True, text=True,
+            timeout=TIMEOUT,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    outcomes = Run(0, "", "", tmp_path / "job").outcomes()
+    del outcomes[f"{HOST}/robots.txt"]
+    assert len(outcomes) == 2  # of the start page's three links two were too many to wait
+    shown = subprocess.run(
+        [sys.executable, "-m", "semcrawl", "frontier", "job", "-s", "SEMCRAWL_CRAWL_NAME=theirs"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT,
+    )  # fmt: skip
+    counts = dict(line.split()[:2] for line in shown.stdout.splitlines())
+    assert (counts["done"], counts["dropped"]) == ("2", "2"), shown.stderr
