@@ -46,7 +46,7 @@ class FetchFilterMiddleware:
         crawler.signals.connect(middleware.headers_received, signals.headers_received)
         return middleware
 
-    def headers_received(self, headers: Headers, body_length: int | None, request: Request) -> None:
+    def headers_received(self, headers: Headers, body_length: object, request: Request) -> None:
         """Stop the download when the type is neither wanted nor unknown."""
         lease: Lease | None = request.meta.get(LEASE)
         if lease is None:
@@ -57,13 +57,14 @@ class FetchFilterMiddleware:
             return
         name = saved_name((headers.get(b"Content-Disposition") or b"").decode("latin-1"))
         if not self._targets.has_type(media_type, request.url, name):
-            request.meta[_LENGTH] = body_length or 0
+            # a length that is not announced is a word of Twisted's
+            request.meta[_LENGTH] = body_length if isinstance(body_length, int) else 0
             raise StopDownload(fail=False)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Mark a success whose body was refused, and count what was saved."""
         if "download_stopped" in response.flags and _LENGTH in request.meta:
-            saved = max(0, int(request.meta[_LENGTH]) - len(response.body))
+            saved = max(0, request.meta[_LENGTH] - len(response.body))
             if self._stats is not None:
                 self._stats.inc_value("semcrawl/filtered/responses")
                 self._stats.inc_value("semcrawl/filtered/bytes_saved", saved)

@@ -27,6 +27,35 @@ async def tables(request: Request, out: Stream) -> None:
         await out.body(TABLE)
 
 
+ROWS = b"2\r\na,\r\n0\r\n\r\n"
+
+
+async def unmeasured(request: Request, out: Stream) -> None:
+    """A page with links to tables whose length no header tells."""
+    if request.path == "/":
+        links = '<a href="/chunked.csv">table</a> <a href="/closed.csv">table</a>'
+        await out.whole(200, [("Content-Type", "text/html")], links.encode())
+    elif request.path == "/chunked.csv":
+        await out.head(200, [("Content-Type", "text/csv"), ("Transfer-Encoding", "chunked")])
+        await out.body(ROWS)
+    elif request.path == "/closed.csv":
+        await out.head(200, [("Content-Type", "text/csv"), ("Connection", "close")])
+        await out.body(b"a,")
+        out.closing = True
+    else:
+        await out.whole(404, [], b"")
+
+
+def test_bodies_of_unknown_length_are_refused_like_others(tmp_path: Path) -> None:
+    with serve(DemoWeb(), handlers={"tables.example": unmeasured}) as server:
+        run = harvest(
+            "http://tables.example/", "--fast", folder=tmp_path / "out", proxy=server.proxy_url
+        )
+    outcomes = run.outcomes()
+    assert outcomes["http://tables.example/chunked.csv"] == ["filtered-type"]
+    assert outcomes["http://tables.example/closed.csv"] == ["filtered-type"]
+
+
 @pytest.mark.slow
 def test_refused_bodies_cost_no_other_request(tmp_path: Path) -> None:
     log = tmp_path / "requests.jsonl"
