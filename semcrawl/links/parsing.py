@@ -15,6 +15,8 @@ from w3lib.encoding import (
     read_bom,
 )
 
+from semcrawl.charsets import is_text_encoding
+
 #: bytes whose zeros tell UTF-16 and UTF-32 without a byte-order mark
 _HEAD = 64
 #: share of zeros, at the places where a wide encoding has them, that gives it away
@@ -70,8 +72,20 @@ def to_utf8(body: bytes, content_type: str | None = None) -> bytes:
         declared = http_content_type_encoding(content_type) or html_body_declared_encoding(body)
         if declared and _WIDE.match(declared):
             return body.decode(_guess(body), "replace").replace("\x00", "").encode()
+    return _decode(body, content_type).replace("\x00", "").encode("utf-8", "replace")
+
+
+def _decode(body: bytes, content_type: str | None) -> str:
+    """Decode a page by its mark or its declarations, as far as these name encodings of texts."""
+    declared = http_content_type_encoding(content_type)
+    if declared and not is_text_encoding(declared):
+        content_type = declared = None
+    if not declared and read_bom(body) == (None, None):
+        declared = html_body_declared_encoding(body)
+        if declared and not is_text_encoding(declared):
+            return body.decode(_guess(body), "replace")
     _, text = html_to_unicode(content_type, body, auto_detect_fun=_guess)
-    return text.replace("\x00", "").encode("utf-8", "replace")
+    return text
 
 
 def _wide_encoding(head: bytes) -> str:

@@ -11,6 +11,8 @@ import codecs
 import re
 from dataclasses import dataclass
 
+from semcrawl.charsets import is_text_encoding
+
 _BOMS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -74,7 +76,7 @@ def find_encoding(body: bytes, content_type: str | None = None) -> Encoding:
     if declared:
         name = declared[2].decode("ascii").lower()
         # a declaration that is itself readable byte by byte cannot be true of a wide encoding
-        if _known(name) and not name.startswith(("utf-16", "utf-32", "utf16", "ucs")):
+        if is_text_encoding(name) and not name.startswith(("utf-16", "utf-32", "utf16", "ucs")):
             if name not in ("utf-8", "utf8") and body.isascii():
                 return Encoding("utf-8", 0, "plain ASCII")
             if _utf8_in_disguise(name, body):
@@ -83,7 +85,7 @@ def find_encoding(body: bytes, content_type: str | None = None) -> Encoding:
     if is_utf8(body):
         return Encoding("utf-8", 0, "valid UTF-8")
     name = charset_of(content_type).lower()
-    if name and _known(name) and name not in ("utf-8", "utf8", "us-ascii", "ascii"):
+    if name and is_text_encoding(name) and name not in ("utf-8", "utf8", "us-ascii", "ascii"):
         return Encoding(name, 0, "header")
     return Encoding("cp1252", 0, "not UTF-8")
 
@@ -97,13 +99,6 @@ def _utf8_in_disguise(declared: str, body: bytes) -> bool:
     return declared.startswith(("iso-8859", "latin", "windows-12", "cp12", "us-ascii")) and is_utf8(
         body
     )
-
-
-def _known(name: str) -> bool:
-    try:
-        return codecs.lookup(name)._is_text_encoding
-    except LookupError:
-        return False
 
 
 def to_utf8(body: bytes, content_type: str | None = None) -> tuple[bytes, Encoding]:

@@ -80,6 +80,18 @@ def test_the_first_links_count():
     assert urls(body, max_links=7) == [f"http://a.org/dir/{n}" for n in range(7)]
 
 
+@pytest.mark.parametrize(
+    "charset", ["base64", "bz2", "hex", "idna", "punycode", "rot13", "undefined", "unicode_escape"]
+)
+def test_codecs_that_no_page_is_in_are_not_believed(charset):
+    """Some would raise, and ``punycode`` take minutes for a page of a megabyte."""
+    body = f"<meta charset={charset}><a href='/x'>größe</a><!--{'-a' * 100_000}".encode("cp1252")
+    for header in (f"text/html; charset={charset}", "text/html"):
+        assert [(link.url, link.anchor) for link in links(body, header)] == [
+            ("http://a.org/x", "größe")
+        ]
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
 @pytest.mark.parametrize("header", [None, "text/html; charset=iso-8859-1", "text/html; charset=x"])
 def test_wide_encodings_with_and_without_a_mark(encoding, header):

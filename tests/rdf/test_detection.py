@@ -115,6 +115,7 @@ CASES: list[tuple[str, bytes, str | None, str, Kind, RdfFormat | None]] = [
     ("utf-16-be xml", XML.decode().encode("utf-16-be"), None, PAGE, R, F.RDF_XML),
     ("utf-32 json", JSON_LD.decode().encode("utf-32"), None, PAGE, R, F.JSON_LD),
     ("utf-16 html", HTML.decode().encode("utf-16"), "text/html", PAGE, H, None),
+    ("odd charset", TTL + b'e:x e:y "\xe9" .\n', "text/turtle; charset=punycode", PAGE, R, F.TURTLE),
     ("latin-1 ttl", TTL + b'e:x e:y "\xe9" .\n', "text/turtle; charset=utf-8", PAGE, R, F.TURTLE),
     ("latin-1 xml", XML.replace(b"http://a/", b"http://a/\xe9"), None, PAGE, R, F.RDF_XML),
     # what may stand first
