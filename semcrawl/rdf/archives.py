@@ -184,7 +184,7 @@ def _walk_archive(
     visit: Visit,
     report: Report,
 ) -> None:
-    members = _tar_members(file) if kind is Compression.TAR else _zip_members(file, budget)
+    members = _tar_members(file) if kind is Compression.TAR else _zip_members(file, budget, report)
     try:
         for name, content in members:
             budget.members += 1
@@ -208,11 +208,13 @@ def _tar_members(file: SafeFile) -> Iterator[tuple[str, Readable]]:
             if entry.isfile():
                 content = archive.extractfile(entry)
                 if content is not None:
-                    yield entry.name, content
+                    # bytes that are not of UTF-8 come as surrogates, which nothing can write
+                    name = entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                    yield name, content
             archive.members = []  # type: ignore[attr-defined] # or it keeps one entry per member
 
 
-def _zip_members(file: SafeFile, budget: Budget) -> Iterator[tuple[str, Readable]]:
+def _zip_members(file: SafeFile, budget: Budget, report: Report) -> Iterator[tuple[str, Readable]]:
     # a zip's directory is at its end
     with tempfile.SpooledTemporaryFile(_ZIP_IN_MEMORY, dir=_folder(budget)) as copy:
         while data := file.read(1 << 20):
@@ -220,9 +222,16 @@ def _zip_members(file: SafeFile, budget: Budget) -> Iterator[tuple[str, Readable
         _guard_directory(cast(IO[bytes], copy), budget.options.max_members)
         with zipfile.ZipFile(copy) as archive:
             for entry in archive.infolist():
-                if not entry.is_dir():
-                    with archive.open(entry) as content:
-                        yield entry.filename, content
+                if entry.is_dir():
+                    continue
+                try:
+                    content = archive.open(entry)
+                except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+                    # encrypted, or packed in a way that is not known; the others may be sound
+                    report(f"{entry.filename}: {error}")
+                    continue
+                with content:
+                    yield entry.filename, content
 
 
 def _folder(budget: Budget) -> str | None:

@@ -72,6 +72,34 @@ def test_blank_nodes_of_members_are_different() -> None:
     assert len({line.split()[2] for line in reading.nquads.splitlines()}) == 2
 
 
+def spoiled(archive: bytes, field: int) -> bytes:
+    """A zip whose first member has other two bytes at a place of its header, in both copies."""
+    spoiled = bytearray(archive)
+    directory = archive.index(b"PK\x01\x02") + 2
+    for start in (field, directory + field):
+        spoiled[start : start + 2] = bytes(byte ^ 0x41 for byte in spoiled[start : start + 2])
+    return bytes(spoiled)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(spoiled(zipped(a_nt=LINES, b_nt=LINES), 6), id="encrypted"),
+        pytest.param(spoiled(zipped(a_nt=LINES, b_nt=LINES), 8), id="packed in an unknown way"),
+    ],
+)
+def test_a_member_that_cannot_be_read_costs_no_other(body: bytes) -> None:
+    reading = read(body, URL)
+    assert (reading.quads, reading.error_count) == (1000, 1)
+    assert reading.errors[0].message.startswith("a.nt: ")
+
+
+def test_names_of_members_may_be_in_any_encoding() -> None:
+    reading = read(tarred(**{"\udce9_nt": LINES, "b_nt": LINES}), URL)
+    assert (reading.quads, reading.errors) == (2000, [])
+    assert [member.name for member in reading.members] == ["\ufffd.nt", "b.nt"]
+
+
 def test_members_can_name_their_graph() -> None:
     reading = read(zipped(a_ttl=TURTLE), URL, None, ReadOptions(member_graphs=True))
     assert {line.split()[3] for line in reading.nquads.splitlines()} == {f"<{URL}#a.ttl>".encode()}
