@@ -19,6 +19,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.web.client import URI, Agent, HTTPConnectionPool
 
 from semcrawl.bodies import BODY_FILE, BodyBuffer
+from semcrawl.heads import BoundedFactory
 from semcrawl.spiders.spool import spool_folder
 
 #: codings of the transfer that the reader of dumps knows by their marks
@@ -92,7 +93,8 @@ class CountedDownloadHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         pool = _ConnectionPool(self._pool._reactor, persistent=True)  # type: ignore[no-untyped-call]
         pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
-        pool._factory = self._pool._factory
+        limit = crawler.settings.getint("SEMCRAWL_MAX_HEADERS_SIZE")
+        pool._factory = partial(BoundedFactory, limit)  # type: ignore[assignment]
         pool.retryAutomatically = False
         self._pool = pool
         self._disk_above = crawler.settings.getint("SEMCRAWL_MAX_SIZE_IN_MEMORY")

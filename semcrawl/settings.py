@@ -183,6 +183,8 @@ SEMCRAWL_READ_PROCESSES = 2
 #: Bytes up to which a document is read as a whole; larger ones wait in a file without a name, and
 #: are read piece by piece. Of a larger HTML page the beginning is read.
 SEMCRAWL_MAX_SIZE_IN_MEMORY = 32 * 1024 * 1024
+#: Bytes of headers that an answer may have.
+SEMCRAWL_MAX_HEADERS_SIZE = 256 * 1024
 #: Seconds after which the reading of a document is cut off. What was read until then counts, unless
 #: the process that reads it had to be ended.
 SEMCRAWL_MAX_READ_TIME = 900.0

@@ -26,6 +26,8 @@ MEMO = "semcrawl_memo"
 ROBOTS = "semcrawl_robots"
 #: set by the content-type filter when it stopped the download
 FILTERED = "semcrawl_filtered"
+#: characters of a header that records keep
+_LONGEST = 1000
 
 
 @dataclass
@@ -77,11 +79,11 @@ class Attempt:
         )
         if response is not None:
             record.status = response.status
-            record.content_type = content_type(response)
+            record.content_type = content_type(response)[:_LONGEST]
             record.bytes = int(self.meta.get(RECEIVED, len(response.body)))
             record.extra = {
-                "etag": header(response, b"ETag"),
-                "last_modified": header(response, b"Last-Modified"),
+                "etag": _validator(response, b"ETag"),
+                "last_modified": _validator(response, b"Last-Modified"),
                 "content_hash": self.digest,
             }
         return record
@@ -110,6 +112,12 @@ class Attempt:
             duplicate=duplicate,
             new_links=new_links,
         )
+
+
+def _validator(response: Response, name: bytes) -> str:
+    """Return what a re-visit may ask by; what is too long to be kept whole is of no use."""
+    value = header(response, name)
+    return value if len(value) <= _LONGEST else ""
 
 
 def content_type(response: Response) -> str:

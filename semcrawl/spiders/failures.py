@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from scrapy.exceptions import (
     DownloadCancelledError,
+    DownloadFailedError,
     DownloadTimeoutError,
     IgnoreRequest,
 )
@@ -11,6 +14,7 @@ from twisted.internet.error import TCPTimedOutError
 from twisted.internet.error import TimeoutError as TwistedTimeoutError
 from twisted.python.failure import Failure
 
+from semcrawl.heads import HeadersTooLargeError
 from semcrawl.items import FetchOutcome
 
 #: what Scrapy's ``RobotsTxtMiddleware`` says: it has no exception of its own
@@ -50,8 +54,10 @@ def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
     if isinstance(error, RobotsUnreachable) and isinstance(error.__cause__, Exception):
         outcome, why = outcome_of_failure(Failure(error.__cause__))  # type: ignore[no-untyped-call]
         return outcome, f"robots.txt: {why}"[:_MAX_MESSAGE]
-    text = " ".join(str(error).split())[:_MAX_MESSAGE]
-    message = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    # what Scrapy quotes of Twisted's failures of failures has no end
+    inner = _first_reason(error)
+    text = " ".join(str(inner).split())[:_MAX_MESSAGE]
+    message = f"{type(inner).__name__}: {text}"[:_MAX_MESSAGE] if text else type(inner).__name__
     if isinstance(error, AddressRefused):
         return FetchOutcome.ADDRESS_REFUSED, text
     if isinstance(error, HostDown):
@@ -62,7 +68,15 @@ def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
         return FetchOutcome.ROBOTS_DENIED if forbidden else FetchOutcome.IGNORED, text
     # HttpCompressionMiddleware ignores what unpacks to more than DOWNLOAD_MAXSIZE, and says why
     if isinstance(error, DownloadCancelledError | IgnoreRequest):
+        return FetchOutcome.TOO_LARGE, text or "larger than its limit"
+    if isinstance(inner, HeadersTooLargeError):
         return FetchOutcome.TOO_LARGE, text
     if isinstance(error, (DownloadTimeoutError, TwistedTimeoutError, TCPTimedOutError)):
         return FetchOutcome.TIMEOUT, message
     return FetchOutcome.NETWORK_ERROR, message
+
+
+def _first_reason(error: Any) -> Any:
+    """Return what broke an answer, out of what Twisted put around it."""
+    reasons = getattr(getattr(error, "__cause__", None), "reasons", None)
+    return reasons[0].value if isinstance(error, DownloadFailedError) and reasons else error
