@@ -13,7 +13,7 @@ from scrapy.exceptions import UsageError as ScrapyUsageError
 from scrapy.settings import BaseSettings
 
 from semcrawl.checks import check_log, check_settings
-from semcrawl.console import complain
+from semcrawl.console import complain, note_refusal
 from semcrawl.errors import SemcrawlError, UsageError
 
 
@@ -63,6 +63,7 @@ class OneLineErrors(ScrapyCommand):
             check_log(self.own_settings)
             self.check(args, opts)
         except SemcrawlError as error:
+            note_refusal(self.own_settings, str(error))
             raise SystemExit(self._told(error)) from None
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

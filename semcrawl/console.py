@@ -5,13 +5,17 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import time
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from semcrawl.urls import host_of
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from scrapy.settings import BaseSettings
 
 #: columns of a table that no terminal shows
 _PIPED = 1000
@@ -24,6 +28,17 @@ _REQUEST_LOGGERS = frozenset({"scrapy.core.scraper", "scrapy.downloadermiddlewar
 def complain(message: str) -> None:
     """Say what is wrong in one line."""
     print(f"semcrawl: {message}", file=sys.stderr)
+
+
+def note_refusal(settings: BaseSettings, message: str) -> None:
+    """Write why nothing was started to the log file, if there is one.
+
+    Whoever has jobs run by a service looks there, and not at standard error.
+    """
+    if file := settings.get("LOG_FILE"):
+        moment = time.strftime(settings.get("LOG_DATEFORMAT") or "%Y-%m-%d %H:%M:%S")
+        with suppress(OSError), Path(file).open("a", encoding="utf-8") as log:
+            log.write(f"{moment} [semcrawl] ERROR: {message}\n")
 
 
 def table_console() -> Console:

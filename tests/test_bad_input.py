@@ -179,6 +179,50 @@ def test_commands_and_their_arguments(
     semcrawl(*arguments, folder=folder).says_in_one_line(*words)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("-s", "SEMCRAWL_JOBDIR={folder}"), "cannot write to {folder}"),
+        *(
+            pytest.param(("-s", setting), word, marks=slow)
+            for setting, word in (
+                ("SEMCRAWL_METADATA_URL=here", "no database URL"),
+                ("SEMCRAWL_STORE_URL=store", "http"),
+                ("SEMCRAWL_EMBEDDED=json", "SEMCRAWL_EMBEDDED"),
+                ("SEMCRAWL_RDF_LINKS=no iri", "SEMCRAWL_RDF_LINKS"),
+            )
+        ),
+        pytest.param(("-o", "{folder}/data.nq"), "cannot write {folder}/data.nq", marks=slow),
+    ],
+)
+def test_a_crawl_that_cannot_be_written_or_read_is_refused(
+    arguments: tuple[str, ...], word: str, folder: Path
+) -> None:
+    folder.write_text("in the way")
+    options = [argument.format(folder=folder) for argument in arguments]
+    run = semcrawl("crawl", "html", "-a", "seeds=http://x.example/", *options, folder=folder)
+    run.says_in_one_line(word.format(folder=folder))
+
+
+@slow
+def test_a_refused_job_says_in_its_log_why(folder: Path) -> None:
+    log = folder.with_name("job.log")
+    semcrawl("crawl", "html", "-a", "sedes=x", "-s", f"LOG_FILE={log}", folder=folder)
+    (line,) = log.read_text().splitlines()
+    assert line.endswith("did you mean seeds?")
+
+
+@slow
+def test_a_crawl_without_its_database_is_refused(folder: Path) -> None:
+    url = f"SEMCRAWL_METADATA_URL=sqlite:///{folder}/missing/crawl.db"
+    job = f"SEMCRAWL_JOBDIR={folder}"
+    arguments = ("crawl", "html", "-a", "seeds=http://x.example/", "-s", job, "-s", url)
+    run = semcrawl(*arguments, folder=folder)
+    assert run.status == 1
+    assert run.err.startswith("semcrawl: cannot open the database")
+    assert run.err.count("\n") == 1
+
+
 @slow
 def test_a_port_that_is_taken(folder: Path) -> None:
     with socket.socket() as taken:

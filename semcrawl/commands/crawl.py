@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from asyncio import Task
 from difflib import get_close_matches
 
 from scrapy import Spider
@@ -13,9 +14,11 @@ from scrapy.spiderloader import get_spider_loader
 from semcrawl.command import OneLineErrors
 from semcrawl.components import check_reactor
 from semcrawl.console import complain
-from semcrawl.errors import UsageError
+from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.exporters.asked import check_feeds
 from semcrawl.frontier.opening import SessionSource, frontier_options, session_options
-from semcrawl.pipelines.lost import lost_results
+from semcrawl.pipelines.lost import lost_feeds, lost_results
+from semcrawl.readiness import check_crawl, check_results
 from semcrawl.relevance import crawl_strategy
 from semcrawl.scope import Scope
 from semcrawl.spiders.seeds import read_seeds
@@ -52,18 +55,21 @@ class Command(OneLineErrors, ScrapyCrawl):
             session_options(settings)
             frontier_options(settings)
             crawl_strategy(settings)
+            check_crawl(settings)
+            check_feeds(settings.getdict("FEEDS"))
             SessionSource(settings).check()
+            check_results(settings)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Crawl; what could not begin, go on or be written is told, and gives exit status 1."""
         source = SessionSource(self.own_settings)
         self.own_settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
         try:
-            ScrapyCrawl.run(self, args, opts)
+            unbegun = self._crawl(args[0], opts)
         finally:
             source.close()
-        if source.failure:
-            complain(source.failure)
+        if unbegun or source.failure:
+            complain(str(unbegun or source.failure))
             self.exitcode = 1
         if lost := lost_results(self._crawlers):
             complain(
@@ -71,6 +77,22 @@ class Command(OneLineErrors, ScrapyCrawl):
                 "their links again after: semcrawl frontier --requeue (of the same crawl)"
             )
             self.exitcode = 1
+        if lost_feeds(self._crawlers):
+            self.exitcode = 1
+
+    def _crawl(self, spider: str, opts: argparse.Namespace) -> SemcrawlError | None:
+        """Crawl as Scrapy's command does; return the error of ours for which it did not begin."""
+        process = self.crawler_process
+        if process is None:
+            raise UsageError("no crawler process")
+        crawl = process.crawl(self._create_crawler(spider), **opts.spargs)
+        process.start()
+        if process.bootstrap_failed:
+            self.exitcode = 1
+        if not isinstance(crawl, Task) or not crawl.done() or crawl.cancelled():
+            return None
+        error = crawl.exception()
+        return error if isinstance(error, SemcrawlError) else None
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         """Make the crawler, and remember it: its stats tell what was lost."""

@@ -7,8 +7,6 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from scrapy.settings import BaseSettings
-
 from semcrawl.command import OneLineErrors
 from semcrawl.components import check_reactor
 from semcrawl.console import complain, error_handler
@@ -23,16 +21,15 @@ from semcrawl.harvestreport import (
     why_nothing,
     write_summary,
 )
-from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
+from semcrawl.metadata.database import CRAWL_DB, connect
 from semcrawl.metadata.parquet import check_parquet, write_parquet
 from semcrawl.pipelines.files import kept_files
-from semcrawl.pipelines.lost import lost_results
-from semcrawl.pipelines.stores.opening import check_store_settings, open_deliverer
+from semcrawl.pipelines.lost import lost_feeds, lost_results, stats_of
+from semcrawl.pipelines.stores.opening import open_deliverer
+from semcrawl.readiness import check_crawl, check_folder, delivers, metadata_url
 from semcrawl.relevance import STRATEGIES
 from semcrawl.scope import Scope
-from semcrawl.spiders.readoptions import read_options
 from semcrawl.spiders.seeds import read_seeds
-from semcrawl.targets import Targets
 from semcrawl.urls import Normalisation
 
 #: settings of ``--fast``: for one's own servers only
@@ -168,21 +165,18 @@ class Command(OneLineErrors):
             )
         check_reactor(settings)
         Scope.parse(settings.get("SEMCRAWL_SCOPE", "site"))
-        Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
-        read_options(settings)
+        check_crawl(settings)
         if opts.metadata:
             check_parquet()
         self._source = SessionSource(settings)
         self._source.configure()
-        if self._delivers():
-            check_store_settings(settings)
         self._prepare(folder)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Crawl, and sum up."""
         folder = Path(opts.out)
         settings = self.own_settings
-        connect(_metadata_url(settings, folder)).dispose()  # or nothing could be recorded
+        connect(metadata_url(settings, folder)).dispose()  # or nothing could be recorded
         source = self._source
         settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
         session = source.session()
@@ -201,7 +195,7 @@ class Command(OneLineErrors):
             left_out=session.intake.left_out.most,
             files=kept_files(folder),
         )
-        database = _metadata_url(self.own_settings, folder)
+        database = metadata_url(self.own_settings, folder)
         summary = write_summary(folder, database, run)
         show_summary(summary, folder, before, run)
         self._tell_of_store(folder)
@@ -213,12 +207,12 @@ class Command(OneLineErrors):
             self.exitcode = 1
         elif (
             lost
-            or self._lost_feeds()
+            or lost_feeds(self._crawlers)
             or (self.crawler_process and self.crawler_process.bootstrap_failed)
         ):
             self.exitcode = 1
         elif summary.requests and not anything_fetched(summary):
-            complain(why_nothing(_metadata_url(settings, folder)))
+            complain(why_nothing(metadata_url(settings, folder)))
             self.exitcode = 1
         elif not self._seeds and not summary.outcomes and run.waiting == 0:
             complain(f"{folder} holds no link to go on with; give a URL to start from")
@@ -226,13 +220,7 @@ class Command(OneLineErrors):
 
     def _prepare(self, folder: Path) -> None:
         """Make the job folder and point everything into it."""
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            probe = folder / ".writable"
-            probe.touch()
-            probe.unlink()
-        except OSError as error:
-            raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
+        check_folder(folder)
         self.own_settings.set("SEMCRAWL_JOBDIR", str(folder.resolve()), "cmdline")
         self.own_settings.set("SEMCRAWL_HARVEST", True, "cmdline")
         if (self.own_settings.getpriority("SEMCRAWL_PROGRESS") or 0) < 40:
@@ -251,14 +239,9 @@ class Command(OneLineErrors):
         process.crawl(self._crawlers[1])
         process.start()
 
-    def _delivers(self) -> bool:
-        """Whether a triple store is to get what is found."""
-        settings = self.own_settings
-        return bool(settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL"))
-
     def _tell_of_store(self, folder: Path) -> None:
         """Say what the triple store has not got."""
-        if not self._delivers():
+        if not delivers(self.own_settings):
             return
         deliverer = open_deliverer(self.own_settings, folder)
         try:
@@ -284,22 +267,13 @@ class Command(OneLineErrors):
             )
         return lost
 
-    def _lost_feeds(self) -> bool:
-        """Whether a feed was given up; the line that said why was shown then."""
-        return any(
-            name.startswith("feedexport/failed_count/")
-            for crawler in self._crawlers
-            if crawler.stats
-            for name in crawler.stats.get_stats()
-        )
-
     def _stats(self, name: str) -> list[int]:
         """Return a number of each spider that has it."""
         return [int(value) for value in self._values(name)]
 
     def _values(self, name: str) -> list[Any]:
         """Return a stat of each spider that has it."""
-        found = [crawler.stats.get_value(name) for crawler in self._crawlers if crawler.stats]
+        found = [stats.get_value(name) for stats in stats_of(self._crawlers)]
         return [value for value in found if value is not None]
 
     def _bytes_saved(self) -> int:
@@ -314,10 +288,6 @@ def _write_tables(database: str, folder: Path) -> None:
     finally:
         engine.dispose()
     print("Tables: " + "   ".join(map(str, paths)))
-
-
-def _metadata_url(settings: BaseSettings, folder: Path) -> str:
-    return settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(folder)
 
 
 def _is_job(folder: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 from scrapy.exceptions import UsageError as ScrapyUsageError
@@ -25,10 +26,15 @@ def asked_feeds(
         feeds = feed_process_params_from_cli(settings, output or [], overwrite_output=overwrite)
     except ScrapyUsageError as error:
         raise UsageError(str(error)) from None
-    for uri in feeds:
-        if reason := _why_not(uri):
-            raise UsageError(f"cannot write {uri}: {reason}")
+    check_feeds(feeds)
     return feeds
+
+
+def check_feeds(uris: Iterable[str]) -> None:
+    """Raise ``UsageError`` for a feed on this machine that cannot be written."""
+    for uri in uris:
+        if reason := _why_not(str(uri)):
+            raise UsageError(f"cannot write {uri}: {reason}")
 
 
 def _why_not(uri: str) -> str:

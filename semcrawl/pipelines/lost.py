@@ -1,11 +1,13 @@
-"""Items that could not be written."""
+"""Results that could not be written."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
+from scrapy.statscollectors import StatsCollector
 
 #: the stats ``semcrawl/NAME/failed`` count what a pipeline could not write
 _PIPELINES = ("quads", "embedded", "files", "metadata")
@@ -23,8 +25,26 @@ class ItemLost(DropItem):
         super().__init__(message, log_level="ERROR")
 
 
+def stats_of(crawlers: Iterable[Crawler]) -> list[StatsCollector]:
+    """Return the stats of the crawlers that came so far as to have some."""
+    found = []
+    for crawler in crawlers:
+        with suppress(RuntimeError):  # as Scrapy answers before a crawl begins
+            if crawler.stats is not None:
+                found.append(crawler.stats)
+    return found
+
+
 def lost_results(crawlers: Iterable[Crawler]) -> int:
     """How many results of a run could not be written."""
-    stats = [crawler.stats for crawler in crawlers if crawler.stats]
     names = [f"semcrawl/{pipeline}/failed" for pipeline in _PIPELINES]
-    return sum(int(each.get_value(name, 0)) for each in stats for name in names)
+    return sum(int(each.get_value(name, 0)) for each in stats_of(crawlers) for name in names)
+
+
+def lost_feeds(crawlers: Iterable[Crawler]) -> bool:
+    """Whether a feed was given up; a line said why."""
+    return any(
+        name.startswith("feedexport/failed_count/")
+        for each in stats_of(crawlers)
+        for name in each.get_stats()
+    )
