@@ -58,16 +58,12 @@ class Scope:
     @staticmethod
     def root_of(url: str) -> str:
         """Return the pay-level domain of a URL."""
-        return pay_level_domain(urlsplit(url).hostname or "")
+        return pay_level_domain(host_of(url))
 
     @classmethod
     def roots_of(cls, url: str) -> set[str]:
         """Return what a seed adds to :attr:`roots`: its pay-level domain, and the host it names."""
         return {cls.root_of(url), host_of(url)}
-
-    def add_seed(self, url: str) -> None:
-        """Widen the scope to the site of a seed."""
-        self.roots |= self.roots_of(url)
 
     def inside(self, url: str) -> bool:
         """Whether a URL lies on the sites of the crawl."""

@@ -1,4 +1,4 @@
-"""Scope, seeds, payloads, shares and the console."""
+"""Payloads, shares, the fetch filter and the console."""
 
 import pytest
 from hypothesis import given
@@ -6,72 +6,13 @@ from hypothesis import strategies as st
 from rich.table import Table
 
 from semcrawl.console import table_console
-from semcrawl.errors import UsageError
 from semcrawl.fetchfilter import body_wanted
 from semcrawl.frontier.contract import Entry
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.shares import QueueShares
-from semcrawl.links import Link, Page
 from semcrawl.relevance import Label
-from semcrawl.scope import Scope
-from semcrawl.spiders.retrying import retry_after
-from semcrawl.spiders.seeds import hand_over, read_planted, read_seeds
-
-
-def test_scope_site_keeps_to_the_seeds_domains():
-    """Off the site only links labelled R and redirectors are followed."""
-    scope = Scope.parse("site")
-    scope.add_seed("http://www.a.org/x")
-    assert scope.allows("http://data.a.org/", label_r=False)
-    assert scope.allows("http://b.org/x", label_r=True)
-    assert scope.allows("https://w3id.org/x", label_r=False)
-    assert not scope.allows("http://b.org/x", label_r=False)
-
-
-def test_scope_of_hosts_and_folders():
-    """A list of hosts, each perhaps with a folder."""
-    scope = Scope.parse("a.org/data/,b.org")
-    assert scope.inside("http://a.org/data/x")
-    assert scope.inside("http://www.b.org/")
-    assert not scope.inside("http://a.org/x")
-    for text in ("", ",", "a b!"):
-        with pytest.raises(UsageError):
-            Scope.parse(text)
-
-
-def test_seeds_from_text_and_file(tmp_path):
-    """URLs with commas or a file; each once, under its normal form; anything else is refused."""
-    assert read_seeds("http://a.org,http://A.org/ http://b.org/x,y") == [
-        "http://a.org/", "http://b.org/x,y",
-    ]  # fmt: skip
-    file = tmp_path / "seeds"
-    file.write_text("\ufeff# mine\nhttp://a.org/\n\nhttp://b.org/\n")
-    assert read_seeds(f"@{file}") == ["http://a.org/", "http://b.org/"]
-    file.write_text("# nothing\n")
-    for wrong in (f"@{file}", f"@{tmp_path}/none", "ftp://a.org/", ""):
-        with pytest.raises(UsageError, match=r"\A[^\n]+\Z"):
-            read_seeds(wrong)
-
 
 words = st.text(max_size=20)
-links = st.builds(Link, st.just("http://a.org/x"), anchor=words, title=words, before=words)
-
-
-@given(links, st.integers(0, 9), st.booleans(), st.integers(0, 5))
-def test_a_link_handed_over_arrives_whole(link, depth, rdf, barren):
-    """What one spider writes into the other's list is read back."""
-    page = Page("http://a.org/", depth, rdf)
-    [raw] = hand_over(page, [link], {"a.org"}, barren)
-    planted = read_planted(raw)
-    assert (planted.link, planted.page) == (link, page)
-    assert (planted.roots, planted.barren) == (("a.org",), barren)
-
-
-@pytest.mark.parametrize("raw", ["", "{", "{}", '{"url": 5}', '{"url": "http://a/", "meta": 3}'])
-def test_what_is_no_seed_is_refused(raw):
-    """Nonsense in a seed list gives a usage error."""
-    with pytest.raises(UsageError):
-        read_planted(raw)
 
 
 @given(st.builds(LinkMemo, st.none() | words, st.integers(0, 9), retries=st.integers(0, 3)))
@@ -89,20 +30,6 @@ def test_the_queue_that_pays_is_served_first():
         shares.note("rdf", target=True)
         shares.note("html", target=False)
     assert shares.order(["html", "rdf"]) == ["rdf", "html"]
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [
-        ("7", 7.0),
-        ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
-        ("", None),
-        ("soon", None),
-        ("-3", None),
-    ],
-)
-def test_how_long_a_server_wants_to_be_left_alone(value: str, seconds: float | None):
-    assert retry_after(value) == seconds
 
 
 def test_the_fetch_filter():

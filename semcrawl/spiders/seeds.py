@@ -29,7 +29,7 @@ def read_seeds(text: str, options: Normalisation = DEFAULT_NORMALISATION) -> lis
             lines = path.read_text("utf-8-sig", "replace").splitlines()
         except OSError as error:
             raise UsageError(f"cannot read the seed file {path}: {error.strerror}") from None
-        raw = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+        raw = [line for line in map(str.strip, lines) if line and not line.startswith("#")]
         if not raw:
             raise UsageError(f"the seed file {path} holds no URL")
     else:

@@ -1,0 +1,92 @@
+"""Which links a crawl may follow."""
+
+from __future__ import annotations
+
+import pytest
+
+from semcrawl.errors import UsageError
+from semcrawl.scope import Scope
+
+INSIDE, OUTSIDE = "http://data.a.org/", "http://b.org/x"
+
+
+def scope_of(text: str) -> Scope:
+    scope = Scope.parse(text)
+    scope.roots |= scope.roots_of("http://www.a.org/x")
+    return scope
+
+
+def test_a_site_is_what_its_seeds_domain_holds_and_the_rdf_that_it_links_to():
+    scope = scope_of("site")
+    assert scope.inside(INSIDE)
+    assert scope.allows(INSIDE, label_r=False)
+    assert scope.allows(OUTSIDE, label_r=True)
+    assert not scope.inside(OUTSIDE)
+    assert not scope.allows(OUTSIDE, label_r=False)
+
+
+def test_off_the_site_the_redirectors_that_are_named_are_followed():
+    assert scope_of("site").allows("https://w3id.org/x", label_r=False)
+    assert not scope_of("parent").allows("https://w3id.org/x", label_r=False, page_inside=False)
+    named = Scope.parse("site", ["ids.example"])
+    assert named.allows("http://ids.example/x", label_r=False)
+    assert not named.allows("https://w3id.org/x", label_r=False)
+
+
+def test_with_parent_a_link_is_followed_when_its_page_or_it_is_on_the_site():
+    scope = scope_of("parent")
+    assert scope.allows(OUTSIDE, label_r=False, page_inside=True)
+    assert scope.allows(INSIDE, label_r=False, page_inside=False)
+    assert not scope.allows(OUTSIDE, label_r=True, page_inside=False)
+
+
+def test_with_any_everything_is_followed():
+    scope = scope_of("any")
+    assert scope.inside(OUTSIDE)
+    assert scope.allows(OUTSIDE, label_r=False, page_inside=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "url", "inside"),
+    [
+        ("a.org/data/,b.org", "http://a.org/data/x", True),
+        ("a.org/data/,b.org", "http://a.org/x", False),
+        ("a.org/data/,b.org", "http://www.b.org/", True),
+        ("a.org/data/ b.org", "http://b.org", True),
+        ("www.b.org", "http://b.org/", True),
+        ("https://B.org", "http://b.org/x", True),
+        ("b.org", "http://data.b.org/", False),
+        ("localhost:8080", "http://localhost:8080/", True),
+        ("localhost:8080", "http://localhost/", False),
+        ("localhost", "http://localhost:8080/", True),
+    ],
+)
+def test_hosts_and_folders_are_all_that_is_followed_when_they_are_named(
+    text: str, url: str, inside: bool
+) -> None:
+    scope = scope_of(text)
+    assert scope.inside(url) == inside
+    assert scope.allows(url, label_r=True, page_inside=True) == inside
+    assert scope.may_lead(url, page_inside=True) == inside
+
+
+@pytest.mark.parametrize(
+    ("text", "url", "page_inside", "may_lead"),
+    [
+        ("site", OUTSIDE, False, True),
+        ("any", OUTSIDE, False, True),
+        ("parent", OUTSIDE, True, True),
+        ("parent", INSIDE, False, True),
+        ("parent", OUTSIDE, False, False),
+    ],
+)
+def test_a_link_that_no_label_brings_into_scope_is_not_ranked(
+    text: str, url: str, page_inside: bool, may_lead: bool
+) -> None:
+    assert scope_of(text).may_lead(url, page_inside=page_inside) == may_lead
+
+
+@pytest.mark.parametrize("text", ["", ",", "a b!", "sites", "Parent"])
+def test_what_is_no_scope_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        Scope.parse(text)
