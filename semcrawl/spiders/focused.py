@@ -1,16 +1,13 @@
-"""What the two spiders have in common: requests, outcomes, redirects, retries."""
+"""What the two spiders have in common: requests, and what came of them."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
-from http import HTTPStatus
 from typing import Any, Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
-from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.http import Request, Response
 from scrapy.settings import BaseSettings
 from scrapy.utils.asyncgen import as_async_generator
@@ -27,23 +24,15 @@ from semcrawl.frontier.session import CrawlSession
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Page
 from semcrawl.relevance import Label, Ranked
-from semcrawl.spiders.attempt import FILTERED, MEMO, Attempt, header
+from semcrawl.spiders.attempt import FILTERED, MEMO, Attempt
 from semcrawl.spiders.failures import Postponed, RobotsUnavailable, outcome_of_failure
-from semcrawl.spiders.linking import LinkingSpider
 from semcrawl.spiders.reading import Reader
-from semcrawl.spiders.retrying import retry_after
+from semcrawl.spiders.redirecting import RedirectingSpider, is_redirect
 from semcrawl.targets import Targets
-from semcrawl.urls import Normalisation, dropped_index, resolve
 from semcrawl.vocabulary import HTML_FIRST, RDF_FIRST
 
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-#: what servers answer for a folder when they have no index for it
-_NO_FOLDER = frozenset({403, 404})
-#: seconds before the first retry; doubled for each further one
-_RETRY_DELAY = 2.0
 
-
-class FocusedSpider(LinkingSpider):
+class FocusedSpider(RedirectingSpider):
     """Fetches the links that the frontier hands out, and records each attempt.
 
     Arguments (``-a``) beside those of its base class: ``follow_rdf=1`` (one spider does both).
@@ -51,11 +40,6 @@ class FocusedSpider(LinkingSpider):
 
     targets: Targets
     _acknowledgement: Acknowledgement
-    _retry_codes: frozenset[int]
-    _retries: int
-    _redirects: bool
-    _max_redirects: int
-    _longest_wait: float
 
     def __init__(self, name: str | None = None, follow_rdf: str | bool = "", **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
@@ -75,11 +59,6 @@ class FocusedSpider(LinkingSpider):
         spider.reader = Reader.from_settings(settings, spider.normalisation)
         crawler.signals.connect(spider.reader.close, signals.spider_closed)
         spider.targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
-        spider._retry_codes = frozenset(int(code) for code in settings.getlist("RETRY_HTTP_CODES"))
-        spider._retries = settings.getint("RETRY_TIMES") if settings.getbool("RETRY_ENABLED") else 0
-        spider._longest_wait = settings.getfloat("SEMCRAWL_MAX_RETRY_AFTER")
-        spider._redirects = settings.getbool("REDIRECT_ENABLED")
-        spider._max_redirects = settings.getint("REDIRECT_MAX_TIMES")
         return spider
 
     def join(self, session: CrawlSession) -> None:
@@ -197,7 +176,7 @@ class FocusedSpider(LinkingSpider):
     async def _read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Read a response of whatever status."""
         status = response.status
-        if status in _REDIRECTS and header(response, b"Location"):
+        if is_redirect(response):
             return await self._redirected(attempt, response)
         if status == 304:
             self.session.learn(attempt.outcome(None, response, duplicate=True), self.queue)
@@ -242,82 +221,6 @@ class FocusedSpider(LinkingSpider):
             return [record]
         attempt.failed = passing or outcome is FetchOutcome.HOST_DOWN
         self.session.learn(attempt.outcome(None), self.queue)
-        return [record]
-
-    async def _retried_later(self, attempt: Attempt, response: Response) -> bool:
-        """Give a link back for another try when its server allows it, if that is soon enough.
-
-        A server that is asked too much gets a rest from all requests.
-        """
-        wait = retry_after(header(response, b"Retry-After"))
-        if response.status == HTTPStatus.TOO_MANY_REQUESTS:
-            rest = max(wait or 0.0, _RETRY_DELAY * 2**attempt.memo.retries)
-            await self.session.frontier.rest(
-                attempt.lease.entry.host, min(rest, self._longest_wait)
-            )
-        if wait is not None and wait > self._longest_wait:
-            return False
-        return await self._retried(attempt, f"status {response.status}", wait or 0.0)
-
-    async def _retried(self, attempt: Attempt, reason: str, wait: float = 0.0) -> bool:
-        """Give a link back for another try, if it may have one, after ``wait`` seconds or more."""
-        request = Request(attempt.url, meta={"retry_times": attempt.memo.retries})
-        again = get_retry_request(
-            request, spider=self, reason=reason, max_retry_times=self._retries
-        )
-        if again is None:
-            return False
-        memo = replace(attempt.memo, retries=attempt.memo.retries + 1)
-        delay = max(_RETRY_DELAY * 2**attempt.memo.retries, wait)
-        await self.session.retry(attempt.lease, memo, delay)
-        return True
-
-    async def _asked_by_name(self, attempt: Attempt, status: int) -> bool:
-        """Put the index of a folder in that the server does not give by the folder's address.
-
-        Stores of files know names and no folders; the link was written with this one.
-        """
-        memo = attempt.memo
-        if not memo.index or status not in _NO_FOLDER or not attempt.url.endswith("/"):
-            return False
-        memo = replace(memo, redirects=(*memo.redirects, attempt.url), retries=0, index="")
-        target = attempt.url + attempt.memo.index
-        return await self.session.intake.follow_redirect(attempt.lease, target, memo)
-
-    async def _redirected(self, attempt: Attempt, response: Response) -> list[Any]:
-        """Put a redirect's target into the frontier, in the place of the link."""
-        record = attempt.record(FetchOutcome.REDIRECTED, response)
-        location = header(response, b"Location")
-        target = resolve(attempt.url, location, self.normalisation)
-        if target == attempt.url:
-            # to the folder's index, say, or to a query whose variables are empty: it is the server
-            # that tells the two apart
-            target = resolve(attempt.url, location, Normalisation(exact=True))
-        problem = ""
-        if target is None:
-            problem, record.outcome = "Location is no http(s) URL", FetchOutcome.HTTP_ERROR
-        elif not self._redirects:
-            record.final_url = target
-            problem, record.outcome = "REDIRECT_ENABLED is off", FetchOutcome.HTTP_ERROR
-        elif len(attempt.memo.redirects) >= self._max_redirects:
-            problem, record.outcome = "too many redirects", FetchOutcome.HTTP_ERROR
-        elif not self.is_allowed(target) or not self.scope.allows(
-            target, label_r=attempt.memo.label is Label.R
-        ):
-            record.final_url = target
-            problem, record.outcome = "redirected out of the scope", FetchOutcome.OUT_OF_SCOPE
-        record.errors = problem
-        if target is not None and not problem:
-            record.final_url = target
-            memo = replace(
-                attempt.memo,
-                redirects=(*attempt.memo.redirects, attempt.url),
-                retries=0,
-                index=dropped_index(location) if target.endswith("/") else "",
-            )
-            if await self.session.intake.follow_redirect(attempt.lease, target, memo):
-                return [record]
-        self.session.learn(attempt.outcome(None, response, duplicate=not problem), self.queue)
         return [record]
 
     def is_duplicate(self, digest: str) -> bool:

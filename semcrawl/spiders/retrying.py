@@ -1,9 +1,22 @@
-"""How long a server wants to be left alone."""
+"""Links that are tried again: after what delay, and how often."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.retry import get_retry_request
+from scrapy.http import Request, Response
+
+from semcrawl.spiders.attempt import Attempt, header
+from semcrawl.spiders.linking import LinkingSpider
+
+#: seconds before the first retry; doubled for each further one
+_RETRY_DELAY = 2.0
 
 
 def retry_after(value: str) -> float | None:
@@ -18,3 +31,49 @@ def retry_after(value: str) -> float | None:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError, OSError):
         return None
+
+
+class RetryingSpider(LinkingSpider):
+    """Gives links back to the frontier for another try, up to ``RETRY_TIMES`` times."""
+
+    _retry_codes: frozenset[int]
+    _retries: int
+    _longest_wait: float
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Make the spider and read its settings."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        settings = crawler.settings
+        spider._retry_codes = frozenset(int(code) for code in settings.getlist("RETRY_HTTP_CODES"))
+        spider._retries = settings.getint("RETRY_TIMES") if settings.getbool("RETRY_ENABLED") else 0
+        spider._longest_wait = settings.getfloat("SEMCRAWL_MAX_RETRY_AFTER")
+        return spider
+
+    async def _retried_later(self, attempt: Attempt, response: Response) -> bool:
+        """Give a link back for another try when its server allows it, if that is soon enough.
+
+        A server that is asked too much gets a rest from all requests.
+        """
+        wait = retry_after(header(response, b"Retry-After"))
+        if response.status == HTTPStatus.TOO_MANY_REQUESTS:
+            rest = max(wait or 0.0, _RETRY_DELAY * 2**attempt.memo.retries)
+            await self.session.frontier.rest(
+                attempt.lease.entry.host, min(rest, self._longest_wait)
+            )
+        if wait is not None and wait > self._longest_wait:
+            return False
+        return await self._retried(attempt, f"status {response.status}", wait or 0.0)
+
+    async def _retried(self, attempt: Attempt, reason: str, wait: float = 0.0) -> bool:
+        """Give a link back for another try, if it may have one, after ``wait`` seconds or more."""
+        request = Request(attempt.url, meta={"retry_times": attempt.memo.retries})
+        again = get_retry_request(
+            request, spider=self, reason=reason, max_retry_times=self._retries
+        )
+        if again is None:
+            return False
+        memo = replace(attempt.memo, retries=attempt.memo.retries + 1)
+        delay = max(_RETRY_DELAY * 2**attempt.memo.retries, wait)
+        await self.session.retry(attempt.lease, memo, delay)
+        return True
