@@ -16,6 +16,7 @@ from w3lib.encoding import (
 )
 
 from semcrawl.charsets import is_text_encoding
+from semcrawl.htmltree import with_rest
 
 #: bytes whose zeros tell UTF-16 and UTF-32 without a byte-order mark
 _HEAD = 64
@@ -45,7 +46,7 @@ def parse_html(body: bytes, content_type: str | None) -> Any:
         return _parse_bounded(data)
     parser = etree.HTMLParser(encoding="utf-8", recover=True, huge_tree=True)
     try:
-        root = etree.fromstring(data, parser)
+        root = with_rest(etree.fromstring(data, parser))
     except (etree.LxmlError, ValueError, AssertionError):
         root = None
     # libxml2 stops where elements are nested some 2,000 deep and keeps what stands before
@@ -132,7 +133,8 @@ class _BoundedTree:
     """Builds a tree of bounded depth, with the attributes of links, from the parser's events.
 
     Below the bound an element is ended where it begins, so that what is inside follows it.
-    Elements that make links keep their texts.
+    Elements that make links keep their texts. The root ends with the page: what stands behind
+    ``</html>``, of which libxml2 makes a further root, is in it.
     """
 
     def __init__(self) -> None:
@@ -145,6 +147,8 @@ class _BoundedTree:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Begin an element."""
+        if tag == "html" and self._depth:
+            return
         self._elements += 1
         if self._elements > _MAX_ELEMENTS:
             self._deep.append((tag, False))
@@ -164,6 +168,8 @@ class _BoundedTree:
 
     def end(self, tag: str) -> None:
         """End an element."""
+        if tag == "html":
+            return
         if not self._deep:
             self._depth -= 1
             self._builder.end(tag)
@@ -183,4 +189,7 @@ class _BoundedTree:
 
     def close(self) -> Any:
         """Return the root; ``None`` when there is no element."""
-        return self._builder.close() if self._elements else None
+        if not self._elements:
+            return None
+        self._builder.end("html")
+        return self._builder.close()

@@ -11,6 +11,8 @@ from semcrawl.links import (
     header_links,
     header_text,
     merge_links,
+    metadata_links,
+    refresh_target,
 )
 
 URL = "http://a.org/dir/page"
@@ -129,13 +131,33 @@ def test_deep_nesting(depth, tag):
 @pytest.mark.parametrize(
     "soup",
     ["", "<", "<a", "<a href=", "\x00", "<a href='x", "<!--", "<![CDATA[", "<html></html></html>",
-     "<a href=x><a href=x><a href=x>", "<p></b></a></p>", "<?xml version='1.0'?>", "<!DOCTYPE"],
+     "<?xml version='1.0'?>", "<!DOCTYPE"],
 )  # fmt: skip
-def test_soup_gives_what_can_be_read(soup):
-    """Broken markup never fails and never hides the link after it."""
-    assert isinstance(links(soup), list)
-    if soup in ("\x00", "<p></b></a></p>", "<a href=x><a href=x><a href=x>"):
-        assert "http://a.org/z" in urls(soup + "<a href='/z'>z</a>")
+def test_a_page_that_breaks_off_has_no_link_that_it_did_not_finish(soup):
+    assert urls(soup) == []
+
+
+@pytest.mark.parametrize("padding", ["", "<!-- " + "x" * 70_000 + " -->"], ids=["", "large"])
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "<a href=z>",
+        "</body></html><p><a href=z>",
+        "<html><body><a href=z></body></html>",
+        "x <a href=z>",
+    ],
+)
+def test_what_stands_behind_the_end_of_a_page_is_a_part_of_it(rest, padding):
+    """Browsers show it, too."""
+    page = "<html><body><p><a href=y>y</a></p></body></html>\n"
+    assert urls(page + rest + padding) == ["http://a.org/dir/y", "http://a.org/dir/z"]
+
+
+@pytest.mark.parametrize(
+    "soup", ["\x00", "<html></html></html>", "<a href=x><a href=x><a href=x>", "<p></b></a></p>"]
+)
+def test_broken_markup_hides_no_link_behind_it(soup):
+    assert "http://a.org/z" in urls(soup + "<a href='/z'>z</a>")
 
 
 @given(st.binary(max_size=300), st.sampled_from([None, "text/html; charset=utf-16", "x"]))
@@ -149,7 +171,8 @@ def test_no_bytes_make_it_fail(body, content_type):
 markup = st.lists(
     st.sampled_from(
         ["<div>", "</div>", "<p class='a b'>", "<a href='1'>", "<a href='2' title=t>", "</a>", "w ",
-         "<table><tr><td>", "</table>", "<ul><li>", "<script>x</script>", "<b>", "</b>", "&amp;"]
+         "<table><tr><td>", "</table>", "<ul><li>", "<script>x</script>", "<b>", "</b>", "&amp;",
+         "</body>", "</html>", "<html>", "<body>"]
     ),
     max_size=25,
 ).map("".join)  # fmt: skip
@@ -185,6 +208,8 @@ def test_ten_megabytes():
         ('<x.ttl>; rel="alternate"; type=text/turtle', [("x.ttl", "alternate", "text/turtle")]),
         ('<a>; rel=next, <b>;rel="prev up"', [("a", "next", ""), ("b", "prev up", "")]),
         ('<a,b;c>; title="x, <y>"', [("a,b;c", "", "")]),
+        ('<a>; REL="Alternate" ; Type = Text/Turtle ', [("a", "alternate", "text/turtle")]),
+        ("<a>; rel=next; rel=prev", [("a", "next", "")]),
         ("nonsense, <mailto:x>, <#y>", []),
         ("<a", []),
     ],
@@ -212,12 +237,85 @@ def test_a_page_that_is_also_prefetched_is_a_page():
 
 
 @pytest.mark.parametrize(
+    ("said", "of_other", "of_rdf"),
+    [
+        ({"type": "text/turtle"}, True, False),
+        ({"rel": "describedby"}, True, True),
+        ({"rel": "up meta", "type": "application/json"}, True, True),
+        ({"rel": "describedby", "type": "text/turtle"}, True, True),
+        ({"rel": "describedby", "type": "text/html"}, False, False),
+        ({"rel": "next", "type": "text/csv"}, False, False),
+        ({}, False, False),
+    ],
+)
+def test_what_headers_name_as_rdf_about_something(said, of_other, of_rdf):
+    """Of an RDF document only descriptions count: its other forms say the same again."""
+    link = Link("http://a.org/x", element="header", **said)
+    assert bool(metadata_links([link], rdf=False)) == of_other
+    assert bool(metadata_links([link], rdf=True)) == of_rdf
+
+
+@pytest.mark.parametrize(
+    ("value", "target"),
+    [
+        ("5; url=/x", "/x"),
+        ("0;URL='/x?a=1;b'", "/x?a=1;b"),
+        ('1.5 , url = "/x"', "/x"),
+        ("url=/x", "/x"),
+        ("5", None),
+        ("5; /x", None),
+        ("", None),
+    ],
+)
+def test_where_a_refresh_leads(value, target):
+    assert refresh_target(value) == target
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [(b"/caf\xc3\xa9.ttl", "/café.ttl"), (b"/caf\xe9.ttl", "/café.ttl"), (b"/a", "/a")],
 )
 def test_headers_in_two_encodings(value, text):
     """An address in a header is UTF-8, or else Latin-1."""
     assert header_text(value) == text
+
+
+def test_occurrences_of_a_url_lend_each_other_what_they_say():
+    """Texts around a link are those of the first occurrence that has one of its own."""
+    url = "http://a.org/"
+    image = Link(url, before="far", after="away", type="text/html")
+    text = Link(url, anchor="the data", title="T", rel="home", before="Read", index="index.html")
+    again = Link(url, anchor="the data", title="more", before="not this")
+    [merged] = merge_links([image, text, again], 10)
+    assert merged == Link(
+        url, anchor="the data", title="T more", type="text/html", rel="home", before="Read",
+        index="index.html",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "kept"),
+    [
+        (Link("http://a.org/", element="link", rel="preload"), "a"),
+        (Link("http://a.org/", element="link", rel="alternate"), "link"),
+        (Link("http://a.org/", element="area", rel="preload"), "area"),
+    ],
+)
+def test_only_a_resource_of_the_page_gives_way_to_an_anchor(first, kept):
+    [merged] = merge_links([first, Link("http://a.org/", anchor="text")], 10)
+    assert (merged.element, merged.anchor) == (kept, "text")
+
+
+def test_a_url_that_is_a_resource_wherever_it_occurs_stays_one():
+    resource = Link("http://a.org/", element="link", rel="icon")
+    assert merge_links([resource, resource], 10) == [resource]
+
+
+def test_links_that_are_known_are_left_out_and_keep_their_places():
+    """The others' evidence is what it would be."""
+    body = b"<a href=/a>a</a><a href=/b>b</a><a href=/c>c</a>"
+    found = extract_links(body, "http://a.org/", known=lambda url: url.endswith("/b"))
+    assert [(x.url, x.anchor) for x in found] == [("http://a.org/a", "a"), ("http://a.org/c", "c")]
 
 
 @given(st.lists(st.builds(Link, st.sampled_from("abcdef")), max_size=20), st.integers(0, 6))

@@ -120,6 +120,16 @@ def test_the_base_element_counts() -> None:
     )
 
 
+def test_what_stands_behind_the_end_of_a_page_is_read_with_it() -> None:
+    script = (
+        '<script type="application/ld+json">{"@id": "a", "http://schema.org/name": "A"}</script>'
+    )
+    check(
+        f"<html><body>A page</body></html>\n{script}<p about='b' property='schema:name'>B</p>",
+        '<a> s:name "A" . <b> s:name "B" .',
+    )
+
+
 def test_a_broken_script_costs_no_other_data() -> None:
     body = (
         b'<html><script type="application/ld+json">{"@context": nonsense</script>\n'

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 import pyoxigraph
 from lxml import etree
 
+from semcrawl.htmltree import with_rest
 from semcrawl.rdf.detection import Detection
 from semcrawl.rdf.embedded import microdata, rdfa
 from semcrawl.rdf.embedded.gates import gates
@@ -116,10 +117,9 @@ def _tree(text: bytes, content_type: str | None) -> etree._Element | None:
                 return _without_namespace(root)
     lax = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=False)
     try:
-        root = etree.fromstring(text, lax)
+        return with_rest(etree.fromstring(text, lax))
     except (etree.XMLSyntaxError, ValueError):
         return None
-    return root
 
 
 def _without_namespace(root: etree._Element) -> etree._Element:
