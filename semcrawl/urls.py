@@ -23,7 +23,7 @@ _NAMED_INDEX = re.compile(r"(?:^|/)(index\.x?html?|default\.(?:aspx?|htm))\s*(?:
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
 #: what stays as it is but for its file name and its query
 _NORMAL = re.compile(
-    r"https?://([a-z0-9](?:[a-z0-9.-]*[a-z0-9-])?(?::(?!(?:80|443)/)(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}))?)"
+    r"https?://([a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*(?::(?!(?:80|443)/)(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}))?)"
     r"(/[A-Za-z0-9\-._~:/@!$&'()*+,;=]*)"
     r"(?:\?([A-Za-z0-9\-._~:/?@!$&'()*+,;=]*))?\Z"
 )
@@ -39,6 +39,8 @@ _NORMAL_BELOW_HOST = re.compile(
     r"/(?:[A-Za-z0-9\-_~]+/)*(?:[A-Za-z0-9\-_~]+(?:\.[A-Za-z0-9]+)*)?\Z"
 )
 _BASE = re.compile(r"(https?://[A-Za-z0-9.:-]+)((?:/[^/?#;.][^/?#;]*)*/)[^/?#]*(?:[?#].*)?\Z")
+#: names that can be asked for: no white space, no escapes, no empty label
+_HOST = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\Z")
 _DOT_SEGMENT = re.compile(r"/\.\.?(?=/|\Z)")
 #: characters that need no escaping; anything else goes through safe_url_string
 _CLEAN = re.compile(r"[A-Za-z0-9\-._~:/?#@!$&'()*+,;=%]*\Z")
@@ -78,7 +80,8 @@ def normalise(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str |
 
     Lower-case scheme and host, no default port, no fragment, ``/`` for an empty path, no
     directory index, upper-case percent escapes, no empty or presentational query variables and no
-    bare ``?`` (sources.md I). ``None`` when it is no http(s) URL, has no host, or is too long.
+    bare ``?`` (sources.md I). ``None`` when it is no http(s) URL, has no host that can be asked
+    for, or is too long.
     """
     if len(url) > MAX_URL_LENGTH:
         return None
@@ -97,9 +100,10 @@ def normalise(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str |
         return None
     if ":" in host:
         host = f"[{host}]"
-    host = host.rstrip(".")
-    if not host:
-        return None
+    else:
+        host = host.rstrip(".")
+        if not _HOST.match(host):
+            return None
     if options.https_to_http and scheme == "https" and port in (None, 443):
         scheme, port = "http", None
     if options.drop_www and host.startswith("www."):

@@ -68,7 +68,9 @@ def test_lossless_rules_always_hold(url, expected):
 @pytest.mark.parametrize(
     "url",
     ["", "a/b", "ftp://a.org/", "mailto:a@b.c", "http://", "http:///a", "http://a:b/", "http://[x/",
-     "javascript:void(0)", "http://a.org/" + "x" * 5000, "http://" + "a" * 300 + "/"],
+     "javascript:void(0)", "http://a.org/" + "x" * 5000, "http://" + "a" * 300 + "/",
+     "http://a b/", "http://a%20b.org/", "http://%61.org/?x=%31", "http://xn--\ufffd/", "http://./",
+     "http://a..org/", "http://A" + "a" * 63 + ".org/"],
 )  # fmt: skip
 def test_what_is_no_web_address_is_none(url):
     """Anything but a usable http or https URL gives None."""
