@@ -7,13 +7,14 @@ from typing import Any, Self
 
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
+from twisted.python.failure import Failure
 
 from semcrawl.bodies import body_file
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.spiders.attempt import ENDED, RECEIVED, ROBOTS, STARTED, content_type
-from semcrawl.spiders.failures import Postponed
+from semcrawl.spiders.failures import Postponed, outcome_of_failure
 
 
 class AttemptMiddleware:
@@ -63,9 +64,16 @@ class AttemptMiddleware:
         """Note when it failed."""
         request.meta[ENDED] = time.time()
         if LEASE not in request.meta:
-            self._record(request, None, str(exception) or type(exception).__name__)
+            failure = Failure(exception)  # type: ignore[no-untyped-call]
+            self._record(request, None, *outcome_of_failure(failure))
 
-    def _record(self, request: Request, response: Response | None, error: str = "") -> None:
+    def _record(
+        self,
+        request: Request,
+        response: Response | None,
+        outcome: FetchOutcome = FetchOutcome.FETCHED_ROBOTS,
+        error: str = "",
+    ) -> None:
         """Record a request that is no link's."""
         spider: Any = self.crawler.spider
         emit = getattr(spider, "emit", None)
@@ -74,9 +82,9 @@ class AttemptMiddleware:
         started, ended = request.meta[STARTED], request.meta[ENDED]
         record = FetchRecord(
             url=request.url,
-            outcome=FetchOutcome.FETCHED_ROBOTS if response else FetchOutcome.NETWORK_ERROR,
+            outcome=outcome,
             final_url=request.url,
-            errors=" ".join(error.split())[:300],
+            errors=error,
             started_at=started,
             elapsed=max(0.0, ended - started),
         )

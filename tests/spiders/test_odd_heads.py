@@ -16,6 +16,9 @@ BODY = triples("it", 2)
 NT = "Content-Type: application/n-triples"
 LENGTH = f"Content-Length: {len(BODY)}"
 
+#: whose robots.txt cannot be had
+ASIDE = "http://long.example/"
+
 #: the lines before a body of two statements
 HEADS: dict[str, list[str]] = {
     "long": ["HTTP/1.1 200 OK", NT, LENGTH, f"Link: {'</a>; rel=next, ' * 5000}"],
@@ -41,12 +44,19 @@ async def answer(request: Request, out: Stream) -> None:
         await out.whole(404, [], b"")
 
 
+async def no_rules(request: Request, out: Stream) -> None:
+    """Answer for robots.txt with too many headers."""
+    out.closing = True
+    await out.body("\r\n".join([*HEADS["too-many"], "", ""]).encode())
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("heads") / "out"
-    with serve(DemoWeb(), handlers={"heads.example": answer}) as server:
+    handlers = {"heads.example": answer, "long.example": no_rules}
+    with serve(DemoWeb(), handlers=handlers) as server:
         options = ("--fast", "-s", "RETRY_TIMES=0", "-s", "SEMCRAWL_HOST_FAILURES=0")
-        return harvest(f"{SITE}/", *options, folder=folder, proxy=server.proxy_url)
+        return harvest(f"{SITE}/", ASIDE, *options, folder=folder, proxy=server.proxy_url)
 
 
 @pytest.mark.parametrize(
@@ -77,3 +87,9 @@ def test_records_keep_what_has_a_use(run: Run) -> None:
 def test_such_a_crawl_is_calm(run: Run) -> None:
     run.is_calm()
     assert run.status == 0
+
+
+def test_what_became_of_a_robots_txt_is_told(run: Run) -> None:
+    outcomes = run.outcomes()
+    assert outcomes[f"{ASIDE}robots.txt"] == ["too-large"]
+    assert outcomes[ASIDE] == ["too-large"]
