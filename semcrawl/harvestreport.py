@@ -11,8 +11,10 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from sqlalchemy import func, make_url, select
 
-from semcrawl.metadata.database import connect
+from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
+from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.summary import Summary, last_problem, summarise
 from semcrawl.pipelines.files import FILES_FOLDER
 from semcrawl.urls import host_of
@@ -39,6 +41,8 @@ class RunFigures:
     left_out: tuple[str, int] = ("", 0)
     #: URLs of the files that are kept for their media types, with hashes of their contents
     files: Mapping[str, str] = field(default_factory=dict)
+    #: where the records are; empty: in the job folder
+    records: str = ""
 
 
 def last_summary(folder: Path) -> dict[str, Any]:
@@ -67,6 +71,22 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
     with whole_file(folder / _NAME) as file:
         file.write((json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
     return summary
+
+
+def count_records(database: str) -> int:
+    """Return how many attempts a database knows; raise as ``connect`` does."""
+    engine = connect(database)
+    try:
+        with engine.execution_options(read_only=True).connect() as connection:
+            return connection.scalar(select(func.count()).select_from(Fetch)) or 0
+    finally:
+        engine.dispose()
+
+
+def shown_database(database: str, folder: Path) -> str:
+    """Return how a database other than the job folder's own is named to users; else nothing."""
+    is_own = database == crawl_db_url(folder)
+    return "" if is_own else make_url(database).render_as_string(hide_password=True)
 
 
 def why_nothing(database: str) -> str:
@@ -132,7 +152,8 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
             f"with one of them as a further seed follows them: {example}",
             soft_wrap=True,
         )
-    console.print(f"Quads: {folder / 'quads.nq'}   Records: {folder / 'crawl.db'}")
+    records = run.records or str(folder / CRAWL_DB)
+    console.print(f"Quads: {folder / 'quads.nq'}   Records: {records}", soft_wrap=True)
 
 
 def _wrapped(title: str, parts: list[str], width: int) -> list[str]:

@@ -124,7 +124,8 @@ SEMCRAWL_ALLOW_PRIVATE_ADDRESSES = False
 #: Redis server of the frontier and of the seed lists (`redis://host:6379/0`), by default what the
 #: environment variable of the same name says. Empty = one of our own in the job's folder.
 REDIS_URL = os.environ.get("REDIS_URL", "")
-#: Folder of the job: results, records, frontier. Empty = `JOBDIR`, else the current folder.
+#: Folder of the job: results, records, frontier. Empty = `JOBDIR`, else the current folder
+#: (`semcrawl harvest`: the folder `harvest`).
 SEMCRAWL_JOBDIR = ""
 #: Name of the crawl: prefix of all its keys in Redis.
 SEMCRAWL_CRAWL_NAME = "semcrawl"

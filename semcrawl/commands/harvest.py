@@ -16,8 +16,10 @@ from semcrawl.frontier.opening import SessionSource
 from semcrawl.harvestreport import (
     RunFigures,
     anything_fetched,
+    count_records,
     last_summary,
     show_summary,
+    shown_database,
     why_nothing,
     write_summary,
 )
@@ -40,6 +42,8 @@ _FAST: dict[str, Any] = {
     "CONCURRENT_REQUESTS": 8,
     "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
 }
+#: job folder when none is named
+_FOLDER = "harvest"
 
 
 class Command(OneLineErrors):
@@ -68,7 +72,9 @@ class Command(OneLineErrors):
         """Add the command's options to Scrapy's."""
         super().add_options(parser)
         group = parser.add_argument_group("Harvest")
-        group.add_argument("--out", metavar="DIR", default="harvest", help="job folder (harvest)")
+        group.add_argument(
+            "--out", metavar="DIR", help="job folder (harvest, or what SEMCRAWL_JOBDIR says)"
+        )
         group.add_argument("--pages", metavar="N", type=int, help="requests of this run at most")
         group.add_argument(
             "--relevance", metavar="NAME", help=f"strategy: {', '.join(STRATEGIES)}, or a class"
@@ -150,6 +156,8 @@ class Command(OneLineErrors):
             settings.set("FEEDS", feeds, "cmdline")
         if opts.revisit and args and "://" not in args[0] and not args[0].startswith("@"):
             opts.out = args.pop(0)
+        named = settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR")
+        opts.out = opts.out or named or _FOLDER
         folder = Path(opts.out)
         for arg in args:
             if "://" not in arg and _is_job(Path(arg)):
@@ -176,7 +184,13 @@ class Command(OneLineErrors):
         """Crawl, and sum up."""
         folder = Path(opts.out)
         settings = self.own_settings
-        connect(metadata_url(settings, folder)).dispose()  # or nothing could be recorded
+        database = metadata_url(settings, folder)
+        known = count_records(database)  # or nothing could be recorded
+        if known and not _is_job(folder):
+            complain(
+                f"the database of SEMCRAWL_METADATA_URL holds {known:,} records of other crawls; "
+                "the summary counts them, too, and --revisit asks for what they found"
+            )
         source = self._source
         settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
         session = source.session()
@@ -194,8 +208,8 @@ class Command(OneLineErrors):
             gave_up=outlook.gave_up,
             left_out=session.intake.left_out.most,
             files=kept_files(folder),
+            records=shown_database(database, folder),
         )
-        database = metadata_url(self.own_settings, folder)
         summary = write_summary(folder, database, run)
         show_summary(summary, folder, before, run)
         self._tell_of_store(folder)
@@ -212,7 +226,7 @@ class Command(OneLineErrors):
         ):
             self.exitcode = 1
         elif summary.requests and not anything_fetched(summary):
-            complain(why_nothing(metadata_url(settings, folder)))
+            complain(why_nothing(database))
             self.exitcode = 1
         elif not self._seeds and not summary.outcomes and run.waiting == 0:
             complain(f"{folder} holds no link to go on with; give a URL to start from")

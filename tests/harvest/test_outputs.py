@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .runs import harvest
+from .runs import harvest, semcrawl
 from .test_revisit import site as site
 from .test_revisit import write
 
@@ -57,3 +57,34 @@ def test_an_unknown_format_is_named(tmp_path: Path) -> None:
     run = harvest("http://x.example/", "-o", "data.docx", folder=tmp_path / "out")
     run.says_in_one_line("docx")
     assert not run.folder.exists()
+
+
+@pytest.mark.slow
+def test_records_may_be_elsewhere_and_others_there_are_told_of(
+    site: tuple[Path, str], tmp_path: Path
+) -> None:
+    folder, start = site
+    write(folder, TEXTS)
+    database = f"sqlite:///{tmp_path}/records.db"
+    runs = [
+        harvest(start, "--fast", "-s", f"SEMCRAWL_METADATA_URL={database}", folder=tmp_path / name)
+        for name in ("first", "first", "second")
+    ]
+    assert [run.status for run in runs] == [0, 0, 0]
+    assert all(f"Records: {database}\n" in run.out for run in runs)
+    assert [line.count("records of other crawls") for line in (run.err for run in runs)] == [
+        0,
+        0,
+        1,
+    ]
+
+
+@pytest.mark.slow
+def test_the_job_folder_may_be_a_setting(site: tuple[Path, str], tmp_path: Path) -> None:
+    folder, start = site
+    write(folder, TEXTS)
+    run = semcrawl(
+        "harvest", start, "--fast", "-s", f"SEMCRAWL_JOBDIR={tmp_path}/job", folder=tmp_path / "job"
+    )
+    assert run.status == 0, run.err
+    assert len(run.quads) == len(TEXTS)

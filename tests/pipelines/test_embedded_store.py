@@ -7,7 +7,7 @@ import sqlite3
 from scrapy.settings import Settings
 
 from semcrawl.commands.load import Command
-from semcrawl.pipelines.quadsfile import QuadsFile
+from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QuadsFile
 from semcrawl.pipelines.stores.delivery import Deliverer
 from semcrawl.pipelines.stores.embedded import EmbeddedStore
 from semcrawl.pipelines.stores.opening import open_deliverer
@@ -42,6 +42,16 @@ def test_what_is_gone_is_not_told_of_as_delivered(job, capsys):
         f"{documents} documents with {quads:,} quads delivered, 1 that are gone removed, 0 refused"
     )
     assert capsys.readouterr().out.startswith(told)
+
+
+def test_what_is_gone_is_counted_beside_data_embedded_in_pages(job, capsys):
+    file, embedded = QuadsFile(job), QuadsFile(job, EMBEDDED_FILE, EMBEDDED_LEDGER)
+    for each in (file, embedded):
+        fill(each)
+        change(each)
+        each.close()
+    assert exit_status(Command(), str(job), "--store", "embedded") == 0
+    assert "delivered, 2 that are gone removed, 0 refused" in capsys.readouterr().out
 
 
 def test_a_new_embedded_store_is_filled_from_the_start(job):

@@ -117,6 +117,7 @@ class Deliverer:
                 continue
             total.documents += result.documents
             total.quads += result.quads
+            total.removed += result.removed
             total.refused += result.refused
             total.more |= result.more
         return total
