@@ -41,7 +41,7 @@ async def test_seeds_may_lie_in_a_set_or_a_sorted_set(
 ) -> None:
     """As scrapy-redis has them with REDIS_START_URLS_AS_SET and _AS_ZSET."""
     frontier = await open_frontier()
-    redis = frontier._server.redis
+    redis = frontier.client
     await redis.sadd(prefix + ":set", "http://a.example/")
     await redis.zadd(prefix + ":zset", {"http://b.example/": 1, "http://c.example/": 2})
     keys = [prefix + ":set", prefix + ":zset"]

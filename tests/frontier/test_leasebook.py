@@ -1,0 +1,71 @@
+"""What a process holds of the frontier's links, and what the frontier hears of it."""
+
+from __future__ import annotations
+
+import pytest
+from frontier_calls import OpenFrontier, Q, link, names
+
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.leasebook import LeaseBook
+from semcrawl.frontier.redis_frontier import RedisFrontier
+
+
+@pytest.fixture
+async def taken(open_frontier: OpenFrontier) -> tuple[RedisFrontier, LeaseBook, list[Lease]]:
+    """A frontier of which four links were taken and handed out."""
+    frontier = await open_frontier()
+    await frontier.add([link(str(n)) for n in range(4)])
+    leases = await frontier.take(4, Q)
+    book = LeaseBook()
+    for lease in leases:
+        book.hand_out(lease)
+    return frontier, book, leases
+
+
+Taken = tuple[RedisFrontier, LeaseBook, list[Lease]]
+
+
+async def test_a_link_is_in_flight_until_it_is_read_and_held_until_its_results_are_written(
+    taken: Taken,
+) -> None:
+    _, book, (one, two, three, four) = taken
+    assert (book.flying, len(book), book.unsent) == (4, 4, 4)
+    for lease in (one, two, three):
+        book.send(lease)
+    assert book.unsent == 1
+    book.release(one)
+    assert book.is_in_flight(one)
+    book.land(one)
+    assert not book.is_in_flight(one)
+    assert (book.flying, len(book), book.unsent) == (3, 4, 1)
+    book.drop(two)
+    book.end(three)
+    assert book.in_flight == [four]
+    assert book.held == [one, four]
+    assert book.unsent == 1
+
+
+async def test_the_frontier_hears_what_was_done_and_what_failed(taken: Taken) -> None:
+    frontier, book, (one, two, three, four) = taken
+    book.end(one)
+    book.end(two, failed=True)
+    book.drop(three)
+    await frontier.give_back([three])
+    book.end(three)
+    assert await book.flush(frontier) == []
+    assert await frontier.audit() == []
+    assert names(await frontier.take(9, Q)) == ["2"]
+    assert await frontier.requeue(Q) == 1
+    assert (await frontier.counts(Q, [])).leased == 2
+    assert book.held == [four]
+
+
+async def test_only_downloads_of_links_that_go_on_are_left_to_be_told(taken: Taken) -> None:
+    """The others' hosts are free with their ends."""
+    frontier, book, (one, two, three, _) = taken
+    for lease in (one, two, three):
+        book.release(lease)
+    book.end(one)
+    book.end(two, failed=True)
+    assert await book.flush(frontier) == [three]
+    assert await book.flush(frontier) == []
