@@ -1,19 +1,17 @@
-"""Talking to the frontier's Redis: scripts, outages, and what its errors mean."""
+"""Talking to the frontier's Redis: connections, outages, and what its errors mean."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import itertools
 import logging
 import os
 import re
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +25,13 @@ from redis.exceptions import (
     BusyLoadingError,
     ConnectionError,
     NoPermissionError,
-    NoScriptError,
     RedisError,
     ResponseError,
     TimeoutError,
 )
 
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
+from semcrawl.frontier.scripts import Scripts
 
 logger = logging.getLogger(__name__)
 
@@ -69,37 +67,6 @@ def connect(server: str | Path, *, timeout: float) -> Redis:
         raise UsageError(f"not the address of a Redis server: {server!r} ({error})") from error
 
 
-class Scripts:
-    """The frontier's Lua scripts, read from ``lua/``, each run by name.
-
-    Files whose names start with an underscore are parts, put in front of the scripts (and parts)
-    that name them in a line ``-- needs:``; ``_base.lua`` is in front of all.
-    """
-
-    def __init__(self) -> None:
-        texts = {
-            entry.name.removesuffix(".lua"): entry.read_text("utf-8")
-            for entry in (files("semcrawl.frontier") / "lua").iterdir()
-            if entry.name.endswith(".lua")
-        }
-        self._sources: dict[str, str] = {}
-        self._shas: dict[str, str] = {}
-        for name in texts:
-            if not name.startswith("_"):
-                source = "".join(texts[part] for part in _parts(name, texts))
-                self._sources[name] = source
-                digest = hashlib.sha1(source.encode(), usedforsecurity=False)
-                self._shas[name] = digest.hexdigest()
-
-    async def run(self, redis: Redis, name: str, keys: Sequence[str], *args: bytes) -> Any:
-        """Run a script; load it first where the server does not know it."""
-        parts: list[Any] = [*keys, *args]
-        try:
-            return await redis.evalsha(self._shas[name], len(keys), *parts)
-        except NoScriptError:
-            return await redis.eval(self._sources[name], len(keys), *parts)
-
-
 def public_address(server: str | Path) -> str:
     """Return a server's address without its password."""
     return re.sub(r"//[^/]*@", "//", str(server))
@@ -121,15 +88,6 @@ def plain_reason(error: Exception) -> str:
     if text.startswith(("HELLO must be called", "NOAUTH", "Authentication required")):
         return "it asks for a password (authentication required)"
     return text or type(error).__name__
-
-
-def _parts(name: str, texts: Mapping[str, str]) -> list[str]:
-    """Names of the files that a script is made of, in order."""
-    parts = ["_base"]
-    needs = re.search(r"^-- needs: (.+)$", texts[name], re.MULTILINE)
-    for needed in needs.group(1).split(", ") if needs else ():
-        parts += [part for part in _parts("_" + needed, texts) if part not in parts]
-    return [*parts, name]
 
 
 @dataclass
