@@ -15,7 +15,16 @@ from semcrawl.relevance import Label
 words = st.text(max_size=20)
 
 
-@given(st.builds(LinkMemo, st.none() | words, st.integers(0, 9), retries=st.integers(0, 3)))
+rules = st.lists(st.sampled_from(["ex1", "an2", "ty3"]), max_size=3).map(tuple)
+
+
+@given(
+    st.builds(
+        LinkMemo, st.none() | words, st.integers(0, 9), st.sampled_from(Label), rules,
+        st.lists(words, max_size=3).map(tuple), st.integers(0, 3), words, words, st.booleans(),
+        words,
+    )
+)  # fmt: skip
 def test_a_memo_is_unpacked_as_it_was_packed(memo):
     """Nothing of a memo is lost in the frontier."""
     entry = Entry("http://a/", "a", "html", "H", 0.0, memo.pack(), str(memo.label))

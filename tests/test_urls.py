@@ -168,11 +168,12 @@ def test_pay_level_domains(host, domain):
     ("path", "extension"),
     [
         ("/a.RDF", "rdf"), ("/dump.nt.gz", "nt"), ("/all.gz", "gz"), ("/v1.0", ""), ("/a", ""),
-        ("/a.b/c", ""), ("/.hidden", ""), ("/a.", ""),
+        ("/a.b/c", ""), ("/.hidden", ""), ("/a.", ""), ("/dump.nt.tar.gz", "nt"),
+        ("/dump-1.2.gz", "gz"),
     ],
 )  # fmt: skip
-def test_extensions(path, extension):
-    """The extension that tells the type, compression looked through."""
+def test_the_extension_that_tells_the_type(path, extension):
+    """Compression is looked through; versions are no extensions."""
     assert extension_of(path) == extension
 
 

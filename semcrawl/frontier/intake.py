@@ -175,7 +175,8 @@ class Intake:
     async def revisit(self, due: Sequence[tuple[str, float, LinkMemo]], queue: str) -> int:
         """Put documents in that were had before, by priority (larger first); return how many.
 
-        They go after the seeds and before everything else; what waits already is left alone.
+        They go after the seeds and before everything else; what waits for that already is left
+        alone.
         """
         await self.frontier.set_values({_REVISITS: _REVISITS_VALUE})
         entries = [

@@ -193,6 +193,62 @@ async def test_a_retry_waits_and_comes_back(crawl: Crawl) -> None:
     await crawl.ended()
 
 
+@pytest.mark.parametrize("crawl", [{"concurrency": 3}], indirect=True)
+async def test_the_spiders_of_a_process_share_its_requests_in_flight(crawl: Crawl) -> None:
+    """Not so many for each: three are taken for the one, and none for the other until they end."""
+    session = crawl.session
+    await session.open()
+    for queue in ("html", "rdf"):
+        urls = [(f"http://{queue}{n}/", LinkMemo()) for n in range(4)]
+        await session.intake.plant(urls, queue)
+        await session.attach(
+            queue, deliver=crawl.leases.put_nowait, plant=lambda raw: None, seed_key="seeds"
+        )
+    leases = [await crawl.fetch() for _ in range(3)]
+    assert [lease.entry.queue for lease in leases] == ["html"] * 3
+    crawl.finish(leases[0])
+    leases.append(await crawl.fetch())
+    crawl.finish(leases[1])
+    leases.append(await crawl.fetch())
+    assert [lease.entry.queue for lease in leases[3:]] == ["html", "rdf"]
+    assert crawl.leases.empty()
+    assert len(session.in_flight) == 3
+    await session.detach("rdf")
+
+
+@pytest.mark.parametrize("crawl", [{"concurrency": 3, "slow_start": 2}], indirect=True)
+async def test_a_crawl_that_starts_slowly_asks_for_more_at_a_time_as_it_learns(
+    crawl: Crawl,
+) -> None:
+    await crawl.begin(*(f"http://h{n}/" for n in range(9)))
+    for at_a_time in (1, 1, 2, 3):
+        leases = [await crawl.fetch() for _ in range(at_a_time)]
+        assert len(crawl.session.in_flight) == at_a_time
+        for lease in leases:
+            crawl.session.learn(Outcome(lease.entry.url, Kind.HTML, target=False), "html")
+            crawl.finish(lease)
+
+
+@pytest.mark.parametrize("crawl", [{"concurrency": 1}], indirect=True)
+async def test_what_is_due_again_goes_before_new_links_the_most_urgent_first(
+    crawl: Crawl,
+) -> None:
+    intake = crawl.session.intake
+    await crawl.session.open()
+    links = [Link("http://a/new"), Link("http://a/newer")]
+    await intake.discover(Page("http://a/"), links, "html", lambda ranked: True)
+    due = [("http://a/seldom", 0.5, LinkMemo(revisit=True)), ("http://a/often", 2.0, LinkMemo())]
+    assert await intake.revisit(due, "html") == 2
+    assert await intake.revisit(due[:1], "html") == 0
+    await crawl.begin()
+    order = []
+    for _ in range(4):
+        lease = await crawl.fetch()
+        order.append(lease.entry.url.removeprefix("http://a/"))
+        crawl.finish(lease)
+    assert order == ["often", "seldom", "new", "newer"]
+
+
 @pytest.mark.parametrize("crawl", [{"concurrency": 3, "leases": 4}], indirect=True)
 async def test_leases_whose_results_are_not_written_are_bounded(crawl: Crawl) -> None:
     await crawl.begin(*(f"http://h{n}/" for n in range(8)))

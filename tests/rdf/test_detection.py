@@ -151,7 +151,9 @@ CASES: list[tuple[str, bytes, str | None, str, Kind, RdfFormat | None]] = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
-def test_matrix(case: tuple[str, bytes, str | None, str, Kind, RdfFormat | None]) -> None:
+def test_what_a_body_really_is(
+    case: tuple[str, bytes, str | None, str, Kind, RdfFormat | None],
+) -> None:
     """Content decides over header, and header over extension."""
     _, body, content_type, url, kind, syntax = case
     found = detect(body, content_type, url)

@@ -59,7 +59,7 @@ def read_in_every_way(body: bytes) -> None:
     read_embedded(body, URL)
 
 
-def test_what_was_found_before() -> None:
+def test_inputs_that_once_raised_are_read() -> None:
     for path in FOUND.iterdir():
         if path.suffix != ".zip":
             read_in_every_way(path.read_bytes())

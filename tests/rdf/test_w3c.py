@@ -22,7 +22,7 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("suite", [name for name in suites.FORMATS if name != "trix"])
-def test_suite(suite: str) -> None:
+def test_the_cases_of_a_suite_give_what_it_says(suite: str) -> None:
     """Positive tests give the quads of the suite, negative ones an error; at least 99 % do."""
     wrong = {(suite, case.name): fault for case in suites.cases(suite) if (fault := fault_of(case))}
     assert set(wrong) <= KNOWN, {k: v for k, v in wrong.items() if k not in KNOWN}

@@ -81,6 +81,7 @@ class Starts(Base):
     name = "starts"
     start_urls = []
     async def start(self):
+        yield {"begins": self.name}
         yield Request(HOST + "/own", callback=self.parse_own)
         yield Request(HOST + "/a.ttl")
     def parse_own(self, response):
@@ -260,6 +261,11 @@ def test_requests_with_callbacks_are_asked_for_once(crawls: Crawls) -> None:
     assert crawls.stats["starts"]["scheduler/enqueued"] == 1
     assert crawls.outcomes("adds")["/b.ttl"] == ["fetched-rdf"]
     assert crawls.documents("starts") == {"/a.ttl": 1}
+
+
+def test_start_may_give_items(crawls: Crawls) -> None:
+    """Beside those of its requests: the start's own, the answer's, a document and its record."""
+    assert crawls.stats["starts"]["item_scraped_count"] == 5  # and the record of robots.txt
 
 
 def test_depth_limit_and_allowed_domains_hold(crawls: Crawls) -> None:
