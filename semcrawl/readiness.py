@@ -7,11 +7,20 @@ from pathlib import Path
 from scrapy.settings import BaseSettings
 
 from semcrawl.errors import UsageError
-from semcrawl.metadata.database import connect, crawl_db_url
+from semcrawl.exporters.asked import why_unwritable
+from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.pipelines.jobdir import job_path
+from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
 from semcrawl.pipelines.stores.opening import check_store_settings
 from semcrawl.spiders.readoptions import read_options
 from semcrawl.targets import Targets
+
+#: files of a job folder that every run goes on writing
+_FILES = tuple(
+    name
+    for file, ledger in ((QUADS_FILE, CRAWL_DB), (EMBEDDED_FILE, EMBEDDED_LEDGER))
+    for name in (file, f".{file}.lock", ledger, f"{ledger}-wal", f"{ledger}-shm", f"{ledger}.lock")
+)
 
 
 def check_crawl(settings: BaseSettings) -> None:
@@ -23,7 +32,10 @@ def check_crawl(settings: BaseSettings) -> None:
 
 
 def check_folder(folder: Path) -> None:
-    """Make the job folder, or raise ``UsageError`` when nothing can be written in it."""
+    """Make the job folder, or raise ``UsageError`` when it or a file in it cannot be written.
+
+    Files of another owner are there after a run as another user.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".writable"
@@ -31,6 +43,9 @@ def check_folder(folder: Path) -> None:
         probe.unlink(missing_ok=True)  # workers of one folder may start at the same time
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
+    for path in (folder / name for name in _FILES):
+        if reason := why_unwritable(path):
+            raise UsageError(f"cannot write to {path}: {reason}")
 
 
 def check_results(settings: BaseSettings) -> None:

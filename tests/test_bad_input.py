@@ -146,6 +146,24 @@ def test_a_folder_that_is_a_file(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "arguments",
+    [
+        ("harvest", "http://x.example/", "--out", "{folder}"),
+        pytest.param(
+            ("crawl", "html", "-a", "seeds=http://x.example/", "-s", "SEMCRAWL_JOBDIR={folder}"),
+            marks=slow,
+        ),
+        pytest.param(("load", "{folder}", "--store", "embedded"), marks=slow),
+    ],
+)
+def test_a_file_of_the_job_that_cannot_be_written(arguments: tuple[str, ...], folder: Path) -> None:
+    (folder / "crawl.db").mkdir(parents=True)
+    (folder / "quads.nq").touch()
+    run = semcrawl(*(argument.format(folder=folder) for argument in arguments), folder=folder)
+    run.says_in_one_line(f"cannot write to {folder / 'crawl.db'}: Is a directory")
+
+
+@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("harvets",), ("harvets", "did you mean harvest?")),

@@ -10,6 +10,7 @@ from semcrawl.command import OneLineErrors
 from semcrawl.errors import UsageError
 from semcrawl.pipelines.quadsfile import QUADS_FILE
 from semcrawl.pipelines.stores.opening import open_deliverer
+from semcrawl.readiness import check_folder
 
 
 class Command(OneLineErrors):
@@ -41,6 +42,7 @@ class Command(OneLineErrors):
             raise UsageError("give one job folder")
         if not (Path(args[0]) / QUADS_FILE).is_file():
             raise UsageError(f"{args[0]} holds no {QUADS_FILE}")
+        check_folder(Path(args[0]))  # it is noted there how far the store was told
         settings = self.own_settings
         for name, value in (("STORE_URL", opts.store), ("STORE_UPDATE_URL", opts.update)):
             if value is not None:

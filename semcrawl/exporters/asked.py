@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from scrapy.exceptions import UsageError as ScrapyUsageError
@@ -33,15 +34,13 @@ def asked_feeds(
 def check_feeds(uris: Iterable[str]) -> None:
     """Raise ``UsageError`` for a feed on this machine that cannot be written."""
     for uri in uris:
-        if reason := _why_not(str(uri)):
+        path = local_path(str(uri))
+        if path is not None and (reason := why_unwritable(path)):
             raise UsageError(f"cannot write {uri}: {reason}")
 
 
-def _why_not(uri: str) -> str:
-    """Say why a feed cannot be written on this machine; nothing for one that can."""
-    path = local_path(uri)
-    if path is None:
-        return ""
+def why_unwritable(path: Path) -> str:
+    """Say why a file cannot be written; nothing for one that can. Nothing is opened or made."""
     folder = next(above for above in path.absolute().parents if above.exists())
     if path.is_dir():
         return "Is a directory"

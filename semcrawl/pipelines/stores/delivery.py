@@ -101,8 +101,11 @@ class Deliverer:
 
     def start_again(self) -> None:
         """Forget what was delivered: the store is new or was emptied."""
-        for spool in self._spools():
-            spool.start_again()
+        try:
+            for spool in self._spools():
+                spool.start_again()
+        except SQLAlchemyError as error:
+            raise StoreError(f"cannot write the ledger: {one_line(error)}") from None
 
     def step(self) -> Delivered | None:
         """Deliver the next batch of each file; ``None`` when nothing waits.
