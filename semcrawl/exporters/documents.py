@@ -17,7 +17,7 @@ import pyoxigraph
 from scrapy.exporters import BaseItemExporter, JsonLinesItemExporter
 
 from semcrawl.errors import UsageError
-from semcrawl.items import FetchRecord, RdfDocument
+from semcrawl.items import FetchedFile, FetchRecord, RdfDocument
 from semcrawl.pipelines.graphs import iri, is_all_in, whole_lines
 
 logger = logging.getLogger(__name__)
@@ -86,7 +86,8 @@ class DocumentLinesExporter(JsonLinesItemExporter):
     """One JSON object per document, its statements in ``nquads`` (format ``jsonl``).
 
     Records of attempts are left out unless the feed's ``item_export_kwargs`` say
-    ``{"records": True}``; items of other classes are written as Scrapy does.
+    ``{"records": True}``, and bodies that are kept as files always; items of other classes are
+    written as Scrapy does.
     """
 
     def __init__(
@@ -108,6 +109,8 @@ class DocumentLinesExporter(JsonLinesItemExporter):
             if self._embedded or not item.is_embedded:
                 line = json.dumps(document_object(item), ensure_ascii=False)
                 self.file.write(line.encode("utf-8", "replace") + b"\n")
+        elif isinstance(item, FetchedFile):
+            return
         elif self._records or not isinstance(item, FetchRecord):
             super().export_item(item)
 

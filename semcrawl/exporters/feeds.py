@@ -101,6 +101,10 @@ class FeedExporter(ScrapyFeedExporter):
         except (OSError, StoreError, UsageError) as error:
             self._give_up(slot, error)
             return None
+        except (TypeError, ValueError) as error:
+            # other feeds may well take it
+            logger.error("%s cannot be put into %s: %s", type(item).__name__, slot.uri, error)
+            return slot
         full = options["batch_item_count"] and slot.itemcount >= options["batch_item_count"]
         if full or (options.get("batch_bytes") and size >= options["batch_bytes"]):
             self._schedule_slot_close(slot, spider)

@@ -19,7 +19,7 @@ import json, sys
 import scrapy
 from scrapy.crawler import CrawlerProcess
 from semcrawl.components import install_results
-from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
+from semcrawl.items import FetchedFile, FetchOutcome, FetchRecord, RdfDocument
 
 class Own(scrapy.Spider):
     name = "own"
@@ -40,7 +40,11 @@ class Own(scrapy.Spider):
                 yield RdfDocument(url=url, nquads=lines.encode(), quads=21, rules=("ex1",))
                 yield FetchRecord(url=url, outcome=FetchOutcome.FETCHED_RDF, quads=21)
         yield FetchRecord(url="http://none.example/", outcome=FetchOutcome.FETCHED_HTML)
+        yield FetchedFile(url="http://none.example/a.csv", body=b"a,b")
         yield {"other": "item"}
+        if self.settings.getbool("ODD"):
+            yield {"odd": b"no text"}
+            yield {"other": "after"}
 
 process = CrawlerProcess({**json.loads(sys.argv[1]), "LOG_LEVEL": "INFO"})
 for _ in range(int(sys.argv[2])):
@@ -95,6 +99,16 @@ def test_every_format_holds_every_statement(tmp_path):
     assert all(line["rules"] == ["ex1"] for line in lines if "url" in line)
     assert "".join(line.get("nquads", "") for line in lines).encode() == read["a.nq"]
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([*names, "job"])
+
+
+def test_an_item_that_a_feed_cannot_hold_costs_no_other(tmp_path):
+    feeds = {"a.jsonl": {"format": "jsonl"}, "b.nq": {"format": "nq"}}
+    log = crawl(tmp_path, feeds, ODD=True)
+    assert [line for line in log.splitlines() if "ERROR" in line and "dict cannot be put" in line]
+    lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    assert len(lines) == 62
+    assert {"other": "after"} in lines
+    assert len((tmp_path / "b.nq").read_bytes().splitlines()) == 60 * 21
 
 
 def test_two_crawlers_of_a_run_write_one_feed(tmp_path):
