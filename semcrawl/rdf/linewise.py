@@ -9,7 +9,7 @@ import pyoxigraph
 from semcrawl.rdf.errors import ErrorLog
 from semcrawl.rdf.guards import guard_triple_terms
 from semcrawl.rdf.plainlines import PlainLines
-from semcrawl.rdf.sink import QuadSink
+from semcrawl.rdf.sink import LONGEST_LINE, QuadSink
 from semcrawl.rdf.streams import Readable
 
 _PIECE = 1 << 16
@@ -37,7 +37,10 @@ def parse_lines(
         if end - start > _PIECE:
             end = data.rfind(b"\n", start, start + _PIECE) + 1 or data.find(b"\n", start) + 1 or end
         piece = data[start:end]
-        if plain.are(piece):
+        if len(piece) > LONGEST_LINE:  # one line
+            errors.add("a line of more than 16 MiB", first_line, 1)
+            first_line += 1
+        elif plain.are(piece):
             first_line += sink.add_lines(piece)
         else:
             guard_triple_terms(piece, max_depth)

@@ -101,12 +101,15 @@ def read(
     errors = ErrorLog(options)
     graph = iri_of(url)
     sink = QuadSink(graph, options)
+    sink.report = errors.add
     parser = Parser(sink, errors, Budget(options), contexts)
     if found.kind is Kind.RDF and found.format is not None:
         try:
             parser.parse(body, content_type, found.format, graph)
         except (LimitReached, ValueError) as limit:  # ValueError: the URL is no base
             errors.add_final(str(limit))
+        except MemoryError as error:  # so does the parser call a term that it has no room for
+            errors.add_final(str(error) or "too little memory")
     reading = finish(found, url, sink, errors, options)
     reading.contexts_needed = tuple(parser.contexts_needed)
     return reading
@@ -129,6 +132,7 @@ def read_stream(
     errors = ErrorLog(options)
     graph = iri_of(url)
     sink = QuadSink(graph, options)
+    sink.report = errors.add
     budget = Budget(options)
     parser = Parser(sink, errors, budget, contexts)
     members: list[Member] = []
@@ -146,6 +150,8 @@ def read_stream(
                 sink.enter_member(name)
             try:
                 parser.parse_file(content, label, found.format, graph)
+            except MemoryError as error:
+                errors.add(str(error) or "too little memory")
             finally:
                 sink.flush()
         if name and len(members) < options.max_members:

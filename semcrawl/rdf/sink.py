@@ -32,6 +32,8 @@ _TERM = re.compile(
 )
 
 _PIECE = 1 << 20
+#: bytes of a line that goes on: parsers and stores take lines of 16 MiB at most, graph included
+LONGEST_LINE = (1 << 24) - (1 << 16)
 
 
 def spool_prefix(pid: int) -> str:
@@ -59,6 +61,8 @@ class QuadSink:
         """Collect the quads of the document at ``graph``."""
         self.names = BlankNodeNames(graph, options.skolem_base)
         self._url = graph
+        #: told of what is left out
+        self.report: Callable[[str], None] | None = None
         #: changes lines of the parser before anything else is done with them
         self.rewrite: Callable[[bytes], bytes] | None = None
         self.quads = 0
@@ -143,6 +147,8 @@ class QuadSink:
     def add_lines(self, lines: bytes) -> int:
         """Add whole lines: N-Quads when :attr:`has_graphs`, else N-Triples; return how many."""
         before = self.quads
+        if len(lines) > LONGEST_LINE:
+            lines = self._without_long(lines)
         if self.rewrite is not None:
             lines = self.rewrite(lines)
         finished = self._named(lines)
@@ -156,6 +162,16 @@ class QuadSink:
         if time.monotonic() > self._end:
             raise LimitReached(f"not finished after {self._options.max_seconds:g} seconds")
         return self.quads - before
+
+    def _without_long(self, lines: bytes) -> bytes:
+        """Leave lines out that nobody could read again."""
+        kept = []
+        for line in lines.split(b"\n"):
+            if len(line) <= LONGEST_LINE:
+                kept.append(line)
+            elif self.report is not None:
+                self.report("a statement of more than 16 MiB")
+        return b"\n".join(kept)
 
     def _named(self, lines: bytes) -> bytes | bytearray:
         """Give the blank nodes their names, in order, and the lines without a graph theirs."""

@@ -7,11 +7,14 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pyoxigraph
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from semcrawl.rdf import Detection, ReadOptions, read, read_embedded
 from semcrawl.vocabulary import Kind, RdfFormat
+from tests.archives import tarred
 
 URL = "http://example.org/doc"
 FOUND = Path(__file__).parent / "fuzz"
@@ -139,3 +142,23 @@ def test_errors_are_counted_beyond_those_kept() -> None:
     assert (len(reading.errors), reading.error_count) == (5, 500)
     assert read(b"x\n" * 500, URL, "application/n-triples",
                 ReadOptions(give_up_after_errors=50)).error_count == 51  # fmt: skip
+
+
+_TOO_LONG = b"x" * (1 << 24)
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type", "quads"),
+    [
+        (b'<a:s> <a:p> "%s" .\n<a:s> <a:p> "y" .\n' % _TOO_LONG, "application/n-triples", 1),
+        (b'<a:s> <a:p> "0" . <a:s> <a:p> "%s" , "y" .' % _TOO_LONG, "text/turtle", 1),
+        (b'{"@id": "a:s", "a:p": ["%s", "y"]}' % _TOO_LONG, "application/ld+json", 0),
+        (tarred(a_ttl=b'<a:s> <a:p> "%s" .' % _TOO_LONG, b_ttl=b"<a:s> <a:p> 1 ."), "", 1),
+    ],
+    ids=["N-Triples", "Turtle", "JSON-LD", "an archive"],
+)
+def test_what_nobody_could_read_again_is_left_out(body: bytes, media_type: str, quads: int) -> None:
+    """Parsers and stores take lines of 16 MiB at most."""
+    reading = read(body, "http://e.example/x", media_type)
+    assert (reading.quads, reading.error_count) == (quads, 1)
+    assert len(list(pyoxigraph.parse(reading.nquads, pyoxigraph.RdfFormat.N_QUADS))) == quads

@@ -46,6 +46,7 @@ def read_embedded(
     errors = ErrorLog(options)
     graph = iri_of(url)
     sink = QuadSink(graph, options)
+    sink.report = errors.add
     detection = Detection(Kind.HTML, None, 1.0, "read as a page")
     needed: dict[str, None] = {}
     counts: dict[str, int] = {}
@@ -81,7 +82,7 @@ def read_embedded(
                     sink.flush()
                     if sink.quads > before:
                         counts[kind.value] = sink.quads - before
-    except (LimitReached, ValueError) as limit:
+    except (LimitReached, ValueError, MemoryError) as limit:
         errors.add_final(str(limit))
     reading = finish(detection, url, sink, errors, options)
     reading.embedded = True
