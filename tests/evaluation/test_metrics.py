@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from semcrawl.evaluation.graph import LinkGraph
 from semcrawl.evaluation.metrics import (
+    RuleFigures,
     RuleTable,
     Truth,
     auc,
@@ -66,6 +67,37 @@ def test_labels_are_judged_by_what_the_world_serves(crawled):
     assert figures[Label.N].precision == 0.5
 
 
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [
+        ("/members/0.rdf", Label.R),
+        ("/hidden.xml", Label.R),
+        ("/members/0", Label.HR),
+        ("/members/11", Label.H),
+        ("/everybody", Label.H),
+        ("/data.xml", Label.N),
+        ("/gone", None),
+        ("/away", None),
+    ],
+)
+def test_the_right_label_is_what_a_link_leads_to(crawled, path, label):
+    """A redirect counts as what it leads to; what nobody serves has no label."""
+    _, truth = crawled
+    assert truth.label(f"http://members.example{path}") is label
+
+
+def test_rules_are_judged_by_documents_that_were_served(crawled):
+    """The dead link and the redirects were fetched for rules, too."""
+    run, truth = crawled
+    table = rule_table(run, truth)
+    served = [fetch for fetch in run.fetches if fetch.status == 200]
+    assert len(served) < run.requests
+    for rule, (_, selected, _) in table.counts.items():
+        assert selected == sum(rule in fetch.rules for fetch in served)
+    right = sum(truth.label(fetch.url) is fetch.label for fetch in served)
+    assert sum(table.documents.values()) == right
+
+
 def test_rules_have_confidence_and_support(crawled):
     run, truth = crawled
     figures = rule_table(run, truth).figures()
@@ -75,10 +107,12 @@ def test_rules_have_confidence_and_support(crawled):
 
 def test_rule_tables_add_up():
     one = RuleTable({"ex1": (Label.R, 4, 2)}, {Label.R: 2})
-    two = RuleTable({"an1": (Label.R, 1, 1)}, {Label.R: 6})
+    two = RuleTable({"an1": (Label.H, 1, 1), "ex1": (Label.R, 6, 3)}, {Label.R: 6, Label.H: 1})
     figures = (one + two).figures()
-    assert figures["ex1"].support == 0.25
+    assert figures["ex1"] == RuleFigures(Label.R, selected=10, right=5, documents=8)
+    assert figures["ex1"].support == 0.625
     assert figures["ex1"].confidence == 0.5
+    assert figures["an1"] == RuleFigures(Label.H, selected=1, right=1, documents=1)
 
 
 def test_depths_count_every_request(crawled):
