@@ -11,7 +11,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Request
 
-from semcrawl.errors import FrontierError, UsageError
+from semcrawl.errors import FrontierError, SemcrawlError, UsageError
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.session import CrawlSession
 from semcrawl.links import Link, Page
@@ -103,10 +103,10 @@ class PlantingSpider(Spider):
         """Plant the seeds that were given; wrong ones end the crawl."""
         try:
             await self._plant_own()
-        except UsageError as error:
+        except SemcrawlError as error:
             self.logger.error("%s", error)
             self.session.fail(str(error))
-            raise CloseSpider("usage") from None
+            raise CloseSpider("usage" if isinstance(error, UsageError) else "error") from None
         except Exception as error:
             self.logger.exception("the seeds cannot be planted")
             self.session.fail(f"{type(error).__name__}: {error}")

@@ -47,6 +47,25 @@ def test_a_crawl_that_cannot_begin(
 
 
 @pytest.mark.slow
+def test_a_crawl_whose_seeds_cannot_be_planted(
+    start_served: Callable[..., ServedRedis],
+    web: Served,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    redis = start_served()
+    with redis.client() as client:
+        client.set("{semcrawl}:labels:html", "something else")
+    crawl = CrawlWorkers(web, redis, tmp_path)
+    status, log = ended(crawl.start(), crawl, tmp_path / "worker-0.log")
+    assert status == 1
+    assert "Traceback" not in log
+    problem = "the frontier's key '{semcrawl}:labels:html' holds something of another type"
+    assert capfd.readouterr().err.startswith(f"semcrawl: {problem}")
+    assert web.web.log == []
+
+
+@pytest.mark.slow
 def test_a_crawl_that_cannot_go_on(
     start_served: Callable[..., ServedRedis],
     web: Served,
