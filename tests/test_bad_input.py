@@ -223,6 +223,15 @@ def test_a_crawl_that_cannot_be_written_or_read_is_refused(
 
 
 @slow
+def test_a_crawl_without_seeds_says_what_it_waits_for(folder: Path) -> None:
+    options = (f"SEMCRAWL_JOBDIR={folder}", "MAX_IDLE_TIME_BEFORE_CLOSE=0.1")
+    settings = [word for option in options for word in ("-s", option)]
+    run = semcrawl("crawl", "html", *settings, folder=folder)
+    assert run.status == 0
+    assert run.err.count("Waiting for seeds on the list html:start_urls of") == 1
+
+
+@slow
 def test_a_refused_job_says_in_its_log_why(folder: Path) -> None:
     log = folder.with_name("job.log")
     semcrawl("crawl", "html", "-a", "sedes=x", "-s", f"LOG_FILE={log}", folder=folder)

@@ -13,6 +13,7 @@ from scrapy.http import Request
 
 from semcrawl.errors import FrontierError, SemcrawlError, UsageError
 from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.server import public_address
 from semcrawl.frontier.session import CrawlSession
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Ranked
@@ -144,6 +145,8 @@ class PlantingSpider(Spider):
         if self.settings.getbool("SEMCRAWL_REVISIT") and self.queue == "html":
             await self._plant_revisits()
         if not self._seeds_text:
+            if self.waits:
+                self._tell_of_waiting()
             return
         written = read_seeds(self._seeds_text, Normalisation(exact=True))
         seeds = [
@@ -153,6 +156,14 @@ class PlantingSpider(Spider):
         roots = {root for url, _ in seeds for root in self.scope.roots_of(url)}
         await self.session.intake.widen(roots)
         await self.session.intake.plant(seeds, self.queue)
+
+    def _tell_of_waiting(self) -> None:
+        """Say where seeds are awaited: a list that nobody writes to is waited on for ever."""
+        if url := self.settings.get("REDIS_URL"):
+            place = f"the Redis at {public_address(str(url))}"
+        else:
+            place = "the job folder's own Redis (no REDIS_URL and no -a seeds=… is given)"
+        self.logger.info("Waiting for seeds on the list %s of %s", self.seed_key, place)
 
     async def _plant_revisits(self) -> None:
         """Put in what was had before and is due again."""
