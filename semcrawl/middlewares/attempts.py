@@ -40,13 +40,9 @@ class AttemptMiddleware:
         """
         lease: Lease | None = request.meta.get(LEASE)
         session = getattr(self.crawler.spider, "session", None)
+        if lease is not None and session is not None and not await session.starts(lease):
+            raise Postponed("its lease ran out before it was sent")
         request.meta[STARTED] = time.time()
-        if session is None:
-            return
-        if lease is not None:
-            if not await session.starts(lease):
-                raise Postponed("its lease ran out before it was sent")
-            request.meta[STARTED] = time.time()
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Note when the response was whole, and its size as received."""

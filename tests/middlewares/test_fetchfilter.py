@@ -57,12 +57,13 @@ def test_a_download_is_stopped_by_type_and_label(
 
 
 def test_media_types_that_are_targets_are_downloaded() -> None:
-    """A name tells nothing where the type is clear."""
-    fetch_filter = Filter(SEMCRAWL_TARGETS=["rdf", "text/csv"])
-    named = {"Content_Type": "audio/unknown", "Content_Disposition": 'attachment; filename="t.csv"'}
+    """Where the type is vague the name tells it."""
+    fetch_filter = Filter(SEMCRAWL_TARGETS=["rdf", "text/csv"], SEMCRAWL_AMBIGUOUS_TYPES=[])
+    named = {"Content_Disposition": 'attachment; filename="t.csv"'}
     assert not fetch_filter.stops(request(), Content_Type="text/csv")
-    assert fetch_filter.stops(request(), Content_Type="image/png")
-    assert fetch_filter.stops(request(), **named)
+    assert fetch_filter.stops(request(), Content_Type="image/png", **named)
+    assert fetch_filter.stops(request(), Content_Type="application/octet-stream")
+    assert not fetch_filter.stops(request(), Content_Type="application/octet-stream", **named)
 
 
 def test_requests_that_are_no_links_are_let_through() -> None:
