@@ -61,6 +61,8 @@ class SharedLearning:
         # optional parts of a strategy
         self._worth_telling = getattr(strategy, "worth_telling", None)
         self._rekeys = bool(getattr(strategy, "rekeys", False))
+        if in_step and hasattr(strategy, "keep_in_step"):
+            strategy.keep_in_step()
         #: links that some worker took and that no outcome is known of (``in_step``)
         self._away: set[str] = set()
         self._hearing = asyncio.Lock()

@@ -68,6 +68,11 @@ class CrawlMemory:
 
     # -- links come in
 
+    @property
+    def age(self) -> tuple[int, int]:
+        """What is the same as long as judgements stay the same."""
+        return self.fetches, self.table.size
+
     def add(
         self,
         urls: Sequence[str],

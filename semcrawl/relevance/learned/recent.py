@@ -12,6 +12,9 @@ _MOST = 10_000
 #: them, with some other answers in between while a crawl is busy
 _FETCHES = 16
 
+#: how old a model is: fetches that it learned from, links that it knows
+Age = tuple[int, int]
+
 
 class RecentJudgements:
     """Keeps what was said of links for some fetches.
@@ -22,19 +25,24 @@ class RecentJudgements:
     """
 
     def __init__(self) -> None:
-        self._found: dict[str, tuple[Judgement, int, int]] = {}
+        #: what is said after another fetch counts no more: others, who did not read the page, judge
+        #: its links when they learn of it, and are to find the same
+        self.exact = False
+        self._found: dict[str, tuple[Judgement, int, Age]] = {}
 
-    def keep(self, urls: Sequence[str], judged: Judgement, fetches: int) -> None:
-        """Remember what was said of links after so many fetches."""
+    def keep(self, urls: Sequence[str], judged: Judgement, age: Age) -> None:
+        """Remember what was said of links by a model of that age."""
         if len(self._found) + len(urls) > _MOST:
             self._found.clear()
-        self._found.update((url, (judged, row, fetches)) for row, url in enumerate(urls))
+        self._found.update((url, (judged, row, age)) for row, url in enumerate(urls))
 
-    def pop(self, urls: Sequence[str], fetches: int) -> Judgement | None:
+    def pop(self, urls: Sequence[str], age: Age) -> Judgement | None:
         """What was said of these links in one go, if that is not long ago; forget it."""
         found = [self._found.pop(url, None) for url in urls]
         first = found[0]
-        if first is None or fetches - first[2] > _FETCHES:
+        if first is None:
+            return None
+        if age != first[2] if self.exact else age[0] - first[2][0] > _FETCHES:
             return None
         judged = first[0]
         rows = [f[1] for f in found if f is not None and f[0] is judged]
@@ -43,3 +51,7 @@ class RecentJudgements:
         if rows == list(range(len(judged.indexes))):
             return judged
         return judged.of(rows)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._found.clear()

@@ -118,7 +118,7 @@ class Learned:
         urls = list(new)
         facts = self._facts(page, [r.link for r in new.values()])
         told = np.fromiter((-r.key for r in new.values()), np.float32, len(new))
-        children = memory.add(urls, facts, number, told, self._judged.pop(urls, memory.fetches))
+        children = memory.add(urls, facts, number, told, self._judged.pop(urls, memory.age))
         for child, url in zip(children, new, strict=True):
             self._described.pop(url, None)
             if url in self._early:
@@ -174,7 +174,7 @@ class Learned:
         content, memory = unpack(state), CrawlMemory(self.options)
         take_over(memory, content)
         self._memory = memory
-        self._judged = RecentJudgements()
+        self._judged.clear()
         self._seeds.folders = dict(content.get("seeds", {}))
 
     # -- beyond the contract
@@ -182,7 +182,11 @@ class Learned:
     def load_model(self, state: bytes) -> None:
         """Start from another crawl's weights; raise ``UsageError`` as :meth:`load_state` does."""
         take_over(self._memory, unpack(state), weights_only=True)
-        self._judged = RecentJudgements()
+        self._judged.clear()
+
+    def keep_in_step(self) -> None:
+        """Learn the same as every worker that hears the same outcomes in the same order."""
+        self._judged.exact = True
 
     def room(self, in_flight: int) -> int:
         """How many more fetches to start before the next answer, ``in_flight`` being under way.
@@ -225,7 +229,7 @@ class Learned:
         """Index, probability of being a target, and score (index and bonus) of links."""
         memory = self._memory
         judged = memory.judge.of(memory.table, urls, facts)
-        self._judged.keep(urls, judged, memory.fetches)
+        self._judged.keep(urls, judged, memory.age)
         index, target = judged.indexes, judged.likely
         if not len(index):
             return index, target, index
