@@ -32,28 +32,18 @@ def graph_of(line: bytes) -> str:
 
 def is_all_in(lines: bytes, graph: str) -> bool:
     """Say whether every line ends with this graph name; cheap."""
-    return lines.count(_ending(graph)) == lines.count(b"\n")
+    return lines.count(line_ending(graph)) == lines.count(b"\n")
 
 
 def other_graphs(lines: Iterable[bytes], graph: str) -> set[str]:
     """Return the graph names of the lines other than ``graph``."""
-    ending = _ending(graph)
+    ending = line_ending(graph)
     found: set[str] = set()
     for line in lines:
         if not line.endswith(ending):
             found.add(graph_of(line))
     found.discard(graph)
     return found
-
-
-def triples_of(lines: Iterable[bytes], graph: str) -> Iterator[bytes]:
-    """Yield the N-Triples lines of one graph (empty: the default graph)."""
-    ending = _ending(graph)
-    for line in lines:
-        if graph and line.endswith(ending):
-            yield line[: -len(ending)] + b" .\n"
-        elif not graph and graph_of(line) == "":
-            yield line
 
 
 def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -70,5 +60,6 @@ def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
-def _ending(graph: str) -> bytes:
+def line_ending(graph: str) -> bytes:
+    """Return what every line of a graph ends with."""
     return f" {graph} .\n".encode("utf-8", "replace")

@@ -130,6 +130,9 @@ class PlantingSpider(Spider):
 
         Only its URL goes there: the link is asked for as all others are.
         """
+        await self._guarded(self._plant_request(request))
+
+    async def _plant_request(self, request: Request) -> None:
         try:
             if request.method != "GET":
                 raise UsageError(f"needs a callback of its own, being a {request.method}")

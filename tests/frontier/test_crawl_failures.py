@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -63,6 +64,26 @@ def test_a_crawl_whose_seeds_cannot_be_planted(
     problem = "the frontier's key '{semcrawl}:labels:html' holds something of another type"
     assert capfd.readouterr().err.startswith(f"semcrawl: {problem}")
     assert web.web.log == []
+
+
+@pytest.mark.slow
+def test_a_subclass_whose_start_cannot_be_followed(
+    start_served: Callable[..., ServedRedis], tmp_path: Path
+) -> None:
+    redis = start_served()
+    with redis.client() as client:
+        client.set("{semcrawl}:labels:html", "something else")
+    (tmp_path / "own.py").write_text(
+        "from semcrawl.spiders.html import HtmlSpider\n"
+        "class Own(HtmlSpider):\n"
+        "    name = 'own'\n"
+        "    start_urls = ['http://a.example/']\n"
+    )
+    line = [sys.executable, "-m", "semcrawl", "runspider", "own.py"]
+    line += ["-s", f"REDIS_URL={redis.url}", "-s", "SEMCRAWL_JOBDIR=job"]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert "Traceback" not in done.stderr
+    assert "'{semcrawl}:labels:html' holds something of another type" in done.stderr
 
 
 @pytest.mark.slow

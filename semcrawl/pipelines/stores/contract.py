@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import IO, Protocol
+from typing import Protocol
 
 from semcrawl.errors import StoreError
-from semcrawl.pipelines.graphs import is_all_in, triples_of, whole_lines
-
-CHUNK_SIZE = 1 << 20
+from semcrawl.pipelines.graphs import line_ending
+from semcrawl.pipelines.stores.spans import Span
 
 
 class StoreUnavailable(StoreError):  # noqa: N818 - a state of the server
@@ -19,18 +17,6 @@ class StoreUnavailable(StoreError):  # noqa: N818 - a state of the server
 
 class StoreRefused(StoreError):  # noqa: N818 - the store's word on one batch
     """The store is well and will not take these statements."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The lines of one document in a file of quads."""
-
-    #: opened for reading
-    file: IO[bytes]
-    url: str
-    offset: int
-    length: int
-    quads: int = 0
 
 
 @dataclass(slots=True)
@@ -63,42 +49,21 @@ class GraphContent:
 
     def has_blank_nodes(self) -> bool:
         """Say whether there may be blank nodes among the terms."""
-        return any(b"_:" in lines for lines in self._lines())
+        return any(b"_:" in lines for lines in self.quad_lines())
 
     def triples(self) -> Iterator[bytes]:
         """Yield the graph's statements as whole lines of N-Triples."""
-        ending = f" {self.graph} .\n".encode("utf-8", "replace")
-        for lines in self._lines():
-            if self.graph and is_all_in(lines, self.graph):
-                yield lines.replace(ending, b" .\n")
-            else:
-                yield from triples_of(lines.splitlines(keepends=True), self.graph)
+        if not self.graph:
+            yield from self.quad_lines()
+            return
+        ending = line_ending(self.graph)
+        for lines in self.quad_lines():
+            yield lines.replace(ending, b" .\n")
 
     def quad_lines(self) -> Iterator[bytes]:
         """Yield the graph's statements as whole lines of N-Quads."""
-        ending = f" {self.graph} .\n".encode("utf-8", "replace")
-        for lines in self._lines():
-            if self.graph and is_all_in(lines, self.graph):
-                yield lines
-            elif self.graph:
-                yield b"".join(x for x in lines.splitlines(keepends=True) if x.endswith(ending))
-            else:
-                yield from triples_of(lines.splitlines(keepends=True), "")
-
-    def _lines(self) -> Iterator[bytes]:
         for span in self.spans:
-            yield from whole_lines(_pieces(span))
-
-
-def _pieces(span: Span) -> Iterator[bytes]:
-    offset, length = span.offset, span.length
-    while length > 0:
-        piece = os.pread(span.file.fileno(), min(CHUNK_SIZE, length), offset)
-        if not piece:
-            return
-        yield piece
-        offset += len(piece)
-        length -= len(piece)
+            yield from span.lines(self.graph)
 
 
 class GraphStore(Protocol):

@@ -22,7 +22,8 @@ from semcrawl.metadata.database import CRAWL_DB, one_line
 from semcrawl.metadata.models import storable
 from semcrawl.pipelines.graphs import iri
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
-from semcrawl.pipelines.stores.contract import GraphContent, GraphStore, Span, StoreRefused
+from semcrawl.pipelines.stores.contract import GraphContent, GraphStore, StoreRefused
+from semcrawl.pipelines.stores.spans import Span
 from semcrawl.pipelines.stores.spool import OpenSpool, Spool
 
 

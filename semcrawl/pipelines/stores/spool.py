@@ -12,7 +12,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Contribution, Delivery, Document, Refusal, url_key
-from semcrawl.pipelines.stores.contract import Span
+from semcrawl.pipelines.stores.spans import Span
 
 
 class Spool:
@@ -79,6 +79,7 @@ class OpenSpool:
         self._target = target
         #: the quads; whoever takes spans closes it
         self.file = file
+        self._spans: dict[str, Span] = {}
 
     def undelivered(self, limit: int) -> Sequence[Any]:
         """Return rows of ``document`` that the store has not been told of, oldest change first."""
@@ -98,8 +99,12 @@ class OpenSpool:
         ).all()
 
     def span(self, row: Any) -> Span:
-        """Return the place of a document's lines."""
-        return Span(self.file, row.url, row.offset, row.length, row.quads)
+        """Return the place of a document's lines, the same one for all graphs."""
+        span = self._spans.get(row.url)
+        if span is None:
+            span = Span(self.file, row.url, row.offset, row.length, row.quads)
+            self._spans[row.url] = span
+        return span
 
     def has_contributions(self) -> bool:
         """Say whether any document has statements in graphs other than its own."""
