@@ -14,6 +14,7 @@ from semcrawl.pipelines.stores.opening import open_deliverer
 from tests.inprocess import exit_status
 
 from .deliveries import change, counts_of_embedded, counts_of_file, deliver, fill
+from .documents import document, url_of
 
 
 def test_the_embedded_store_holds_what_the_file_holds(job):
@@ -27,6 +28,20 @@ def test_the_embedded_store_holds_what_the_file_holds(job):
         file.compact()
         assert counts_of_embedded(job / "store") == counts_of_file(job)
     file.close()
+
+
+def test_a_document_of_very_many_graphs_arrives_whole(job):
+    graphs = [url_of(f"page{number}") for number in range(1300)]
+    dump = document("dump")
+    dump.nquads = b"".join(document("dump", "a", "b", graph=graph).nquads for graph in graphs)
+    file = QuadsFile(job)
+    file.append([dump, document("page7", "from the page itself")])
+    deliverer = Deliverer(job, EmbeddedStore(job / "store"))
+    assert deliver(deliverer) == []
+    deliverer.close()
+    file.close()
+    counts = counts_of_embedded(job / "store")
+    assert counts == {graph: 3 if graph == graphs[7] else 2 for graph in graphs}
 
 
 def test_what_is_gone_is_not_told_of_as_delivered(job, capsys):

@@ -228,8 +228,9 @@ def _add_shared_graphs(batch: _Batch, own: OpenSpool, others: Sequence[OpenSpool
         for other in others:
             shared |= other.documents(graphs) | other.contributed(graphs)
     batch.new -= shared
+    places = [spool.spans_of(shared) for spool in (own, *others)]
     for graph in shared:
-        batch.spans[graph] = [span for spool in (own, *others) for span in spool.spans_of(graph)]
+        batch.spans[graph] = [span for spans in places for span in spans[graph]]
 
 
 def _rows(refused: Sequence[Refused]) -> list[dict[str, object]]:

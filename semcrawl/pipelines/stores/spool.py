@@ -14,6 +14,8 @@ from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Contribution, Delivery, Document, Refusal, url_key
 from semcrawl.pipelines.stores.spans import Span
 
+_KEYS_AT_ONCE = 500
+
 
 class Spool:
     """A file of quads in the job folder. Not for several threads.
@@ -123,36 +125,57 @@ class OpenSpool:
 
     def contributed(self, graphs: Collection[str]) -> set[str]:
         """Return those of the graphs that documents other than their own have statements in."""
-        keys = [url_key(graph) for graph in graphs]
-        return set(
-            self._connection.execute(
-                select(Contribution.graph).where(Contribution.graph_key.in_(keys))
-            ).scalars()
-        )
+        found: set[str] = set()
+        for keys in _in_parts([url_key(graph) for graph in graphs]):
+            query = select(Contribution.graph).where(Contribution.graph_key.in_(keys))
+            found.update(self._connection.execute(query).scalars())
+        return found
 
     def documents(self, graphs: Collection[str]) -> set[str]:
         """Return those of the graphs that are documents here."""
-        keys = [url_key(graph[1:-1]) for graph in graphs if graph.startswith("<")]
-        urls = self._connection.execute(
-            select(Document.url).where(Document.url_key.in_(keys), Document.gone_at.is_(None))
-        ).scalars()
-        return {f"<{url}>" for url in urls}
+        rows = self._rows([url_key(graph[1:-1]) for graph in graphs if graph.startswith("<")])
+        return {f"<{row.url}>" for row in rows}
 
-    def spans_of(self, graph: str) -> list[Span]:
-        """Return the places of all documents that have statements in a graph."""
-        keys = set(
-            self._connection.execute(
-                select(Contribution.document_key).where(Contribution.graph_key == url_key(graph))
-            ).scalars()
-        )
-        if graph.startswith("<"):
-            keys.add(url_key(graph[1:-1]))
-        rows = self._connection.execute(
-            select(Document.url, Document.offset, Document.length, Document.quads)
-            .where(Document.url_key.in_(keys), Document.gone_at.is_(None))
-            .order_by(Document.offset)
-        )
-        return [self.span(row) for row in rows]
+    def spans_of(self, graphs: Collection[str]) -> dict[str, list[Span]]:
+        """Return the places of all documents that have statements in each graph, as they lie."""
+        graph_of = {url_key(graph): graph for graph in graphs}
+        documents = {g: {url_key(g[1:-1])} if g.startswith("<") else set() for g in graphs}
+        for keys in _in_parts(list(graph_of)):
+            for graph_key, document_key in self._connection.execute(
+                select(Contribution.graph_key, Contribution.document_key).where(
+                    Contribution.graph_key.in_(keys)
+                )
+            ):
+                documents[graph_of[graph_key]].add(document_key)
+        rows = {row.url_key: row for row in self._rows(list(set().union(*documents.values())))}
+        return {
+            graph: [
+                self.span(row)
+                for row in sorted(
+                    (rows[key] for key in keys & rows.keys()), key=lambda row: row.offset
+                )
+            ]
+            for graph, keys in documents.items()
+        }
+
+    def _rows(self, keys: Sequence[str]) -> Iterator[Any]:
+        """Yield the rows of ``document`` with these keys that are not gone."""
+        for part in _in_parts(keys):
+            yield from self._connection.execute(
+                select(
+                    Document.url_key,
+                    Document.url,
+                    Document.offset,
+                    Document.length,
+                    Document.quads,
+                ).where(Document.url_key.in_(part), Document.gone_at.is_(None))
+            )
+
+
+def _in_parts(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield keys by as many as any database takes in one question."""
+    for start in range(0, len(keys), _KEYS_AT_ONCE):
+        yield keys[start : start + _KEYS_AT_ONCE]
 
 
 def _delivered(connection: Connection, target: str) -> int:
