@@ -33,6 +33,9 @@ def learned(workers: int = 1, in_flight: int = 8, **options: object) -> Run:
 
     def run(trial: Trial, seed: int) -> Result:
         made = [Learned(LearnedOptions(seed=seed, **options)) for _ in range(workers)]
+        if workers > 1:
+            for each in made:
+                each.keep_in_step()
         return crawl(trial, made, in_flight)
 
     return run

@@ -223,25 +223,23 @@ def _study_world(
             return
     truth = Truth(graph, plan.is_target)
     asked: dict[str, int] = {}
-    try:
-        for name in plan.strategies:
-            trials: list[Trial] = []
-            orders: list[list[str]] = []
-            for seed in range(plan.seed, plan.seed + plan.repeat):
-                if name in REFERENCES:
-                    run = Run(world.name, name, seed)
-                    run.curve = reference_curve(name, site, budget)
-                    orders.append([])
-                else:
-                    run = _run(graph, name, plan, thesis, seed, crawl)
-                    orders.append(run.order)
-                    asked.update((fetch.url, fetch.status) for fetch in run.fetches)
-                if len(orders) == 2 and orders[0] == orders[1]:
-                    break  # the seed plays no part, and one run tells all
-                trials.append(_measure(run, result, truth))
-                result.trials[name] = trials
-                tell(Progress(world.name, name, seed, len(run.curve), run.found, True, run.error))
-    finally:
+    for name in plan.strategies:
+        trials: list[Trial] = []
+        orders: list[list[str]] = []
+        for seed in range(plan.seed, plan.seed + plan.repeat):
+            if name in REFERENCES:
+                run = Run(world.name, name, seed)
+                run.curve = reference_curve(name, site, budget)
+                orders.append([])
+            else:
+                run = _run(graph, name, plan, thesis, seed, crawl)
+                orders.append(run.order)
+                asked.update((fetch.url, fetch.status) for fetch in run.fetches)
+            if len(orders) == 2 and orders[0] == orders[1]:
+                break  # the seed plays no part, and one run tells all
+            trials.append(_measure(run, result, truth))
+            result.trials[name] = trials
+            tell(Progress(world.name, name, seed, len(run.curve), run.found, True, run.error))
         result.merged = _merge(asked, truth)
 
 

@@ -47,17 +47,20 @@ def test_a_crawl_that_cannot_begin(
     assert web.web.log == []
 
 
-@pytest.mark.slow
-def test_a_crawl_whose_seeds_cannot_be_planted(
-    start_served: Callable[..., ServedRedis],
-    web: Served,
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+@pytest.fixture
+def spoilt(start_served: Callable[..., ServedRedis]) -> ServedRedis:
+    """A server on which somebody else uses a key of the frontier."""
     redis = start_served()
     with redis.client() as client:
         client.set("{semcrawl}:labels:html", "something else")
-    crawl = CrawlWorkers(web, redis, tmp_path)
+    return redis
+
+
+@pytest.mark.slow
+def test_a_crawl_whose_seeds_cannot_be_planted(
+    spoilt: ServedRedis, web: Served, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    crawl = CrawlWorkers(web, spoilt, tmp_path)
     status, log = ended(crawl.start(), crawl, tmp_path / "worker-0.log")
     assert status == 1
     assert "Traceback" not in log
@@ -67,12 +70,7 @@ def test_a_crawl_whose_seeds_cannot_be_planted(
 
 
 @pytest.mark.slow
-def test_a_subclass_whose_start_cannot_be_followed(
-    start_served: Callable[..., ServedRedis], tmp_path: Path
-) -> None:
-    redis = start_served()
-    with redis.client() as client:
-        client.set("{semcrawl}:labels:html", "something else")
+def test_a_subclass_whose_start_cannot_be_followed(spoilt: ServedRedis, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(
         "from semcrawl.spiders.html import HtmlSpider\n"
         "class Own(HtmlSpider):\n"
@@ -80,7 +78,7 @@ def test_a_subclass_whose_start_cannot_be_followed(
         "    start_urls = ['http://a.example/']\n"
     )
     line = [sys.executable, "-m", "semcrawl", "runspider", "own.py"]
-    line += ["-s", f"REDIS_URL={redis.url}", "-s", "SEMCRAWL_JOBDIR=job"]
+    line += ["-s", f"REDIS_URL={spoilt.url}", "-s", "SEMCRAWL_JOBDIR=job"]
     done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert "Traceback" not in done.stderr
     assert "'{semcrawl}:labels:html' holds something of another type" in done.stderr

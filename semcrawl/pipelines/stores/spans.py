@@ -30,19 +30,17 @@ class Span:
     offset: int
     length: int
     quads: int = 0
-    #: whether lines of several graphs were met
-    _mixed: bool = False
-    #: graph → offsets and lengths in turn
-    _runs: dict[str, array[int]] | None = field(default=None, repr=False)
+    #: whether lines of other graphs than the one asked for were met
+    _mixed: bool = field(default=False, init=False, repr=False)
+    #: graph → offsets and lengths in turn; empty when these are too many
+    _runs: dict[str, array[int]] | None = field(default=None, init=False, repr=False)
 
     def lines(self, graph: str) -> Iterator[bytes]:
         """Yield the lines of a graph, whole ones; ``""`` is the default graph."""
         if self._mixed and self._runs is None:
             self._find_runs()
         if self._runs:
-            places = self._runs.get(graph, array("Q"))
-            for offset, length in zip(places[::2], places[1::2], strict=True):
-                yield from whole_lines(self._pieces(offset, length))
+            yield from _gathered(self._lines_of(self._runs.get(graph, array("Q"))))
             return
         ending = line_ending(graph)
         for lines in whole_lines(self._pieces(self.offset, self.length)):
@@ -57,6 +55,10 @@ class Span:
             )
             if found := b"".join(of_graph):
                 yield found
+
+    def _lines_of(self, places: array[int]) -> Iterator[bytes]:
+        for offset, length in zip(places[::2], places[1::2], strict=True):
+            yield from whole_lines(self._pieces(offset, length))
 
     def _find_runs(self) -> None:
         """Note where the lines of each graph are; nothing when these are too many places."""
@@ -89,3 +91,17 @@ class Span:
             yield piece
             offset += len(piece)
             left -= len(piece)
+
+
+def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield pieces by so many that who sends them need not do so line by line."""
+    some: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        some.append(piece)
+        size += len(piece)
+        if size >= CHUNK_SIZE:
+            yield b"".join(some)
+            some, size = [], 0
+    if some:
+        yield b"".join(some)

@@ -14,6 +14,7 @@ from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Contribution, Delivery, Document, Refusal, url_key
 from semcrawl.pipelines.stores.spans import Span
 
+#: keys in one question; SQLite takes some thousands at most
 _KEYS_AT_ONCE = 500
 
 
@@ -138,15 +139,15 @@ class OpenSpool:
 
     def spans_of(self, graphs: Collection[str]) -> dict[str, list[Span]]:
         """Return the places of all documents that have statements in each graph, as they lie."""
-        graph_of = {url_key(graph): graph for graph in graphs}
+        names = {url_key(graph): graph for graph in graphs}
         documents = {g: {url_key(g[1:-1])} if g.startswith("<") else set() for g in graphs}
-        for keys in _in_parts(list(graph_of)):
+        for keys in _in_parts(list(names)):
             for graph_key, document_key in self._connection.execute(
                 select(Contribution.graph_key, Contribution.document_key).where(
                     Contribution.graph_key.in_(keys)
                 )
             ):
-                documents[graph_of[graph_key]].add(document_key)
+                documents[names[graph_key]].add(document_key)
         rows = {row.url_key: row for row in self._rows(list(set().union(*documents.values())))}
         return {
             graph: [
