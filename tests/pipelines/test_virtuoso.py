@@ -109,3 +109,26 @@ def test_virtuoso_killed_while_it_loads_has_every_statement_once_in_the_end(job,
     )
     assert virtuoso.counts() == counts_of_file(job)
     file.close()
+
+
+@pytest.mark.server
+@pytest.mark.slow
+@pytest.mark.parametrize("resources", [1, 3])
+def test_virtuosos_loader_keeps_a_graph_that_lies_in_two_of_its_parts(job, virtuoso, resources):
+    """It replaces by 1,500 statements at a time, and lost those before a literal."""
+    file = QuadsFile(job)
+    mixed = document("mixed", *(f"{i}" for i in range(3)))
+    end = b" <" + url_of("mixed").encode() + b"> .\n"
+    for number in range(resources):
+        what = b"<http://example.org/a> <http://example.org/a> <http://example.org/%d>" % number
+        mixed.nquads = what + end + mixed.nquads
+    mixed.quads = resources + 3
+    before = [document(f"d{i}", *map(str, range(15))) for i in range(99)]
+    before.append(document("d99", *map(str, range(15 - resources))))
+    file.append([*before, mixed])
+    options = replace(options_of(virtuoso, "gsp update"), update_limit=20_000, put_above=20_000)
+    deliverer = Deliverer(job, SparqlStore(options), batch_documents=2000)
+    assert deliver(deliverer, virtuoso) == []
+    deliverer.close()
+    assert virtuoso.counts() == counts_of_file(job)
+    file.close()

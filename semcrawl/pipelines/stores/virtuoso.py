@@ -82,7 +82,9 @@ class VirtuosoLoader:
 
     def _load(self, contents: Sequence[GraphContent]) -> None:
         """Make each graph hold its content."""
-        texts = {content.address: b"".join(_lines(content)) for content in contents}
+        texts = {
+            content.address: _literals_first(b"".join(_lines(content))) for content in contents
+        }
         filled = [name for name, text in texts.items() if text]
         self._drop([name for name, text in texts.items() if not text])
         if not filled:
@@ -155,3 +157,19 @@ def _lines(content: GraphContent) -> Iterator[bytes]:
         ending = f" {content.address} .\n".encode()
         for lines in content.triples():
             yield lines.replace(b" .\n", ending)
+
+
+def _literals_first(nquads: bytes) -> bytes:
+    """Put a graph's statements about literals before its others.
+
+    TTLP replaces graphs by 1,500 statements at a time. Of one that lies in two of these parts it
+    drops what the first part brought when that had no literals and the second begins with one
+    (7.20.3229).
+    """
+    lines = nquads.splitlines(keepends=True)
+    lines.sort(key=_has_no_literal)
+    return b"".join(lines)
+
+
+def _has_no_literal(line: bytes) -> bool:
+    return not line.split(b" ", 2)[2].startswith(b'"')
