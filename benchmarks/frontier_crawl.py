@@ -146,15 +146,16 @@ def main() -> None:
             start = f"http://127.0.0.1:{port.value}/s0/page-0.html"
             results[name].append(run_one(name, start, args.pages, served))
             print(name, json.dumps(results[name][-1].__dict__), file=sys.stderr, flush=True)
-    table = Table("crawler", "pages/s", "pages/s per core", "Redis CPU/page ms", "of semcrawl")
+    headings = ["pages/s", "pages/s per core", "Redis CPU/page ms", "semcrawl's to this", "of bare"]
+    table = Table("crawler", *headings)
     cores = {n: args.pages / median(r.cpu for r in rs) for n, rs in results.items()}
     for name, runs in results.items():
         rate = args.pages / median(r.seconds for r in runs)
         redis_cost = median(r.redis_cpu for r in runs) / args.pages * 1000
         ratio = cores["semcrawl"] / cores[name] if "semcrawl" in cores else 0
-        table.add_row(
-            name, f"{rate:,.0f}", f"{cores[name]:,.0f}", f"{redis_cost:.2f}", f"{ratio:.2f}"
-        )
+        share = cores[name] / cores["bare"] if "bare" in cores else 0
+        figures = f"{rate:,.0f}", f"{cores[name]:,.0f}", f"{redis_cost:.2f}", f"{ratio:.2f}"
+        table.add_row(name, *figures, f"{share:.2f}")
     Console().print(table)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import AbstractEventLoop
 from typing import Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
@@ -85,12 +86,28 @@ def install(settings: BaseSettings) -> None:
 
 
 def check_reactor(settings: BaseSettings) -> None:
-    """Raise ``UsageError`` when crawls would run on another reactor than asyncio's."""
+    """Raise ``UsageError`` when crawls could not run on asyncio's reactor and a loop for it."""
     if not settings.getbool("TWISTED_REACTOR_ENABLED"):
         raise UsageError("our spiders need a reactor: leave TWISTED_REACTOR_ENABLED on")
     reactor = str(settings["TWISTED_REACTOR"])
     if "asyncio" not in reactor:
         raise UsageError(f"our spiders need asyncio's reactor: TWISTED_REACTOR is {reactor!r}")
+    _check_event_loop(settings["ASYNCIO_EVENT_LOOP"])
+
+
+def _check_event_loop(name: str | None) -> None:
+    """Raise ``UsageError`` for the name of something else than an event loop's class."""
+    if name is None:
+        return
+    try:
+        found = load_object(name)
+    except (ImportError, NameError, ValueError):
+        found = None
+    if not (isinstance(found, type) and issubclass(found, AbstractEventLoop)):
+        raise UsageError(
+            "ASYNCIO_EVENT_LOOP must name a class of event loops, such as "
+            f"asyncio.SelectorEventLoop, not {name!r}"
+        )
 
 
 def install_results(settings: BaseSettings) -> None:

@@ -76,6 +76,8 @@ SELECT = "twisted.internet.selectreactor.SelectReactor"
     ("setting", "words"),
     [
         (f"TWISTED_REACTOR={SELECT}", ("need asyncio's reactor", f"TWISTED_REACTOR is '{SELECT}'")),
+        ("ASYNCIO_EVENT_LOOP=uvlop.Loop", ("must name a class of event loops", "not 'uvlop.Loop'")),
+        ("ASYNCIO_EVENT_LOOP=json.dumps", ("must name a class of event loops", "not 'json.dumps'")),
         ("TWISTED_REACTOR_ENABLED=0", ("need a reactor", "leave TWISTED_REACTOR_ENABLED on")),
     ],
 )

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, contextmanager
 from io import TextIOWrapper
 from pathlib import Path
@@ -25,6 +25,7 @@ from semcrawl.frontier.inspection import FrontierInspector, FrontierState
 from semcrawl.frontier.learning import STRATEGY_STATE
 from semcrawl.frontier.transfer import check_lines, export_lines, import_lines
 from semcrawl.frontier.workers import short_name
+from semcrawl.spiders.seeds import seed_list
 from semcrawl.wholefiles import whole_file
 
 
@@ -163,11 +164,15 @@ async def _run(
             # a crawl that is only looked at must be there: its name may be misspelt
             await frontier.open(make=bool(opts.import_file))
             stack.push_async_callback(frontier.close)
-            await _act(frontier, str(settings.get("SEMCRAWL_RELEVANCE")), opts, out, source)
+            await _act(frontier, settings, opts, out, source)
 
 
 async def _act(
-    frontier: RedisFrontier, relevance: str, opts: argparse.Namespace, out: TextIO, source: TextIO
+    frontier: RedisFrontier,
+    settings: BaseSettings,
+    opts: argparse.Namespace,
+    out: TextIO,
+    source: TextIO,
 ) -> None:
     if opts.export:
         async for line in export_lines(frontier):
@@ -176,18 +181,21 @@ async def _act(
         waiting = await import_lines(frontier, source)
         print(f"{waiting:,} links wait")
     elif opts.export_model:
+        relevance = str(settings.get("SEMCRAWL_RELEVANCE"))
         _write_model(opts.export_model, await _learned(frontier, relevance))
     elif opts.requeue:
         moved = await frontier.requeue(await FrontierInspector(frontier).queues())
         print(f"{moved:,} failed links wait again")
     else:
         inspector = FrontierInspector(frontier)
-        state = await inspector.state(opts.top)
+        pattern = settings.get("REDIS_START_URLS_KEY", "%(name)s:start_urls")
+        lists = list(dict.fromkeys(seed_list(pattern, spider) for spider in ("html", "rdf")))
+        state = await inspector.state(opts.top, lists)
         rate = None
         if state.counts.leased and opts.rate:
             await asyncio.sleep(opts.rate)
             rate = (await inspector.done() - state.done) / opts.rate
-        _show(state, rate)
+        _show(state, rate, lists)
 
 
 def _write_model(name: str, model: bytes) -> None:
@@ -214,11 +222,13 @@ async def _learned(frontier: RedisFrontier, relevance: str) -> bytes:
     return learned[relevance]
 
 
-def _show(state: FrontierState, rate: float | None) -> None:
+def _show(state: FrontierState, rate: float | None, lists: Sequence[str]) -> None:
     console = table_console()
     counts = state.counts
     labels = ", ".join(f"{n:,} {label or '–'}" for label, n in counts.waiting_by_label.items())
     console.print(f"waiting  {counts.waiting:,}" + (f"  ({labels})" if labels else ""))
+    if counts.seeds:
+        console.print(f"seeds    {counts.seeds:,}  (on {', '.join(lists)})")
     console.print(f"leased   {counts.leased:,}")
     console.print(f"seen     {counts.seen:,}")
     console.print(f"done     {state.done:,}" + ("" if rate is None else f"  ({rate:,.1f} per s)"))

@@ -96,13 +96,16 @@ class FrontierInspector:
         """Names of all queues that ever held links."""
         return sorted(text(queue) for queue in await self._redis.smembers(self._keys["queues"]))
 
-    async def state(self, top: int = 20) -> FrontierState:
-        """Totals, the ``top`` fullest hosts, the ``top`` best groups, all leases."""
+    async def state(self, top: int = 20, seed_keys: Sequence[str] = ()) -> FrontierState:
+        """Totals, the ``top`` fullest hosts, the ``top`` best groups, all leases.
+
+        ``seed_keys``: lists whose seeds are counted, too.
+        """
         queues = await self.queues()
         totals = await self._redis.hgetall(self._keys.meta)
         now = await self._now()
         return FrontierState(
-            counts=await self._frontier.counts(queues, []),
+            counts=await self._frontier.counts(queues, seed_keys),
             done=int(totals.get(b"done", 0)),
             failed=int(totals.get(b"failed", 0)),
             expired=int(totals.get(b"expired", 0)),

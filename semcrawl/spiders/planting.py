@@ -19,7 +19,14 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance import Ranked
 from semcrawl.scope import Scope
 from semcrawl.spiders.revisits import due_links
-from semcrawl.spiders.seeds import Planted, by_page, read_planted, read_seeds, seed_url
+from semcrawl.spiders.seeds import (
+    Planted,
+    by_page,
+    read_planted,
+    read_seeds,
+    seed_list,
+    seed_url,
+)
 from semcrawl.urls import Normalisation, dropped_index
 
 
@@ -95,10 +102,7 @@ class PlantingSpider(Spider):
         return getattr(self.start, "__func__", None) is Spider.start
 
     def _list_of(self, name: str) -> str:
-        try:
-            return self._key_pattern % {"name": name}
-        except (TypeError, ValueError, KeyError):
-            return self._key_pattern
+        return seed_list(self._key_pattern, name)
 
     async def plant_own(self) -> None:
         """Plant the seeds that were given; wrong ones end the crawl."""

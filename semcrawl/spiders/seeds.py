@@ -37,6 +37,14 @@ def read_seeds(text: str, options: Normalisation = DEFAULT_NORMALISATION) -> lis
     return list(dict.fromkeys(seed_url(url, options) for url in raw))
 
 
+def seed_list(pattern: str, spider: str) -> str:
+    """Name of the Redis list that a spider's seeds wait on, by ``REDIS_START_URLS_KEY``."""
+    try:
+        return pattern % {"name": spider}
+    except (TypeError, ValueError, KeyError):
+        return pattern
+
+
 def seed_url(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str:
     """Normalise a seed; raise ``UsageError`` when it is no http(s) URL."""
     seed = normalise(url, options)

@@ -85,6 +85,27 @@ def test_a_frontier_is_shown_moved_and_its_failures_requeued(
     assert run_command(str(tmp_path / "new"), "--requeue").stdout == "1 failed links wait again\n"
 
 
+def test_seeds_that_wait_on_the_lists_are_shown(
+    served: ServedRedis, run_command: Callable[..., Result]
+) -> None:
+    async def push() -> None:
+        frontier = RedisFrontier(
+            served.url, prefix="seeded", worker_id="w", options=FrontierOptions(delay=0)
+        )
+        async with frontier:
+            await fill(frontier)
+            await frontier.push_seeds("html:start_urls", ["http://a.example/", "http://b.example/"])
+            await frontier.push_seeds("waiting", ["http://c.example/"])
+
+    asyncio.run(push())
+    command = ("-s", f"REDIS_URL={served.url}", "-s", "SEMCRAWL_CRAWL_NAME=seeded")
+    assert "seeds    2  (on html:start_urls, rdf:start_urls)\n" in run_command(*command).stdout
+    named = run_command(*command, "-s", "REDIS_START_URLS_KEY=waiting")
+    assert "seeds    1  (on waiting)\n" in named.stdout
+    none = run_command(*command, "-s", "REDIS_START_URLS_KEY=empty")
+    assert "seeds" not in none.stdout
+
+
 @pytest.mark.parametrize("kept", [0, 100, -1, -100])
 def test_nothing_of_a_cut_export_goes_in(
     tmp_path: Path, run_command: Callable[..., Result], kept: int
