@@ -19,7 +19,9 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.web.client import URI, Agent, HTTPConnectionPool
 
 from semcrawl.bodies import BODY_FILE, BodyBuffer
+from semcrawl.frontier.robots import LONGEST
 from semcrawl.heads import BoundedFactory
+from semcrawl.spiders.attempt import ROBOTS
 from semcrawl.spiders.spool import spool_folder
 
 #: codings of the transfer that the reader of dumps knows by their marks
@@ -103,17 +105,21 @@ class CountedDownloadHandler(HTTP11DownloadHandler):
     async def download_request(self, request: Request) -> Response:
         """Send a request and return its response."""
         request.meta.pop(BODY_FILE, None)
+        is_robots = ROBOTS in request.meta
         agent = _Agent(
             contextFactory=self._contextFactory,
             bindAddress=self._bind_address,
             pool=self._pool,
-            maxsize=self._default_maxsize,
+            # (its middleware ends the download of a robots.txt itself)
+            maxsize=0 if is_robots else self._default_maxsize,
             warnsize=self._default_warnsize,
             fail_on_dataloss=self._fail_on_dataloss,
             crawler=self._crawler,
             tls_verbose_logging=self._tls_verbose_logging,
         )
         agent.disk_above, agent.folder = self._disk_above, self._folder
+        if is_robots:
+            agent.disk_above = max(agent.disk_above, 2 * LONGEST)
         with wrap_twisted_exceptions():
             response = await maybe_deferred_to_future(agent.download_request(request))
         if agent.buffer is not None and agent.buffer.file is not None:

@@ -101,8 +101,8 @@ SEMCRAWL_OBEY_CRAWL_DELAY = True
 SEMCRAWL_MAX_CRAWL_DELAY = 60.0
 #: Seconds for which a robots.txt holds (RFC 9309: not more than a day); then it is read again.
 SEMCRAWL_ROBOTS_LIFETIME = 86_400.0
-#: Seconds after which a robots.txt is asked for again that its server failed to give (status 5xx);
-#: until then nothing is asked for there.
+#: Seconds after which a robots.txt is asked for again that its server failed to give (status 5xx
+#: or 429); until then nothing is asked for there.
 SEMCRAWL_ROBOTS_RETRY = 30.0
 #: Longest wait that a Retry-After header is granted before a link is tried again, seconds; a link
 #: whose server asks for more is kept aside. A host that answers 429 gets so long a rest at most.

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 import msgpack
@@ -40,8 +41,12 @@ class RobotsAnswer:
 
     @property
     def available(self) -> bool:
-        """Whether it tells the rules: all but the server's own errors do (RFC 9309, 2.3.1)."""
-        return self.status < 500
+        """Whether it tells the rules.
+
+        All but the server's own errors (5xx) do (RFC 9309, 2.3.1), and but a refusal to be asked
+        now (429).
+        """
+        return self.status < 500 and self.status != HTTPStatus.TOO_MANY_REQUESTS
 
     @property
     def rules(self) -> bytes:
@@ -65,6 +70,17 @@ class RobotsAnswer:
             return cls(int(status), text, float(until))
         except (ValueError, TypeError, zlib.error, msgpack.UnpackException) as error:
             raise ValueError(f"no robots.txt: {error}") from error
+
+
+def first_lines(body: bytes, *, whole: bool = True) -> bytes:
+    """Return what is read of a robots.txt; of one that is longer, or not ``whole``, whole lines.
+
+    The end of a line may mean the contrary of the line: ``Disallow: /`` of ``Disallow: /private``.
+    """
+    if whole and len(body) <= LONGEST:
+        return body
+    head = body[:LONGEST]
+    return head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1]
 
 
 @dataclass(slots=True)

@@ -7,17 +7,19 @@ import logging
 import time
 from typing import Any
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
+from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
-from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
+from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, StopDownload
 from scrapy.http import Request
 from scrapy.http.request import NO_CALLBACK
 from scrapy.robotstxt import RobotParser
 from scrapy.utils.misc import build_from_crawler
 
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.robots import LONGEST, RobotsAnswer
+from semcrawl.frontier.robots import LONGEST, RobotsAnswer, first_lines
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.frontier.session import CrawlSession
 from semcrawl.spiders.attempt import ROBOTS
@@ -42,7 +44,9 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
 
     The file is asked for once by all workers and spiders of a crawl, and again after
     ``SEMCRAWL_ROBOTS_LIFETIME`` seconds. Where there is none (status 4xx), all is allowed; where
-    the server fails (5xx) or cannot be reached, nothing is: its links are tried again later.
+    the server fails (5xx), refuses to be asked now (429) or cannot be reached, nothing is: its
+    links are tried again later. Of a long file the first 512 KiB count, whatever limits there are
+    for documents.
 
     The file's delay holds, up to ``SEMCRAWL_MAX_CRAWL_DELAY`` seconds; where it asks for none,
     ``SEMCRAWL_CRAWL_DELAY``. Fetching the file counts as a request to the host: the
@@ -63,6 +67,16 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         self._delays: dict[str, float] = {}
         #: when the last request to a host left, or will leave (monotonic clock)
         self._last: dict[str, float] = {}
+        #: bytes received of each robots.txt
+        self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
+        crawler.signals.connect(self.bytes_received, signals.bytes_received)
+
+    def bytes_received(self, data: bytes, request: Request) -> None:
+        """End the download of a robots.txt when enough of it is there."""
+        if ROBOTS in request.meta:
+            received = self._received[request] = self._received.get(request, 0) + len(data)
+            if received > LONGEST:
+                raise StopDownload(fail=False)
 
     async def process_request(self, request: Request, spider: Any = None) -> None:
         """Ask robots.txt; a request that is no link's waits for its turn."""
@@ -132,7 +146,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         except (AddressRefused, HostDown):
             raise
         except (IgnoreRequest, DownloadCancelledError) as error:
-            # too many redirects (RFC 9309, 2.3.1.2), or too large
+            # too many redirects (RFC 9309, 2.3.1.2), or too large when unpacked
             logger.debug("%s: %s", url, error)
             return RobotsAnswer(_UNUSABLE, b"", now + self._lifetime)
         except Exception as error:
@@ -140,7 +154,8 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
             raise RobotsUnreachable("robots.txt cannot be asked for") from error
         self._stats.inc_value("robotstxt/response_count")
         self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
-        answer = RobotsAnswer(response.status, response.body[:LONGEST], now + self._lifetime)
+        rules = first_lines(response.body, whole="download_stopped" not in response.flags)
+        answer = RobotsAnswer(response.status, rules, now + self._lifetime)
         if not answer.available:
             return RobotsAnswer(response.status, b"", now + self._retry)
         return answer

@@ -60,12 +60,12 @@ async def test_an_answer_that_no_longer_holds_is_asked_for_again(
 
 
 @pytest.mark.parametrize(
-    ("status", "rules", "available"), [(404, "", True), (429, "", True), (503, None, False)]
+    ("status", "rules", "available"), [(404, "", True), (429, None, False), (503, None, False)]
 )
 async def test_what_a_status_means(
     open_frontier: OpenFrontier, status: int, rules: str | None, available: bool
 ) -> None:
-    """No rules where there is no robots.txt; nothing is known where the server fails."""
+    """No rules where there is no robots.txt; nothing is known where the server fails or refuses."""
     server = Server(status, b"<h1>Disallow: everything</h1>")
     for name in ("w1", "w2"):
         robots = SharedRobots(await open_frontier(name))

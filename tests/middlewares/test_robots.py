@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from protego import Protego
 
+from semcrawl.frontier.robots import LONGEST, first_lines
 from semcrawl.middlewares.robots import asked_delay
 
 
@@ -23,3 +24,13 @@ from semcrawl.middlewares.robots import asked_delay
 )
 def test_the_longest_delay_that_is_asked_of_us_counts(rules: str, seconds: float | None) -> None:
     assert asked_delay(Protego.parse(rules), "semcrawl/1.0") == seconds
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
+def test_a_line_that_is_cut_says_nothing(end: bytes) -> None:
+    """Its beginning may forbid more than the line does."""
+    line = b"Disallow: /private"
+    assert first_lines(line + end + line) == line + end + line
+    assert first_lines(line + end + line, whole=False) == line + end
+    lines = (line + end) * (LONGEST // len(line))
+    assert first_lines(lines) == (line + end) * (LONGEST // len(line + end))
