@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
-from semcrawl.urls import host_of, pay_level_domain
+from semcrawl.urls import host_of, normalise, pay_level_domain
 
 #: hosts that only redirect persistent identifiers to where the documents are
 DEFAULT_REDIRECTORS = ("w3id.org", "purl.org", "purl.oclc.org", "doi.org", "dx.doi.org", "n2t.net")
@@ -44,13 +44,12 @@ class Scope:
         for part in named.replace(" ", ",").split(","):
             if not part:
                 continue
-            address = part.partition("://")[2] or part
-            host, slash, path = address.partition("/")
-            if not host or not all(c.isalnum() or c in ".-:[]_" for c in host):
+            place = _place(part)
+            if place is None:
                 raise UsageError(
                     f"scope must be site, parent, any or a list of hosts, not {text!r}"
                 )
-            hosts.append((host.lower(), slash + path))
+            hosts.append(place)
         if not hosts:
             raise UsageError("scope must be site, parent, any or a list of hosts; it is empty")
         return cls("hosts", tuple(hosts), frozenset(redirectors))
@@ -69,6 +68,8 @@ class Scope:
         """Whether a URL lies on the sites of the crawl."""
         parts = urlsplit(url)
         host = parts.hostname or ""
+        if ":" in host:
+            host = f"[{host}]"
         if self.mode == "any":
             return True
         if self.mode == "hosts":
@@ -94,3 +95,20 @@ class Scope:
         if self.mode != "site":
             return False
         return label_r or (urlsplit(url).hostname or "") in self.redirectors
+
+
+def _place(text: str) -> tuple[str, str] | None:
+    """Read a host, or a part of one, as addresses are spelled: host and path prefix."""
+    scheme, mark, address = text.partition("://")
+    if not mark:
+        scheme, address = "http", text
+    host, slash, _ = address.partition("/")
+    if not host or not all(c.isalnum() or c in ".-:[]_" for c in host):
+        return None
+    if not mark and host.endswith(":443"):
+        scheme = "https"
+    url = normalise(f"{scheme}://{address}")
+    if url is None:
+        return None
+    host, _, path = url.partition("://")[2].partition("/")
+    return host, slash and "/" + path

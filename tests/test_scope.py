@@ -60,6 +60,14 @@ def test_with_any_everything_is_followed():
         ("localhost:8080", "http://localhost:8080/", True),
         ("localhost:8080", "http://localhost/", False),
         ("localhost", "http://localhost:8080/", True),
+        ("münchen.example", "http://xn--mnchen-3ya.example/x", True),
+        ("https://a.org:443/", "https://a.org/x", True),
+        ("a.org:443", "https://a.org/x", True),
+        ("a.org/é/%7e", "http://a.org/%C3%A9/%7Ex", True),
+        ("a.org/data/#top", "http://a.org/data/x", True),
+        ("a.org/data/#top", "http://a.org/x", False),
+        ("[::1]", "http://[::1]:8080/", True),
+        ("[::1]:8080", "http://[::1]/", False),
     ],
 )
 def test_hosts_and_folders_are_all_that_is_followed_when_they_are_named(
@@ -87,7 +95,7 @@ def test_a_link_that_no_label_brings_into_scope_is_not_ranked(
     assert scope_of(text).may_lead(url, page_inside=page_inside) == may_lead
 
 
-@pytest.mark.parametrize("text", ["", ",", "a b!", "sites", "SITE"])
+@pytest.mark.parametrize("text", ["", ",", "a b!", "a..org", "*.a.org", "sites", "SITE"])
 def test_what_is_no_scope_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         Scope.parse(text)
