@@ -23,7 +23,7 @@ _NAMED_INDEX = re.compile(r"(?:^|/)(index\.x?html?|default\.(?:aspx?|htm))\s*(?:
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
 #: what stays as it is but for its file name and its query
 _NORMAL = re.compile(
-    r"https?://([a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*(?::(?!(?:80|443)/)(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}))?)"
+    r"https?://([a-z0-9][a-z0-9-]{0,62}(?:\.[a-z0-9-]{1,63})*(?::(?!(?:80|443)/)(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}))?)"
     r"(/[A-Za-z0-9\-._~:/@!$&'()*+,;=]*)"
     r"(?:\?([A-Za-z0-9\-._~:/?@!$&'()*+,;=]*))?\Z"
 )
@@ -47,6 +47,7 @@ _CLEAN = re.compile(r"[A-Za-z0-9\-._~:/?#@!$&'()*+,;=%]*\Z")
 _BAD_PERCENT = re.compile(r"%(?![0-9a-fA-F]{2})")
 #: white space inside a reference that does not count
 _LINE_ENDS = {ord(sign): None for sign in "\n\r\t"}
+_PATH_END = re.compile(r"[?#]")
 _LISTING_ORDER = re.compile(r"C=[NMSD](?:[;&]O=[AD])?\Z")
 _PORTS = {"http": 80, "https": 443}
 _COMPRESSED = frozenset({"gz", "bz2", "xz", "zst", "br", "zip", "tar"})
@@ -203,10 +204,19 @@ class Resolver:
         reference = reference.strip(" \t\n\r\f\x00").translate(_LINE_ENDS)
         if not reference or reference[0] == "#" or len(reference) > MAX_URL_LENGTH:
             return None
+        if "\\" in reference:
+            reference = with_slashes(reference)
         try:
             return normalise(_join(self._base, reference), self._options)
         except ValueError:
             return None
+
+
+def with_slashes(reference: str) -> str:
+    """Turn the backslashes of a reference's path into slashes, as browsers do."""
+    end = _PATH_END.search(reference)
+    length = end.start() if end else len(reference)
+    return reference[:length].replace("\\", "/") + reference[length:]
 
 
 @lru_cache(maxsize=16_384)

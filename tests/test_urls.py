@@ -70,7 +70,8 @@ def test_lossless_rules_always_hold(url, expected):
     ["", "a/b", "ftp://a.org/", "mailto:a@b.c", "http://", "http:///a", "http://a:b/", "http://[x/",
      "javascript:void(0)", "http://a.org/" + "x" * 5000, "http://" + "a" * 300 + "/",
      "http://a b/", "http://a%20b.org/", "http://%61.org/?x=%31", "http://xn--\ufffd/", "http://./",
-     "http://a..org/", "http://A" + "a" * 63 + ".org/"],
+     "http://a..org/", "http://A" + "a" * 63 + ".org/", "http://" + "a" * 64 + ".org/",
+     "http://a." + "b" * 64 + "/"],
 )  # fmt: skip
 def test_what_is_no_web_address_is_none(url):
     """Anything but a usable http or https URL gives None."""
@@ -141,6 +142,11 @@ def test_no_text_makes_it_fail(text):
         ("javascript:go()", None),
         ("data:text/plain,x", None),
         ("http://[", None),
+        (r"..\data\x.rdf", "http://a.org/data/x.rdf"),
+        (r"\data\x?path=C:\y", "http://a.org/data/x?path=C:%5Cy"),
+        (r"\\b.org\c", "http://b.org/c"),
+        (r"http:\\b.org\c", "http://b.org/c"),
+        (r"/c#\d", "http://a.org/c"),
     ],
 )
 def test_references_are_resolved_against_the_page(reference, expected):

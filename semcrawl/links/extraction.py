@@ -17,7 +17,13 @@ from semcrawl.links.merging import merge_links
 from semcrawl.links.model import Link
 from semcrawl.links.parsing import parse_html
 from semcrawl.links.texts import MAX_TEXT, fold, fold_end
-from semcrawl.urls import DEFAULT_NORMALISATION, Normalisation, Resolver, dropped_index
+from semcrawl.urls import (
+    DEFAULT_NORMALISATION,
+    Normalisation,
+    Resolver,
+    dropped_index,
+    with_slashes,
+)
 
 #: tags of a tag path that are kept, counted from the link upwards
 _MAX_PATH = 24
@@ -137,7 +143,7 @@ def _base(root: Any, url: str) -> str:
 def _resolve_base(url: str, reference: str) -> str | None:
     """Resolve the ``href`` of a ``<base>``; ``None`` when it is no http(s) address."""
     try:
-        base = urljoin(url, reference.strip())
+        base = urljoin(url, with_slashes(reference.strip()))
     except ValueError:
         return None
     return base if base.lower().startswith(("http://", "https://")) else None

@@ -13,9 +13,15 @@ from semcrawl.vocabulary import HTML_MEDIA_TYPES, RDF_MEDIA_TYPES
 #: what is read of one header (characters)
 _MAX_HEADER = 20_000
 
-_LINK = re.compile(r"<([^<>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:\"[^\"]*\"|[^\",;]*))?)*)")
-_PARAMETER = re.compile(r";\s*([^\s=;,]+)\s*(?:=\s*(?:\"([^\"]*)\"|([^\",;]*)))?")
-_REFRESH = re.compile(r" ?[\d.]* ?[;,]? ?url ?= ?[\"']?([^\"']+)", re.I)
+_QUOTED = r'"((?:[^"\\]|\\.)*)"'
+_PARAMETER = re.compile(rf";\s*([^\s=;,]+)\s*(?:=\s*(?:{_QUOTED}|([^\",;]*)))?")
+#: (parameters may be empty)
+_LINK = re.compile(rf"<([^<>]*)>((?:\s*;(?:\s*[^\s=;,]+(?:\s*=\s*(?:{_QUOTED}|[^\",;]*))?)?)*)")
+_ESCAPED = re.compile(r"\\(.)")
+#: time, then the address: its name may be left out, and quotation marks end it that begin it
+_REFRESH = re.compile(
+    r" ?(?:[\d.]* ?[;,]? ?url ?= ?|[\d.]+(?: ?[;,] ?| ))(?:\"([^\"]*)|'([^']*)|(.*))", re.I
+)
 #: relations to data about a resource that is no page
 _METADATA = frozenset({"describedby", "meta"})
 
@@ -38,7 +44,8 @@ def header_links(
             continue
         parameters: dict[str, str] = {}
         for name, quoted, bare in _PARAMETER.findall(match[2]):
-            parameters.setdefault(name.lower(), (quoted or bare).strip())
+            value = _ESCAPED.sub(r"\1", quoted) if quoted else bare
+            parameters.setdefault(name.lower(), value.strip())
         yield Link(
             target,
             element="header",
@@ -65,4 +72,4 @@ def metadata_links(links: Iterable[Link], *, rdf: bool) -> list[Link]:
 def refresh_target(value: str) -> str | None:
     """Return the address that a ``Refresh`` header, or the ``meta`` element for it, leads to."""
     match = _REFRESH.match(" ".join(value[:5000].split()))
-    return match[1] if match else None
+    return (match[1] or match[2] or match[3] or None) if match else None

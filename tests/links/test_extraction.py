@@ -65,6 +65,7 @@ def test_a_base_element_counts():
     """References are resolved against the first base with an address that is one."""
     assert urls('<base target="_top"><base href="/other/"><a href="x">') == ["http://a.org/other/x"]
     assert urls('<base href="mailto:x"><a href="x">') == ["http://a.org/dir/x"]
+    assert urls(r'<base href="..\other\"><a href="x">') == ["http://a.org/other/x"]
 
 
 def test_a_url_gives_one_link_with_all_its_evidence():
@@ -210,6 +211,12 @@ def test_ten_megabytes():
         ('<a,b;c>; title="x, <y>"', [("a,b;c", "", "")]),
         ('<a>; REL="Alternate" ; Type = Text/Turtle ', [("a", "alternate", "text/turtle")]),
         ("<a>; rel=next; rel=prev", [("a", "next", "")]),
+        (
+            r'<a>; title="\"x\", y"; type=text/turtle, <b>',
+            [("a", "", "text/turtle"), ("b", "", "")],
+        ),
+        ("<a>;; ; rel=next;, <b>;", [("a", "next", ""), ("b", "", "")]),
+        ('<a>; title="open; rel=next, <b>; rel=up', [("a", "", ""), ("b", "up", "")]),
         ("nonsense, <mailto:x>, <#y>", []),
         ("<a", []),
     ],
@@ -263,7 +270,12 @@ def test_what_headers_name_as_rdf_about_something(said, of_other, of_rdf):
         ('1.5 , url = "/x"', "/x"),
         ("url=/x", "/x"),
         ("5", None),
-        ("5; /x", None),
+        ("5; /x", "/x"),
+        ("0; url=/o'reilly/x", "/o'reilly/x"),
+        ('0; url="/it\'s" onclick', "/it's"),
+        ("5;", None),
+        ("5; url=''", None),
+        ("soon; /x", None),
         ("", None),
     ],
 )
