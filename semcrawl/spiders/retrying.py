@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any, Self
@@ -28,7 +29,10 @@ def retry_after(value: str) -> float | None:
     if text.isascii() and text.isdecimal():
         return float(text[:12])
     try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+        date = parsedate_to_datetime(text)
+        if date.tzinfo is None:  # the oldest form of dates names none; all are in GMT
+            date = date.replace(tzinfo=UTC)
+        return max(0.0, date.timestamp() - time.time())
     except (ValueError, TypeError, OverflowError, OSError):
         return None
 

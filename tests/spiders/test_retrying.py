@@ -30,3 +30,15 @@ def test_a_header_names_seconds_or_nothing_that_counts(value: str, seconds: floa
 def test_a_date_to_come_is_as_many_seconds_away() -> None:
     date = formatdate(time.time() + 3600, usegmt=True)
     assert 3500 < (retry_after(date) or 0) <= 3600
+
+
+def test_a_date_without_a_zone_is_in_gmt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The form of C's ``asctime`` (RFC 9110, section 5.6.7), wherever the crawler runs."""
+    monkeypatch.setenv("TZ", "UTC-3:30")
+    time.tzset()
+    try:
+        date = time.asctime(time.gmtime(time.time() + 3600))
+        assert 3500 < (retry_after(date) or 0) <= 3600
+    finally:
+        monkeypatch.undo()
+        time.tzset()
