@@ -15,6 +15,8 @@ from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 import tldextract
 from w3lib.url import safe_url_string
 
+from semcrawl.references import encode_query, with_slashes
+
 #: links longer than this are not followed (characters)
 MAX_URL_LENGTH = 4096
 
@@ -47,7 +49,6 @@ _CLEAN = re.compile(r"[A-Za-z0-9\-._~:/?#@!$&'()*+,;=%]*\Z")
 _BAD_PERCENT = re.compile(r"%(?![0-9a-fA-F]{2})")
 #: white space inside a reference that does not count
 _LINE_ENDS = {ord(sign): None for sign in "\n\r\t"}
-_PATH_END = re.compile(r"[?#]")
 _LISTING_ORDER = re.compile(r"C=[NMSD](?:[;&]O=[AD])?\Z")
 _PORTS = {"http": 80, "https": 443}
 _COMPRESSED = frozenset({"gz", "bz2", "xz", "zst", "br", "zip", "tar"})
@@ -189,9 +190,13 @@ _SHORT = 300
 class Resolver:
     """Resolves the references of one page."""
 
-    def __init__(self, base: str, options: Normalisation = DEFAULT_NORMALISATION) -> None:
+    def __init__(
+        self, base: str, options: Normalisation = DEFAULT_NORMALISATION, encoding: str = "utf-8"
+    ) -> None:
+        """Take the encoding of the page, too: its queries are in it."""
         self._base = base
         self._options = options
+        self._encoding = encoding
         #: scheme and host, where normalising leaves them alone
         self._host = _normal_host(base, options)
 
@@ -207,16 +212,11 @@ class Resolver:
         if "\\" in reference:
             reference = with_slashes(reference)
         try:
+            if not reference.isascii():
+                reference = encode_query(reference, self._encoding)
             return normalise(_join(self._base, reference), self._options)
         except ValueError:
             return None
-
-
-def with_slashes(reference: str) -> str:
-    """Turn the backslashes of a reference's path into slashes, as browsers do."""
-    end = _PATH_END.search(reference)
-    length = end.start() if end else len(reference)
-    return reference[:length].replace("\\", "/") + reference[length:]
 
 
 @lru_cache(maxsize=16_384)

@@ -17,12 +17,12 @@ from semcrawl.links.merging import merge_links
 from semcrawl.links.model import Link
 from semcrawl.links.parsing import parse_html
 from semcrawl.links.texts import MAX_TEXT, fold, fold_end
+from semcrawl.references import with_slashes
 from semcrawl.urls import (
     DEFAULT_NORMALISATION,
     Normalisation,
     Resolver,
     dropped_index,
-    with_slashes,
 )
 
 #: tags of a tag path that are kept, counted from the link upwards
@@ -68,17 +68,17 @@ def extract_links(
     found = [
         link for header in link_headers for link in header_links(header, url, options.normalisation)
     ]
-    root = parse_html(body, content_type)
+    root, encoding = parse_html(body, content_type)
     if root is not None:
-        found.extend(_tree_links(root, url, options, known))
+        resolver = Resolver(_base(root, url), options.normalisation, encoding)
+        found.extend(_tree_links(root, resolver, options, known))
     return merge_links(found, options.max_links)
 
 
 def _tree_links(
-    root: Any, url: str, options: ExtractionOptions, known: Callable[[str], bool] | None
+    root: Any, resolver: Resolver, options: ExtractionOptions, known: Callable[[str], bool] | None
 ) -> Iterator[Link]:
     """Yield the links of a parsed page, duplicates included."""
-    resolver = Resolver(_base(root, url), options.normalisation)
     blocks: dict[Any, _Block] = {}
     paths = _TagPaths()
     position = 0

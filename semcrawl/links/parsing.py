@@ -39,9 +39,17 @@ _ATTRIBUTES = (
 _KEPT = frozenset({"a", "area", "link", "iframe", "frame", "meta", "base", "script", "style"})
 
 
-def parse_html(body: bytes, content_type: str | None) -> Any:
-    """Parse a page as browsers would decode it; ``None`` when there is no element in it."""
-    data = to_utf8(body, content_type)
+def parse_html(body: bytes, content_type: str | None) -> tuple[Any, str]:
+    """Parse a page as browsers would decode it, and tell the encoding it was in.
+
+    The root of the tree is ``None`` when there is no element in the page.
+    """
+    data, encoding = to_utf8(body, content_type)
+    return _parse(data), encoding
+
+
+def _parse(data: bytes) -> Any:
+    """Parse a page in UTF-8."""
     if len(data) > _LARGE:
         return _parse_bounded(data)
     parser = etree.HTMLParser(encoding="utf-8", recover=True, huge_tree=True)
@@ -56,8 +64,8 @@ def parse_html(body: bytes, content_type: str | None) -> Any:
     return root
 
 
-def to_utf8(body: bytes, content_type: str | None = None) -> bytes:
-    """Return a page in UTF-8, without NUL bytes.
+def to_utf8(body: bytes, content_type: str | None = None) -> tuple[bytes, str]:
+    """Return a page in UTF-8, without NUL bytes, and the encoding it was in.
 
     A byte-order mark counts most, then the zero bytes of UTF-16 and UTF-32; a body that is valid
     UTF-8 is UTF-8 whatever is declared. Then come the declarations, in the header and in the
@@ -67,26 +75,31 @@ def to_utf8(body: bytes, content_type: str | None = None) -> bytes:
         wide = _wide_encoding(body[:_HEAD])
         if wide:
             text = body.decode(wide, "replace")
-            return text.replace("\x00", "").encode("utf-8", "replace")
+            return text.replace("\x00", "").encode("utf-8", "replace"), wide
         if b"\x1b" not in body and (body.isascii() or _is_utf8(body)):  # no ISO-2022-JP
-            return body.replace(b"\x00", b"")
+            return body.replace(b"\x00", b""), "utf-8"
         declared = http_content_type_encoding(content_type) or html_body_declared_encoding(body)
         if declared and _WIDE.match(declared):
-            return body.decode(_guess(body), "replace").replace("\x00", "").encode()
-    return _decode(body, content_type).replace("\x00", "").encode("utf-8", "replace")
+            guess = _guess(body)
+            return body.decode(guess, "replace").replace("\x00", "").encode(), guess
+    encoding, text = _decode(body, content_type)
+    return text.replace("\x00", "").encode("utf-8", "replace"), encoding
 
 
-def _decode(body: bytes, content_type: str | None) -> str:
-    """Decode a page by its mark or its declarations, as far as these name encodings of texts."""
+def _decode(body: bytes, content_type: str | None) -> tuple[str, str]:
+    """Decode a page by its mark or its declarations, as far as these name encodings of texts.
+
+    Returns the encoding and the text.
+    """
     declared = http_content_type_encoding(content_type)
     if declared and not is_text_encoding(declared):
         content_type = declared = None
     if not declared and read_bom(body) == (None, None):
         declared = html_body_declared_encoding(body)
         if declared and not is_text_encoding(declared):
-            return body.decode(_guess(body), "replace")
-    _, text = html_to_unicode(content_type, body, auto_detect_fun=_guess)
-    return text
+            guess = _guess(body)
+            return guess, body.decode(guess, "replace")
+    return html_to_unicode(content_type, body, auto_detect_fun=_guess)
 
 
 def _wide_encoding(head: bytes) -> str:

@@ -118,6 +118,22 @@ def test_single_byte_pages():
     assert links("<p>äöü <a href='/x'>größe</a>".encode() + b"\xff")[0].anchor == "größe"
 
 
+@pytest.mark.parametrize("padding", ["", "<!-- " + "x" * 70_000 + " -->"], ids=["", "large"])
+@pytest.mark.parametrize(
+    ("charset", "query"),
+    [
+        ("utf-8", "%D0%BB%C3%A9"), ("windows-1251", "%EB%26%23233%3B"), ("gbk", "%A7%DD%A8%A6"),
+        ("utf-16", "%D0%BB%C3%A9"), ("utf-16-le", "%D0%BB%C3%A9"),
+    ],
+)  # fmt: skip
+def test_a_query_is_in_the_encoding_of_its_page(charset, query, padding):
+    """The path is in UTF-8 everywhere; what an encoding has no sign for is named by its number."""
+    start = f"<html><body class='of some length'><p>{'где ' * 9}"
+    body = f"{start}<a href='/л?a=&q=л&#233;#л'>{padding}".encode(charset)
+    expected = [f"http://a.org/%D0%BB?q={query}"]
+    assert urls(body, f"text/html; charset={charset}") == expected
+
+
 @pytest.mark.parametrize("depth", [100, 1000, 3000, 20_000])
 @pytest.mark.parametrize("tag", ["div", "span", "b", "table"])
 def test_deep_nesting(depth, tag):
