@@ -82,17 +82,29 @@ class LinkingSpider(PlantingSpider):
     async def page_links(self, response: Response, url: str) -> list[Link]:
         """Return the links of a page and of its headers."""
         headers = [header_text(value) for value in response.headers.getlist(b"Link")]
-        refreshes = map(header_text, response.headers.getlist(b"Refresh"))
-        headers += [f"<{target}>" for target in map(refresh_target, refreshes) if target]
+        headers += _refreshes(response)
         return await self.reader.links(
             response.body, url, content_type(response), headers, self.session.intake.knows
         )
 
     def metadata_links(self, response: Response, url: str, *, rdf: bool = False) -> list[Link]:
-        """Return the links to RDF that the headers of what is no page name."""
+        """Return the links to RDF that the headers of what is no page name.
+
+        What is neither may send on by a ``Refresh`` header: often it has no body.
+        """
         found = [
             link
             for value in response.headers.getlist(b"Link")
             for link in header_links(header_text(value), url, self.normalisation)
         ]
-        return metadata_links(found, rdf=rdf)
+        links = metadata_links(found, rdf=rdf)
+        if not rdf:
+            for header in _refreshes(response):
+                links += header_links(header, url, self.normalisation)
+        return links
+
+
+def _refreshes(response: Response) -> list[str]:
+    """Return the ``Refresh`` headers as ``Link`` headers."""
+    values = map(header_text, response.headers.getlist(b"Refresh"))
+    return [f"<{target}>" for target in map(refresh_target, values) if target]
