@@ -40,6 +40,8 @@ urls = st.builds(
         ("http://example.org:80/a", "http://example.org/a"),
         ("https://example.org:443/", "https://example.org/"),
         ("http://example.org:8080/", "http://example.org:8080/"),
+        ("http://example.org:443/a", "http://example.org:443/a"),
+        ("https://example.org:80/a", "https://example.org:80/a"),
         ("http://example.org/a#part", "http://example.org/a"),
         ("http://example.org/a/index.html", "http://example.org/a/"),
         ("http://example.org/a/index.html?x=1", "http://example.org/a/index.html?x=1"),
@@ -71,7 +73,7 @@ def test_lossless_rules_always_hold(url, expected):
      "javascript:void(0)", "http://a.org/" + "x" * 5000, "http://" + "a" * 300 + "/",
      "http://a b/", "http://a%20b.org/", "http://%61.org/?x=%31", "http://xn--\ufffd/", "http://./",
      "http://a..org/", "http://A" + "a" * 63 + ".org/", "http://" + "a" * 64 + ".org/",
-     "http://a." + "b" * 64 + "/"],
+     "http://a." + "b" * 64 + "/", "http://" + "a." * 130 + "org/"],
 )  # fmt: skip
 def test_what_is_no_web_address_is_none(url):
     """Anything but a usable http or https URL gives None."""
