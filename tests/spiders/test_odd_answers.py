@@ -41,6 +41,8 @@ SITE: dict[str, Answer] = {
                 "/asp/",
                 "/list",
                 "/empty",
+                "/away",
+                "/away.nt",
                 "/latin",
                 "\\slashes\\found.nt",
                 "/files/index.html",
@@ -54,6 +56,9 @@ SITE: dict[str, Answer] = {
     "/caf%C3%A9.nt": document("moved"),
     "/later": (200, [("Content-Type", HTML), ("Refresh", "0; url=/arrived.nt")], b"<p>Wait."),
     "/arrived.nt": document("arrived"),
+    "/away": (302, [("Location", "http://off.example/page")], b""),
+    "/away.nt": (302, [("Location", "http://off.example/it.nt")], b""),
+    "/it.nt": document("it"),
     "/empty": (200, [("Content-Type", HTML), ("Refresh", "0; url=/o'clock.nt")], b""),
     "/o'clock.nt": document("clock"),
     "/latin": (
@@ -127,7 +132,9 @@ async def file_store(request: Request, out: Stream) -> None:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("odd") / "out"
-    with serve(DemoWeb(), handlers={"d.example": answer, "e.example": file_store}) as server:
+    with serve(
+        DemoWeb(), handlers={"d.example": answer, "e.example": file_store, "off.example": answer}
+    ) as server:
         seeds = (f"{D}/", f"{E}/index.html")
         return harvest(*seeds, "--fast", folder=folder, proxy=server.proxy_url)
 
@@ -155,6 +162,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 )
 def test_a_document_is_found(path: str, run: Run) -> None:
     assert D + path in run.documents()
+
+
+def test_a_redirect_off_the_site_is_followed_for_what_looks_like_data_only(run: Run) -> None:
+    outcomes = run.outcomes()
+    assert outcomes[f"{D}/away"] == ["out-of-scope"]
+    assert "http://off.example/page" not in outcomes
+    assert outcomes[f"{D}/away.nt"] == ["redirected"]
+    assert outcomes["http://off.example/it.nt"] == ["fetched-rdf"]
 
 
 @pytest.mark.parametrize("path", ["/again.nt", "/other"])
