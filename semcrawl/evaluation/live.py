@@ -132,7 +132,7 @@ def _judged(records: Path) -> dict[str, tuple[Label, tuple[str, ...], str | None
     """Label, rules, parent and depth of every URL that was asked for."""
     if not records.is_file():
         return {}
-    connection = sqlite3.connect(f"file:{records}?mode=ro", uri=True)
+    connection = sqlite3.connect(f"{records.absolute().as_uri()}?mode=ro", uri=True)
     try:
         rows = connection.execute("SELECT url, label, rules, parent_url, depth FROM fetch")
         return {

@@ -189,7 +189,7 @@ def _seeds(folder: Path, places: Mapping[str, object]) -> tuple[str, ...]:
     if not records.is_file():
         return ()
     try:
-        connection = sqlite3.connect(f"file:{records}?mode=ro", uri=True)
+        connection = sqlite3.connect(f"{records.absolute().as_uri()}?mode=ro", uri=True)
         try:
             rows = connection.execute(
                 "SELECT url, final_url, outcome FROM fetch WHERE depth = 0 AND parent_url IS NULL"

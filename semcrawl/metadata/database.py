@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, make_url
+from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from semcrawl.errors import StoreError, UsageError
@@ -17,7 +17,9 @@ CRAWL_DB = "crawl.db"
 
 def crawl_db_url(jobdir: Path, name: str = CRAWL_DB) -> str:
     """Return the URL of the job folder's own database."""
-    return f"sqlite:///{jobdir.absolute() / name}"
+    # as SQLAlchemy quotes it: a folder may be called "what?" or "http%3A%2F%2Fexample.org"
+    path = str(jobdir.absolute() / name)
+    return URL.create("sqlite", database=path).render_as_string()
 
 
 def one_line(error: BaseException) -> str:

@@ -32,6 +32,20 @@ def test_feeds_and_tables_are_written_on_request(site: tuple[Path, str], tmp_pat
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["what?", "http%3A%2F%2Fexample.org"])
+def test_a_job_folder_may_have_any_name(site: tuple[Path, str], tmp_path: Path, name: str) -> None:
+    folder, start = site
+    write(folder, TEXTS)
+    run = harvest(start, "--fast", folder=tmp_path / name)
+    assert run.status == 0, run.err
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(name[0])) == [
+        name
+    ]
+    assert (run.folder / "crawl.db").is_file()
+    assert len(run.quads) == len(TEXTS)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("place", "why"), [("file/data.nq", "Not a directory"), (".:nq", "Is a")])
 def test_a_feed_that_cannot_be_is_refused_at_once(tmp_path: Path, place: str, why: str) -> None:
     (tmp_path / "file").touch()
