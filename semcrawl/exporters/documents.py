@@ -33,8 +33,8 @@ class NQuadsExporter(BaseItemExporter):
         self._embedded = embedded
 
     @staticmethod
-    def takes(item: Any, *, embedded: bool = False) -> bool:
-        """Whether an item is not left out."""
+    def takes(item: Any, *, embedded: bool = False, **_: Any) -> bool:
+        """Whether an item is not left out by a feed with these ``item_export_kwargs``."""
         return isinstance(item, RdfDocument) and (embedded or not item.is_embedded)
 
     def export_item(self, item: Any) -> None:
@@ -103,15 +103,21 @@ class DocumentLinesExporter(JsonLinesItemExporter):
         self._embedded = embedded
         self._records = records
 
+    @staticmethod
+    def takes(item: Any, *, embedded: bool = False, records: bool = False, **_: Any) -> bool:
+        """Whether an item is not left out by a feed with these ``item_export_kwargs``."""
+        if isinstance(item, RdfDocument):
+            return embedded or not item.is_embedded
+        return records if isinstance(item, FetchRecord) else not isinstance(item, FetchedFile)
+
     def export_item(self, item: Any) -> None:
         """Write an item."""
-        if isinstance(item, RdfDocument):
-            if self._embedded or not item.is_embedded:
-                line = json.dumps(document_object(item), ensure_ascii=False)
-                self.file.write(line.encode("utf-8", "replace") + b"\n")
-        elif isinstance(item, FetchedFile):
+        if not self.takes(item, embedded=self._embedded, records=self._records):
             return
-        elif self._records or not isinstance(item, FetchRecord):
+        if isinstance(item, RdfDocument):
+            line = json.dumps(document_object(item), ensure_ascii=False)
+            self.file.write(line.encode("utf-8", "replace") + b"\n")
+        else:
             super().export_item(item)
 
 

@@ -33,7 +33,7 @@ from scrapy.utils.defer import ensure_awaitable
 from semcrawl.errors import StoreError, UsageError
 from semcrawl.exporters.compression import PLUGINS
 from semcrawl.exporters.documents import NQuadsExporter
-from semcrawl.exporters.storage import AtomicFileStorage
+from semcrawl.exporters.storage import BEGUN, AtomicFileStorage, moment
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +54,9 @@ class FeedExporter(ScrapyFeedExporter):
         self._split: dict[str, FeedSlot] = {}
         #: URIs of split feeds that were opened before
         self._opened: set[str] = set()
+        begun = moment()
         for uri, options in self.feeds.items():
+            options[BEGUN] = begun
             _choose_compression(uri, options)
             if options.get("batch_bytes") and not _BATCH.search(uri):
                 raise UsageError(f"batch_bytes needs %(batch_id)d in the name of the feed {uri}")
@@ -85,10 +87,10 @@ class FeedExporter(ScrapyFeedExporter):
     def _export(self, slot: FeedSlot, item: Any, spider: Spider) -> FeedSlot | None:
         """Write an item; return the slot for the next one.
 
-        A feed that cannot be written (a full disk) ends with one line in the log and without a
-        file under its final name.
+        What the feed's format leaves out neither counts nor fills a batch. A feed that cannot be
+        written (a full disk) ends with one line in the log and without a file under its final name.
         """
-        if not slot.filter.accepts(item):
+        if not slot.filter.accepts(item) or not self._takes(slot.uri_template, item):
             return slot
         options = self.feeds[slot.uri_template]
         try:
@@ -154,14 +156,17 @@ class FeedExporter(ScrapyFeedExporter):
             uri_template=template,
         )
 
-    def _has_place(self, template: str, item: Any) -> bool:
-        """Whether an item has a place in files of statements, or these are of something else."""
+    def _takes(self, template: str, item: Any) -> bool:
+        """Whether the format of a feed has a place for an item, or leaves it out."""
         options = self.feeds[template]
-        exporter = self.exporters[options["format"]]
-        if not issubclass(exporter, NQuadsExporter):
-            return True
-        embedded = bool(options["item_export_kwargs"].get("embedded"))
-        return exporter.takes(item, embedded=embedded) and item.quads > 0
+        takes = getattr(self.exporters[options["format"]], "takes", None)
+        return takes is None or bool(takes(item, **options["item_export_kwargs"]))
+
+    def _has_place(self, template: str, item: Any) -> bool:
+        """Whether an item is worth a file: not if all that the file would hold is statements."""
+        exporter = self.exporters[self.feeds[template]["format"]]
+        is_empty = issubclass(exporter, NQuadsExporter) and not getattr(item, "quads", 0)
+        return self._takes(template, item) and not is_empty
 
     def _export_split(self, template: str, item: Any, spider: Spider) -> None:
         """Write an item to the file of its host or document."""

@@ -9,11 +9,14 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
+from math import inf
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 from urllib.parse import urlsplit
 
 from scrapy import Spider
+from scrapy.crawler import Crawler
 from scrapy.extensions.feedexport import S3FeedStorage
 from w3lib.url import file_uri_to_path
 
@@ -28,6 +31,26 @@ def local_path(uri: str) -> Path | None:
     return None if "://" in uri or uri.startswith("stdout:") else Path(uri)
 
 
+#: feed option: the number of the moment at which the crawler that writes the feed began
+BEGUN = "semcrawl_begun"
+#: where this process finished feeds (paths, S3 URIs), with the numbers of these moments
+_finished: dict[str, int] = {}
+_moments = count(1)
+
+
+def moment() -> int:
+    """Number a moment; later ones have larger numbers."""
+    return next(_moments)
+
+
+def _finished_since(place: str, feed_options: dict[str, Any]) -> bool:
+    """Whether a feed was finished there after the crawler began: it is of the same run.
+
+    Its batch or its host's file may have been finished before the one asked about was opened.
+    """
+    return bool(_finished.get(place, 0) > feed_options.get(BEGUN, inf))
+
+
 class AtomicFileStorage:
     """Writes beside the final name and takes it when the feed is finished.
 
@@ -40,7 +63,7 @@ class AtomicFileStorage:
     def __init__(self, uri: str, *, feed_options: dict[str, Any] | None = None) -> None:
         """Remember the path."""
         self.path = local_path(uri) or Path(uri)
-        self._overwrite = bool((feed_options or {}).get("overwrite", False))
+        self._options = feed_options or {}
         self._before: tuple[int, int] | None = None
         self._special = False
         self._part: Path | None = None
@@ -81,9 +104,11 @@ class AtomicFileStorage:
                 part.unlink()
                 return
             now = _signature(self.path)
-            if now is not None and not (self._overwrite and now == self._before):
+            is_old = now == self._before and not _finished_since(str(self.path), self._options)
+            if now is not None and not (self._options.get("overwrite") and is_old):
                 self._put_behind(part)
             part.replace(self.path)
+            _finished[str(self.path)] = moment()
 
     def discard(self) -> None:
         """Throw the part away, after an error."""
@@ -117,6 +142,17 @@ class S3Storage(S3FeedStorage):
     process has put there in the meantime is kept, and the new part goes behind it.
     """
 
+    _options: dict[str, Any]
+
+    @classmethod
+    def from_crawler(
+        cls, crawler: Crawler, uri: str, *, feed_options: dict[str, Any] | None = None
+    ) -> Self:
+        """Make the storage with the crawler's settings of S3."""
+        storage = super().from_crawler(crawler, uri, feed_options=feed_options)
+        storage._options = feed_options or {}
+        return storage
+
     def open(self, spider: Spider) -> IO[bytes]:
         """Open a temporary file; raises ``StoreError`` when the bucket cannot be reached."""
         try:
@@ -127,12 +163,14 @@ class S3Storage(S3FeedStorage):
         return super().open(spider)
 
     def _store_in_thread(self, file: IO[bytes]) -> None:
+        place = f"s3://{self.bucketname}/{self.keyname}"
         with _S3_LOCK:
             try:
                 now = self._etag()
-                if now and now != self._before:
+                if now and (now != self._before or _finished_since(place, self._options)):
                     file = self._put_behind(file)
                 super()._store_in_thread(file)
+                _finished[place] = moment()
             except self._errors() as error:
                 message = " ".join(str(error).split())
                 raise StoreError(f"cannot write s3://{self.bucketname}: {message}") from None

@@ -15,8 +15,9 @@ import pytest
 from semcrawl.exporters.storage import AtomicFileStorage
 
 CRAWL = """
-import json, sys
+import asyncio, json, sys
 import scrapy
+from scrapy import signals
 from scrapy.crawler import CrawlerProcess
 from semcrawl.components import install_results
 from semcrawl.items import FetchedFile, FetchOutcome, FetchRecord, RdfDocument
@@ -27,8 +28,18 @@ class Own(scrapy.Spider):
     def update_settings(cls, settings):
         super().update_settings(settings)
         install_results(settings)
+    first_is_done = None
     async def start(self):
+        if self.settings.getbool("LATE"):
+            # the second of two crawlers waits until the first has finished its feeds
+            if Own.first_is_done is None:
+                Own.first_is_done = asyncio.Event()
+                self.crawler.signals.connect(self.set_done, signals.feed_exporter_closed)
+            else:
+                await Own.first_is_done.wait()
         yield scrapy.Request("data:,")
+    def set_done(self):
+        Own.first_is_done.set()
     def parse(self, response):
         for host in ("one.example", "two.example"):
             for i in range(30):
@@ -129,6 +140,22 @@ def test_two_crawlers_of_a_run_write_one_feed(tmp_path):
     assert len(more) == 2 * 60 * 21 + 1
 
 
+def test_what_one_crawler_of_a_run_finished_another_does_not_overwrite(tmp_path):
+    """Nor its later file of the same name: batches and files of hosts are finished early."""
+    for name in ("1.nq", "one.example.nq"):
+        (tmp_path / name).write_text("# before\n")
+    feeds = {
+        "%(batch_id)d.nq": {"format": "nq", "overwrite": True, "batch_item_count": 7},
+        "%(host)s.nq": {"format": "nq", "overwrite": True},
+    }
+    crawl(tmp_path, feeds, times=2, LATE=True)
+    batches = [path for path in tmp_path.glob("*.nq") if path.stem.isdigit()]
+    for paths in batches, tmp_path.glob("*.example.nq"):
+        lines = [line for path in paths for line in path.read_bytes().splitlines()]
+        assert len(lines) == 2 * 60 * 21
+        assert b"# before" not in lines
+
+
 def test_a_pipe_stays_a_pipe_and_a_link_a_link(tmp_path):
     os.mkfifo(tmp_path / "pipe.nq")
     (tmp_path / "data").mkdir()
@@ -158,19 +185,26 @@ def test_a_feed_below_a_file_ends_with_one_line_and_touches_nothing(tmp_path):
 def test_feeds_rotate_and_split(tmp_path):
     feeds = {
         "size/%(batch_id)03d.nq": {"format": "nq", "batch_bytes": 20_000},
-        "count/%(batch_id)d.nq.gz": {"format": "gz", "batch_item_count": 50},
+        "count/%(batch_id)d.nq.gz": {"format": "gz", "batch_item_count": 25},
         "host/%(host)s.nq.gz": {"format": "gz"},
         "document/%(document)s.ttl": {"format": "ttl"},
+        "objects/%(host)s.jsonl": {"format": "jsonl"},
     }
-    crawl(tmp_path, feeds)
+    log = crawl(tmp_path, feeds)
+    assert "Stored nq feed (30 items) in: host/one.example.nq.gz" in log
+    assert {p.name for p in (tmp_path / "objects").iterdir()} == {
+        "one.example.jsonl",
+        "two.example.jsonl",
+    }
     whole = sorted((tmp_path / "job" / "quads.nq").read_bytes().splitlines())
     parts = sorted((tmp_path / "size").iterdir())
     assert len(parts) > 2
     assert parts[0].name == "001.nq"
     lines = [line for p in parts for line in p.read_bytes().splitlines()]
     assert sorted(lines) == whole
-    counted = [gzip.decompress(p.read_bytes()) for p in (tmp_path / "count").iterdir()]
-    assert len(counted) == 3
+    counted = [gzip.decompress(p.read_bytes()) for p in sorted((tmp_path / "count").iterdir())]
+    # (only documents fill a batch)
+    assert [len(data.splitlines()) for data in counted] == [25 * 21, 25 * 21, 10 * 21]
     assert sorted(b"".join(counted).splitlines()) == whole
     hosts = {p.name: gzip.decompress(p.read_bytes()) for p in (tmp_path / "host").iterdir()}
     assert set(hosts) == {"one.example.nq.gz", "two.example.nq.gz"}

@@ -69,6 +69,15 @@ def test_two_crawlers_of_a_run_share_an_object(tmp_path, s3):
     assert sorted(data.splitlines()) == sorted(expected)
 
 
+def test_a_batch_that_a_crawler_of_the_run_finished_is_not_replaced(tmp_path, s3):
+    s3.put_object(Bucket="crawls", Key="b/1.nq", Body=b"from an earlier run")
+    feeds = {"s3://crawls/b/%(batch_id)d.nq": {"format": "nq", "batch_item_count": 40}}
+    log = crawl(tmp_path, feeds, times=2, LATE=True, **settings_for(s3))
+    assert "ERROR" not in log
+    batches = [s3.get_object(Bucket="crawls", Key=f"b/{n}.nq")["Body"].read() for n in (1, 2)]
+    assert [len(data.splitlines()) for data in batches] == [2 * 40 * 21, 2 * 20 * 21]
+
+
 def test_a_bucket_that_is_not_there_ends_a_feed_with_one_line(tmp_path, s3):
     log = crawl(tmp_path, {"s3://elsewhere/data.nq": {"format": "nq"}}, **settings_for(s3))
     errors = [line.split("ERROR: ")[1] for line in log.splitlines() if "] ERROR: " in line]
