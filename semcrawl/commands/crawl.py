@@ -59,7 +59,7 @@ class Command(OneLineErrors, ScrapyCrawl):
             frontier_options(settings)
             crawl_strategy(settings)
             check_crawl(settings)
-            check_feeds(settings.getdict("FEEDS"))
+            check_feeds(settings, settings.getdict("FEEDS"))
             SessionSource(settings).check()
             check_results(settings)
 

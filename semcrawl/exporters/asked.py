@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.conf import feed_process_params_from_cli
 
 from semcrawl.errors import UsageError
+from semcrawl.exporters.compression import PLUGINS, inner_format
 from semcrawl.exporters.storage import local_path
 
 
@@ -27,13 +28,16 @@ def asked_feeds(
         feeds = feed_process_params_from_cli(settings, output or [], overwrite_output=overwrite)
     except ScrapyUsageError as error:
         raise UsageError(str(error)) from None
-    check_feeds(feeds)
+    check_feeds(settings, feeds)
     return feeds
 
 
-def check_feeds(uris: Iterable[str]) -> None:
-    """Raise ``UsageError`` for a feed on this machine that cannot be written."""
-    for uri in uris:
+def check_feeds(settings: BaseSettings, feeds: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise ``UsageError`` for a compressed feed of no format, and for what cannot be written."""
+    for uri, options in feeds.items():
+        compression = options.get("format", "")
+        if compression in PLUGINS:
+            inner_format(str(uri), compression, settings.getwithbase("FEED_EXPORTERS"))
         path = local_path(str(uri))
         if path is not None and (reason := why_unwritable(path)):
             raise UsageError(f"cannot write {uri}: {reason}")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+from pathlib import PurePosixPath
 from typing import Any, BinaryIO
+from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
 
@@ -11,6 +14,19 @@ PLUGINS = {
     "gz": "scrapy.extensions.postprocessing.GzipPlugin",
     "zst": "semcrawl.exporters.compression.ZstdPlugin",
 }
+
+
+def inner_format(uri: str, compression: str, formats: Container[str]) -> str:
+    """Return the format that a compressed feed's name tells: ``nq`` of ``data.nq.gz``.
+
+    Raises ``UsageError`` when it tells none of ``formats``.
+    """
+    # (a file may be called a#b.nq.gz)
+    path = PurePosixPath(urlsplit(uri).path if "://" in uri else uri)
+    inner = path.with_suffix("").suffix.lstrip(".")
+    if path.suffix != f".{compression}" or inner in PLUGINS or inner not in formats:
+        raise UsageError(f"the feed {uri} needs a format before .{compression}, as in .nq.gz")
+    return inner
 
 
 class ZstdPlugin:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import logging
 import re
 from hashlib import sha256
-from pathlib import PurePosixPath
 from typing import IO, Any
 from urllib.parse import urlsplit
 
@@ -31,7 +30,7 @@ from scrapy.extensions.postprocessing import PostProcessingManager
 from scrapy.utils.defer import ensure_awaitable
 
 from semcrawl.errors import StoreError, UsageError
-from semcrawl.exporters.compression import PLUGINS
+from semcrawl.exporters.compression import PLUGINS, inner_format
 from semcrawl.exporters.documents import NQuadsExporter
 from semcrawl.exporters.storage import BEGUN, AtomicFileStorage, moment
 
@@ -57,7 +56,8 @@ class FeedExporter(ScrapyFeedExporter):
         begun = moment()
         for uri, options in self.feeds.items():
             options[BEGUN] = begun
-            _choose_compression(uri, options)
+            if options["format"] in PLUGINS:
+                _choose_compression(options, inner_format(uri, options["format"], self.exporters))
             if options.get("batch_bytes") and not _BATCH.search(uri):
                 raise UsageError(f"batch_bytes needs %(batch_id)d in the name of the feed {uri}")
 
@@ -211,16 +211,10 @@ def _safe(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "_", text).lstrip(".")
 
 
-def _choose_compression(uri: str, options: dict[str, Any]) -> None:
+def _choose_compression(options: dict[str, Any], inner: str) -> None:
     """Put the format before ``.gz`` or ``.zst`` in the place of that ending."""
-    compression = options["format"]
-    if compression not in PLUGINS:
-        return
-    path = PurePosixPath(urlsplit(uri).path or uri)
-    inner = path.with_suffix("").suffix.lstrip(".")
-    if not inner or path.suffix != f".{compression}":
-        raise UsageError(f"the feed {uri} needs a format before .{compression}, as in .nq.gz")
+    plugin = PLUGINS[options["format"]]
     options["format"] = inner
-    options["postprocessing"] = [PLUGINS[compression], *options.get("postprocessing", [])]
+    options["postprocessing"] = [plugin, *options.get("postprocessing", [])]
     options.setdefault("gzip_compresslevel", 6)
     options.setdefault("gzip_filename", "")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyoxigraph
 import pytest
 
-from semcrawl.exporters.storage import AtomicFileStorage
+from semcrawl.exporters.storage import BEGUN, AtomicFileStorage, moment
 
 CRAWL = """
 import asyncio, json, sys
@@ -156,6 +156,16 @@ def test_what_one_crawler_of_a_run_finished_another_does_not_overwrite(tmp_path)
         assert b"# before" not in lines
 
 
+def test_a_later_run_of_the_same_process_overwrites(tmp_path):
+    path = tmp_path / "data.nq"
+    for text in (b"first", b"second"):
+        storage = AtomicFileStorage(str(path), feed_options={"overwrite": True, BEGUN: moment()})
+        file = storage.open(None)
+        file.write(text)
+        storage.store(file)
+        assert path.read_bytes() == text
+
+
 def test_a_pipe_stays_a_pipe_and_a_link_a_link(tmp_path):
     os.mkfifo(tmp_path / "pipe.nq")
     (tmp_path / "data").mkdir()
@@ -187,6 +197,7 @@ def test_feeds_rotate_and_split(tmp_path):
         "size/%(batch_id)03d.nq": {"format": "nq", "batch_bytes": 20_000},
         "count/%(batch_id)d.nq.gz": {"format": "gz", "batch_item_count": 25},
         "host/%(host)s.nq.gz": {"format": "gz"},
+        "odd#name? 50%.nq.gz": {"format": "gz"},
         "document/%(document)s.ttl": {"format": "ttl"},
         "objects/%(host)s.jsonl": {"format": "jsonl"},
     }
@@ -210,6 +221,8 @@ def test_feeds_rotate_and_split(tmp_path):
     assert set(hosts) == {"one.example.nq.gz", "two.example.nq.gz"}
     assert all(f"http://{name[:11]}/".encode() in data for name, data in hosts.items())
     assert sorted(b"".join(hosts.values()).splitlines()) == whole
+    odd = gzip.decompress((tmp_path / "odd#name? 50%.nq.gz").read_bytes())
+    assert sorted(odd.splitlines()) == whole
     documents = list((tmp_path / "document").iterdir())
     assert len(documents) == 60
     assert all(p.name.startswith(("one.example_", "two.example_")) for p in documents)
@@ -242,6 +255,8 @@ def test_a_full_disk_ends_a_feed_with_one_line_and_no_file(tmp_path):
     ("feeds", "message"),
     [
         ({"a.gz": {"format": "gz"}}, "needs a format before .gz"),
+        ({"a.foo.gz": {"format": "gz"}}, "needs a format before .gz"),
+        ({"a.nq.gz.gz": {"format": "gz"}}, "needs a format before .gz"),
         ({"a.nq": {"format": "nq", "batch_bytes": 5}}, "batch_bytes needs %(batch_id)d"),
     ],
 )

@@ -67,9 +67,10 @@ def test_a_harvest_whose_feed_is_lost_has_failed(site: tuple[Path, str], tmp_pat
 
 
 @pytest.mark.slow
-def test_an_unknown_format_is_named(tmp_path: Path) -> None:
-    run = harvest("http://x.example/", "-o", "data.docx", folder=tmp_path / "out")
-    run.says_in_one_line("docx")
+@pytest.mark.parametrize("name", ["data.docx", "data.docx.gz", "data.gz"])
+def test_an_unknown_format_is_named(tmp_path: Path, name: str) -> None:
+    run = harvest("http://x.example/", "-o", name, folder=tmp_path / "out")
+    run.says_in_one_line("format", name.removeprefix("data."))
     assert not run.folder.exists()
 
 
