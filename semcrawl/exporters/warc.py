@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from http.client import responses
 from io import BytesIO
 from typing import IO, Any, Self
@@ -50,6 +51,8 @@ class WarcExtension:
         self._path = self._folder
         self._writer: Any = None
         self._number = 0
+        #: where the last whole record ends
+        self._end = 0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -68,6 +71,7 @@ class WarcExtension:
         except (OSError, StoreError) as error:
             logger.error("%s cannot be kept in %s: %s", response.url, self._path, error)
             self._count("failed")
+            self._cut()
         else:
             self._count("records")
 
@@ -78,6 +82,20 @@ class WarcExtension:
         self._file.close()
         self._file = None
         self._path.replace(self._path.with_suffix(""))
+
+    def _cut(self) -> None:
+        """Cut off the half of a record that a full disk left: nobody could read those behind it."""
+        if self._file is None:
+            return
+        with suppress(OSError):  # what it holds back fails again, and is not wanted
+            self._file.close()
+        self._file = None
+        try:
+            os.truncate(self._path, self._end)
+            self._file = self._path.open("ab")
+            self._writer = self._writer_class(self._file, gzip=True)
+        except OSError as error:
+            logger.error("%s cannot be mended: %s", self._path, error)
 
     def _write(self, response: Response, request: Request) -> None:
         if self._file is None:
@@ -105,7 +123,8 @@ class WarcExtension:
         writer.write_request_response_pair(question, answer)
         if self._file is not None:
             self._file.flush()
-            if self._file.tell() >= self._max_size:
+            self._end = self._file.tell()
+            if self._end >= self._max_size:
                 self.close()
 
     def _open(self) -> None:
@@ -114,6 +133,7 @@ class WarcExtension:
         name = f"semcrawl-{stamp}-{os.getpid()}-{id(self):x}-{self._number:05d}.warc.gz"
         self._path = self._folder / f"{name}.open"
         self._file = self._path.open("wb")
+        self._end = 0
         self._writer = self._writer_class(self._file, gzip=True)
         info = self._writer.create_warcinfo_record(name, {"software": "semcrawl", "format": "WARC"})
         self._writer.write_record(info)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import textwrap
@@ -27,6 +28,19 @@ SPIDER = """
             yield scrapy.Request(self.url)
         def parse(self, response):
             yield RdfDocument(url=response.url, nquads=response.body, quads=1)
+    """
+
+#: asks for 1.nq, 2.nq and 3.nq, in this order
+THREE = """
+    import scrapy
+    class Own(scrapy.Spider):
+        name = "own"
+        async def start(self):
+            yield scrapy.Request(self.url + "/1.nq")
+        def parse(self, response):
+            number = int(response.url[-4])
+            if number < 3:
+                yield response.follow(f"/{number + 1}.nq")
     """
 
 
@@ -64,12 +78,16 @@ def test_our_commands_are_there_in_somebody_s_project(project):
 
 
 @pytest.fixture
-def web(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("web")
-    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+def web_folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("web")
+
+
+@pytest.fixture
+def web(web_folder):
+    handler = partial(SimpleHTTPRequestHandler, directory=str(web_folder))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     url = f"{url_of(server)}/a.nq"
-    (folder / "a.nq").write_text(f'<{url}#s> <{url}#p> "1" <{url}> .\n')
+    (web_folder / "a.nq").write_text(f'<{url}#s> <{url}#p> "1" <{url}> .\n')
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield url_of(server)
     server.shutdown()
@@ -80,7 +98,7 @@ def url_of(server: ThreadingHTTPServer) -> str:
     return f"http://127.0.0.1:{server.server_port}"
 
 
-def scrapy(folder: Path, *args: str) -> subprocess.CompletedProcess:
+def scrapy(folder: Path, *args: str, preexec=None) -> subprocess.CompletedProcess:
     environment = {k: v for k, v in os.environ.items() if k != "SCRAPY_SETTINGS_MODULE"}
     return subprocess.run(
         [sys.executable, "-m", "scrapy", *args],
@@ -89,6 +107,7 @@ def scrapy(folder: Path, *args: str) -> subprocess.CompletedProcess:
         cwd=folder,
         timeout=60,
         env=environment,
+        preexec_fn=preexec,
     )
 
 
@@ -139,6 +158,39 @@ def test_responses_are_kept_as_warc(project, web):
     assert records[1][1] == f"{web}/a.nq"
     assert records[1][2].startswith(f"<{web}/a.nq#s>".encode())
     assert not list((project / "job").glob("*.open"))
+
+
+def test_a_record_that_does_not_fit_costs_no_other(project, web, web_folder):
+    pytest.importorskip("warcio")
+    from warcio.archiveiterator import ArchiveIterator
+
+    def limit_file_size() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+
+    (project / "theirs" / "spiders.py").write_text(textwrap.dedent(THREE))
+    for name, body in (
+        ("1.nq", b"# first\n"),
+        ("2.nq", os.urandom(600_000)),
+        ("3.nq", b"# last\n"),
+    ):
+        (web_folder / name).write_bytes(body)
+    done = scrapy(
+        project, "crawl", "own", "-a", f"url={web}", "-s", "SEMCRAWL_JOBDIR=job",
+        "-s", "SEMCRAWL_WARC=1", preexec=limit_file_size,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    assert "'semcrawl/warc/records': 2" in done.stderr
+    assert "'semcrawl/warc/failed': 1" in done.stderr
+    (path,) = (project / "job").glob("*.warc.gz")
+    with path.open("rb") as file:
+        kept = [
+            (record.rec_type, record.rec_headers.get_header("WARC-Target-URI"))
+            for record in ArchiveIterator(file)
+        ]
+    assert kept == [
+        ("warcinfo", None),
+        *((kind, f"{web}/{name}") for name in ("1.nq", "3.nq") for kind in ("response", "request")),
+    ]
 
 
 def test_the_addon_changes_nothing_but_what_it_says():
