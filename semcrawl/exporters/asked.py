@@ -14,6 +14,7 @@ from scrapy.utils.conf import feed_process_params_from_cli
 from semcrawl.errors import UsageError
 from semcrawl.exporters.compression import PLUGINS, inner_format
 from semcrawl.exporters.storage import local_path
+from semcrawl.wholefiles import is_special
 
 
 def asked_feeds(
@@ -45,11 +46,15 @@ def check_feeds(settings: BaseSettings, feeds: Mapping[str, Mapping[str, Any]]) 
 
 def why_unwritable(path: Path) -> str:
     """Say why a file cannot be written; nothing for one that can. Nothing is opened or made."""
-    folder = next(above for above in path.absolute().parents if above.exists())
+    path = Path(os.path.realpath(path))
+    folder = next(above for above in path.parents if above.exists())
     if path.is_dir():
         return "Is a directory"
     if not folder.is_dir():
         return "Not a directory"
-    if not os.access(path if path.exists() else folder, os.W_OK):
+    touched = [path] if path.exists() else []
+    if not is_special(path):  # a feed is written beside what is there, and takes its place
+        touched.append(folder)
+    if not all(os.access(each, os.W_OK) for each in touched):
         return "Permission denied"
     return ""

@@ -71,12 +71,13 @@ class AtomicFileStorage:
 
     def open(self, spider: Spider) -> IO[bytes]:
         """Open the part file; raises ``StoreError`` when that fails."""
+        asked = self.path
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._before = _signature(self.path)
             self._special = is_special(self.path)
             if not self._special:
                 self.path = self.path.resolve()
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._before = _signature(self.path)
             handle, part = tempfile.mkstemp(
                 prefix=f".{self.path.name[:100]}.",
                 suffix=".part",
@@ -84,7 +85,7 @@ class AtomicFileStorage:
             )
             os.fchmod(handle, 0o666 & ~_umask())
         except OSError as error:
-            raise StoreError(f"cannot write {self.path}: {error.strerror}") from None
+            raise StoreError(f"cannot write {asked}: {error.strerror}") from None
         self._part = Path(part)
         self._file = os.fdopen(handle, "wb")
         return self._file
@@ -122,13 +123,17 @@ class AtomicFileStorage:
     def _put_behind(self, part: Path) -> None:
         """Make the part hold what is there under the final name, then itself."""
         whole = part.with_suffix(".whole")
-        shutil.copyfile(self.path, whole)
-        with whole.open("ab") as target, part.open("rb") as source:
-            shutil.copyfileobj(source, target, 1 << 20)
-            target.flush()
-            os.fsync(target.fileno())
-        shutil.copymode(self.path, whole)
-        whole.replace(part)
+        try:
+            shutil.copyfile(self.path, whole)
+            with whole.open("ab") as target, part.open("rb") as source:
+                shutil.copyfileobj(source, target, 1 << 20)
+                target.flush()
+                os.fsync(target.fileno())
+            shutil.copymode(self.path, whole)
+            whole.replace(part)
+        except OSError:
+            whole.unlink(missing_ok=True)
+            raise
 
 
 #: held while a finished feed is put behind another's on S3

@@ -7,11 +7,13 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pyoxigraph
 import pytest
 
+from semcrawl.exporters.asked import why_unwritable
 from semcrawl.exporters.storage import BEGUN, AtomicFileStorage, moment
 
 CRAWL = """
@@ -171,14 +173,38 @@ def test_a_pipe_stays_a_pipe_and_a_link_a_link(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "real.nq").write_text("# before\n")
     (tmp_path / "link.nq").symlink_to("data/real.nq")
+    (tmp_path / "ahead.nq").symlink_to("not/yet/there.nq")
     reader = subprocess.Popen(["cat", tmp_path / "pipe.nq"], stdout=subprocess.PIPE)
-    crawl(tmp_path, {"pipe.nq": {"format": "nq"}, "link.nq": {"format": "nq"}})
+    names = ("pipe.nq", "link.nq", "ahead.nq")
+    assert [why_unwritable(tmp_path / name) for name in names] == ["", "", ""]
+    crawl(tmp_path, {name: {"format": "nq"} for name in names})
     piped, _ = reader.communicate(timeout=60)
     assert (tmp_path / "pipe.nq").is_fifo()
     assert len(piped.splitlines()) == 60 * 21
     assert (tmp_path / "link.nq").is_symlink()
     assert (tmp_path / "data" / "real.nq").read_bytes() == b"# before\n" + piped
+    assert (tmp_path / "not" / "yet" / "there.nq").read_bytes() == piped
     assert not list(tmp_path.rglob("*.part"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes on another user's rights")
+def test_a_file_in_a_folder_that_may_not_be_written_is_refused():
+    """The file itself may be written: that is not enough, as the new one is made beside it."""
+    code = (
+        "import os, sys; from pathlib import Path\n"
+        "from semcrawl.exporters.asked import why_unwritable\n"
+        "os.setuid(65534)\n"
+        "print(*(why_unwritable(Path(name)) for name in sys.argv[1:]), sep='|')"
+    )
+    with tempfile.TemporaryDirectory() as closed:
+        Path(closed).chmod(0o755)
+        feed = Path(closed, "data.nq")
+        feed.touch()
+        feed.chmod(0o666)
+        done = subprocess.run(
+            [sys.executable, "-c", code, feed, "/dev/null"], capture_output=True, text=True
+        )
+    assert done.stdout == "Permission denied|\n", done.stderr
 
 
 def test_a_feed_below_a_file_ends_with_one_line_and_touches_nothing(tmp_path):
@@ -236,9 +262,14 @@ def limit_file_size() -> None:
 
 
 def test_a_full_disk_ends_a_feed_with_one_line_and_no_file(tmp_path):
+    (tmp_path / "c.nt.gz").write_bytes(bytes(49_990))
     log = crawl(
         tmp_path,
-        {"a.nq": {"format": "nq", "batch_item_count": 0}, "b.nt.gz": {"format": "gz"}},
+        {
+            "a.nq": {"format": "nq", "batch_item_count": 0},
+            "b.nt.gz": {"format": "gz"},
+            "c.nt.gz": {"format": "gz"},
+        },
         times=2,
         preexec=limit_file_size,
         ITEM_PIPELINES={
@@ -247,8 +278,11 @@ def test_a_full_disk_ends_a_feed_with_one_line_and_no_file(tmp_path):
         },
     )
     errors = [line.split("ERROR: ")[1] for line in log.splitlines() if "] ERROR: " in line]
-    assert set(errors) == {"The feed a.nq is given up: File too large"}
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["b.nt.gz"]
+    assert set(errors) == {
+        f"The feed {name} is given up: File too large" for name in ("a.nq", "c.nt.gz")
+    }
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["b.nt.gz", "c.nt.gz"]
+    assert (tmp_path / "c.nt.gz").read_bytes() == bytes(49_990)
 
 
 @pytest.mark.parametrize(
