@@ -63,3 +63,31 @@ def test_a_page_that_becomes_a_document_is_no_page_any_more(tmp_path: Path) -> N
     summary = summary_of(tmp_path, [(HTML, 200, 2), (HTML, 200, 1), (RDF, 200, 3)])
     assert (summary.html_documents, summary.embedded_documents) == (0, 0)
     assert (summary.rdf_documents, summary.quads, summary.requests) == (1, 3, 3)
+
+
+def test_what_was_no_request_for_a_link_is_told_apart(tmp_path: Path) -> None:
+    """Nothing sent, robots.txt, JSON-LD contexts; and a document counts under its final URL."""
+    site = "http://example.org"
+    final = FetchRecord(f"{site}/old", RDF, final_url=DATA, status=200, quads=3, bytes=10)
+    again = FetchRecord(f"{site}/older", RDF, final_url=DATA, status=200, quads=3, bytes=10)
+    context = {"rules": ("context",), "bytes": 7}
+    records = [
+        FetchRecord(f"{site}/robots.txt", FetchOutcome.FETCHED_ROBOTS, bytes=5),
+        FetchRecord(f"{site}/context", FetchOutcome.FETCHED_CONTEXT, **context),
+        FetchRecord(f"{site}/closed", FetchOutcome.ROBOTS_DENIED, **context),
+        FetchRecord(f"{site}/denied", FetchOutcome.ROBOTS_DENIED),
+        FetchRecord(f"{site}/page", HTML, status=200),
+        FetchRecord(f"{site}/down", FetchOutcome.TIMEOUT),
+        final,
+        again,
+    ]
+    engine = connect(crawl_db_url(tmp_path))
+    with engine.begin() as connection:
+        connection.execute(insert(Fetch), [fetch_row(record) for record in records])
+    summary = summarise(engine)
+    assert (summary.requests, summary.robots_requests, summary.context_requests) == (4, 1, 1)
+    assert (summary.rdf_documents, summary.quads, summary.bytes) == (1, 3, 39)
+    assert (summary.html_documents, summary.embedded_documents) == (1, 0)
+    (host,) = summary.hosts.values()
+    assert (host.requests, host.errors, host.harvest_rate) == (4, 1, 0.25)
+    assert sum(summary.outcomes.values()) == len(records)
