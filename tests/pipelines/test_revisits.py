@@ -72,6 +72,34 @@ def test_only_what_is_surely_gone_is_taken_out(file, tmp_path, outcome, status, 
     assert (b"example.org/a" in (tmp_path / "quads.nq").read_bytes()) is not gone
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_a_visit_that_is_made_again_after_a_crash_counts_once(file, tmp_path, together):
+    """Its results had been written when the worker was killed, before it could say so."""
+    found = document("a", "new", revisit=True, fetched_at=2000.0)
+    left = visit("b", FetchOutcome.HTTP_ERROR, 404)
+    same = visit("c", FetchOutcome.NOT_MODIFIED, 304)
+    items = [found, left, same]
+    if together:
+        written = file.append([*items, *items])
+    else:
+        written = [*file.append(items), *file.append(items)]
+    assert written[:3] == [Written.REPLACED, Written.GONE, Written.UNCHANGED]
+    assert written[3:] == [Written.UNCHANGED, Written.NOTHING, Written.NOTHING]
+    query = "SELECT visits, changes, first_seen_at, last_seen_at FROM document ORDER BY url"
+    assert rows(tmp_path, query) == [
+        (2, 1, 1000.0, 2000.0),
+        (2, 1, 1000.0, 2000.0),
+        (2, 0, 1000.0, 2000.0),
+    ]
+
+
+def test_a_record_that_comes_late_takes_nothing_out(file, tmp_path):
+    """The document was read after the attempt that found nothing had begun."""
+    late = visit("a", FetchOutcome.HTTP_ERROR, 404, at=900.0)
+    assert file.append([late]) == [Written.NOTHING]
+    assert rows(tmp_path, "SELECT visits, gone_at FROM document WHERE id = 1") == [(1, None)]
+
+
 def test_a_gone_document_that_comes_back_is_written_again(file, tmp_path):
     file.append([visit("a", FetchOutcome.HTTP_ERROR, 404)])
     file.compact()

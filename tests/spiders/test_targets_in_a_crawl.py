@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pytest
 from harvest.runs import Run, environment, harvest
+from scrapy.statscollectors import MemoryStatsCollector
+from scrapy.utils.test import get_crawler
 
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.items import FetchedFile
 from semcrawl.pipelines.files import FilesPipeline, extension_of, kept_files
+from semcrawl.pipelines.lost import ItemLost
 from spiders.site import handler, page, script, triples
 
 D = "http://d.example"
@@ -147,8 +150,18 @@ def test_half_a_line_in_the_index_is_cut_off(tmp_path: Path) -> None:
         file.write(b'{"url": "http://d.exa')
     again = FilesPipeline(tmp_path)
     again.keep(one)
-    again.keep(two)
+    for _ in range(2):  # its line is read where the half one was
+        again.keep(two)
     assert [line["url"] for line in index(tmp_path)] == [one.url, two.url]
+
+
+async def test_a_file_that_cannot_be_kept_is_lost_and_counted(tmp_path: Path) -> None:
+    (tmp_path / "files").touch()
+    stats = MemoryStatsCollector(get_crawler())
+    file = FetchedFile(f"{D}/1.csv", b"1", content_hash="1")
+    with pytest.raises(ItemLost, match=r"cannot write to .*files: File exists"):
+        await FilesPipeline(tmp_path / "files", stats).process_item(file)
+    assert stats.get_stats() == {"semcrawl/files/failed": 1}
 
 
 def test_a_file_that_changed_has_a_further_line(tmp_path: Path) -> None:
