@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -69,7 +71,8 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         self._last: dict[str, float] = {}
         #: bytes received of each robots.txt
         self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
-        crawler.signals.connect(self.bytes_received, signals.bytes_received)
+        #: how many of them are being asked for
+        self._asking = 0
 
     def bytes_received(self, data: bytes, request: Request) -> None:
         """End the download of a robots.txt when enough of it is there."""
@@ -142,7 +145,8 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         self._stats.inc_value("robotstxt/request_count")
         now = time.time()
         try:
-            response = await engine.download_async(request)
+            with self._counted():
+                response = await engine.download_async(request)
         except (AddressRefused, HostDown):
             raise
         except (IgnoreRequest, DownloadCancelledError) as error:
@@ -159,6 +163,19 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         if not answer.available:
             return RobotsAnswer(response.status, b"", now + self._retry)
         return answer
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Have bytes counted while a robots.txt comes in; pages need not pay for the signal."""
+        self._asking += 1
+        if self._asking == 1:
+            self.crawler.signals.connect(self.bytes_received, signals.bytes_received)
+        try:
+            yield
+        finally:
+            self._asking -= 1
+            if not self._asking:
+                self.crawler.signals.disconnect(self.bytes_received, signals.bytes_received)
 
     def _parse(self, rules: bytes) -> RobotParser:
         parser: RobotParser = build_from_crawler(self._parserimpl, self.crawler, rules)
