@@ -21,6 +21,7 @@ from semcrawl.command import OneLineErrors
 from semcrawl.console import table_console
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier, worker_name
+from semcrawl.frontier.contract import QUEUES
 from semcrawl.frontier.inspection import FrontierInspector, FrontierState
 from semcrawl.frontier.learning import STRATEGY_STATE
 from semcrawl.frontier.transfer import check_lines, export_lines, import_lines
@@ -189,7 +190,7 @@ async def _act(
     else:
         inspector = FrontierInspector(frontier)
         pattern = settings.get("REDIS_START_URLS_KEY", "%(name)s:start_urls")
-        lists = list(dict.fromkeys(seed_list(pattern, spider) for spider in ("html", "rdf")))
+        lists = list(dict.fromkeys(seed_list(pattern, spider) for spider in QUEUES))
         state = await inspector.state(opts.top, lists)
         rate = None
         if state.counts.leased and opts.rate:

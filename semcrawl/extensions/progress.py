@@ -16,6 +16,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from semcrawl.errors import FrontierError
+from semcrawl.frontier.contract import QUEUES
 from semcrawl.frontier.session import CrawlSession
 from semcrawl.tally import Tally
 
@@ -79,7 +80,7 @@ class Progress:
 
     async def _waiting(self, session: CrawlSession) -> dict[str, int]:
         try:
-            counts = await session.frontier.counts(("html", "rdf"), [])
+            counts = await session.frontier.counts(QUEUES, [])
         except FrontierError:
             return {}
         return dict(counts.waiting_by_label)

@@ -12,6 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+#: the queues of a crawl, called after the spiders that they are for
+QUEUES = ("html", "rdf")
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import groupby
 from operator import itemgetter
 
-from semcrawl.frontier.contract import Entry
+from semcrawl.frontier.contract import QUEUES, Entry
 from semcrawl.frontier.packing import News
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
@@ -23,7 +23,6 @@ logger = logging.getLogger(__name__)
 
 #: what the names begin with under which strategies save what they learned
 STRATEGY_STATE = "strategy:"
-_QUEUES = ("html", "rdf")
 #: links whose places are remembered (some 100 bytes each)
 _PLACES = 1_000_000
 
@@ -228,7 +227,7 @@ class SharedLearning:
 
     def _places_of(self, url: str) -> list[Entry]:
         """Return where a link waits; the likely places where that is not known (any more)."""
-        queues: Sequence[str] = _QUEUES
+        queues: Sequence[str] = QUEUES
         if url in self._places:
             queue, group = self._places[url]
             queues = (queue,)

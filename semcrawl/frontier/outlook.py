@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from semcrawl.frontier.contract import Frontier
+from semcrawl.frontier.contract import QUEUES, Frontier
 from semcrawl.relevance import Relevance
 from semcrawl.relevance.learned.stopping import Patience
 
@@ -39,7 +39,7 @@ class Outlook:
 
     async def look_back(self, frontier: Frontier) -> None:
         """Note what is left."""
-        counts = await frontier.counts(("html", "rdf"), [])
+        counts = await frontier.counts(QUEUES, [])
         # what is leased now goes back in, or is tried again
         self.waiting_left = counts.waiting + counts.leased
         if self._expected_remaining is not None:

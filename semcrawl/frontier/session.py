@@ -16,7 +16,7 @@ from functools import partial
 
 from semcrawl.errors import FrontierCorrupt, FrontierError
 from semcrawl.frontier.contexts import ContextCache
-from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.contract import QUEUES, Lease
 from semcrawl.frontier.gathering import let_others_work
 from semcrawl.frontier.intake import Intake
 from semcrawl.frontier.leasebook import LeaseBook
@@ -291,7 +291,7 @@ class CrawlSession:
             self._last_work = time.monotonic()
             return False
         if self.options.shared:
-            others = await self.frontier.counts(("html", "rdf"), [])
+            others = await self.frontier.counts(QUEUES, [])
             if others.leased:
                 return False
         return self._idle_for(self.options.idle_time)

@@ -82,22 +82,19 @@ class VirtuosoLoader:
 
     def _load(self, contents: Sequence[GraphContent]) -> None:
         """Make each graph hold its content."""
-        texts = {
-            content.address: _literals_first(b"".join(_lines(content))) for content in contents
-        }
+        texts = {content.address: b"".join(_lines(content)) for content in contents}
         filled = [name for name, text in texts.items() if text]
         self._drop([name for name, text in texts.items() if not text])
         if not filled:
             return
-        nquads = b"".join(texts.values())
         if self._may_insert(contents) and not self._is_any_there(filled):
             try:
-                self._call(nquads, is_replacing=False)
+                self._call(b"".join(texts.values()), is_replacing=False)
             except HttpError:
                 self._drop(filled)  # it may keep what came before the error
                 raise
         else:
-            self._call(nquads, is_replacing=True)
+            self._call(b"".join(map(_literals_first, texts.values())), is_replacing=True)
 
     def _may_insert(self, contents: Sequence[GraphContent]) -> bool:
         """Say whether it pays to look if the graphs are there, and to insert if they are not.
