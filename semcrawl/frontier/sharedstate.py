@@ -42,7 +42,14 @@ class SharedState(Frontier):
         if isinstance(reply, bytes):
             # of a call that was repeated, only the events' own place is known
             return await self.news(limit)
-        return self._read([(name, _pairs(fields)) for name, fields in reply])
+        before, own = reply
+        news = self._read([(name, _pairs(fields)) for name, fields in before])
+        # this worker's own events need not come back to it: it has them
+        room = limit - len(news)
+        for number, (name, event) in enumerate(zip(own[:room], events, strict=False), start=1):
+            self._last_event = name
+            news.append(News(True, event, queue, (), more=number < len(events)))
+        return news
 
     async def events(self, limit: int = 1000) -> list[bytes]:
         """Events of other workers since the last call (or since the loaded state was saved)."""

@@ -209,6 +209,24 @@ async def test_a_worker_knows_its_own_takes_and_hears_what_it_publishes_in_its_p
     assert await two.events() == [b"second"]
 
 
+async def test_what_is_heard_with_publishing_is_bounded_and_goes_on_where_it_ended(
+    pair: tuple[RedisFrontier, RedisFrontier],
+) -> None:
+    one, two = pair
+    await two.publish(b"a", b"b")
+    heard = await one.publish_and_hear(b"c", b"d", queue="html", limit=3)
+    assert [(n.event, n.mine, n.more) for n in heard] == [
+        (b"a", False, True),
+        (b"b", False, False),
+        (b"c", True, True),
+    ]
+    rest = await one.news()
+    assert [(n.event, n.mine, n.queue, n.more) for n in rest] == [(b"d", True, "html", False)]
+    await two.publish(b"e", b"f")
+    assert [n.event for n in await one.publish_and_hear(b"g", limit=1)] == [b"e"]
+    assert [n.event for n in await one.news()] == [b"f", b"g"]
+
+
 async def test_outcomes_told_together_say_which_is_the_last(
     pair: tuple[RedisFrontier, RedisFrontier],
 ) -> None:
