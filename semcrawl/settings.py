@@ -102,10 +102,11 @@ SEMCRAWL_MAX_CRAWL_DELAY = 60.0
 #: Seconds for which a robots.txt holds (RFC 9309: not more than a day); then it is read again.
 SEMCRAWL_ROBOTS_LIFETIME = 86_400.0
 #: Seconds after which a robots.txt is asked for again that its server failed to give (status 5xx
-#: or 429); until then nothing is asked for there.
+#: or 429), later if its Retry-After says so; until then nothing is asked for there.
 SEMCRAWL_ROBOTS_RETRY = 30.0
-#: Longest wait that a Retry-After header is granted before a link is tried again, seconds; a link
-#: whose server asks for more is kept aside. A host that answers 429 gets so long a rest at most.
+#: Longest wait that a Retry-After header is granted before a link or a robots.txt is tried again,
+#: seconds; a link whose server asks for more is kept aside. A host that answers 429 gets so long a
+#: rest at most.
 SEMCRAWL_MAX_RETRY_AFTER = 120.0
 #: Network errors or refusals (429) in a row, without another answer in between, after which a host
 #: rests: its links fail at once as `host-down`. 0 = never.

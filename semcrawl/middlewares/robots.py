@@ -24,7 +24,7 @@ from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.robots import LONGEST, RobotsAnswer, first_lines
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.frontier.session import CrawlSession
-from semcrawl.spiders.attempt import ROBOTS
+from semcrawl.spiders.attempt import ROBOTS, header
 from semcrawl.spiders.failures import (
     AddressRefused,
     HostDown,
@@ -32,6 +32,7 @@ from semcrawl.spiders.failures import (
     RobotsUnavailable,
     RobotsUnreachable,
 )
+from semcrawl.spiders.retrying import retry_after
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +48,8 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
     The file is asked for once by all workers and spiders of a crawl, and again after
     ``SEMCRAWL_ROBOTS_LIFETIME`` seconds. Where there is none (status 4xx), all is allowed; where
     the server fails (5xx), refuses to be asked now (429) or cannot be reached, nothing is: its
-    links are tried again later. Of a long file the first 512 KiB count, whatever limits there are
+    links are tried again later, after ``SEMCRAWL_ROBOTS_RETRY`` seconds or what its ``Retry-After``
+    asks for. Of a long file the first 512 KiB count, whatever limits there are
     for documents.
 
     The file's delay holds, up to ``SEMCRAWL_MAX_CRAWL_DELAY`` seconds; where it asks for none,
@@ -65,6 +67,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         self._obey = settings.getbool("SEMCRAWL_OBEY_CRAWL_DELAY")
         self._lifetime = settings.getfloat("SEMCRAWL_ROBOTS_LIFETIME")
         self._retry = settings.getfloat("SEMCRAWL_ROBOTS_RETRY")
+        self._longest_retry = settings.getfloat("SEMCRAWL_MAX_RETRY_AFTER")
         self._agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
         self._delays: dict[str, float] = {}
         #: when the last request to a host left, or will leave (monotonic clock)
@@ -161,7 +164,9 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         rules = first_lines(response.body, whole="download_stopped" not in response.flags)
         answer = RobotsAnswer(response.status, rules, now + self._lifetime)
         if not answer.available:
-            return RobotsAnswer(response.status, b"", now + self._retry)
+            asked = retry_after(header(response, b"Retry-After")) or 0.0
+            wait = max(self._retry, min(asked, self._longest_retry))
+            return RobotsAnswer(response.status, b"", now + wait)
         return answer
 
     @contextmanager

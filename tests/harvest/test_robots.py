@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harvest.runs import asked, harvest
+from harvest.runs import asked, harvest, logged
 from semcrawl.demo import DemoWeb, Request, Stream, serve
 from semcrawl.demo.stream import Handler
 from semcrawl.frontier.robots import LONGEST
@@ -17,7 +17,9 @@ RULES = b"User-agent: *\nDisallow: /private\n"
 PAGE = b"<a href=/private>a page</a> <a href=/public>another</a>"
 
 
-def site(status: int, *pieces: bytes, encoding: str = "", announced: bool = True) -> Handler:
+def site(
+    status: int, *pieces: bytes, encoding: str = "", announced: bool = True, retry_after: str = ""
+) -> Handler:
     """Answer for a robots.txt with these pieces; anything else is a page."""
 
     async def answer(request: Request, out: Stream) -> None:
@@ -27,6 +29,8 @@ def site(status: int, *pieces: bytes, encoding: str = "", announced: bool = True
         headers = [("Content-Type", "text/plain")]
         if encoding:
             headers.append(("Content-Encoding", encoding))
+        if retry_after:
+            headers.append(("Retry-After", retry_after))
         if announced:
             await out.whole(status, headers, b"".join(pieces))
             return
@@ -87,3 +91,23 @@ def test_a_host_that_refuses_to_tell_its_rules_is_not_asked_for_more(tmp_path: P
         )
     assert asked(log).keys() == {"busy.example/robots.txt"}
     assert run.outcomes()["http://busy.example/"] == ["robots-denied", "robots-denied"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("asked_for", "least"), [("3", 3.0), ("100", 4.0)])
+def test_rules_are_asked_for_again_when_their_server_says_so(
+    tmp_path: Path, asked_for: str, least: float
+) -> None:
+    """Not before, but no later than Retry-After headers are granted."""
+    log = tmp_path / "requests.jsonl"
+    busy = site(503, retry_after=asked_for)
+    with serve(DemoWeb(), log=log, handlers={"busy.example": busy}) as server:
+        run = harvest(
+            *("http://busy.example/", "--fast", "-s", "RETRY_TIMES=1"),
+            *("-s", "SEMCRAWL_ROBOTS_RETRY=0.2", "-s", "SEMCRAWL_MAX_RETRY_AFTER=4"),
+            folder=tmp_path / "out",
+            proxy=server.proxy_url,
+        )
+    assert run.outcomes()["http://busy.example/"] == ["robots-denied", "robots-denied"]
+    first, second = (line["t"] for line in logged(log))
+    assert least <= second - first < 60
