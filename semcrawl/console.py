@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from semcrawl.urls import host_of
+from semcrawl.hosts import host_of
 
 if TYPE_CHECKING:
     from rich.console import Console

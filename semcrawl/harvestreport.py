@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.table import Table
 from sqlalchemy import func, make_url, select
 
+from semcrawl.hosts import host_of
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.summary import Summary, last_problem, summarise
 from semcrawl.pipelines.files import FILES_FOLDER
-from semcrawl.urls import host_of
 from semcrawl.wholefiles import whole_file
 
 #: hosts shown in the table

@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
-from semcrawl.urls import host_of, normalise, pay_level_domain
+from semcrawl.hosts import host_of, pay_level_domain
+from semcrawl.urls import normalise
 
 #: hosts that only redirect persistent identifiers to where the documents are
 DEFAULT_REDIRECTORS = ("w3id.org", "purl.org", "purl.oclc.org", "doi.org", "dx.doi.org", "n2t.net")

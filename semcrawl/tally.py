@@ -6,8 +6,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from semcrawl.hosts import host_of
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.urls import host_of
 
 #: outcomes of attempts that sent nothing
 UNSENT = frozenset(

@@ -1,4 +1,4 @@
-"""URLs: normalisation, hosts, pay-level domains, paths.
+"""URLs: normalisation, paths.
 
 Normalisation follows sources.md I: what loses nothing is always done, what may lose something is
 an option (:class:`Normalisation`).
@@ -6,13 +6,11 @@ an option (:class:`Normalisation`).
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
-import tldextract
 from w3lib.url import safe_url_string
 
 from semcrawl.references import encode_query, with_slashes
@@ -53,9 +51,6 @@ _LISTING_ORDER = re.compile(r"C=[NMSD](?:[;&]O=[AD])?\Z")
 _PORTS = {"http": 80, "https": 443}
 _COMPRESSED = frozenset({"gz", "bz2", "xz", "zst", "br", "zip", "tar"})
 _EXTENSION = re.compile(r"[a-z0-9][a-z0-9_+-]{0,11}\Z")
-_public_suffixes = tldextract.TLDExtract(
-    suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,39 +254,6 @@ def _base_parts(base: str) -> tuple[str, str] | None:
     return (match[1], match[2]) if match else None
 
 
-@lru_cache(maxsize=50_000)
-def pay_level_domain(host: str) -> str:
-    """Return the part of a host name that somebody registered; IP addresses as they are.
-
-    Names under private public suffixes (``ceosys.github.io``) count as registered. Where no rule
-    of the public suffix list holds, the last label is the suffix, as the list's algorithm says.
-    """
-    host = host.lower().rstrip(".")
-    parts = _public_suffixes(host)
-    if not (parts.suffix or parts.ipv4 or parts.ipv6):
-        return ".".join(host.split(".")[-2:])
-    return parts.top_domain_under_public_suffix or host
-
-
-def host_of(url: str) -> str:
-    """Return the lower-case host name of a URL, without port; ``""`` if there is none."""
-    return _host_in("/".join(url.split("/", 3)[:3]))
-
-
-@lru_cache(maxsize=4096)
-def _host_in(start: str) -> str:
-    """Return the host name in what stands before a URL's path."""
-    try:
-        return (urlsplit(start).hostname or "").lower()
-    except ValueError:
-        return ""
-
-
-def netloc_of(url: str) -> str:
-    """Return host and port of a normalised URL: what one web server is known by."""
-    return url.split("/", 3)[2] if url.count("/") >= 2 else ""
-
-
 @lru_cache(maxsize=4096)
 def path_of(url: str) -> str:
     """Return the path of a URL, ``/`` if empty."""
@@ -324,13 +286,3 @@ def extension_of(path: str) -> str:
             break
         stem, extension = inner[0], inner[2]
     return "" if extension.isdigit() else extension
-
-
-def is_private_address(host: str) -> bool:
-    """Whether a host is an address of a private, loopback or otherwise internal network."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return not ipaddress.ip_address(host.strip("[]")).is_global
-    except ValueError:
-        return False

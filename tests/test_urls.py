@@ -6,17 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.urls import (
-    Normalisation,
-    dropped_index,
-    extension_of,
-    host_of,
-    is_private_address,
-    normalise,
-    pay_level_domain,
-    resolve,
-    segments,
-)
+from semcrawl.urls import Normalisation, dropped_index, extension_of, normalise, resolve, segments
 
 paths = st.lists(
     st.sampled_from(["a", "B", "index.html", "..", ".", "", "é", "%2f", "x.rdf", "~u", "a b"]),
@@ -157,22 +147,6 @@ def test_references_are_resolved_against_the_page(reference, expected):
 
 
 @pytest.mark.parametrize(
-    ("host", "domain"),
-    [
-        ("www.example.co.uk", "example.co.uk"),
-        ("ceosys.github.io", "ceosys.github.io"),
-        ("127.0.0.1", "127.0.0.1"),
-        ("localhost", "localhost"),
-        ("a.b.demo.example", "demo.example"),
-        ("A.ORG.", "a.org"),
-    ],
-)
-def test_pay_level_domains(host, domain):
-    """The registered part of a host name, by the public suffix list."""
-    assert pay_level_domain(host) == domain
-
-
-@pytest.mark.parametrize(
     ("path", "extension"),
     [
         ("/a.RDF", "rdf"), ("/dump.nt.gz", "nt"), ("/all.gz", "gz"), ("/v1.0", ""), ("/a", ""),
@@ -185,18 +159,8 @@ def test_the_extension_that_tells_the_type(path, extension):
     assert extension_of(path) == extension
 
 
-def test_addresses_of_inner_networks_are_told():
-    """Loopback, private and link-local addresses are private; names and public ones are not."""
-    for host in ("127.0.0.1", "10.1.2.3", "192.168.0.1", "169.254.1.1", "[::1]", "localhost"):
-        assert is_private_address(host)
-    for host in ("8.8.8.8", "example.org", "[2606:4700::1]"):
-        assert not is_private_address(host)
-
-
-def test_hosts_and_segments():
-    """A URL's host is lower-case; a path's empty segments do not count."""
-    assert host_of("http://A.org:80/x") == "a.org"
-    assert host_of("http://[") == ""
+def test_segments():
+    """A path's empty segments do not count."""
     assert segments("/a//b.html") == ("a", "b.html")
 
 

@@ -11,7 +11,8 @@ from urllib.parse import unquote
 
 from semcrawl.errors import UsageError
 from semcrawl.evaluation.world import Answer
-from semcrawl.urls import host_of, normalise, path_of
+from semcrawl.hosts import host_of
+from semcrawl.urls import normalise, path_of
 from semcrawl.vocabulary import Kind
 
 #: Content types by extension, as a plain web server would send them.

@@ -9,9 +9,10 @@ from hashlib import sha256
 
 from semcrawl import rdf
 from semcrawl.evaluation.world import Answer, World
+from semcrawl.hosts import netloc_of
 from semcrawl.links import ExtractionOptions, Link, extract_links
 from semcrawl.scope import Scope
-from semcrawl.urls import netloc_of, resolve
+from semcrawl.urls import resolve
 from semcrawl.vocabulary import Kind
 
 #: Is this answer a target of the crawl?

@@ -17,8 +17,9 @@ from typing import Any, BinaryIO, Self
 
 from semcrawl.errors import UsageError
 from semcrawl.evaluation.world import REDIRECTS, Answer
+from semcrawl.hosts import netloc_of
 from semcrawl.rdf import detect
-from semcrawl.urls import netloc_of, normalise, path_of, resolve
+from semcrawl.urls import normalise, path_of, resolve
 
 #: statuses that say what is there, or that nothing is
 _LASTING = frozenset({200, 301, 308, 404, 410})

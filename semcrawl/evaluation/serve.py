@@ -13,7 +13,8 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from semcrawl.evaluation.world import World
-from semcrawl.urls import netloc_of, normalise
+from semcrawl.hosts import netloc_of
+from semcrawl.urls import normalise
 
 _HEADER_LIMIT = 1 << 20
 

@@ -11,11 +11,11 @@ from semcrawl.frontier.learning import SharedLearning
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.frontier.sessionoptions import SessionOptions
+from semcrawl.hosts import host_of, netloc_of, pay_level_domain
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Ranked, Relevance
 from semcrawl.relevance.contract import Restrained
 from semcrawl.tally import LeftOut
-from semcrawl.urls import host_of, netloc_of, pay_level_domain
 
 #: key of a link that goes to the front of its group
 FRONT = -1e300

@@ -9,11 +9,11 @@ from typing import Any
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from semcrawl.hosts import host_of
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.history import means_gone
 from semcrawl.metadata.models import Fetch
 from semcrawl.tally import UNSENT, is_aside, is_robots
-from semcrawl.urls import host_of
 
 _UNSENT = frozenset(str(outcome) for outcome in UNSENT)
 

@@ -7,10 +7,10 @@ from typing import Self
 from scrapy.crawler import Crawler
 from scrapy.http import Request
 
+from semcrawl.hosts import host_of, is_private_address
 from semcrawl.middlewares.resolver import PublicResolver
 from semcrawl.scope import Scope
 from semcrawl.spiders.failures import AddressRefused
-from semcrawl.urls import host_of, is_private_address
 
 
 class PrivateAddressMiddleware:

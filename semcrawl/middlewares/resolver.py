@@ -12,7 +12,7 @@ from twisted.internet.base import ReactorBase
 from twisted.internet.defer import Deferred
 from twisted.internet.error import DNSLookupError
 
-from semcrawl.urls import is_private_address
+from semcrawl.hosts import is_private_address
 
 
 class PublicResolver(CachingThreadedResolver):

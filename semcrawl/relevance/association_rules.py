@@ -7,10 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from semcrawl.hosts import netloc_of
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
-from semcrawl.urls import extension_of, netloc_of, path_of
+from semcrawl.urls import extension_of, path_of
 from semcrawl.vocabulary import HTML_EXTENSIONS, Kind
 
 #: confidence above which a link is predicted to be RDF

@@ -1,0 +1,39 @@
+"""Hosts of URLs, and what is told of them by their names."""
+
+from __future__ import annotations
+
+import pytest
+
+from semcrawl.hosts import host_of, is_private_address, netloc_of, pay_level_domain
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("www.example.co.uk", "example.co.uk"),
+        ("ceosys.github.io", "ceosys.github.io"),
+        ("127.0.0.1", "127.0.0.1"),
+        ("localhost", "localhost"),
+        ("a.b.demo.example", "demo.example"),
+        ("A.ORG.", "a.org"),
+    ],
+)
+def test_pay_level_domains(host, domain):
+    """The registered part of a host name, by the public suffix list."""
+    assert pay_level_domain(host) == domain
+
+
+def test_addresses_of_inner_networks_are_told():
+    """Loopback, private and link-local addresses are private; names and public ones are not."""
+    for host in ("127.0.0.1", "10.1.2.3", "192.168.0.1", "169.254.1.1", "[::1]", "localhost"):
+        assert is_private_address(host)
+    for host in ("8.8.8.8", "example.org", "[2606:4700::1]"):
+        assert not is_private_address(host)
+
+
+def test_the_host_of_a_url():
+    """It is lower-case and without port; what is no URL has none."""
+    assert host_of("http://A.org:80/x") == "a.org"
+    assert host_of("http://[") == host_of("x") == ""
+    assert netloc_of("http://a.org:8080/x") == "a.org:8080"
+    assert netloc_of("x") == ""
