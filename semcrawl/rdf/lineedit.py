@@ -97,8 +97,8 @@ class LineEdit:
         last = len(before) + len(str(names.count)) - 1
         if last >= _SHORTEST:
             return False
-        new = np.frombuffer(bytearray(before.ljust(_LONGEST, b"\0") * len(found)), np.uint8)
-        new = new.reshape(-1, _LONGEST)
+        rows = bytearray(before.ljust(_LONGEST, b"\0") * len(found))
+        new = np.frombuffer(rows, np.uint8).reshape(-1, _LONGEST)
         new[:, last] = ranks % 10 + ord("0")
         for column in range(last - 1, len(before) - 1, -1):
             ranks //= 10
