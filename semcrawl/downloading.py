@@ -20,7 +20,7 @@ from twisted.web.client import URI, Agent, HTTPConnectionPool
 
 from semcrawl.bodies import BODY_FILE, BodyBuffer
 from semcrawl.frontier.robots import LONGEST
-from semcrawl.heads import BoundedFactory
+from semcrawl.heads import BoundedFactory, server_closes
 from semcrawl.spiders.attempt import ROBOTS
 from semcrawl.spiders.spool import spool_folder
 
@@ -29,15 +29,20 @@ _KNOWN_BY_MARK = frozenset({b"", b"identity", b"gzip", b"x-gzip", b"zstd"})
 
 
 class _ConnectionPool(HTTPConnectionPool):
-    """Keeps no connection that is being closed.
+    """Keeps no connection that is being closed: the next request would go down with it.
 
     Stopping a download (``StopDownload``) closes its connection. When the body came together with
-    the headers, Twisted keeps the connection all the same, and the next request goes down with it.
+    the headers, Twisted keeps the connection all the same. So it does when a server of HTTP/1.0
+    has answered, which closes unless it says otherwise, and one that writes ``Close``.
     """
 
     def _putConnection(self, key: Any, connection: Any) -> None:  # noqa: N802 - Twisted's name
-        if not getattr(connection.transport, "disconnecting", False):
-            super()._putConnection(key, connection)  # type: ignore[no-untyped-call]
+        if getattr(connection.transport, "disconnecting", False):
+            return
+        if server_closes(connection):
+            connection.transport.loseConnection()
+            return
+        super()._putConnection(key, connection)  # type: ignore[no-untyped-call]
 
 
 class _LaterEndpoint:

@@ -70,3 +70,15 @@ class BoundedFactory(_LenientHTTP11ClientFactory):
         protocol = _BoundedProtocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
         protocol.limit = self._limit
         return protocol
+
+
+def server_closes(connection: _LenientHTTP11ClientProtocol) -> bool:
+    """Tell whether the server closes a connection whose answer has just ended (RFC 9112, 9.3)."""
+    parser = connection._parser
+    if parser is None:
+        return True
+    values = b",".join(parser.connHeaders.getRawHeaders(b"Connection", [])).lower()
+    options = {value.strip() for value in values.split(b",")}
+    return b"close" in options or (
+        parser.response.version < (b"HTTP", 1, 1) and b"keep-alive" not in options
+    )

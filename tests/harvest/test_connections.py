@@ -56,6 +56,47 @@ def test_bodies_of_unknown_length_are_refused_like_others(tmp_path: Path) -> Non
     assert outcomes["http://tables.example/closed.csv"] == ["filtered-type"]
 
 
+class Answering:
+    """Answers one request of each connection, unless it is told that they are kept."""
+
+    def __init__(self, first_line: str, connection: str, *, kept: bool = False) -> None:
+        self.head = f"{first_line}\r\nContent-Type: text/html\r\n{connection}"
+        self.kept = kept
+        self.answered: list[object] = []
+
+    async def __call__(self, request: Request, out: Stream) -> None:
+        if out._writer in self.answered and not self.kept:
+            out.closing = True  # (what a server does whose closing crosses a request)
+            return
+        self.answered.append(out._writer)
+        body = "".join(f'<a href="/{n}.html">page {n}</a> ' for n in range(9))
+        await out.body(f"{self.head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+
+
+@pytest.mark.parametrize(
+    ("first_line", "connection"),
+    [("HTTP/1.0 200 OK", ""), ("HTTP/1.1 200 OK", "Connection: Close\r\n")],
+)
+def test_no_request_goes_down_with_a_connection_that_the_server_closes(
+    first_line: str, connection: str, tmp_path: Path
+) -> None:
+    handler = Answering(first_line, connection)
+    with serve(DemoWeb(), handlers={"old.example": handler}) as server:
+        run = harvest(
+            "http://old.example/", "--fast", folder=tmp_path / "out", proxy=server.proxy_url
+        )
+    outcomes = Counter(record["outcome"] for record in run.records)
+    assert outcomes == {"fetched-html": 10, "fetched-robots": 1}
+
+
+def test_a_connection_that_an_old_server_keeps_is_used_again(tmp_path: Path) -> None:
+    handler = Answering("HTTP/1.0 200 OK", "Connection: Keep-Alive\r\n", kept=True)
+    with serve(DemoWeb(), handlers={"old.example": handler}) as server:
+        harvest("http://old.example/", "--fast", folder=tmp_path / "out", proxy=server.proxy_url)
+    assert len(handler.answered) == 11
+    assert len(set(handler.answered)) < 11
+
+
 @pytest.mark.slow
 def test_refused_bodies_cost_no_other_request(tmp_path: Path) -> None:
     log = tmp_path / "requests.jsonl"
