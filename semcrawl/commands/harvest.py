@@ -126,7 +126,9 @@ class Command(OneLineErrors):
             help="keep the responses as WARC, so that `semcrawl evaluate DIR` can replay the crawl",
         )
         group.add_argument(
-            "--fast", action="store_true", help="no delays, 8 requests at a time: own servers only"
+            "--fast",
+            action="store_true",
+            help="no delays, 8 requests at a time, private addresses too: own servers only",
         )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
