@@ -117,8 +117,8 @@ SEMCRAWL_HOST_REST = 600.0
 SEMCRAWL_PACE_BY = "host"
 #: How those who run the crawl can be reached (URL or mail address); shown in the user agent.
 SEMCRAWL_CONTACT = ""
-#: Whether hosts on private addresses may be asked though no seed names them; `semcrawl harvest --fast`
-#: sets it.
+#: Whether hosts on private addresses may be asked though no seed names them;
+#: `semcrawl harvest --fast` sets it.
 SEMCRAWL_ALLOW_PRIVATE_ADDRESSES = False
 
 # --- Frontier

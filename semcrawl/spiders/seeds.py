@@ -29,12 +29,19 @@ def read_seeds(text: str, options: Normalisation = DEFAULT_NORMALISATION) -> lis
             lines = path.read_text("utf-8-sig", "replace").splitlines()
         except OSError as error:
             raise UsageError(f"cannot read the seed file {path}: {error.strerror}") from None
-        raw = [line for line in map(str.strip, lines) if line and not line.startswith("#")]
-        if not raw:
+        seeds = []
+        for number, line in enumerate(map(str.strip, lines), 1):
+            if line and not line.startswith("#"):
+                try:
+                    seeds.append(seed_url(line, options))
+                except UsageError as error:
+                    raise UsageError(f"{path}, line {number}: {error}") from None
+        if not seeds:
             raise UsageError(f"the seed file {path} holds no URL")
     else:
         raw = [part for part in _SEPARATOR.split(text.strip()) if part] or [text]
-    return list(dict.fromkeys(seed_url(url, options) for url in raw))
+        seeds = [seed_url(url, options) for url in raw]
+    return list(dict.fromkeys(seeds))
 
 
 def seed_list(pattern: str, spider: str) -> str:

@@ -26,6 +26,13 @@ def test_a_file_of_seeds_has_one_on_each_line_and_may_have_comments(tmp_path: Pa
     assert read_seeds(f"@{file}") == ["http://a.org/", "http://b.org/"]
 
 
+def test_a_wrong_line_of_a_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "seeds.txt"
+    file.write_bytes(b"\xef\xbb\xbf# seeds\r\n\r\nhttp://a.org/\r\na b\r\n")
+    with pytest.raises(UsageError, match=r"seeds\.txt, line 4: not an http or https URL: 'a b'"):
+        read_seeds(f"@{file}")
+
+
 def test_what_holds_no_seed_is_refused_in_one_line(tmp_path: Path) -> None:
     file = tmp_path / "seeds"
     file.write_text("# nothing\n")
