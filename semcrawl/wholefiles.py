@@ -13,7 +13,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file that takes the name ``path`` when the block ends; an error leaves none.
 
     Of a link the file that it leads to is replaced. A device or a pipe (``/dev/null``) stays what
-    it is, and is written to. Raises ``OSError``.
+    it is, and is written to. Raises ``OSError``, which names ``path``.
     """
     if is_special(path):
         with path.open("wb") as file:
@@ -25,8 +25,10 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         with part.open("wb") as file:
             yield file
         part.replace(path)
-    except BaseException:
+    except BaseException as error:
         part.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename == str(part):
+            error.filename = str(path)  # (nobody else knows of the other name)
         raise
 
 

@@ -141,6 +141,16 @@ def test_an_export_that_fails_leaves_the_last_one(
     assert file.read_text() == "an earlier export"
 
 
+def test_a_file_that_cannot_be_written_is_named_as_it_was_given(
+    tmp_path: Path, run_command: Callable[..., Result]
+) -> None:
+    asyncio.run(in_job(tmp_path / "job", fill))
+    file = tmp_path / "nowhere" / "frontier.jsonl"
+    result = run_command(str(tmp_path / "job"), "--export", str(file))
+    assert result.returncode == 1
+    assert result.stderr == f"semcrawl: {file}: No such file or directory\n"
+
+
 def test_what_a_crawl_learned_is_written_as_a_model(
     tmp_path: Path, run_command: Callable[..., Result]
 ) -> None:
