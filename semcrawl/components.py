@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from asyncio import AbstractEventLoop
+from contextlib import suppress
 from typing import Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
@@ -82,7 +83,27 @@ def install(settings: BaseSettings) -> None:
         ("EXTENSIONS", EXTENSIONS),
     ):
         _add_components(settings, name, components)
+    _leave_pace_to_frontier(settings)
     _install_targets(settings)
+
+
+def _leave_pace_to_frontier(settings: BaseSettings) -> None:
+    """Have one place that keeps the pace; a longer ``DOWNLOAD_DELAY`` of the project holds there.
+
+    Behind the frontier's delay, Scrapy's own would hold requests back that the frontier takes for
+    sent, and so bring them too close to the next ones.
+    """
+    delays = ("DOWNLOAD_DELAY", "SEMCRAWL_CRAWL_DELAY")
+    theirs, ours = (settings.getpriority(name) or 0 for name in delays)
+    with suppress(ValueError, TypeError):  # (wrong values are told elsewhere)
+        if theirs > ours:
+            longest = max(settings.getfloat(name) for name in delays)
+            settings.set("SEMCRAWL_CRAWL_DELAY", longest, theirs)
+    settings.set("DOWNLOAD_DELAY", 0, "cmdline")
+    settings.set(
+        "CONCURRENT_REQUESTS_PER_DOMAIN", defaults.CONCURRENT_REQUESTS_PER_DOMAIN, "cmdline"
+    )
+    settings.set("AUTOTHROTTLE_ENABLED", False, "cmdline")
 
 
 def check_reactor(settings: BaseSettings) -> None:

@@ -18,6 +18,7 @@ from scrapy.settings import Settings
 from semcrawl.addon import Addon
 from semcrawl.components import ITEM_PIPELINES, RESULT_EXTENSIONS
 from semcrawl.exporters.registry import FEED_EXPORTERS, FEED_STORAGES
+from semcrawl.spiders.html import HtmlSpider
 
 SPIDER = """
     import scrapy
@@ -124,7 +125,9 @@ def test_one_line_brings_pipelines_and_formats_to_their_spiders(project, web):
 
 @pytest.mark.slow
 def test_one_line_brings_our_spiders(project, web):
-    """The server's own listing is the page that leads to the document."""
+    """The server's own listing is the page that leads to the document; the pace is ours."""
+    with (project / "theirs" / "settings.py").open("a") as file:
+        file.write("DOWNLOAD_DELAY = 600\nAUTOTHROTTLE_ENABLED = True\n")
     done = scrapy(
         project, "crawl", "html", "-a", f"seeds={web}/", "-a", "follow_rdf=1",
         "-s", "SEMCRAWL_JOBDIR=job", "-s", "SEMCRAWL_CRAWL_DELAY=0",
@@ -132,6 +135,26 @@ def test_one_line_brings_our_spiders(project, web):
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     assert (project / "job" / "quads.nq").read_text().count(f"<{web}/a.nq> .") == 1
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "holds"),
+    [
+        ({"DOWNLOAD_DELAY": 3}, {}, 3),
+        ({"DOWNLOAD_DELAY": 0.1}, {}, 1),
+        ({"DOWNLOAD_DELAY": 3, "SEMCRAWL_CRAWL_DELAY": 0.5}, {}, 0.5),
+        ({"DOWNLOAD_DELAY": 3}, {"SEMCRAWL_CRAWL_DELAY": 0.5}, 0.5),
+        ({"SEMCRAWL_CRAWL_DELAY": 0.5}, {"DOWNLOAD_DELAY": 3}, 3),
+    ],
+)
+def test_which_delay_holds_for_our_spiders(theirs, ours, holds):
+    """The one that is said on purpose; of a project's for all its spiders the longer one."""
+    settings = Settings(theirs, "project")
+    settings.setdict(ours, "cmdline")
+    Addon().update_settings(settings)
+    HtmlSpider.update_settings(settings)
+    assert settings.getfloat("SEMCRAWL_CRAWL_DELAY") == holds
+    assert settings.getfloat("DOWNLOAD_DELAY") == 0
 
 
 def test_responses_are_kept_as_warc(project, web):
