@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
+from urllib.parse import urlsplit
 
 from scrapy.crawler import Crawler
 from scrapy.http import Response
-from scrapy.utils.url import url_is_from_any_domain
 
 from semcrawl.links import (
     Link,
@@ -39,7 +39,8 @@ class LinkingSpider(PlantingSpider):
         """Make the spider and read its settings."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider._depth_limit = crawler.settings.getint("DEPTH_LIMIT")
-        spider._allowed_domains = tuple(getattr(spider, "allowed_domains", None) or ())
+        domains = getattr(spider, "allowed_domains", None) or ()
+        spider._allowed_domains = tuple(domain.lower() for domain in domains if domain)
         return spider
 
     async def discover(
@@ -76,8 +77,14 @@ class LinkingSpider(PlantingSpider):
         ]
 
     def is_allowed(self, url: str) -> bool:
-        """Whether a URL is on the spider's ``allowed_domains``, if it has any."""
-        return not self._allowed_domains or url_is_from_any_domain(url, self._allowed_domains)
+        """Whether a URL is on the spider's ``allowed_domains``, if it has any.
+
+        As in Scrapy these have no ports, and hold for any.
+        """
+        if not self._allowed_domains:
+            return True
+        host = "." + (urlsplit(url).hostname or "")
+        return any(host.endswith("." + domain) for domain in self._allowed_domains)
 
     async def page_links(self, response: Response, url: str) -> list[Link]:
         """Return the links of a page and of its headers."""

@@ -96,6 +96,11 @@ class Bounded(Base):
     allowed_domains = ["d.example"]
     custom_settings = {"SEMCRAWL_SCOPE": "any"}
 
+class Ported(Base):
+    name = "ported"
+    start_urls = [HOST + ":8080/"]
+    allowed_domains = ["D.example", None]
+
 class DropsRecords:
     async def process_spider_output(self, response, result):
         async for item in result:
@@ -271,6 +276,7 @@ def test_start_may_give_items(crawls: Crawls) -> None:
 def test_depth_limit_and_allowed_domains_hold(crawls: Crawls) -> None:
     assert set(crawls.documents("shallow")) == {"/a.ttl"}
     assert set(crawls.documents("bounded")) == ALL - {"http://e.example/c.ttl"}
+    assert set(crawls.documents("ported")) == {f":8080/{name}.ttl" for name in "abd"}
 
 
 def test_what_a_middleware_of_theirs_ignores_was_not_sent(crawls: Crawls) -> None:
