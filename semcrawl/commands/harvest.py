@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import logging
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -214,11 +216,14 @@ class Command(OneLineErrors):
             records=shown_database(database, folder),
         )
         summary = write_summary(folder, database, run)
-        show_summary(summary, folder, before, run)
-        self._tell_of_store(folder)
-        lost = self._tell_of_lost(folder)
-        if opts.metadata:
-            _write_tables(database, folder)
+        # documents that went to standard output stay alone there
+        taken = "stdout:" in settings.getdict("FEEDS")
+        with redirect_stdout(sys.stderr if taken else sys.stdout):
+            show_summary(summary, folder, before, run)
+            self._tell_of_store(folder)
+            lost = self._tell_of_lost(folder)
+            if opts.metadata:
+                _write_tables(database, folder)
         if source.failure:
             complain(source.failure)
             self.exitcode = 1

@@ -32,6 +32,18 @@ def test_feeds_and_tables_are_written_on_request(site: tuple[Path, str], tmp_pat
 
 
 @pytest.mark.slow
+def test_documents_on_standard_output_are_alone_there(
+    site: tuple[Path, str], tmp_path: Path
+) -> None:
+    folder, start = site
+    write(folder, TEXTS)
+    run = harvest(start, "--fast", "-o", "-:nq", folder=tmp_path / "out")
+    assert run.status == 0, run.err
+    assert sorted(run.out.splitlines(keepends=True)) == sorted(run.quads)
+    assert "Records: " in run.err
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["what?", "http%3A%2F%2Fexample.org"])
 def test_a_job_folder_may_have_any_name(site: tuple[Path, str], tmp_path: Path, name: str) -> None:
     folder, start = site
