@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -51,9 +52,19 @@ def main(argv: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        # who reads the output has seen enough; what is still buffered must not complain either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()  # who reads it has seen enough
         sys.exit(1)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        complain(f"cannot write {error.filename or 'to standard output'}: {error.strerror}")
+        _discard_output()
+        sys.exit(1)
+
+
+def _discard_output() -> None:
+    """Have what is still buffered for standard output complain no more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _answer(options: list[str]) -> str:

@@ -315,6 +315,20 @@ def test_a_reader_of_the_output_may_leave(folder: Path) -> None:
     os.close(write)
 
 
+@slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("buffered", ["", "1"])
+def test_an_output_without_room_is_told_in_one_line(buffered: str) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "semcrawl", "version", "-v"],
+            stdout=full, stderr=subprocess.PIPE, text=True,
+            env=os.environ | {"PYTHONUNBUFFERED": buffered},
+        )  # fmt: skip
+    assert done.stderr == "semcrawl: cannot write to standard output: No space left on device\n"
+    assert done.returncode == 1
+
+
 def closed_port() -> int:
     """A port that nobody listens on."""
     with socket.socket() as probe:

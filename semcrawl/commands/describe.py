@@ -95,7 +95,8 @@ class Command(OneLineErrors):
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise SemcrawlError(f"cannot write {error.filename}: {error.strerror}") from None
+            name = error.filename or "to standard output"
+            raise SemcrawlError(f"cannot write {name}: {error.strerror}") from None
         except ValueError as error:
             raise SemcrawlError(str(error)) from None
 

@@ -106,7 +106,10 @@ class Command(OneLineErrors):
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise SemcrawlError(f"{error.filename}: {error.strerror}") from None
+            # (that a disk is full is said without a name)
+            names = (error.filename, opts.export, opts.export_model, opts.import_file)
+            name = next((name for name in names if name and name != "-"), "standard output")
+            raise SemcrawlError(f"{name}: {error.strerror}") from None
 
 
 @contextmanager
