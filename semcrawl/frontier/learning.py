@@ -232,7 +232,8 @@ class SharedLearning:
             queue, group = self._places[url]
             queues = (queue,)
         else:
-            group = self.strategy.rank(Page(url), [Link(url)])[0].group or ""
+            # (at a depth that is no seed's: a strategy may heed where these lie)
+            group = self.strategy.rank(Page(url, depth=1), [Link(url)])[0].group or ""
         return [Entry(url, self._host_key(url), queue, group) for queue in queues if group]
 
     async def apply_values(self) -> None:

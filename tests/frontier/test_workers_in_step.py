@@ -151,6 +151,32 @@ async def test_an_answer_that_takes_long_is_not_waited_for(
     await worker.session.detach("html")
 
 
+async def test_links_of_an_earlier_run_are_not_taken_for_seeds(
+    embedded: EmbeddedRedis, prefix: str
+) -> None:
+    """Giving them new keys leaves other folders of their host what they were worth."""
+    data, place = "http://other.example/a/data", "http://other.example/b/pages"
+    first = Worker(embedded, f"home-{prefix}", "one", shared=False)
+    await first.begin()
+    found = [Link(f"{data}/{n}") for n in range(9)]
+    new = await first.session.intake.discover(Page(f"{SITE}/"), found, "html", lambda _: True)
+    outcome = Outcome(f"{SITE}/", Kind.HTML, False, f"{SITE}/", new_links=new)
+    first.session.learn(outcome, "html")
+    await first.session.detach("html")
+
+    second = Worker(embedded, f"home-{prefix}", "two", shared=False)
+    await second.begin()
+    try:
+        (before,) = second.strategy.rank(Page(f"{SITE}/", 1), [Link(f"{place}/1")])
+        outcome = Outcome(f"{data}/0", Kind.RDF, True, f"{data}/0", parent=f"{SITE}/")
+        second.session.learn(outcome, "html")
+        await second.session.intake.learning.tell()
+        (after,) = second.strategy.rank(Page(f"{SITE}/", 1), [Link(f"{place}/2")])
+        assert after.key <= before.key
+    finally:
+        await second.session.detach("html")
+
+
 @pytest.fixture
 async def pair(
     embedded: EmbeddedRedis, prefix: str
