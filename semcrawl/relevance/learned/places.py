@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 #: characters of a URL that are looked at
 LONGEST = 1000
 #: what several addresses of one page differ in
@@ -48,6 +51,20 @@ class SeedFolders:
         while not folder.startswith(known):
             known = known[:-1].rpartition("/")[0] + "/"
         self.folders[host] = known
+
+    @contextmanager
+    def for_now(self, url: str) -> Iterator[None]:
+        """Note a seed, and forget it afterwards."""
+        host = folder_of(url).partition("/")[0]
+        before = self.folders.get(host)
+        self.add(url)
+        try:
+            yield
+        finally:
+            if before is None:
+                del self.folders[host]
+            else:
+                self.folders[host] = before
 
     def root(self, host: str) -> str:
         """``host/folder/`` that the crawl is at home in; empty when that is all of the host."""
