@@ -137,6 +137,23 @@ async def test_a_link_whose_taker_is_silent_is_not_waited_for_for_ever(
         await next_lease(idle)
 
 
+async def test_a_link_whose_taker_is_silent_is_waited_for_once(workers: list[Worker]) -> None:
+    """And not again before every link that the others take."""
+    await workers[0].session.intake.plant([(f"{SITE}/", LinkMemo())], "html")
+    worker, lease = await next_lease(workers)
+    await worker.answer(lease)
+    while lease.entry.url != f"{SITE}/list/1.html":
+        silent, lease = await next_lease(workers)
+        if lease.entry.url.endswith(".ttl"):
+            await silent.answer(lease)
+    silent.session.drain()
+    (other,) = (worker for worker in workers if worker is not silent)
+    async with asyncio.timeout(LIMIT):
+        for _ in range(20):
+            worker, lease = await next_lease([other])
+            await worker.answer(lease)
+
+
 @pytest.mark.parametrize("shared", [True, False])
 async def test_an_answer_that_takes_long_is_not_waited_for(
     embedded: EmbeddedRedis, prefix: str, shared: bool
