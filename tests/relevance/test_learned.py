@@ -215,6 +215,13 @@ def test_links_outside_the_seeds_folder_come_after_those_below_it():
     assert key[inside] < key[near] < key[out]
 
 
+def test_a_seeds_folder_may_be_written_with_escapes():
+    strategy = Learned()
+    inside, out = "http://a.example/J%C3%BCrgen%20K/y.html", "http://a.example/x/y.html"
+    ranked = fetch(strategy, "http://a.example/J%C3%BCrgen%20K/", Kind.HTML, links(out, inside))
+    assert ranked[1].key < ranked[0].key - 0.05
+
+
 def test_links_of_a_copy_of_a_page_are_doubted():
     strategy = Learned()
     fetch(strategy, HOME.url, Kind.HTML, links("http://a.example/b", "http://a.example/c"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import unquote
 
 #: characters of a URL that are looked at
 LONGEST = 1000
@@ -83,6 +84,8 @@ def split_url(url: str) -> tuple[str, str, str]:
 def folder_of(url: str) -> str:
     """``host/folder/`` of a URL, in lower case."""
     host, path, _ = split_url(url)
+    if "%" in path:
+        path = unquote(path, errors="replace")
     return f"{host}{path.rpartition('/')[0].lower()}/"
 
 
