@@ -130,18 +130,21 @@ class CrawlSession:
             for task in tasks:
                 task.cancel()
             _, tasks = await asyncio.wait(tasks, timeout=0.2)
-        try:
-            for step in (
-                self._learning.tell,
-                partial(self._leases.flush, self.frontier),
-                self._learning.save,
-                partial(self.outlook.look_back, self.frontier),
-            ):
-                # what one fails at, a key that holds something else say, stops no other
-                with contextlib.suppress(FrontierCorrupt):
-                    await step()
-        except FrontierError:
-            pass  # the server is away: the next step would wait for it again
+        for step in (
+            self._learning.tell,
+            partial(self._leases.flush, self.frontier),
+            self._learning.save,
+            partial(self.outlook.look_back, self.frontier),
+        ):
+            # what one fails at, a key that holds something else say, stops no other
+            try:
+                await step()
+            except FrontierCorrupt:
+                pass
+            except FrontierError:
+                break  # the server is away: the next step would wait for it again
+            except Exception:
+                logger.exception("at the end of the crawl something could not be kept")
         with contextlib.suppress(FrontierError):
             await self.frontier.close()
         self.finished.set()
@@ -332,8 +335,13 @@ class CrawlSession:
         saved = time.monotonic()
         while True:
             await asyncio.sleep(pause)
-            with contextlib.suppress(FrontierError):
+            try:
                 await self.frontier.renew(self._leases.held)
                 if time.monotonic() - saved >= self.options.save_interval:
                     saved = time.monotonic()
                     await self._learning.save()
+            except FrontierError:
+                pass  # who takes links says so
+            except Exception:
+                # a strategy's fault, say: the leases are to be prolonged all the same
+                logger.exception("what was learned cannot be saved")

@@ -32,11 +32,14 @@ class Crawl:
         strategy: Relevance | None = None,
         penalty_after: int = 0,
         worker: str = "w1",
+        lease_time: float = 120.0,
         **options: object,
     ) -> None:
         frontier = RedisFrontier(
             address, prefix=prefix, worker_id=worker,
-            options=FrontierOptions(delay=0.0, concurrency=100, penalty_after=penalty_after),
+            options=FrontierOptions(
+                lease_time=lease_time, delay=0.0, concurrency=100, penalty_after=penalty_after
+            ),
         )  # fmt: skip
         strategy = strategy or load_strategy("breadth-first", {})
         self.session = CrawlSession(frontier, strategy, SessionOptions(**options))  # type: ignore[arg-type]
@@ -315,6 +318,30 @@ async def test_what_is_read_while_the_frontier_is_told_of_something_counts_in_th
         session.frontier.done = acknowledge  # type: ignore[method-assign]
     finally:
         await session.detach("html")
+
+
+class Unsaveable(BreadthFirst):
+    """Has a fault that shows when it is saved."""
+
+    def dump_state(self) -> bytes:
+        raise ValueError("what was learned is odd")
+
+
+async def test_a_strategy_that_cannot_be_saved_costs_no_lease(
+    embedded: EmbeddedRedis, prefix: str
+) -> None:
+    """Leases are prolonged all the same while the crawl goes on, and given back at its end."""
+    crawl = Crawl(str(embedded.socket), prefix, Unsaveable(), lease_time=0.6, save_interval=0.1)
+    try:
+        await crawl.begin("http://a/")
+        lease = await crawl.fetch()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(crawl.leases.get(), 1.5)
+        assert await crawl.session.frontier.renew([lease]) == [True]
+    finally:
+        await crawl.session.detach("html")
+    assert crawl.session.finished.is_set()
+    assert crawl.session.outlook.waiting_left == 1
 
 
 @pytest.mark.parametrize(
