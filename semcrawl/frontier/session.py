@@ -34,6 +34,8 @@ logger = logging.getLogger(__name__)
 
 #: seconds between looks for news of links that other workers fetch, while they are waited for
 _NEWS_INTERVAL = 0.05
+#: seconds that a turn gets to come to its end when the session is closed
+_LAST_TURN = 1.0
 
 
 class CrawlSession:
@@ -124,7 +126,12 @@ class CrawlSession:
         if self.failure:
             # the server has been waited for
             self.frontier.hurry()
+        # what the frontier is just being told of is said to the end, unless that takes long
+        self.finished.set()
+        self.wake()
         tasks, self._tasks = set(self._tasks), []
+        if tasks and not self.failure:
+            await asyncio.wait(tasks, timeout=_LAST_TURN, return_when=asyncio.FIRST_COMPLETED)
         while tasks:
             # once may not do: a cancellation that comes together with a reply gets lost
             for task in tasks:
@@ -147,7 +154,6 @@ class CrawlSession:
                 logger.exception("at the end of the crawl something could not be kept")
         with contextlib.suppress(FrontierError):
             await self.frontier.close()
-        self.finished.set()
 
     def fail(self, reason: str) -> None:
         """End the crawl: it cannot go on."""

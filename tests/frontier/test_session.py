@@ -140,6 +140,24 @@ async def test_links_that_were_taken_and_not_finished_are_left_at_the_end(crawl:
     assert crawl.session.outlook.waiting_left == 2
 
 
+async def test_what_is_being_acknowledged_when_a_session_ends_is_not_fetched_again(
+    crawl: Crawl,
+) -> None:
+    await crawl.begin("http://a/")
+    acknowledge, begun = crawl.session.frontier.done, asyncio.Event()
+
+    async def take_long(leases: Sequence[Lease]) -> None:
+        begun.set()
+        await asyncio.sleep(0.05)
+        await acknowledge(leases)
+
+    crawl.session.frontier.done = take_long  # type: ignore[method-assign]
+    crawl.finish(await crawl.fetch())
+    await asyncio.wait_for(begun.wait(), LIMIT)
+    await crawl.session.detach("html")
+    assert crawl.session.outlook.waiting_left == 0
+
+
 class Counting(BreadthFirst):
     """Notes which links it was asked to judge."""
 
