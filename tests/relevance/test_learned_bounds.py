@@ -133,6 +133,30 @@ def test_links_beyond_the_bound_are_forgotten_worst_first():
     assert sum(url.endswith(".ttl") for url in table.urls) > 0.9 * table.size
 
 
+def test_pages_beyond_the_bound_are_forgotten_oldest_first():
+    strategy = Learned(LearnedOptions(max_links=1000))
+    for n in range(1200):
+        fetch(strategy, f"http://a.example/{n}", Kind.HTML)
+        strategy.rekeyed()
+    table = strategy._memory.table
+    assert table.size <= 1000
+    assert table.urls[-1] == "http://a.example/1199"
+
+
+def test_new_keys_are_those_of_their_links_whatever_was_forgotten_meanwhile():
+    first, second = Learned(), Learned(LearnedOptions(max_links=1000))
+    tables, pages = ([f"http://a.example/{i}{end}" for i in range(450)] for end in (".csv", "/x"))
+    fetch(first, HOME.url, Kind.HTML, links(*tables, *pages))
+    fetch(first, pages[0], Kind.RDF, parent=HOME.url)
+    second.load_state(first.dump_state())
+    files = (f"http://a.example/{i}.ttl" for i in range(600))
+    fetch(second, "http://b.example/", Kind.HTML, links(*files))
+    moved = second.rekeyed()
+    table = second._memory.table
+    assert table.size <= 1000
+    assert moved == {url: pytest.approx(-table["told"][table.ids[url]]) for url in moved}
+
+
 def test_little_is_in_flight_until_something_is_known_but_sure_targets_do_not_wait():
     strategy = Learned()
     pages = [f"http://a.example/{i}" for i in range(60)]
