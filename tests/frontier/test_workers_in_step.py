@@ -15,6 +15,7 @@ from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome
 from semcrawl.relevance.learned import Learned
+from semcrawl.relevance.wire import encode_event
 from semcrawl.vocabulary import Kind
 
 LIMIT = 10  # seconds until a test counts as hanging
@@ -184,6 +185,7 @@ async def test_links_of_an_earlier_run_are_not_taken_for_seeds(
     second = Worker(embedded, f"home-{prefix}", "two", shared=False)
     await second.begin()
     try:
+        assert second.strategy.expected_remaining() > 0
         (before,) = second.strategy.rank(Page(f"{SITE}/", 1), [Link(f"{place}/1")])
         outcome = Outcome(f"{data}/0", Kind.RDF, True, f"{data}/0", parent=f"{SITE}/")
         second.session.learn(outcome, "html")
@@ -192,6 +194,21 @@ async def test_links_of_an_earlier_run_are_not_taken_for_seeds(
         assert after.key <= before.key
     finally:
         await second.session.detach("html")
+
+
+async def test_a_worker_that_begins_hears_all_that_was_told_since_what_it_goes_on_from(
+    embedded: EmbeddedRedis, prefix: str
+) -> None:
+    """However much that is."""
+    one = RedisFrontier(str(embedded.socket), prefix=f"late-{prefix}", worker_id="one")
+    pages = [f"{SITE}/{n}" for n in range(2500)]
+    async with one:
+        await one.publish(*(encode_event(Outcome(url, Kind.HTML, False)) for url in pages))
+    worker = Worker(embedded, f"late-{prefix}", "two")
+    await worker.begin()
+    learning = worker.session.intake.learning
+    await worker.session.detach("html")
+    assert learning.outcomes == len(pages)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The strategy ``learned``: what it notes of single links, in flight, failed and saved."""
 
 from semcrawl.links import Page
-from semcrawl.relevance.contract import Outcome
+from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.learned import Learned, LearnedOptions
 from semcrawl.vocabulary import Kind
 from tests.relevance.learning import HOME, fetch, keys, links
@@ -112,3 +112,71 @@ def test_links_in_flight_wait_again_after_a_restart() -> None:
     first.taken([f"{SITE}/x.ttl"])
     second.load_state(first.dump_state())
     assert second.expected_remaining() > 0.9
+
+
+def test_a_restart_remembers_the_seeds_folder() -> None:
+    first, second = Learned(), Learned()
+    fetch(first, f"{SITE}/a/home/", Kind.HTML, links(f"{SITE}/a/home/1"))
+    second.load_state(first.dump_state())
+    key = {r.link.url: r.key for r in second.rank(
+        Page(f"{SITE}/a/home/1", 1), links(f"{SITE}/a/home/x/2", f"{SITE}/b/x/2"))}  # fmt: skip
+    assert key[f"{SITE}/a/home/x/2"] < key[f"{SITE}/b/x/2"] - 0.05
+
+
+def test_links_inside_rdf_are_labelled_by_their_extension() -> None:
+    found = links(*(f"{SITE}/foaf{end}" for end in ("", ".ttl", ".html", ".xml")))
+    ranked = Learned().rank(Page(f"{SITE}/x.ttl", 1, rdf=True), found)
+    assert [r.label for r in ranked] == [Label.R, Label.R, Label.H, Label.N]
+
+
+def test_a_link_that_is_taken_before_its_page_is_learned_of_is_in_flight() -> None:
+    strategy = Learned()
+    fetch(strategy, HOME.url, Kind.HTML, links(f"{SITE}/page"))
+    found = tuple(strategy.rank(Page(f"{SITE}/page", 1), links(f"{SITE}/1", f"{SITE}/2")))
+    strategy.taken([f"{SITE}/1"])
+    page = Outcome(f"{SITE}/page", Kind.HTML, False, f"{SITE}/page", HOME.url, new_links=found)
+    strategy.learn(page)
+    assert strategy.room(1) == 0
+    fetch(strategy, f"{SITE}/1", Kind.HTML, parent=f"{SITE}/page")
+    assert strategy.room(1) == 1
+
+
+def test_a_copy_of_a_target_is_no_further_target() -> None:
+    copied, counted = Learned(), Learned()
+    for strategy, duplicate in ((copied, True), (counted, False)):
+        fetch(strategy, HOME.url, Kind.HTML, links(*(f"{SITE}/d/{i}" for i in range(3))))
+        url = f"{SITE}/d/0"
+        strategy.learn(Outcome(url, Kind.RDF, True, url, HOME.url, status=200, duplicate=duplicate))
+    probe = [f"{SITE}/d/9"]
+    assert keys(counted, probe)[probe[0]] < keys(copied, probe)[probe[0]] - 0.05
+
+
+def test_what_headers_say_of_something_else_makes_no_good_page_of_it() -> None:
+    """A refused body whose headers name a data file: only the file is worth its request."""
+    strategy = Learned()
+    fetch(strategy, HOME.url, Kind.HTML, links(f"{SITE}/x"))
+    found = tuple(strategy.rank(Page(f"{SITE}/x", 1), links(f"{SITE}/x.ttl")))
+    strategy.learn(Outcome(f"{SITE}/x", None, False, f"{SITE}/x", HOME.url, new_links=found))
+    table = strategy._memory.table
+    assert table["observed"][table.ids[f"{SITE}/x"]] == 0
+
+
+def test_pages_keep_their_own_links_when_others_are_forgotten() -> None:
+    first, second = Learned(LearnedOptions(saved_links=60)), Learned()
+    pages = [f"{SITE}/{n}" for n in range(20)]
+    fetch(first, HOME.url, Kind.HTML, links(*(f"{SITE}/table{n}.csv" for n in range(9)), *pages))
+    for page in pages:
+        ends = (".csv", ".ttl", "/x", ".zip", "/y/z", ".nt")
+        fetch(first, page, Kind.HTML, links(*(page + end for end in ends)), parent=HOME.url)
+    second.load_state(first.dump_state())
+    table, urls = second._memory.table, second._memory.table.urls
+    assert 60 < table.size < 100
+    for page in pages:
+        number = table.ids[page]
+        assert urls[table["parent"][number]] == HOME.url
+        begin = int(table["first_child"][number])
+        own = urls[begin : begin + int(table["children"][number])]
+        assert own == [url for url in urls if url.startswith((f"{page}.", f"{page}/"))]
+        assert {urls[table["parent"][table.ids[url]]] for url in own} == {page}
+        fetch(second, own[0], Kind.RDF, parent=page)
+        assert table["observed"][number] > 0
