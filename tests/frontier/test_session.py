@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from served_redis import ServedRedis
@@ -131,6 +132,17 @@ async def test_the_budget_is_never_exceeded(crawl: Crawl) -> None:
     assert crawl.leases.empty()
 
 
+@pytest.mark.parametrize("crawl", [{"budget": 2}], indirect=True)
+async def test_a_request_whose_lease_is_lost_before_it_leaves_is_not_sent_and_costs_nothing(
+    crawl: Crawl,
+) -> None:
+    await crawl.begin("http://a/")
+    lease = await asyncio.wait_for(crawl.leases.get(), LIMIT)
+    await crawl.session.frontier.reclaim_all()
+    assert not await crawl.session.starts(replace(lease, held=True))
+    assert crawl.session.requests == 0
+
+
 async def test_links_that_were_taken_and_not_finished_are_left_at_the_end(crawl: Crawl) -> None:
     """They go back in when the worker closes."""
     await crawl.begin("http://a/", "http://b/", "http://c/")
@@ -234,6 +246,9 @@ async def test_the_spiders_of_a_process_share_its_requests_in_flight(crawl: Craw
     assert [lease.entry.queue for lease in leases[3:]] == ["html", "rdf"]
     assert crawl.leases.empty()
     assert len(session.in_flight) == 3
+    await session.detach("html")
+    crawl.finish(leases[2])
+    assert (await crawl.fetch()).entry.queue == "rdf"
     await session.detach("rdf")
 
 
