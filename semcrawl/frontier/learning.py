@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import groupby, islice, takewhile
 from operator import itemgetter
 
 from semcrawl.frontier.contract import QUEUES, Entry
@@ -51,8 +51,6 @@ class SharedLearning:
         self.in_step = in_step
         #: fetches learned from so far
         self.outcomes = 0
-        #: when an outcome was last learned from (``time.monotonic``)
-        self.learned_at = time.monotonic()
         self._frontier = frontier
         self._host_key = host_key
         #: queue and group of waiting links, the latest found
@@ -62,8 +60,9 @@ class SharedLearning:
         self._rekeys = bool(getattr(strategy, "rekeys", False))
         if in_step and hasattr(strategy, "keep_in_step"):
             strategy.keep_in_step()
-        #: links that some worker took and that no outcome is known of (``in_step``)
-        self._away: set[str] = set()
+        #: links that some worker took and that no outcome is known of (``in_step``), the latest
+        #: taken last, with the time when that was heard (``time.monotonic``)
+        self._away: dict[str, float] = {}
         self._hearing = asyncio.Lock()
         #: outcomes that the other workers have not been told of yet, with their queues
         self._untold: list[tuple[str, bytes]] = []
@@ -72,9 +71,14 @@ class SharedLearning:
         self._learned = False
         self._loading = False
 
-    @property
-    def in_flight(self) -> int:
-        """Links that some worker took and whose outcome is not heard yet (``in_step`` only)."""
+    def awaited(self, seconds: float) -> int:
+        """Links that some worker took in the last so many seconds and whose outcome is not heard.
+
+        ``in_step`` only. What is out for longer may never come back, and is forgotten.
+        """
+        before = time.monotonic() - seconds
+        for url in list(takewhile(lambda url: self._away[url] < before, self._away)):
+            del self._away[url]
         return len(self._away)
 
     @property
@@ -173,7 +177,10 @@ class SharedLearning:
     def hear_taken(self, entries: Sequence[Entry]) -> None:
         """Note that a worker, this one or another, has taken these links (``in_step``)."""
         asked = [first_asked(entry) for entry in entries]
-        self._away.update(asked)
+        now = time.monotonic()
+        for url in asked:
+            self._away.pop(url, None)
+            self._away[url] = now
         self.strategy.taken(asked)
 
     def _hear_outcome(self, event: bytes, queue: str, *, mine: bool) -> None:
@@ -198,10 +205,9 @@ class SharedLearning:
 
     def _take_in(self, outcome: Outcome) -> None:
         self.outcomes += 1
-        self.learned_at = time.monotonic()
         self.strategy.learn(outcome)
         self._places.pop(outcome.url, None)
-        self._away.discard(outcome.url)
+        self._away.pop(outcome.url, None)
 
     def found(self, entries: Sequence[Entry], new: Sequence[bool]) -> None:
         """Note where the links that this worker put in wait."""
@@ -211,8 +217,10 @@ class SharedLearning:
     def _note_places(self, places: Iterable[tuple[str, str, str]]) -> None:
         if self._rekeys:
             self._places.update((url, (queue, group)) for url, queue, group in places)
-            while len(self._places) > _PLACES:
-                del self._places[next(iter(self._places))]
+            if len(self._places) > _PLACES:
+                # many at once: what was deleted at a dict's beginning is gone through every time
+                for url in list(islice(self._places, len(self._places) - _PLACES * 9 // 10)):
+                    del self._places[url]
 
     async def apply(self) -> None:
         """Let what was learned take effect on the waiting links."""
@@ -232,7 +240,8 @@ class SharedLearning:
             queue, group = self._places[url]
             queues = (queue,)
         else:
-            group = self.strategy.rank(Page(url), [Link(url)])[0].group or ""
+            # (at a depth that is no seed's: a strategy may heed where these lie)
+            group = self.strategy.rank(Page(url, depth=1), [Link(url)])[0].group or ""
         return [Entry(url, self._host_key(url), queue, group) for queue in queues if group]
 
     async def apply_values(self) -> None:

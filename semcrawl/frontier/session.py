@@ -34,6 +34,8 @@ logger = logging.getLogger(__name__)
 
 #: seconds between looks for news of links that other workers fetch, while they are waited for
 _NEWS_INTERVAL = 0.05
+#: seconds that a turn gets to come to its end when the session is closed
+_LAST_TURN = 1.0
 
 
 class CrawlSession:
@@ -124,27 +126,34 @@ class CrawlSession:
         if self.failure:
             # the server has been waited for
             self.frontier.hurry()
+        # what the frontier is just being told of is said to the end, unless that takes long
+        self.finished.set()
+        self.wake()
         tasks, self._tasks = set(self._tasks), []
+        if tasks and not self.failure:
+            await asyncio.wait(tasks, timeout=_LAST_TURN, return_when=asyncio.FIRST_COMPLETED)
         while tasks:
             # once may not do: a cancellation that comes together with a reply gets lost
             for task in tasks:
                 task.cancel()
             _, tasks = await asyncio.wait(tasks, timeout=0.2)
-        try:
-            for step in (
-                self._learning.tell,
-                partial(self._leases.flush, self.frontier),
-                self._learning.save,
-                partial(self.outlook.look_back, self.frontier),
-            ):
-                # what one fails at, a key that holds something else say, stops no other
-                with contextlib.suppress(FrontierCorrupt):
-                    await step()
-        except FrontierError:
-            pass  # the server is away: the next step would wait for it again
+        for step in (
+            self._learning.tell,
+            partial(self._leases.flush, self.frontier),
+            self._learning.save,
+            partial(self.outlook.look_back, self.frontier),
+        ):
+            # what one fails at, a key that holds something else say, stops no other
+            try:
+                await step()
+            except FrontierCorrupt:
+                pass
+            except FrontierError:
+                break  # the server is away: the next step would wait for it again
+            except Exception:
+                logger.exception("at the end of the crawl something could not be kept")
         with contextlib.suppress(FrontierError):
             await self.frontier.close()
-        self.finished.set()
 
     def fail(self, reason: str) -> None:
         """End the crawl: it cannot go on."""
@@ -332,8 +341,13 @@ class CrawlSession:
         saved = time.monotonic()
         while True:
             await asyncio.sleep(pause)
-            with contextlib.suppress(FrontierError):
+            try:
                 await self.frontier.renew(self._leases.held)
                 if time.monotonic() - saved >= self.options.save_interval:
                     saved = time.monotonic()
                     await self._learning.save()
+            except FrontierError:
+                pass  # who takes links says so
+            except Exception:
+                # a strategy's fault, say: the leases are to be prolonged all the same
+                logger.exception("what was learned cannot be saved")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from semcrawl.frontier.contract import Lease
@@ -62,10 +61,8 @@ class Taker:
         room = min(left, self._concurrency() - flying, self._options.leases - len(self._leases))
         if isinstance(self._strategy, Restrained):
             slow = self._leases.slow(_OVERDUE)
-            # in step, what others have in flight counts as well, unless nothing is heard of it
-            overdue = time.monotonic() - self._learning.learned_at > _OVERDUE
-            others = 0 if overdue and flying == slow else self._learning.in_flight - slow
-            waited_for = max(flying - slow, others)
+            # in step, what others have in flight counts as well
+            waited_for = max(flying - slow, self._learning.awaited(_OVERDUE))
             allowed = self._strategy.room(waited_for)
             self.restrained = allowed < self._options.concurrency
             self.limit = min(self._options.concurrency, slow + waited_for + max(0, allowed))

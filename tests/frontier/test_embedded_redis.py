@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from redis import Redis
 
 from semcrawl.errors import FrontierUnavailable
 from semcrawl.frontier import Counts, EmbeddedRedis, Entry, FrontierOptions, RedisFrontier
+from semcrawl.frontier.keeper import ServerKeeper
 from semcrawl.frontier.workers import is_gone, short_name, worker_name
 from tests.waiting import until
 
@@ -64,6 +66,51 @@ def _answers(redis: EmbeddedRedis) -> bool:
         return bool(client(redis).ping())
     except Exception:
         return False
+
+
+def test_a_server_that_crashes_again_and_again_is_left_alone_until_it_is_asked_for(
+    tmp_path: Path,
+) -> None:
+    with EmbeddedRedis(tmp_path) as redis:
+        client(redis).set("k", "v")
+        pids = set()
+        for _ in range(4):
+            until(lambda: redis.pid not in pids and _answers(redis), 20)
+            assert redis.pid is not None
+            pids.add(redis.pid)
+            os.kill(redis.pid, signal.SIGKILL)
+        assert redis._keeper is not None
+        until(lambda: redis._keeper.given_up, 20)
+        assert not _answers(redis)
+        redis.ensure()
+        assert redis.pid not in pids
+        assert client(redis).get("k") == b"v"
+
+
+def test_a_server_that_hangs_is_ended_by_force(tmp_path: Path) -> None:
+    redis = EmbeddedRedis(tmp_path, timeout=2.0)
+    redis.start()
+    pid = redis.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    redis.stop()
+    assert not alive(pid)
+
+
+def test_an_interrupt_for_the_crawler_does_not_reach_the_server(tmp_path: Path) -> None:
+    """A terminal sends it to the whole group of processes; the crawl still needs the server."""
+    with EmbeddedRedis(tmp_path) as redis:
+        assert redis.pid is not None
+        assert os.getpgid(redis.pid) != os.getpgid(0)
+
+
+def test_what_keeps_a_server_from_being_started_is_said(tmp_path: Path) -> None:
+    with (tmp_path / "lock").open("a") as lock:
+        command = [str(tmp_path / "redis-server")]
+        keeper = ServerKeeper(command, tmp_path / "socket", tmp_path / "log", lock)
+        keeper.start()
+        with pytest.raises(FileNotFoundError, match="redis-server"):
+            keeper.await_server(time.monotonic() + 20)
 
 
 async def test_a_frontier_goes_on_over_a_killed_server(tmp_path: Path) -> None:

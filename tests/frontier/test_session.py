@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from served_redis import ServedRedis
@@ -32,11 +33,14 @@ class Crawl:
         strategy: Relevance | None = None,
         penalty_after: int = 0,
         worker: str = "w1",
+        lease_time: float = 120.0,
         **options: object,
     ) -> None:
         frontier = RedisFrontier(
             address, prefix=prefix, worker_id=worker,
-            options=FrontierOptions(delay=0.0, concurrency=100, penalty_after=penalty_after),
+            options=FrontierOptions(
+                lease_time=lease_time, delay=0.0, concurrency=100, penalty_after=penalty_after
+            ),
         )  # fmt: skip
         strategy = strategy or load_strategy("breadth-first", {})
         self.session = CrawlSession(frontier, strategy, SessionOptions(**options))  # type: ignore[arg-type]
@@ -128,6 +132,17 @@ async def test_the_budget_is_never_exceeded(crawl: Crawl) -> None:
     assert crawl.leases.empty()
 
 
+@pytest.mark.parametrize("crawl", [{"budget": 2}], indirect=True)
+async def test_a_request_whose_lease_is_lost_before_it_leaves_is_not_sent_and_costs_nothing(
+    crawl: Crawl,
+) -> None:
+    await crawl.begin("http://a/")
+    lease = await asyncio.wait_for(crawl.leases.get(), LIMIT)
+    await crawl.session.frontier.reclaim_all()
+    assert not await crawl.session.starts(replace(lease, held=True))
+    assert crawl.session.requests == 0
+
+
 async def test_links_that_were_taken_and_not_finished_are_left_at_the_end(crawl: Crawl) -> None:
     """They go back in when the worker closes."""
     await crawl.begin("http://a/", "http://b/", "http://c/")
@@ -135,6 +150,24 @@ async def test_links_that_were_taken_and_not_finished_are_left_at_the_end(crawl:
     crawl.finish(leases[0])
     await crawl.session.detach("html")
     assert crawl.session.outlook.waiting_left == 2
+
+
+async def test_what_is_being_acknowledged_when_a_session_ends_is_not_fetched_again(
+    crawl: Crawl,
+) -> None:
+    await crawl.begin("http://a/")
+    acknowledge, begun = crawl.session.frontier.done, asyncio.Event()
+
+    async def take_long(leases: Sequence[Lease]) -> None:
+        begun.set()
+        await asyncio.sleep(0.05)
+        await acknowledge(leases)
+
+    crawl.session.frontier.done = take_long  # type: ignore[method-assign]
+    crawl.finish(await crawl.fetch())
+    await asyncio.wait_for(begun.wait(), LIMIT)
+    await crawl.session.detach("html")
+    assert crawl.session.outlook.waiting_left == 0
 
 
 class Counting(BreadthFirst):
@@ -213,6 +246,9 @@ async def test_the_spiders_of_a_process_share_its_requests_in_flight(crawl: Craw
     assert [lease.entry.queue for lease in leases[3:]] == ["html", "rdf"]
     assert crawl.leases.empty()
     assert len(session.in_flight) == 3
+    await session.detach("html")
+    crawl.finish(leases[2])
+    assert (await crawl.fetch()).entry.queue == "rdf"
     await session.detach("rdf")
 
 
@@ -315,6 +351,30 @@ async def test_what_is_read_while_the_frontier_is_told_of_something_counts_in_th
         session.frontier.done = acknowledge  # type: ignore[method-assign]
     finally:
         await session.detach("html")
+
+
+class Unsaveable(BreadthFirst):
+    """Has a fault that shows when it is saved."""
+
+    def dump_state(self) -> bytes:
+        raise ValueError("what was learned is odd")
+
+
+async def test_a_strategy_that_cannot_be_saved_costs_no_lease(
+    embedded: EmbeddedRedis, prefix: str
+) -> None:
+    """Leases are prolonged all the same while the crawl goes on, and given back at its end."""
+    crawl = Crawl(str(embedded.socket), prefix, Unsaveable(), lease_time=0.6, save_interval=0.1)
+    try:
+        await crawl.begin("http://a/")
+        lease = await crawl.fetch()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(crawl.leases.get(), 1.5)
+        assert await crawl.session.frontier.renew([lease]) == [True]
+    finally:
+        await crawl.session.detach("html")
+    assert crawl.session.finished.is_set()
+    assert crawl.session.outlook.waiting_left == 1
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome
 from semcrawl.relevance.learned import Learned
+from semcrawl.relevance.wire import encode_event
 from semcrawl.vocabulary import Kind
 
 LIMIT = 10  # seconds until a test counts as hanging
@@ -137,6 +138,23 @@ async def test_a_link_whose_taker_is_silent_is_not_waited_for_for_ever(
         await next_lease(idle)
 
 
+async def test_a_link_whose_taker_is_silent_is_waited_for_once(workers: list[Worker]) -> None:
+    """And not again before every link that the others take."""
+    await workers[0].session.intake.plant([(f"{SITE}/", LinkMemo())], "html")
+    worker, lease = await next_lease(workers)
+    await worker.answer(lease)
+    while lease.entry.url != f"{SITE}/list/1.html":
+        silent, lease = await next_lease(workers)
+        if lease.entry.url.endswith(".ttl"):
+            await silent.answer(lease)
+    silent.session.drain()
+    (other,) = (worker for worker in workers if worker is not silent)
+    async with asyncio.timeout(LIMIT):
+        for _ in range(20):
+            worker, lease = await next_lease([other])
+            await worker.answer(lease)
+
+
 @pytest.mark.parametrize("shared", [True, False])
 async def test_an_answer_that_takes_long_is_not_waited_for(
     embedded: EmbeddedRedis, prefix: str, shared: bool
@@ -149,6 +167,48 @@ async def test_an_answer_that_takes_long_is_not_waited_for(
     first, second = [(await next_lease([worker]))[1].entry.url for _ in range(2)]
     assert first != second
     await worker.session.detach("html")
+
+
+async def test_links_of_an_earlier_run_are_not_taken_for_seeds(
+    embedded: EmbeddedRedis, prefix: str
+) -> None:
+    """Giving them new keys leaves other folders of their host what they were worth."""
+    data, place = "http://other.example/a/data", "http://other.example/b/pages"
+    first = Worker(embedded, f"home-{prefix}", "one", shared=False)
+    await first.begin()
+    found = [Link(f"{data}/{n}") for n in range(9)]
+    new = await first.session.intake.discover(Page(f"{SITE}/"), found, "html", lambda _: True)
+    outcome = Outcome(f"{SITE}/", Kind.HTML, False, f"{SITE}/", new_links=new)
+    first.session.learn(outcome, "html")
+    await first.session.detach("html")
+
+    second = Worker(embedded, f"home-{prefix}", "two", shared=False)
+    await second.begin()
+    try:
+        assert second.strategy.expected_remaining() > 0
+        (before,) = second.strategy.rank(Page(f"{SITE}/", 1), [Link(f"{place}/1")])
+        outcome = Outcome(f"{data}/0", Kind.RDF, True, f"{data}/0", parent=f"{SITE}/")
+        second.session.learn(outcome, "html")
+        await second.session.intake.learning.tell()
+        (after,) = second.strategy.rank(Page(f"{SITE}/", 1), [Link(f"{place}/2")])
+        assert after.key <= before.key
+    finally:
+        await second.session.detach("html")
+
+
+async def test_a_worker_that_begins_hears_all_that_was_told_since_what_it_goes_on_from(
+    embedded: EmbeddedRedis, prefix: str
+) -> None:
+    """However much that is."""
+    one = RedisFrontier(str(embedded.socket), prefix=f"late-{prefix}", worker_id="one")
+    pages = [f"{SITE}/{n}" for n in range(2500)]
+    async with one:
+        await one.publish(*(encode_event(Outcome(url, Kind.HTML, False)) for url in pages))
+    worker = Worker(embedded, f"late-{prefix}", "two")
+    await worker.begin()
+    learning = worker.session.intake.learning
+    await worker.session.detach("html")
+    assert learning.outcomes == len(pages)
 
 
 @pytest.fixture

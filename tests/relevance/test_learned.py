@@ -98,8 +98,13 @@ def test_waiting_links_get_new_keys_when_their_like_pays():
     assert strategy.rekeyed() == {}
 
 
-def test_no_link_of_a_long_list_keeps_the_key_of_what_its_like_was_worth():
-    strategy = Learned()
+#: no prediction of all links, but of the first ones of their hosts
+SELDOM = {"refresh_always": 0, "refresh_every": 10**6, "refresh_all_surprise": 1e9}
+
+
+@pytest.mark.parametrize("options", [{}, SELDOM, SELDOM | {"head": 64}])
+def test_no_link_of_a_long_list_keeps_the_key_of_what_its_like_was_worth(options):
+    strategy = Learned(LearnedOptions(**options))
     found = links(*(f"http://a.example/list/{i}" for i in range(600)))
     key = {r.link.url: r.key for r in fetch(strategy, HOME.url, Kind.HTML, found)}
     asked = []
@@ -136,6 +141,7 @@ def test_of_pages_that_bring_as_much_the_one_that_brings_it_soon_is_worth_more()
     assert near > far
     assert page_index(np.array(pages), 5) < page_index(np.array(pages))
     assert page_index(np.array([0.9] * 100), 5) == pytest.approx(0.9 * 5 / 6)
+    assert page_index(np.array([0.4]), 1) == page_index(np.array([0.4]))
 
 
 def test_the_best_link_of_all_hosts_goes_first():
@@ -213,6 +219,13 @@ def test_links_outside_the_seeds_folder_come_after_those_below_it():
     ranked = fetch(strategy, seed, Kind.HTML, links(out, near, inside))
     key = {r.link.url: r.key for r in ranked}
     assert key[inside] < key[near] < key[out]
+
+
+def test_a_seeds_folder_may_be_written_with_escapes():
+    strategy = Learned()
+    inside, out = "http://a.example/J%C3%BCrgen%20K/y.html", "http://a.example/x/y.html"
+    ranked = fetch(strategy, "http://a.example/J%C3%BCrgen%20K/", Kind.HTML, links(out, inside))
+    assert ranked[1].key < ranked[0].key - 0.05
 
 
 def test_links_of_a_copy_of_a_page_are_doubted():

@@ -35,6 +35,40 @@ def test_state_goes_on_where_it_was():
     assert keys(first, probe) == pytest.approx(keys(second, probe), abs=1e-5)
 
 
+def test_texts_that_are_no_unicode_do_not_keep_a_crawl_from_being_saved():
+    first, second = Learned(), Learned()
+    odd = "http://a.example/\ud800/"
+    fetch(first, HOME.url, Kind.HTML, links(f"{odd}1", tag_path="a/\udfff"))
+    second.load_state(first.dump_state())
+    assert keys(second, [f"{odd}2"]) == pytest.approx(keys(first, [f"{odd}2"]))
+
+
+def test_a_section_that_ran_dry_is_dry_after_a_restart():
+    first, second = Learned(), Learned()
+    trap = [f"http://a.example/calendar/{i}" for i in range(300)]
+    fetch(first, HOME.url, Kind.HTML, links(*trap))
+    for url in trap[:250]:
+        fetch(first, url, Kind.HTML, parent=HOME.url)
+    second.load_state(first.dump_state())
+    probe = ["http://a.example/calendar/new", "http://a.example/other"]
+    assert keys(second, probe) == pytest.approx(keys(first, probe))
+
+
+def test_a_state_that_leaves_links_out_keeps_those_in_flight_and_which_hosts_answer():
+    options = LearnedOptions(saved_links=2)
+    first, second = Learned(options), Learned(options)
+    found = links(*(f"http://{host}.example/{i}" for host in ("good", "gone") for i in range(9)))
+    fetch(first, HOME.url, Kind.HTML, found)
+    fetch(first, "http://good.example/0", Kind.RDF, parent=HOME.url)
+    fetch(first, "http://gone.example/0", None, parent=HOME.url)
+    first.taken(["http://gone.example/8"])
+    second.load_state(first.dump_state())
+    probe = ["http://good.example/x", "http://gone.example/x"]
+    assert keys(second, probe) == pytest.approx(keys(first, probe))
+    assert second.room(0) == first.room(0)
+    assert "http://gone.example/8" in second._memory.table.ids
+
+
 @pytest.mark.parametrize("damage", [
     lambda s: b"", lambda s: s[:-10], lambda s: s[:25], lambda s: b"other" + s,
     lambda s: s[:60] + bytes([s[60] ^ 1]) + s[61:], lambda s: s.replace(b"-1\n", b"-0\n", 1),
@@ -55,6 +89,11 @@ def test_a_state_of_another_table_size_is_refused():
 @pytest.mark.parametrize("settings", [
     {"SEMCRAWL_TARGETS": "nonsense"}, {"SEMCRAWL_RANDOM_SEED": "x"},
     {"SEMCRAWL_LEARNED_OPTIONS": {"table_bits": 99}}, {"SEMCRAWL_LEARNED_OPTIONS": {"no": 1}},
+    {"SEMCRAWL_LEARNED_OPTIONS": '{"max_links": Infinity}'},
+    {"SEMCRAWL_LEARNED_OPTIONS": '{"learning_rate": NaN}'},
+    {"SEMCRAWL_LEARNED_OPTIONS": {"use_prior": "perhaps"}},
+    {"SEMCRAWL_LEARNED_OPTIONS": {"families": [1]}},
+    {"SEMCRAWL_LEARNED_OPTIONS": {"saved_links": -1}},
     {"SEMCRAWL_LEARNED_OPTIONS": 3}, {"SEMCRAWL_LEARNED_OPTIONS": {"families": "anchors"}},
 ])  # fmt: skip
 def test_wrong_settings_are_refused(settings):
@@ -92,6 +131,30 @@ def test_links_beyond_the_bound_are_forgotten_worst_first():
     table = strategy._memory.table
     assert table.size <= 1000
     assert sum(url.endswith(".ttl") for url in table.urls) > 0.9 * table.size
+
+
+def test_pages_beyond_the_bound_are_forgotten_oldest_first():
+    strategy = Learned(LearnedOptions(max_links=1000))
+    for n in range(1200):
+        fetch(strategy, f"http://a.example/{n}", Kind.HTML)
+        strategy.rekeyed()
+    table = strategy._memory.table
+    assert table.size <= 1000
+    assert table.urls[-1] == "http://a.example/1199"
+
+
+def test_new_keys_are_those_of_their_links_whatever_was_forgotten_meanwhile():
+    first, second = Learned(), Learned(LearnedOptions(max_links=1000))
+    tables, pages = ([f"http://a.example/{i}{end}" for i in range(450)] for end in (".csv", "/x"))
+    fetch(first, HOME.url, Kind.HTML, links(*tables, *pages))
+    fetch(first, pages[0], Kind.RDF, parent=HOME.url)
+    second.load_state(first.dump_state())
+    files = (f"http://a.example/{i}.ttl" for i in range(600))
+    fetch(second, "http://b.example/", Kind.HTML, links(*files))
+    moved = second.rekeyed()
+    table = second._memory.table
+    assert table.size <= 1000
+    assert moved == {url: pytest.approx(-table["told"][table.ids[url]]) for url in moved}
 
 
 def test_little_is_in_flight_until_something_is_known_but_sure_targets_do_not_wait():

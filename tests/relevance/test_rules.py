@@ -191,6 +191,14 @@ def test_waiting_links_of_a_learned_shape_rise():
     assert strategy.values() == {}
 
 
+def test_links_that_another_worker_put_in_rise_as_well():
+    """The group's value is the crawl's, whoever put links into the group."""
+    group = rank(RulesParents(), "/m/2").group
+    strategy = RulesParents()
+    learn_parent(strategy, "/m/1")
+    assert strategy.values() == {group: -2}
+
+
 def test_rules_alone_learns_nothing():
     """FC-R knows no HR, whatever was found."""
     strategy = Rules(THESIS)

@@ -60,6 +60,17 @@ class AnsweringHosts:
         result: Floats = self._trust.take(hosts, mode="clip")
         return result
 
+    def state(self) -> tuple[NDArray[np.int64], Floats]:
+        """The hosts that answered, and the trust in all, for :meth:`restored`."""
+        return np.array(sorted(self._answering), np.int64), self._trust
+
+    @classmethod
+    def restored(cls, answering: NDArray[np.int64], trust: Floats) -> AnsweringHosts:
+        """Take over what :meth:`state` gave."""
+        found = cls()
+        found._answering, found._trust = set(answering.tolist()), trust.copy()
+        return found
+
     @classmethod
     def of(cls, table: LinkTable) -> AnsweringHosts:
         """Tell from what became of the links of a table."""

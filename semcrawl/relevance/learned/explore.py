@@ -75,16 +75,23 @@ class FetchCounts:
         result: Floats = self._shares[numbers]
         return result
 
-    def state(self) -> tuple[list[str], Floats]:
-        """Names and counts, for :meth:`restore`."""
-        return self.names, np.array(self._counts, np.float32)
+    def state(self) -> tuple[list[str], Floats, NDArray[np.int64]]:
+        """Names, counts, and fruitless fetches in a row, for :meth:`restore`."""
+        return self.names, np.array(self._counts, np.float32), np.array(self._fruitless, np.int64)
 
-    def restore(self, names: list[str], counts: Floats) -> None:
-        """Take over what :meth:`state` gave; raise ``ValueError`` if it does not fit."""
+    def restore(
+        self, names: list[str], counts: Floats, fruitless: NDArray[np.int64] | None = None
+    ) -> None:
+        """Take over what :meth:`state` gave; raise ``ValueError`` if it does not fit.
+
+        ``fruitless`` is missing in what earlier versions gave.
+        """
         self.numbers = {name: i for i, name in enumerate(names)}
         self.names, self._counts = list(names), counts.tolist()
-        if not len(self.numbers) == len(self.names) == len(self._counts):
+        self._fruitless = [0] * len(names) if fruitless is None else fruitless.tolist()
+        lengths = {len(known) for known in (self.numbers, names, self._counts, self._fruitless)}
+        if len(lengths) > 1:
             raise ValueError("names and counts are not of the same number")
-        self._fruitless = [0] * len(names)
         self._make_room(max(256, len(names)))
         self._shares[: len(names)] = 1 / np.sqrt(1 + counts)
+        self._dryness[: len(names)] = np.log2(1 + np.array(self._fruitless) / _DRY_UNIT)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from semcrawl.errors import UsageError
+from semcrawl.relevance.learned.answering import AnsweringHosts
 from semcrawl.relevance.learned.memory import CrawlMemory
-from semcrawl.relevance.learned.table import LinkTable
+from semcrawl.relevance.learned.table import TAKEN, LinkTable
 
 _COUNTS = ("hosts", "clusters", "sections", "subsections")
 
@@ -20,7 +21,10 @@ def content_of(memory: CrawlMemory) -> dict[str, Any]:
     for name, model in (("index", memory.models.index), ("kinds", memory.models.kinds)):
         content |= {f"{name}_{key}": array for key, array in model.state().items()}
     for name in _COUNTS:
-        content[f"{name}_names"], content[f"{name}_counts"] = getattr(memory, name).state()
+        names, counts, fruitless = getattr(memory, name).state()
+        content |= {f"{name}_names": names, f"{name}_counts": counts}
+        content[f"{name}_fruitless"] = fruitless
+    content["answering"], content["trust"] = memory.answering.state()
     return content | _worth_keeping(memory).state()
 
 
@@ -42,18 +46,23 @@ def take_over(
         memory.fetches = int(content["fetches"])
         for name in _COUNTS:
             counts = getattr(memory, name)
-            counts.restore(content[f"{name}_names"], content[f"{name}_counts"])
+            known = content[f"{name}_names"], content[f"{name}_counts"]
+            counts.restore(*known, content.get(f"{name}_fruitless"))
         table = LinkTable.restored(content)
+        if "answering" in content:
+            answering = AnsweringHosts.restored(content["answering"], content["trust"])
+        else:  # an earlier version's
+            answering = AnsweringHosts.of(table)
     except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
         raise UsageError(f"the model cannot be read: {error}") from None
-    memory.replace_table(table)
+    memory.replace_table(table, answering)
 
 
 def _worth_keeping(memory: CrawlMemory) -> LinkTable:
     table, most = memory.table, memory.options.saved_links
     if table.size <= most:
         return table
-    kept = table["children"] > 0
+    kept = (table["children"] > 0) | (table["state"] == TAKEN)
     waiting = table.waiting()
     best = np.argsort(-table["told"][waiting], kind="stable")
     kept[waiting[best[:most]]] = True

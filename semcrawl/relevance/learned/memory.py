@@ -296,10 +296,10 @@ class CrawlMemory:
         """Predict again what the last fetches may have moved."""
         self._refresh.stale(self.fetches)
 
-    def replace_table(self, table: LinkTable) -> None:
+    def replace_table(self, table: LinkTable, answering: AnsweringHosts) -> None:
         """Go on with other links; those that were being fetched wait again."""
         self.table = table
-        self.answering = AnsweringHosts.of(table)
+        self.answering = answering
         self.order = WaitingOrder(self.options, table, self.scores)
         state = table["state"]
         state[state == TAKEN] = WAITING

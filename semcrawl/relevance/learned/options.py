@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
@@ -12,6 +13,10 @@ from semcrawl.errors import UsageError
 #: families of features that can be switched off one by one (ablations)
 FEATURE_FAMILIES: frozenset[str] = frozenset(
     {"extension", "path", "query", "host", "place", "anchor", "context", "title", "markup"}
+)
+#: how a switch may be given on the command line
+_WORDS = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(
+    ("0", "false", "no", "off", "none", ""), False
 )
 
 
@@ -87,13 +92,19 @@ class LearnedOptions:
             raise UsageError(f"max_links must be 1000 or more, not {self.max_links}")
         if min(self.first, self.head, self.refresh_every) < 1:
             raise UsageError("first, head and refresh_every must be 1 or more")
+        figures = {f.name: getattr(self, f.name) for f in fields(self)}
+        for name, figure in figures.items():
+            if isinstance(figure, float) and not math.isfinite(figure) and name != "horizon":
+                raise UsageError(f"{name} must be a finite number, not {figure}")
+        if self.saved_links < 0:
+            raise UsageError(f"saved_links must be 0 or more, not {self.saved_links}")
         if not self.horizon >= 1:
             raise UsageError("horizon must be 1 or more")
         if not (self.initial_squares > 0 and self.explore_index > 0 and self.ramp >= 0):
             raise UsageError("initial_squares and explore_index must be above 0, ramp at least 0")
         unknown = self.families - FEATURE_FAMILIES
         if unknown:
-            raise UsageError(f"unknown feature families: {', '.join(sorted(unknown))}")
+            raise UsageError(f"unknown feature families: {', '.join(sorted(map(str, unknown)))}")
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
@@ -129,12 +140,12 @@ def _coerce(name: str, value: Any, default: Any) -> Any:
     try:
         if isinstance(default, bool):
             if isinstance(value, str):
-                return value.strip().lower() in {"1", "true", "yes", "on"}
+                return _WORDS[value.strip().lower()]
             return bool(value)
         if isinstance(default, frozenset):
             return frozenset(value.split(",") if isinstance(value, str) else value)
         if isinstance(default, str):
             return value if isinstance(value, str) else ",".join(value)
         return type(default)(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, KeyError):
         raise UsageError(f"learned strategy: {name} cannot be {value!r}") from None

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import unquote
+
 #: characters of a URL that are looked at
 LONGEST = 1000
 #: what several addresses of one page differ in
@@ -49,6 +53,20 @@ class SeedFolders:
             known = known[:-1].rpartition("/")[0] + "/"
         self.folders[host] = known
 
+    @contextmanager
+    def for_now(self, url: str) -> Iterator[None]:
+        """Note a seed, and forget it afterwards."""
+        host = folder_of(url).partition("/")[0]
+        before = self.folders.get(host)
+        self.add(url)
+        try:
+            yield
+        finally:
+            if before is None:
+                del self.folders[host]
+            else:
+                self.folders[host] = before
+
     def root(self, host: str) -> str:
         """``host/folder/`` that the crawl is at home in; empty when that is all of the host."""
         root = self.folders.get(host, "")
@@ -66,6 +84,8 @@ def split_url(url: str) -> tuple[str, str, str]:
 def folder_of(url: str) -> str:
     """``host/folder/`` of a URL, in lower case."""
     host, path, _ = split_url(url)
+    if "%" in path:
+        path = unquote(path, errors="replace")
     return f"{host}{path.rpartition('/')[0].lower()}/"
 
 

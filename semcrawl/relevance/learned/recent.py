@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from semcrawl.relevance.learned.judging import Judgement
 
@@ -26,19 +26,20 @@ class RecentJudgements:
 
     def __init__(self) -> None:
         #: what is said after another fetch counts no more: others, who did not read the page, judge
-        #: its links when they learn of it, and are to find the same
+        #: its links when they learn of it, and are to find the same; nor what is said of some of
+        #: the links of a page together with others, which they do not hear of
         self.exact = False
-        self._found: dict[str, tuple[Judgement, int, Age]] = {}
+        self._found: dict[Hashable, tuple[Judgement, int, Age]] = {}
 
-    def keep(self, urls: Sequence[str], judged: Judgement, age: Age) -> None:
-        """Remember what was said of links by a model of that age."""
-        if len(self._found) + len(urls) > _MOST:
+    def keep(self, links: Sequence[Hashable], judged: Judgement, age: Age) -> None:
+        """Remember what was said of links, whatever tells them apart, by a model of that age."""
+        if len(self._found) + len(links) > _MOST:
             self._found.clear()
-        self._found.update((url, (judged, row, age)) for row, url in enumerate(urls))
+        self._found.update((link, (judged, row, age)) for row, link in enumerate(links))
 
-    def pop(self, urls: Sequence[str], age: Age) -> Judgement | None:
+    def pop(self, links: Sequence[Hashable], age: Age) -> Judgement | None:
         """What was said of these links in one go, if that is not long ago; forget it."""
-        found = [self._found.pop(url, None) for url in urls]
+        found = [self._found.pop(link, None) for link in links]
         first = found[0]
         if first is None:
             return None
@@ -46,11 +47,11 @@ class RecentJudgements:
             return None
         judged = first[0]
         rows = [f[1] for f in found if f is not None and f[0] is judged]
-        if len(rows) < len(urls):
+        if len(rows) < len(links):
             return None
         if rows == list(range(len(judged.indexes))):
             return judged
-        return judged.of(rows)
+        return None if self.exact else judged.of(rows)
 
     def clear(self) -> None:
         """Forget everything."""

@@ -21,7 +21,8 @@ _LARGEST = 1 << 31
 
 def pack(content: Mapping[str, Any]) -> bytes:
     """Bytes of a mapping of msgpack-able values and NumPy arrays."""
-    plain = msgpack.packb({name: _encode(value) for name, value in content.items()})
+    encoded = {name: _encode(value) for name, value in content.items()}
+    plain = msgpack.packb(encoded, unicode_errors="surrogatepass")
     body = zlib.compress(plain, 1)  # others wait meanwhile, and more effort gains little
     return STAMP + zlib.crc32(body).to_bytes(4, "big") + body
 
@@ -38,7 +39,8 @@ def unpack(state: bytes) -> dict[str, Any]:
         plain = unpacker.decompress(body, _LARGEST)
         if unpacker.unconsumed_tail:
             raise UsageError("the model is larger than any that this version writes")
-        return {name: _decode(value) for name, value in msgpack.unpackb(plain).items()}
+        content = msgpack.unpackb(plain, unicode_errors="surrogatepass")
+        return {name: _decode(value) for name, value in content.items()}
     except (zlib.error, ValueError, TypeError, AttributeError, msgpack.UnpackException) as error:
         raise UsageError(f"the model cannot be read: {error}") from None
 

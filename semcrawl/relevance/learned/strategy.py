@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -49,8 +49,9 @@ class Learned:
         self._maker = FeatureMaker(self.options, TargetSigns.parse(self.options.targets))
         self._memory = CrawlMemory(self.options)
         self._seeds = SeedFolders()
-        self._described: OrderedDict[str, LinkFacts] = OrderedDict()
+        self._described: OrderedDict[Hashable, LinkFacts] = OrderedDict()
         self._judged = RecentJudgements()
+        self._in_step = False
         #: links in flight that nothing was told of yet: seeds, and links of a page that is
         #: learned from a moment later
         self._early: set[str] = set()
@@ -76,20 +77,21 @@ class Learned:
 
     def rank(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
         """Judge the links of a page by the index that is predicted now."""
+        if page.depth == 0 and self._in_step:
+            # the others know of a seed from when it is learned of: so does this worker
+            with self._seeds.for_now(page.url):
+                return self._rank(page, links)
         if page.depth == 0:
             self._seeds.add(page.url)
-        known = self._memory.table.ids
-        new = iter(self._rank_new(page, [link for link in links if link.url not in known]))
-        return [
-            next(new) if (number := known.get(link.url)) is None else self._rank_known(link, number)
-            for link in links
-        ]
+        return self._rank(page, links)
 
     def learn(self, outcome: Outcome) -> None:
         """Take in a fetch and the links that it brought into the frontier."""
         memory, page = self._memory, outcome.final_url or outcome.url
         if outcome.parent is None:
             self._seeds.add(page)
+            if self._in_step:  # links have another place to the seeds now
+                self._described.clear()
         self._early.discard(outcome.url)
         number = self._number(outcome)
         if memory.table.columns["state"].item(number) == DONE:
@@ -115,12 +117,12 @@ class Learned:
         new = {r.link.url: r for r in links if r.group is not None and r.link.url not in known}
         if not new:
             return range(0)
-        urls = list(new)
-        facts = self._facts(page, [r.link for r in new.values()])
+        found = [r.link for r in new.values()]
+        keys, facts = self._keys(page, found), self._facts(page, found)
         told = np.fromiter((-r.key for r in new.values()), np.float32, len(new))
-        children = memory.add(urls, facts, number, told, self._judged.pop(urls, memory.age))
-        for child, url in zip(children, new, strict=True):
-            self._described.pop(url, None)
+        children = memory.add(list(new), facts, number, told, self._judged.pop(keys, memory.age))
+        for child, url, key in zip(children, new, keys, strict=True):
+            self._described.pop(key, None)
             if url in self._early:
                 self._early.remove(url)
                 memory.taken(child)
@@ -153,7 +155,7 @@ class Learned:
         (facts,) = self._facts(page.url, [link])
         if facts.dropped:
             return [("dropped", "its address, type or rel is never a page's or a target's")]
-        index, target, scores = self._judge([link.url], [facts])
+        index, target, scores = self._judge(page.url, [link], [facts])
         label = self._label(page, link, facts, float(index[0]), float(target[0]))
         named = self._maker.named(link, folder_of(page.url), self._seeds)
         return [
@@ -186,7 +188,7 @@ class Learned:
 
     def keep_in_step(self) -> None:
         """Learn the same as every worker that hears the same outcomes in the same order."""
-        self._judged.exact = True
+        self._in_step = self._judged.exact = True
 
     def room(self, in_flight: int) -> int:
         """How many more fetches to start before the next answer, ``in_flight`` being under way.
@@ -209,27 +211,43 @@ class Learned:
 
     # -- inside
 
+    def _rank(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
+        known = self._memory.table.ids
+        new = iter(self._rank_new(page, [link for link in links if link.url not in known]))
+        return [
+            next(new) if (number := known.get(link.url)) is None else self._rank_known(link, number)
+            for link in links
+        ]
+
+    def _keys(self, page: str, links: Sequence[Link]) -> Sequence[Hashable]:
+        """By what descriptions and judgements of a page's links are remembered.
+
+        In step only as found on that page, with these texts: the other workers learn of a link as
+        the page showed it whose worker put it in, and not as this one may have seen it elsewhere.
+        """
+        return [(page, link) for link in links] if self._in_step else [link.url for link in links]
+
     def _facts(self, page: str, links: Sequence[Link]) -> list[LinkFacts]:
         """Descriptions of links, remembered from one call to the next."""
         self._maker.forget()
         found, folder = [], folder_of(page)
-        for link in links:
-            facts = self._described.get(link.url)
+        for link, key in zip(links, self._keys(page, links), strict=True):
+            facts = self._described.get(key)
             if facts is None:
                 facts = self._maker.facts(link, folder, self._seeds)
-                self._described[link.url] = facts
+                self._described[key] = facts
                 if len(self._described) > _REMEMBERED:
                     self._described.popitem(last=False)
             found.append(facts)
         return found
 
     def _judge(
-        self, urls: Sequence[str], facts: Sequence[LinkFacts]
+        self, page: str, links: Sequence[Link], facts: Sequence[LinkFacts]
     ) -> tuple[Floats, Floats, Floats]:
-        """Index, probability of being a target, and score (index and bonus) of links."""
+        """Index, probability of being a target, and score (index and bonus) of a page's links."""
         memory = self._memory
-        judged = memory.judge.of(memory.table, urls, facts)
-        self._judged.keep(urls, judged, memory.age)
+        judged = memory.judge.of(memory.table, [link.url for link in links], facts)
+        self._judged.keep(self._keys(page, links), judged, memory.age)
         index, target = judged.indexes, judged.likely
         if not len(index):
             return index, target, index
@@ -246,7 +264,7 @@ class Learned:
             return [Ranked(link, Label.N, None) for link in links]
         facts = [described[i] for i in kept]
         index, target, scores = (
-            column.tolist() for column in self._judge([links[i].url for i in kept], facts)
+            column.tolist() for column in self._judge(page.url, [links[i] for i in kept], facts)
         )
         judged = iter(zip(facts, index, target, scores, strict=True))
         ranked = []

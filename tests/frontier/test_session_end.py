@@ -1,0 +1,165 @@
+"""When a session ends, and when it does not yet."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+
+import pytest
+from test_session import LIMIT, Crawl
+
+from semcrawl.frontier import EmbeddedRedis
+from semcrawl.frontier.learning import STRATEGY_STATE
+from semcrawl.frontier.payload import LinkMemo
+from semcrawl.relevance import Outcome
+from semcrawl.relevance.association_rules import AssociationRules
+from semcrawl.relevance.orders import BreadthFirst
+from semcrawl.vocabulary import Kind
+
+#: seconds in which a crawl that is over would have ended
+SOON = 0.3
+
+
+@pytest.fixture
+async def crawl(
+    embedded: EmbeddedRedis, prefix: str, request: pytest.FixtureRequest
+) -> AsyncIterator[Crawl]:
+    crawl = Crawl(str(embedded.socket), f"end-{prefix}", **getattr(request, "param", {}))
+    yield crawl
+    for queue in ("html", "rdf"):
+        await crawl.session.detach(queue)
+
+
+async def attach(crawl: Crawl, queue: str, *, waits: bool = False) -> None:
+    await crawl.session.attach(
+        queue,
+        deliver=crawl.leases.put_nowait,
+        plant=lambda raw: None,
+        seed_key=f"seeds-{queue}",
+        waits=waits,
+    )
+
+
+async def goes_on(crawl: Crawl) -> bool:
+    """Whether a crawl has not ended after a moment."""
+    crawl.session.wake()
+    try:
+        await asyncio.wait_for(crawl.session.finished.wait(), SOON)
+    except TimeoutError:
+        return True
+    return False
+
+
+async def test_not_before_the_spiders_own_seeds_are_in(crawl: Crawl) -> None:
+    await attach(crawl, "html")
+    assert await goes_on(crawl)
+    crawl.session.planted("html")
+    await crawl.ended()
+
+
+@pytest.mark.parametrize("crawl", [{"spiders": 2}], indirect=True)
+async def test_not_before_all_spiders_have_come(crawl: Crawl) -> None:
+    await attach(crawl, "html")
+    crawl.session.planted("html")
+    assert await goes_on(crawl)
+    await attach(crawl, "rdf")
+    crawl.session.planted("rdf")
+    await crawl.ended()
+
+
+async def test_not_while_a_spider_waits_for_seeds(crawl: Crawl) -> None:
+    await attach(crawl, "html", waits=True)
+    crawl.session.planted("html")
+    assert await goes_on(crawl)
+
+
+@pytest.mark.parametrize("crawl", [{"idle_time": 0.1}], indirect=True)
+async def test_a_spider_that_waits_does_so_no_longer_than_it_may_be_idle(crawl: Crawl) -> None:
+    await attach(crawl, "html", waits=True)
+    crawl.session.planted("html")
+    await crawl.ended()
+
+
+@pytest.mark.parametrize("crawl", [{"budget": 1}], indirect=True)
+async def test_not_before_the_last_answer_that_the_budget_allows(crawl: Crawl) -> None:
+    await crawl.begin("http://a/", "http://b/")
+    lease = await crawl.fetch()
+    assert await goes_on(crawl)
+    crawl.finish(lease)
+    await crawl.ended()
+
+
+@pytest.mark.parametrize("shared", [True, False])
+async def test_not_while_another_process_is_at_a_link_of_any_spider(
+    embedded: EmbeddedRedis, prefix: str, shared: bool
+) -> None:
+    """What it finds may be for the spider of this one."""
+    one, two = (
+        Crawl(str(embedded.socket), f"end-{prefix}", worker=worker, shared=shared)
+        for worker in ("one", "two")
+    )
+    await attach(one, "rdf", waits=True)
+    await one.session.intake.plant([("http://a/x.ttl", LinkMemo())], "rdf")
+    await one.fetch()
+    await two.begin()
+    assert await goes_on(two) is shared
+    await two.session.detach("html")
+    await one.session.detach("rdf")
+
+
+@pytest.mark.parametrize("crawl", [{"patience": 3, "concurrency": 1}], indirect=True)
+async def test_a_crawl_gives_up_after_so_many_requests_without_a_target(crawl: Crawl) -> None:
+    await crawl.begin(*(f"http://h{n}/" for n in range(9)))
+    for target in (False, True, False, False, False):
+        lease = await crawl.fetch()
+        crawl.session.learn(Outcome(lease.entry.url, Kind.HTML, target), "html")
+        crawl.finish(lease)
+    await crawl.ended()
+    assert crawl.session.requests == 5
+    assert crawl.session.outlook.gave_up
+
+
+class Faulty(BreadthFirst):
+    """Has a fault that shows when it has learned something."""
+
+    learned = False
+
+    def learn(self, outcome: Outcome) -> None:
+        self.learned = True
+
+    def values(self) -> Mapping[str, float]:
+        if self.learned:
+            raise KeyError("no such group")
+        return super().values()
+
+
+async def test_a_strategys_fault_ends_the_crawl_with_a_word(
+    embedded: EmbeddedRedis, prefix: str
+) -> None:
+    crawl = Crawl(str(embedded.socket), f"end-{prefix}", Faulty())
+    await crawl.begin("http://a/", "http://b/")
+    lease = await crawl.fetch()
+    crawl.session.learn(Outcome(lease.entry.url, Kind.HTML, False), "html")
+    crawl.finish(lease)
+    await crawl.ended()
+    assert crawl.session.failure == "KeyError: 'no such group'"
+    crawl.session.fail("something that followed")
+    assert crawl.session.failure == "KeyError: 'no such group'"
+    await crawl.session.detach("html")
+
+
+async def test_what_was_learned_is_saved_from_time_to_time(
+    embedded: EmbeddedRedis, prefix: str
+) -> None:
+    """For the case that the crawl does not end as it should."""
+    name = f"end-{prefix}"
+    crawl = Crawl(str(embedded.socket), name, AssociationRules(), save_interval=0.05)
+    await crawl.begin("http://a/data/1", "http://b/")
+    lease = await crawl.fetch()
+    crawl.session.learn(Outcome(lease.entry.url, Kind.RDF, True, status=200), "html")
+    saved: bytes | None = b""
+    async with asyncio.timeout(LIMIT):
+        while b"word data" not in (saved or b""):
+            await asyncio.sleep(0.01)
+            saved = await crawl.session.frontier.load(STRATEGY_STATE + "association-rules")
+    await crawl.session.detach("html")
