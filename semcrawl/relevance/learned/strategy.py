@@ -118,7 +118,8 @@ class Learned:
         if not new:
             return range(0)
         found = [r.link for r in new.values()]
-        keys, facts = self._keys(page, found), self._facts(page, found)
+        keys = self._keys(page, found)
+        facts = self._facts(page, found, keys)
         told = np.fromiter((-r.key for r in new.values()), np.float32, len(new))
         children = memory.add(list(new), facts, number, told, self._judged.pop(keys, memory.age))
         for child, url, key in zip(children, new, keys, strict=True):
@@ -152,10 +153,11 @@ class Learned:
 
     def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
         """Rows: label, index, bonus, prior, and the features that weigh most either way."""
-        (facts,) = self._facts(page.url, [link])
+        keys = self._keys(page.url, [link])
+        (facts,) = self._facts(page.url, [link], keys)
         if facts.dropped:
             return [("dropped", "its address, type or rel is never a page's or a target's")]
-        index, target, scores = self._judge(page.url, [link], [facts])
+        index, target, scores = self._judge([link], [facts], keys)
         label = self._label(page, link, facts, float(index[0]), float(target[0]))
         named = self._maker.named(link, folder_of(page.url), self._seeds)
         return [
@@ -225,13 +227,15 @@ class Learned:
         In step only as found on that page, with these texts: the other workers learn of a link as
         the page showed it whose worker put it in, and not as this one may have seen it elsewhere.
         """
-        return [(page, link) for link in links] if self._in_step else [link.url for link in links]
+        if not self._in_step:
+            return [link.url for link in links]
+        return [hash((page, link)) for link in links]  # (64 bits are as good as exact)
 
-    def _facts(self, page: str, links: Sequence[Link]) -> list[LinkFacts]:
-        """Descriptions of links, remembered from one call to the next."""
+    def _facts(self, page: str, links: Sequence[Link], keys: Sequence[Hashable]) -> list[LinkFacts]:
+        """Descriptions of links, remembered by key from one call to the next."""
         self._maker.forget()
         found, folder = [], folder_of(page)
-        for link, key in zip(links, self._keys(page, links), strict=True):
+        for link, key in zip(links, keys, strict=True):
             facts = self._described.get(key)
             if facts is None:
                 facts = self._maker.facts(link, folder, self._seeds)
@@ -242,12 +246,12 @@ class Learned:
         return found
 
     def _judge(
-        self, page: str, links: Sequence[Link], facts: Sequence[LinkFacts]
+        self, links: Sequence[Link], facts: Sequence[LinkFacts], keys: Sequence[Hashable]
     ) -> tuple[Floats, Floats, Floats]:
-        """Index, probability of being a target, and score (index and bonus) of a page's links."""
+        """Index, probability of being a target, and score (index and bonus) of links."""
         memory = self._memory
         judged = memory.judge.of(memory.table, [link.url for link in links], facts)
-        self._judged.keep(self._keys(page, links), judged, memory.age)
+        self._judged.keep(keys, judged, memory.age)
         index, target = judged.indexes, judged.likely
         if not len(index):
             return index, target, index
@@ -258,13 +262,15 @@ class Learned:
 
     def _rank_new(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
         """Judge links that the model has not heard of."""
-        described = self._facts(page.url, links)
+        keys = self._keys(page.url, links)
+        described = self._facts(page.url, links, keys)
         kept = [i for i, facts in enumerate(described) if not facts.dropped]
         if not kept:
             return [Ranked(link, Label.N, None) for link in links]
         facts = [described[i] for i in kept]
         index, target, scores = (
-            column.tolist() for column in self._judge(page.url, [links[i] for i in kept], facts)
+            column.tolist()
+            for column in self._judge([links[i] for i in kept], facts, [keys[i] for i in kept])
         )
         judged = iter(zip(facts, index, target, scores, strict=True))
         ranked = []
@@ -309,7 +315,8 @@ class Learned:
         for url in (outcome.url, outcome.final_url):
             if (number := ids.get(url)) is not None:
                 return number
-        facts = self._facts(outcome.parent or outcome.url, [Link(outcome.url, element="seed")])
+        page, seed = outcome.parent or outcome.url, [Link(outcome.url, element="seed")]
+        facts = self._facts(page, seed, self._keys(page, seed))
         number = self._memory.add([outcome.url], facts).start
         self._memory.table["parent"][number] = ids.get(outcome.parent or "", NONE)
         return number
