@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
@@ -110,6 +111,7 @@ def read_planted(raw: str, options: Normalisation = DEFAULT_NORMALISATION) -> Pl
         meta = data.get("meta") or {}
         url = seed_url(str(data["url"]), options)
         parent = meta.get("parent")
+        _ = urlsplit(str(parent or "")).port  # strategies will take it apart
         texts = meta.get("link") or {}
         link_texts: dict[str, Any] = {
             name: str(texts[name])[:1000] for name in _LINK_TEXTS if name in texts

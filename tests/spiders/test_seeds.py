@@ -81,7 +81,14 @@ def test_texts_of_a_list_are_bounded() -> None:
     assert len(read_planted(raw % ("long" * 1000)).link.anchor) == 1000
 
 
-@pytest.mark.parametrize("raw", ["", "{", "{}", '{"url": 5}', '{"url": "http://a/", "meta": 3}'])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "", "{", "{}", '{"url": 5}', '{"url": "http://a/", "meta": 3}',
+        '{"url": "http://a/", "meta": {"parent": "http://[x"}}',
+        '{"url": "http://a/", "meta": {"parent": "http://b:x/"}}',
+    ],
+)  # fmt: skip
 def test_what_is_no_seed_is_refused(raw: str) -> None:
     with pytest.raises(UsageError):
         read_planted(raw)
