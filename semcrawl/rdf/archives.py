@@ -9,13 +9,14 @@ from __future__ import annotations
 import bz2
 import lzma
 import posixpath
+import re
 import struct
 import tarfile
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from typing import IO, Protocol, cast
+from typing import IO, Protocol, Self, cast
 
 from semcrawl.rdf.compression import Compression, compression_of
 from semcrawl.rdf.streams import Budget, CountedFile, Readable, SafeFile
@@ -23,6 +24,22 @@ from semcrawl.rdf.streams import Budget, CountedFile, Readable, SafeFile
 _MARK = 512
 _ARCHIVES = frozenset({Compression.ZIP, Compression.TAR})
 _ZIP_IN_MEMORY = 32 * 2**20
+#: entries of a tar that say something about the next one, and are read as a whole
+_TAR_EXTENSIONS = frozenset(
+    {
+        tarfile.GNUTYPE_LONGNAME,
+        tarfile.GNUTYPE_LONGLINK,
+        tarfile.XHDTYPE,
+        tarfile.XGLTYPE,
+        tarfile.SOLARIS_XHDTYPE,
+    }
+)
+_LONGEST_EXTENSION = 2**20
+#: where zips say how large their directory is; such marks may overlap
+_ZIP_ENDS = (
+    (re.compile(rb"(?s)(?=PK\x05\x06.{8}(.{4}))"), "<I"),
+    (re.compile(rb"(?s)(?=PK\x06\x06.{36}(.{8}))"), "<Q"),
+)
 
 #: called with the name of a member (empty: not in an archive) and its content
 Visit = Callable[[str, SafeFile], None]
@@ -202,8 +219,25 @@ def _walk_archive(
         report(f"{kind.value}: {error or type(error).__name__}")
 
 
+class _TarEntry(tarfile.TarInfo):
+    """Refuses what would fill the memory, and what ``tarfile`` takes for the archive's end."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> Self:
+        try:
+            entry = super().frombuf(buf, encoding, errors)  # type: ignore[arg-type]
+        except tarfile.HeaderError as error:
+            if not buf.strip(b"\0"):  # the end, as it should be
+                raise
+            raise tarfile.ReadError(str(error)) from None
+        if entry.type in _TAR_EXTENSIONS and entry.size > _LONGEST_EXTENSION:
+            raise tarfile.ReadError(f"a header of {entry.size} bytes")
+        return entry
+
+
 def _tar_members(file: SafeFile) -> Iterator[tuple[str, Readable]]:
-    with tarfile.open(fileobj=cast(IO[bytes], file), mode="r|") as archive:
+    stream = cast(IO[bytes], file)
+    with tarfile.open(fileobj=stream, mode="r|", tarinfo=_TarEntry) as archive:
         for entry in archive:
             if entry.isfile():
                 content = archive.extractfile(entry)
@@ -226,8 +260,10 @@ def _zip_members(file: SafeFile, budget: Budget, report: Report) -> Iterator[tup
                     continue
                 try:
                     content = archive.open(entry)
-                except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-                    # encrypted, or packed in a way that is not known; the others may be sound
+                except (zipfile.BadZipFile, RuntimeError, NotImplementedError,
+                        ValueError) as error:  # fmt: skip
+                    # encrypted, packed in a way that is not known, or of a name that cannot be
+                    # read; the others may be sound
                     report(f"{entry.filename}: {error}")
                     continue
                 with content:
@@ -243,12 +279,9 @@ def _guard_directory(file: IO[bytes], max_members: int) -> None:
     """Refuse a zip whose directory, which is read as a whole, is huge."""
     file.seek(max(file.seek(0, 2) - (1 << 17), 0))
     tail = file.read()
-    size = 0
-    end = tail.rfind(b"PK\x05\x06")
-    if end >= 0 and len(tail) >= end + 16:
-        (size,) = struct.unpack_from("<I", tail, end + 12)
-    end = tail.rfind(b"PK\x06\x06")
-    if end >= 0 and len(tail) >= end + 48:
-        (size,) = struct.unpack_from("<Q", tail, end + 40)
-    if size > max(max_members, 1000) * 1024:
+    sizes = [
+        struct.unpack(form, found[1])[0] for end, form in _ZIP_ENDS for found in end.finditer(tail)
+    ]
+    # (0xffffffff: the other mark tells)
+    if any(max(max_members, 1000) * 1024 < size != 0xFFFFFFFF for size in sizes):
         raise ValueError("its directory is too large")

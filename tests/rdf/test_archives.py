@@ -4,6 +4,8 @@ import bz2
 import gzip
 import io
 import lzma
+import tarfile
+import zipfile
 from collections.abc import Callable
 
 import pytest
@@ -81,11 +83,17 @@ def spoiled(archive: bytes, field: int) -> bytes:
     return bytes(spoiled)
 
 
+def misnamed(archive: bytes) -> bytes:
+    """A zip whose first member says that its name is UTF-8, and is wrong."""
+    return archive[:6] + b"\x00\x08" + archive[8:].replace(b"a.nt", b"\xe9.nt", 1)
+
+
 @pytest.mark.parametrize(
     "body",
     [
         pytest.param(spoiled(zipped(a_nt=LINES, b_nt=LINES), 6), id="encrypted"),
         pytest.param(spoiled(zipped(a_nt=LINES, b_nt=LINES), 8), id="packed in an unknown way"),
+        pytest.param(misnamed(zipped(a_nt=LINES, b_nt=LINES)), id="of a name that is no UTF-8"),
     ],
 )
 def test_a_member_that_cannot_be_read_costs_no_other(body: bytes) -> None:
@@ -110,6 +118,49 @@ def test_a_cut_archive_keeps_what_was_whole() -> None:
     reading = read(body[: len(body) // 2], URL + ".nt.gz")
     assert 100 < reading.quads < 1000
     assert reading.error_count >= 1
+
+
+@pytest.mark.parametrize(
+    "break_off",
+    [
+        pytest.param(lambda tar, place: tar[: place + 100], id="cut"),
+        pytest.param(lambda tar, place: tar[:place] + b"X" * 512 + tar[place:], id="broken"),
+    ],
+)
+def test_a_tar_that_breaks_off_between_two_members_is_an_error(
+    break_off: Callable[[bytes, int], bytes],
+) -> None:
+    """Its members before that are kept; the others are not lost without a word."""
+    tar = tarred(a_nt=LINES, b_nt=LINES, c_nt=LINES)
+    reading = read(break_off(tar, tar.index(b"c.nt")), URL)
+    assert (reading.quads, reading.error_count) == (2000, 1)
+    assert "header" in reading.errors[0].message
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE])
+def test_names_in_a_tar_do_not_fill_the_memory(kind: bytes) -> None:
+    """Those are read as a whole, and pack well."""
+    name = tarfile.TarInfo("name")
+    name.type, name.size = kind, 2**21
+    body = name.tobuf() + b"x" * 2**21 + tarred(a_nt=LINES)
+    reading = read(body, URL)
+    assert (reading.quads, reading.error_count) == (0, 1)
+    assert "a header of 2097152 bytes" in reading.errors[0].message
+
+
+@pytest.mark.parametrize("offset", [b"", b"PK\x05\x06"], ids=["told", "hidden"])
+def test_a_zip_with_a_huge_directory_is_not_opened(offset: bytes) -> None:
+    """Nor one that puts the mark of its directory where that would be looked for in vain."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for number in range(20):
+            archive.writestr(f"{number}.nt".rjust(60_000, "x"), b"")
+    body = file.getvalue()
+    end = body.rindex(b"PK\x05\x06") + 16
+    body = body[:end] + offset + body[end + len(offset) :]
+    reading = read(body, URL, None, ReadOptions(max_members=5))
+    assert (reading.members, reading.error_count) == ([], 1)
+    assert "directory is too large" in reading.errors[0].message
 
 
 @pytest.mark.parametrize(
