@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 from semcrawl.errors import SemcrawlError
@@ -300,11 +301,13 @@ def _measure(run: Run, result: WorldResult, truth: Truth) -> Trial:
 
 
 def harvest_average(result: SetResult, strategy: str, requests: int) -> float | None:
-    """Harvest rate after so many requests, averaged over a set's worlds and seeds (Figure 4-2)."""
+    """Harvest rate after so many requests, averaged over a set's worlds (Figure 4-2).
+
+    A world's seeds first become one figure, so that every world counts the same.
+    """
     rates = [
-        harvest_rate(trial.curve, requests)
+        fmean(harvest_rate(curve, requests) for curve in curves)
         for world in result.worlds
-        for trial in world.trials.get(strategy, ())
-        if trial.curve
+        if (curves := [trial.curve for trial in world.trials.get(strategy, ()) if trial.curve])
     ]
-    return sum(rates) / len(rates) if rates else None
+    return fmean(rates) if rates else None
