@@ -75,7 +75,7 @@ def _unpack(
         _walk_archive(file, kind, layers, budget, visit, report)
     else:
         try:
-            inner = SafeFile(_decompressor(file, kind), budget)
+            inner = unpacked(file, kind, budget)
         except ImportError:
             report(f"{kind.value} needs the package semcrawl[compression]")
             return
@@ -85,6 +85,11 @@ def _unpack(
     if file.fault:
         report(f"{member or name or 'file'}: {file.fault}")
         file.fault = ""
+
+
+def unpacked(file: SafeFile, kind: Compression, budget: Budget) -> SafeFile:
+    """Return what is compressed in ``file``; raise ``ImportError`` without the package for it."""
+    return SafeFile(_decompressor(file, kind), budget)
 
 
 def _decompressor(file: SafeFile, kind: Compression) -> Readable:

@@ -1,3 +1,4 @@
+import gzip
 from io import BytesIO
 
 import pytest
@@ -72,6 +73,24 @@ def test_a_recorded_site_is_as_it_was_seen_last(recording, name, second, status)
     again = [(url, second, {"Location": "/"} if second in (301, 302) else {}, b"")]
     record(recording.parent / name, again, "2026-01-02T00:00:00Z")
     assert RecordedWorld.load(find_recording(recording.parent)).fetch(url).status == status
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "zstd"])
+def test_bodies_are_unpacked_however_they_came(tmp_path, coding):
+    page = PAGE * 5000
+    pack = {
+        "gzip": gzip.compress,
+        "br": lambda data: pytest.importorskip("brotli").compress(data),
+        "zstd": lambda data: pytest.importorskip("zstandard").ZstdCompressor().compress(data),
+    }
+    headers = {"Content-Type": "text/html", "Content-Encoding": coding}
+    packed = pack[coding](page)
+    path = tmp_path / "x.warc.gz"
+    record(path, [("http://a.example/", 200, headers, packed), *RESPONSES[3:]])
+    world = RecordedWorld.load([path])
+    assert world.fetch("http://a.example/").kind is Kind.HTML
+    assert world.body("http://a.example/") == page
+    assert world.body("http://a.example/x.ttl") == TURTLE
 
 
 def test_a_record_cut_off_by_a_crash_is_left_out(recording):
