@@ -10,7 +10,7 @@ from semcrawl.evaluation.live import crawl_live
 from semcrawl.evaluation.simulate import simulate
 from semcrawl.evaluation.thesis import thesis_worlds
 from semcrawl.relevance import STRATEGIES, load_strategy
-from tests.evaluation.worlds import members
+from tests.evaluation.worlds import members, twins
 
 THESIS = {
     "SEMCRAWL_PROMOTE_WAITING": False,
@@ -42,6 +42,11 @@ def hold_against_each_other(graph, name, pages, settings=None):
 
 def test_live_and_offline_agree_on_a_small_site():
     hold_against_each_other(LinkGraph(members()), "rules-parents", 100)
+
+
+@pytest.mark.slow
+def test_live_and_offline_agree_where_pages_are_copies_of_others():
+    hold_against_each_other(LinkGraph(twins()), "learned", 200)
 
 
 @pytest.mark.slow
