@@ -171,7 +171,8 @@ def simulated(load: Load, plan: Plan, tell: Callable[[Progress], None]) -> Crawl
 
 def _words(value: str | Collection[str]) -> Collection[str]:
     """A setting that is a list, as the command line or a settings file gives it."""
-    return [word.strip() for word in value.split(",")] if isinstance(value, str) else value
+    words = value.split(",") if isinstance(value, str) else value
+    return [word.strip().lower() for word in words]
 
 
 def study(
