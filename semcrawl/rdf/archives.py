@@ -78,10 +78,8 @@ def _unpack(
             inner = unpacked(file, kind, budget)
         except ImportError:
             report(f"{kind.value} needs the package semcrawl[compression]")
-            return
-        _unpack(inner, posixpath.splitext(name)[0], member, layers + 1, budget, visit, report)
-        if inner.fault:
-            report(f"{member or kind.value}: {inner.fault}")
+        else:
+            _unpack(inner, posixpath.splitext(name)[0], member, layers + 1, budget, visit, report)
     if file.fault:
         report(f"{member or name or 'file'}: {file.fault}")
         file.fault = ""
@@ -159,7 +157,9 @@ class _Unpacked:
         while True:
             rest = b""
             if self._decompressor.eof:
-                rest = (self._decompressor.unused_data or self._file.read(1 << 16)).lstrip(b"\0")
+                rest = self._decompressor.unused_data.lstrip(b"\0")
+                while len(rest) < len(self._mark) and (more := self._file.read(1 << 16)):
+                    rest = (rest + more).lstrip(b"\0")  # the mark may be torn
                 if not rest.startswith(self._mark):
                     return b""  # padding, or rubbish that other readers ignore too
                 self._decompressor = self._factory()

@@ -3,9 +3,10 @@
 import pytest
 
 from semcrawl.evaluation.results import as_data
+from semcrawl.evaluation.simulate import Fetch, Run
 from semcrawl.evaluation.study import Plan, simulated, study
 from semcrawl.evaluation.worlds import WorldSet
-from semcrawl.relevance import load_strategy
+from semcrawl.relevance import Label, load_strategy
 from tests.evaluation.worlds import barren, members
 
 
@@ -38,6 +39,8 @@ def test_shares_are_of_what_the_bound_finds():
     for share, name in ((5, "requests_to_50"), (9, "requests_to_90")):
         curve = world["bound"]["curve"]
         assert bound[name]["mean"] == next(i for i, had in enumerate(curve, 1) if had >= share)
+    assert bound["curve"] == world["bound"]["curve"]
+    assert world["target_depths"] == {"2": 1, "3": 9}
     assert first["requests_to_90"] is None
     assert (bound["seeds"], bound["requests_to_90"]["count"]) == ([0], 1)
 
@@ -83,3 +86,16 @@ def test_what_is_wrong_with_a_world_is_told_and_it_is_run_all_the_same():
     notes = [(step.world, step.finished, step.note) for step in told if step.note]
     assert notes == [(w["name"], True, w["problem"]) for w in worlds]
     assert [(s.strategy, s.requests) for s in told if s.finished and not s.note] == [("rules", 2)]
+
+
+def test_no_mean_is_told_of_requests_that_some_of_the_runs_never_made():
+    def crawl(graph, name, settings, pages, seed):
+        run = Run(graph.world.name, name, seed, curve=[10 if seed else 5] * pages)
+        run.fetches = [Fetch(f"/{seed}", "", 200, None, Label.H, (), None, 0)]
+        return run
+
+    plan = Plan(["one"], pages=30, repeat=3)
+    data = as_data(study([WorldSet("set", [members()])], plan, crawl), plan, "offline")
+    figures = data["sets"][0]["worlds"][0]["strategies"]["one"]
+    assert figures["requests_to_50"]["mean"] == 1
+    assert figures["requests_to_90"] is None

@@ -4,9 +4,11 @@ import bz2
 import gzip
 import io
 import lzma
+import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
+from hashlib import sha256
 
 import pytest
 
@@ -39,6 +41,8 @@ def brotli(data: bytes) -> bytes:
         (gzip.compress, ""),
         (lambda data: gzip.compress(data[:9000]) + gzip.compress(data[9000:]), ".nt.gz"),
         (lambda data: lzma.compress(data[:9000]) + lzma.compress(data[9000:]), ".nt.xz"),
+        (lambda data: bz2.compress(data[:9000]) + bz2.compress(data[9000:]), ".nt.bz2"),
+        (lambda data: zstd(data[:9000]) + zstd(data[9000:]), ".nt.zst"),
     ],
 )
 def test_compressed_documents_are_read(pack: Callable[[bytes], bytes], suffix: str) -> None:
@@ -46,6 +50,28 @@ def test_compressed_documents_are_read(pack: Callable[[bytes], bytes], suffix: s
     assert (reading.quads, reading.errors) == (1000, [])
     assert reading.detection.format is RdfFormat.N_TRIPLES
     assert reading.nquads == read(LINES, URL + suffix).nquads
+
+
+class Trickle(io.BytesIO):
+    """A file that comes byte by byte."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        return super().read(1 if size else 0)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd])
+@pytest.mark.parametrize("between", [b"", bytes(8)], ids=["", "padded"])
+def test_all_parts_are_read_wherever_the_pieces_of_a_file_end(
+    pack: Callable[[bytes], bytes], between: bytes
+) -> None:
+    """The mark of a part may be torn between two pieces."""
+    if pack is zstd and between:
+        pytest.skip("not of zstd")
+    names = [sha256(b"%d" % number).hexdigest().encode() for number in range(100)]
+    lines = [b"<http://a/%s> <http://b/> 1 .\n" % name for name in names]
+    body = pack(b"".join(lines[:50])) + between + pack(b"".join(lines[50:]))
+    reading = read_stream(Trickle(body), f"{URL}.nt.packed")
+    assert (reading.quads, reading.errors) == (100, [])
 
 
 @pytest.mark.parametrize(
@@ -118,6 +144,10 @@ def test_a_cut_archive_keeps_what_was_whole() -> None:
     reading = read(body[: len(body) // 2], URL + ".nt.gz")
     assert 100 < reading.quads < 1000
     assert reading.error_count >= 1
+    assert reading.errors[-1].message.startswith(URL)
+    cut = read(zipped(a_nt_gz=body[: len(body) // 2], b_nt=LINES), URL)
+    assert 1100 < cut.quads < 2000
+    assert cut.errors[-1].message.startswith("a.nt.gz: ")
 
 
 @pytest.mark.parametrize(
@@ -184,6 +214,24 @@ def test_too_many_members_and_layers_are_left_alone() -> None:
     assert "more than 3 members" in reading.errors[0].message
     nested = gzip.compress(gzip.compress(gzip.compress(gzip.compress(LINES))))
     assert read(nested, URL).error_count == 1
+
+
+def test_an_archive_in_an_archive_is_left_alone() -> None:
+    for inner in (zipped(x_nt=LINES), gzip.compress(tarred(x_nt=LINES))):
+        reading = read(zipped(a_nt=LINES, b_zip=inner), URL)
+        assert reading.quads == 1000
+        assert [error.message for error in reading.errors] == ["b.zip: packed too often"]
+
+
+@pytest.mark.parametrize("package", ["zstandard", "brotli"])
+def test_what_needs_a_package_that_is_missing_says_so(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body, suffix = (zstd(LINES), ".zst") if package == "zstandard" else (brotli(LINES), ".br")
+    monkeypatch.setitem(sys.modules, package, None)
+    reading = read_stream(io.BytesIO(body), f"{URL}.nt{suffix}")
+    assert (reading.quads, reading.error_count) == (0, 1)
+    assert "semcrawl[compression]" in reading.errors[0].message
 
 
 def test_what_is_compressed_is_detected_by_its_mark() -> None:
