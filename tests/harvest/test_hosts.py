@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harvest.runs import harvest, logged
+from harvest.runs import harvest, logged, semcrawl
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.demo.stream import Request, Stream
 
@@ -33,6 +33,8 @@ def test_a_host_that_is_gone_is_not_asked_for_ever(tmp_path: Path, closed_port: 
     assert outcomes["host-down"] + outcomes["network-error"] >= len(seeds)
     assert run.summary["requests"] <= len(seeds) - outcomes["host-down"]
     assert run.err.count("robots.txt") <= 1
+    again = semcrawl("frontier", str(run.folder), "--requeue", folder=run.folder)
+    assert f"{len(seeds)} failed links wait again" in again.out
 
 
 @pytest.mark.slow
