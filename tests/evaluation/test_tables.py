@@ -125,3 +125,7 @@ def test_the_thesis_s_figures_stand_beside_ours():
     assert rows(tables.labels(data, title))[2] == ["— thesis", "R", "982 / 975 / 975", "83.1 %"]
     assert rows(tables.merged(data))[-1][:6] == ["— thesis", "6,057", "5,876", "32", "5", "144"]
     assert "thesis: all / RDF" in rows(tables.depths(data, title))[0]
+    ours = {**data, "thesis": False}
+    for show in (tables.found, tables.labels, tables.depths):
+        assert "thesis" not in show(ours, title)
+    assert "thesis" not in tables.merged(ours)
