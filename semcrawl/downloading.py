@@ -21,7 +21,10 @@ from twisted.web.client import URI, Agent, HTTPConnectionPool
 from semcrawl.bodies import BODY_FILE, BodyBuffer
 from semcrawl.frontier.robots import LONGEST
 from semcrawl.heads import BoundedFactory, server_closes
+from semcrawl.hosts import host_of
+from semcrawl.middlewares.resolver import refused_address
 from semcrawl.spiders.attempt import ROBOTS
+from semcrawl.spiders.failures import AddressRefused
 from semcrawl.spiders.spool import spool_folder
 
 #: codings of the transfer that the reader of dumps knows by their marks
@@ -125,8 +128,14 @@ class CountedDownloadHandler(HTTP11DownloadHandler):
         agent.disk_above, agent.folder = self._disk_above, self._folder
         if is_robots:
             agent.disk_above = max(agent.disk_above, 2 * LONGEST)
-        with wrap_twisted_exceptions():
-            response = await maybe_deferred_to_future(agent.download_request(request))
+        try:
+            with wrap_twisted_exceptions():
+                response = await maybe_deferred_to_future(agent.download_request(request))
+        except Exception as error:
+            host = host_of(request.url)
+            if address := refused_address(host):
+                raise AddressRefused(f"{host} has the private address {address}") from error
+            raise
         if agent.buffer is not None and agent.buffer.file is not None:
             request.meta[BODY_FILE] = agent.buffer.file
             agent.buffer.file.codings = tuple(response.headers.getlist(b"Content-Encoding"))

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 import tldextract
 
+#: addresses of version 4, as version 6 writes them (RFC 6052)
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _public_suffixes = tldextract.TLDExtract(
     suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
 )
@@ -51,6 +53,14 @@ def is_private_address(host: str) -> bool:
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
-        return not ipaddress.ip_address(host.strip("[]")).is_global
+        address = ipaddress.ip_address(host.strip("[]"))
     except ValueError:
         return False
+    if address.version == 6:
+        if address.is_site_local:
+            return True
+        if address in _NAT64:
+            address = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        else:
+            address = address.sixtofour or address
+    return not address.is_global

@@ -31,6 +31,24 @@ def test_addresses_of_inner_networks_are_told():
         assert not is_private_address(host)
 
 
+@pytest.mark.parametrize(
+    ("host", "private"),
+    [
+        ("[::ffff:127.0.0.1]", True),
+        ("[::ffff:8.8.8.8]", False),
+        ("[64:ff9b::10.1.2.3]", True),
+        ("[64:ff9b::8.8.8.8]", False),
+        ("[2002:a01:203::1]", True),
+        ("[2002:808:808::1]", False),
+        ("[fec0::1]", True),
+        ("[fd00::1]", True),
+    ],
+)
+def test_addresses_of_inner_networks_are_told_in_version_6_too(host, private):
+    """Among them those that stand for an address of version 4."""
+    assert is_private_address(host) is private
+
+
 def test_the_host_of_a_url():
     """It is lower-case and without port; what is no URL has none."""
     assert host_of("http://A.org:80/x") == "a.org"

@@ -162,14 +162,17 @@ def run_of(
     run = Run(graph.world.name, strategy, seed)
     had: set[str] = set()
     origin: dict[str, str] = {}  # target of a redirect → the link that led there
+    known = set(graph.world.starts)  # what waited by a link of its own
     for one in asked:
         url = normalise(one.url) or one.url
-        answer = graph.look(url).answer
+        node = graph.look(url)
+        answer = node.answer
         label, rules, parent, depth = judged.get(url, (Label.H, (), None, 0))
         link = origin.get(url, url)
         target = graph.redirect(url, answer)
-        if target is not None:
+        if target is not None and target not in known:
             origin.setdefault(target, link)
+        known.update(found.url for found in node.links)
         new = False
         if one.status == 200 and is_target(answer):
             document = answer.document or url

@@ -12,18 +12,24 @@ import importlib
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from semcrawl.errors import UsageError
 from semcrawl.evaluation.world import REDIRECTS, Answer
 from semcrawl.hosts import netloc_of
-from semcrawl.rdf import detect
+from semcrawl.rdf import ReadOptions, detect
+from semcrawl.rdf.archives import unpacked
+from semcrawl.rdf.compression import Compression
+from semcrawl.rdf.streams import Budget, Readable, SafeFile
 from semcrawl.urls import normalise, path_of, resolve
 
 #: statuses that say what is there, or that nothing is
 _LASTING = frozenset({200, 301, 308, 404, 410})
 _HEAD = 16_384  # bytes looked at to tell what a body is
+#: codings of the transfer that warcio does not unpack, or not with every version of their library
+_CODINGS = {"br": Compression.BROTLI, "zstd": Compression.ZSTANDARD}
 #: ``.open``: a file that a crawl was still writing when it ended
 _ENDINGS = (".warc", ".warc.gz", ".warc.gz.open")
 
@@ -125,8 +131,7 @@ class RecordedWorld:
         with place.file.open("rb") as file:
             file.seek(place.offset)
             for record, _ in _records(file):
-                data: bytes = record.content_stream().read()
-                return data
+                return b"".join(iter(partial(_content(record).read, 1 << 16), b""))
         return b""
 
 
@@ -169,7 +174,7 @@ def _answer(record: Any, url: str) -> Answer:
     if status != 200:
         return Answer(status, content_type)
     digest = hashlib.sha256()
-    stream = record.content_stream()
+    stream = _content(record)
     head = piece = stream.read(_HEAD)
     while piece:
         digest.update(piece)
@@ -182,6 +187,24 @@ def _answer(record: Any, url: str) -> Answer:
         document=digest.hexdigest() if head else url,
         headers=tuple((n, v) for n, v in http.headers if n.lower() == "link"),
     )
+
+
+def _content(record: Any) -> Readable:
+    """Return the body of a recorded response, unpacked."""
+    coding = (record.http_headers.get_header("Content-Encoding") or "").strip().lower()
+    kind = _CODINGS.get(coding)
+    if kind is not None:
+        record.http_headers.remove_header("Content-Encoding")
+    content: Readable = record.content_stream()
+    if kind is None:
+        return content
+    budget = Budget(ReadOptions())
+    try:
+        return unpacked(SafeFile(content, budget, counted=False), kind, budget)
+    except ImportError:
+        raise UsageError(
+            f"a recorded body is coded as {coding}: pip install 'semcrawl[compression]'"
+        ) from None
 
 
 def _seeds(folder: Path, places: Mapping[str, object]) -> tuple[str, ...]:

@@ -31,7 +31,8 @@ def omniscient(site: SiteMap, budget: int) -> list[int]:
 
     Each step takes the page with most new targets per request: g / (p + g) for g targets of its
     own not had yet and p pages not fetched yet on the shortest path to it, itself included; then
-    fetches the path and those targets. Ties go to the page nearest to the start.
+    fetches the path and those targets. Ties go to the page nearest to the start. Targets that are
+    starts themselves come first.
     """
     parent: dict[str, str | None] = dict.fromkeys(site.starts)
     queue = deque(site.starts)
@@ -65,11 +66,14 @@ def omniscient(site: SiteMap, budget: int) -> list[int]:
     def worth(page: str) -> tuple[float, int, str]:
         return -gain[page] / (cost[page] + gain[page]), rank[page], page
 
-    heap = [worth(page) for page in paths]
-    heapq.heapify(heap)
     fetched: set[str] = set()
-    had: set[str] = set()
-    curve: list[int] = []
+    had = {target for target, depth in site.target_depth.items() if not depth}
+    curve = list(range(1, len(had) + 1))
+    for target in had:
+        for rich in holders[target]:
+            gain[rich] -= 1
+    heap = [worth(page) for page in paths if gain[page]]
+    heapq.heapify(heap)
     while heap and len(curve) < budget:
         entry = heapq.heappop(heap)
         best = entry[2]

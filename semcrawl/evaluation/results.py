@@ -161,25 +161,26 @@ def _compare(result: SetResult, first: str, second: str, seed: int) -> Compariso
 
     Worlds are the pairs, each with the mean of its seeds; in a set of one world, its seeds are.
     """
-    pairs = []
+    pairs: list[tuple[float | None, float | None]] = []
     for world in result.worlds:
-        ones = [t.auc_relative for t in world.trials.get(first, ()) if t.curve]
-        twos = [t.auc_relative for t in world.trials.get(second, ()) if t.curve]
-        one, two = _mean(ones), _mean(twos)
-        if one is None or two is None:
-            continue
+        ones, twos = world.trials.get(first, ()), world.trials.get(second, ())
         if len(result.worlds) > 1:
-            pairs.append((one, two))
-            continue
-        # a strategy that the seed says nothing to stands against every seed of the other
-        count = max(len(ones), len(twos))
-        seeds = zip(_as_many(ones, count), _as_many(twos, count), strict=False)
-        pairs += [(a, b) for a, b in seeds if a is not None and b is not None]
-    return compare(first, second, pairs, seed) if pairs else None
+            pairs.append((_mean(_areas(ones)), _mean(_areas(twos))))
+        else:
+            seeds = sorted({trial.seed for trial in (*ones, *twos)})
+            pairs += [(_area_at(ones, seed), _area_at(twos, seed)) for seed in seeds]
+    whole = [(one, two) for one, two in pairs if one is not None and two is not None]
+    return compare(first, second, whole, seed) if whole else None
 
 
-def _as_many(values: list[float | None], count: int) -> list[float | None]:
-    return values * count if len(values) == 1 else values
+def _areas(trials: Sequence[Trial]) -> list[float | None]:
+    return [trial.auc_relative for trial in trials if trial.curve]
+
+
+def _area_at(trials: Sequence[Trial], seed: int) -> float | None:
+    """Area with a seed; a strategy that ran once, as seeds say nothing to it, has it with all."""
+    areas = _areas([trial for trial in trials if trial.seed == seed or len(trials) == 1])
+    return areas[0] if areas else None
 
 
 def _rules(table: RuleTable) -> dict[str, Any]:

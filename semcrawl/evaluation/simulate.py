@@ -186,9 +186,7 @@ class _Crawl:
         if kind is Kind.HTML and node.links:
             entered = self._rank(waiting, node)
         target = kind is not None and not node.broken and self.is_target(answer)
-        self._learn(
-            waiting, node, kind, target=target, duplicate=known and not entered, new_links=entered
-        )
+        self._learn(waiting, node, kind, target=target, duplicate=known, new_links=entered)
 
     def _learn(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 from semcrawl.errors import SemcrawlError
@@ -170,7 +171,8 @@ def simulated(load: Load, plan: Plan, tell: Callable[[Progress], None]) -> Crawl
 
 def _words(value: str | Collection[str]) -> Collection[str]:
     """A setting that is a list, as the command line or a settings file gives it."""
-    return [word.strip() for word in value.split(",")] if isinstance(value, str) else value
+    words = value.split(",") if isinstance(value, str) else value
+    return [word.strip().lower() for word in words]
 
 
 def study(
@@ -300,11 +302,13 @@ def _measure(run: Run, result: WorldResult, truth: Truth) -> Trial:
 
 
 def harvest_average(result: SetResult, strategy: str, requests: int) -> float | None:
-    """Harvest rate after so many requests, averaged over a set's worlds and seeds (Figure 4-2)."""
+    """Harvest rate after so many requests, averaged over a set's worlds (Figure 4-2).
+
+    A world's seeds first become one figure, so that every world counts the same.
+    """
     rates = [
-        harvest_rate(trial.curve, requests)
+        fmean(harvest_rate(curve, requests) for curve in curves)
         for world in result.worlds
-        for trial in world.trials.get(strategy, ())
-        if trial.curve
+        if (curves := [trial.curve for trial in world.trials.get(strategy, ()) if trial.curve])
     ]
-    return sum(rates) / len(rates) if rates else None
+    return fmean(rates) if rates else None

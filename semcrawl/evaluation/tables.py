@@ -204,7 +204,8 @@ def comparisons(data: Data, title: Title) -> str:
     )
     head = ["pair", "difference", "95 %", "won / tied / lost", "p"]
     body = table(head, rows, note)
-    return f"<h3>In pairs</h3><details><summary>{len(rows)} pairs</summary>{body}</details>"
+    more = f"{len(rows)} pair{'s' if len(rows) > 1 else ''}"
+    return f"<h3>In pairs</h3><details><summary>{more}</summary>{body}</details>"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], note: str) -> str:

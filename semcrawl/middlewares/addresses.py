@@ -8,7 +8,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Request
 
 from semcrawl.hosts import host_of, is_private_address
-from semcrawl.middlewares.resolver import PublicResolver
+from semcrawl.middlewares.resolver import running_resolver
 from semcrawl.scope import Scope
 from semcrawl.spiders.failures import AddressRefused
 
@@ -18,7 +18,8 @@ class PrivateAddressMiddleware:
 
     A host that a seed names was asked for. ``SEMCRAWL_ALLOW_PRIVATE_ADDRESSES`` lifts it. Names
     that resolve to private addresses are refused by
-    :class:`~semcrawl.middlewares.resolver.PublicResolver`, where it is the reactor's resolver.
+    :class:`~semcrawl.middlewares.resolver.PublicResolver`, where it is the reactor's resolver; once
+    that has happened, nothing more is asked of them.
     """
 
     def __init__(self, crawler: Crawler, *, allow: bool) -> None:
@@ -33,33 +34,21 @@ class PrivateAddressMiddleware:
     def process_request(self, request: Request) -> None:
         """Refuse a private address that no seed named; have names looked at."""
         host = host_of(request.url)
-        resolver = _resolver()
+        resolver = running_resolver()
         if self._allow or self._is_asked_for(host):
             if resolver is not None:
                 resolver.trust(host)
             return
         if is_private_address(host):
             raise AddressRefused(f"{host} is a private address")
-        if resolver is not None:
-            resolver.guard(host)
-
-    def process_exception(self, request: Request, exception: Exception) -> None:
-        """Say that it was the address for which a name was not resolved."""
-        host = host_of(request.url)
-        resolver = _resolver()
-        if resolver is not None and (address := resolver.refused(host)):
-            raise AddressRefused(f"{host} has the private address {address}") from exception
+        if resolver is None:
+            return
+        if address := resolver.refused(host):
+            raise AddressRefused(f"{host} has the private address {address}")
+        resolver.guard(host)
 
     def _is_asked_for(self, host: str) -> bool:
         scope: Scope | None = getattr(self.crawler.spider, "scope", None)
         if scope is None:
             return False
-        return host in scope.roots or any(host == name.partition(":")[0] for name, _ in scope.hosts)
-
-
-def _resolver() -> PublicResolver | None:
-    """Return the resolver of the running reactor, when it is ours."""
-    from twisted.internet import reactor
-
-    resolver = getattr(reactor, "resolver", None)
-    return resolver if isinstance(resolver, PublicResolver) else None
+        return host in scope.roots or any(host == host_of(f"//{name}") for name, _ in scope.hosts)

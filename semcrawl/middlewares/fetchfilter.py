@@ -40,9 +40,9 @@ class FetchFilterMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the middleware and listen for headers."""
-        also = frozenset(t.lower() for t in crawler.settings.getlist("SEMCRAWL_AMBIGUOUS_TYPES"))
+        also = crawler.settings.getlist("SEMCRAWL_AMBIGUOUS_TYPES")
         targets = Targets.parse(crawler.settings.getlist("SEMCRAWL_TARGETS"))
-        middleware = cls(also, targets, crawler.stats)
+        middleware = cls(frozenset(t.strip().lower() for t in also), targets, crawler.stats)
         crawler.signals.connect(middleware.headers_received, signals.headers_received)
         return middleware
 

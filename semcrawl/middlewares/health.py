@@ -14,10 +14,11 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, ResponseDataLossError
 from scrapy.http import Request, Response
 
-from semcrawl.spiders.failures import HostDown
+from semcrawl.heads import HeadersTooLargeError
+from semcrawl.spiders.failures import HostDown, first_reason
 
-#: what fails though the host answers, or without its being asked
-_NO_FAULT = (IgnoreRequest, DownloadCancelledError, ResponseDataLossError)
+#: what fails though the host answers: too large, or broken off
+_ANSWERED = (DownloadCancelledError, ResponseDataLossError, HeadersTooLargeError)
 
 #: seconds within which several refusals count as one
 _TOGETHER = 1.0
@@ -86,11 +87,10 @@ class HostHealthMiddleware:
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Count a network error."""
-        if isinstance(exception, ResponseDataLossError):
+        if isinstance(first_reason(exception), _ANSWERED):
             self._hosts.pop(_server(request), None)
-        if not self._limit or isinstance(exception, _NO_FAULT):
-            return
-        self._fail(self._hosts.setdefault(_server(request), _Health()))
+        elif self._limit and not isinstance(exception, IgnoreRequest):
+            self._fail(self._hosts.setdefault(_server(request), _Health()))
 
     def _fail(self, health: _Health) -> None:
         """Count a failure; a host with too many of them rests."""

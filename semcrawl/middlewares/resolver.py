@@ -62,3 +62,17 @@ class PublicResolver(CachingThreadedResolver):
             raise DNSLookupError(f"{name} has the private address {address}")
         self._refused.pop(name, None)
         return address
+
+
+def running_resolver() -> PublicResolver | None:
+    """Return the resolver of the running reactor, when it is ours."""
+    from twisted.internet import reactor
+
+    resolver = getattr(reactor, "resolver", None)
+    return resolver if isinstance(resolver, PublicResolver) else None
+
+
+def refused_address(host: str) -> str:
+    """Return the private address for which a name was not resolved; ``""`` if there is none."""
+    resolver = running_resolver()
+    return resolver.refused(host) if resolver is not None else ""

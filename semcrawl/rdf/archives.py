@@ -9,13 +9,14 @@ from __future__ import annotations
 import bz2
 import lzma
 import posixpath
+import re
 import struct
 import tarfile
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from typing import IO, Protocol, cast
+from typing import IO, Protocol, Self, cast
 
 from semcrawl.rdf.compression import Compression, compression_of
 from semcrawl.rdf.streams import Budget, CountedFile, Readable, SafeFile
@@ -23,6 +24,22 @@ from semcrawl.rdf.streams import Budget, CountedFile, Readable, SafeFile
 _MARK = 512
 _ARCHIVES = frozenset({Compression.ZIP, Compression.TAR})
 _ZIP_IN_MEMORY = 32 * 2**20
+#: entries of a tar that say something about the next one, and are read as a whole
+_TAR_EXTENSIONS = frozenset(
+    {
+        tarfile.GNUTYPE_LONGNAME,
+        tarfile.GNUTYPE_LONGLINK,
+        tarfile.XHDTYPE,
+        tarfile.XGLTYPE,
+        tarfile.SOLARIS_XHDTYPE,
+    }
+)
+_LONGEST_EXTENSION = 2**20
+#: where zips say how large their directory is; such marks may overlap
+_ZIP_ENDS = (
+    (re.compile(rb"(?s)(?=PK\x05\x06.{8}(.{4}))"), "<I"),
+    (re.compile(rb"(?s)(?=PK\x06\x06.{36}(.{8}))"), "<Q"),
+)
 
 #: called with the name of a member (empty: not in an archive) and its content
 Visit = Callable[[str, SafeFile], None]
@@ -58,16 +75,19 @@ def _unpack(
         _walk_archive(file, kind, layers, budget, visit, report)
     else:
         try:
-            inner = SafeFile(_decompressor(file, kind), budget)
+            inner = unpacked(file, kind, budget)
         except ImportError:
             report(f"{kind.value} needs the package semcrawl[compression]")
-            return
-        _unpack(inner, posixpath.splitext(name)[0], member, layers + 1, budget, visit, report)
-        if inner.fault:
-            report(f"{member or kind.value}: {inner.fault}")
+        else:
+            _unpack(inner, posixpath.splitext(name)[0], member, layers + 1, budget, visit, report)
     if file.fault:
         report(f"{member or name or 'file'}: {file.fault}")
         file.fault = ""
+
+
+def unpacked(file: SafeFile, kind: Compression, budget: Budget) -> SafeFile:
+    """Return what is compressed in ``file``; raise ``ImportError`` without the package for it."""
+    return SafeFile(_decompressor(file, kind), budget)
 
 
 def _decompressor(file: SafeFile, kind: Compression) -> Readable:
@@ -137,7 +157,9 @@ class _Unpacked:
         while True:
             rest = b""
             if self._decompressor.eof:
-                rest = (self._decompressor.unused_data or self._file.read(1 << 16)).lstrip(b"\0")
+                rest = self._decompressor.unused_data.lstrip(b"\0")
+                while len(rest) < len(self._mark) and (more := self._file.read(1 << 16)):
+                    rest = (rest + more).lstrip(b"\0")  # the mark may be torn
                 if not rest.startswith(self._mark):
                     return b""  # padding, or rubbish that other readers ignore too
                 self._decompressor = self._factory()
@@ -202,8 +224,25 @@ def _walk_archive(
         report(f"{kind.value}: {error or type(error).__name__}")
 
 
+class _TarEntry(tarfile.TarInfo):
+    """Refuses what would fill the memory, and what ``tarfile`` takes for the archive's end."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> Self:
+        try:
+            entry = super().frombuf(buf, encoding, errors)  # type: ignore[arg-type]
+        except tarfile.HeaderError as error:
+            if not buf.strip(b"\0"):  # the end, as it should be
+                raise
+            raise tarfile.ReadError(str(error)) from None
+        if entry.type in _TAR_EXTENSIONS and entry.size > _LONGEST_EXTENSION:
+            raise tarfile.ReadError(f"a header of {entry.size} bytes")
+        return entry
+
+
 def _tar_members(file: SafeFile) -> Iterator[tuple[str, Readable]]:
-    with tarfile.open(fileobj=cast(IO[bytes], file), mode="r|") as archive:
+    stream = cast(IO[bytes], file)
+    with tarfile.open(fileobj=stream, mode="r|", tarinfo=_TarEntry) as archive:
         for entry in archive:
             if entry.isfile():
                 content = archive.extractfile(entry)
@@ -226,8 +265,10 @@ def _zip_members(file: SafeFile, budget: Budget, report: Report) -> Iterator[tup
                     continue
                 try:
                     content = archive.open(entry)
-                except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-                    # encrypted, or packed in a way that is not known; the others may be sound
+                except (zipfile.BadZipFile, RuntimeError, NotImplementedError,
+                        ValueError) as error:  # fmt: skip
+                    # encrypted, packed in a way that is not known, or of a name that cannot be
+                    # read; the others may be sound
                     report(f"{entry.filename}: {error}")
                     continue
                 with content:
@@ -243,12 +284,9 @@ def _guard_directory(file: IO[bytes], max_members: int) -> None:
     """Refuse a zip whose directory, which is read as a whole, is huge."""
     file.seek(max(file.seek(0, 2) - (1 << 17), 0))
     tail = file.read()
-    size = 0
-    end = tail.rfind(b"PK\x05\x06")
-    if end >= 0 and len(tail) >= end + 16:
-        (size,) = struct.unpack_from("<I", tail, end + 12)
-    end = tail.rfind(b"PK\x06\x06")
-    if end >= 0 and len(tail) >= end + 48:
-        (size,) = struct.unpack_from("<Q", tail, end + 40)
-    if size > max(max_members, 1000) * 1024:
+    sizes = [
+        struct.unpack(form, found[1])[0] for end, form in _ZIP_ENDS for found in end.finditer(tail)
+    ]
+    # (0xffffffff: the other mark tells)
+    if any(max(max_members, 1000) * 1024 < size != 0xFFFFFFFF for size in sizes):
         raise ValueError("its directory is too large")

@@ -8,7 +8,7 @@ from typing import Any
 
 from scrapy.http import Response
 
-from semcrawl.bodies import body_file
+from semcrawl.bodies import BODY_FILE, body_file
 from semcrawl.errors import FrontierError
 from semcrawl.isolation import ReadingLost
 from semcrawl.items import EMBEDDED, FetchedFile, FetchOutcome, FetchRecord, RdfDocument
@@ -67,6 +67,9 @@ class DocumentSpider(FocusedSpider):
             if Kind.RDF in (detection.kind, reading.detection.kind):
                 return await self._take_rdf(attempt, response, reading)
             discard(reading)
+            if file is not None and (plain := await self.reader.uncoded(file)) is not file:
+                attempt.meta[BODY_FILE] = plain
+                return await self._read_by_type(attempt, response)
         elif detection.kind is Kind.HTML:
             if file is not None:  # the beginning of a page, however large it may be
                 response = response.replace(body=file.head(self.reader.options.max_in_memory))

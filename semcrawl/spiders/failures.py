@@ -55,7 +55,7 @@ def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
         outcome, why = outcome_of_failure(Failure(error.__cause__))  # type: ignore[no-untyped-call]
         return outcome, f"robots.txt: {why}"[:_MAX_MESSAGE]
     # what Scrapy quotes of Twisted's failures of failures has no end
-    inner = _first_reason(error)
+    inner = first_reason(error)
     text = " ".join(str(inner).split())[:_MAX_MESSAGE]
     message = f"{type(inner).__name__}: {text}"[:_MAX_MESSAGE] if text else type(inner).__name__
     if isinstance(error, AddressRefused):
@@ -76,7 +76,7 @@ def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
     return FetchOutcome.NETWORK_ERROR, message
 
 
-def _first_reason(error: Any) -> Any:
+def first_reason(error: Any) -> Any:
     """Return what broke an answer, out of what Twisted put around it."""
     reasons = getattr(getattr(error, "__cause__", None), "reasons", None)
     return reasons[0].value if isinstance(error, DownloadFailedError) and reasons else error

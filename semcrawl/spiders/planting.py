@@ -69,7 +69,7 @@ class PlantingSpider(Spider):
         settings = crawler.settings
         spider.normalisation = Normalisation(
             presentational=frozenset(
-                name.lower() for name in settings.getlist("SEMCRAWL_URL_DROP_PARAMETERS")
+                name.strip().lower() for name in settings.getlist("SEMCRAWL_URL_DROP_PARAMETERS")
             ),
             https_to_http=settings.getbool("SEMCRAWL_URL_HTTPS_TO_HTTP"),
             drop_www=settings.getbool("SEMCRAWL_URL_DROP_WWW"),
@@ -77,7 +77,7 @@ class PlantingSpider(Spider):
         )
         spider.scope = Scope.parse(
             spider._scope_text or settings.get("SEMCRAWL_SCOPE", "site"),
-            settings.getlist("SEMCRAWL_REDIRECTORS"),
+            [host.strip().lower() for host in settings.getlist("SEMCRAWL_REDIRECTORS")],
         )
         pattern = spider._redis_key or settings.get("REDIS_START_URLS_KEY", "%(name)s:start_urls")
         spider._key_pattern = pattern

@@ -21,6 +21,7 @@ from semcrawl.bodies import BodyFile
 from semcrawl.isolation import ReadingLost, ReadingProcesses
 from semcrawl.items import DocumentError
 from semcrawl.links import ExtractionOptions, Link, extract_links
+from semcrawl.spiders.coding import uncoded
 from semcrawl.spiders.readoptions import read_options
 from semcrawl.spiders.spool import spool_folder
 from semcrawl.urls import Normalisation, normalise
@@ -135,6 +136,10 @@ class Reader:
         if isinstance(body, BodyFile):
             return await asyncio.to_thread(_digest_of_file, body)
         return await self._run(_digest, body, stoppable=True)
+
+    async def uncoded(self, body: BodyFile) -> BodyFile:
+        """Return a body without the coding of its transfer, if it has one that can be undone."""
+        return await asyncio.to_thread(uncoded, body, self.options)
 
     def rdf_links(self, reading: rdf.Reading) -> list[Link]:
         """Return the links of an RDF document under their normalised URLs, each once.

@@ -68,6 +68,18 @@ def test_a_directory_is_asked_for_with_a_slash(folder):
     assert world(folder).body("http://a.example/data/sub/") == b"sub"
 
 
+@pytest.mark.parametrize("path", ["sub", "nothing", "a%00b", "../outside.ttl"])
+def test_what_serves_no_file_has_no_body(folder, path):
+    assert world(folder).body(f"http://a.example/data/{path}") == b""
+
+
+def test_what_is_no_folder_has_no_page_below_it(folder):
+    assert kind(world(folder), "page/")[0] == 404
+    assert kind(world(folder), "/x.ttl")[0] == 200
+    assert world(folder).fetch("http://a.example/data").kind is Kind.HTML
+    assert world(folder).fetch("http://a.example/other").status == 404
+
+
 def test_queries_are_ignored_and_the_document_is_the_same(folder):
     one = world(folder).fetch("http://a.example/data/x.ttl?v=1")
     two = world(folder).fetch("http://www.a.example/data/x.ttl")
@@ -79,6 +91,7 @@ def test_aliases_lead_into_the_folder(folder):
     assert site.hosts == {"a.example", "www.a.example", "w3id.example"}
     assert site.fetch("http://w3id.example/x/x.ttl").kind is Kind.RDF
     assert site.body("http://w3id.example/x/s/") == b"sub"
+    assert site.body("http://w3id.example/x/s") == b"sub"
     assert site.fetch("http://w3id.example/y").status == 404
 
 

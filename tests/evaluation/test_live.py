@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from semcrawl.errors import SemcrawlError
+from semcrawl.evaluation.built import SiteBuilder
 from semcrawl.evaluation.graph import LinkGraph
 from semcrawl.evaluation.live import crawl_live
 from semcrawl.evaluation.simulate import simulate
 from semcrawl.evaluation.thesis import thesis_worlds
 from semcrawl.relevance import STRATEGIES, load_strategy
-from tests.evaluation.worlds import members
+from tests.evaluation.worlds import members, twins
 
 THESIS = {
     "SEMCRAWL_PROMOTE_WAITING": False,
@@ -32,16 +33,31 @@ def hold_against_each_other(graph, name, pages, settings=None):
     assert live.order == offline.order
     assert live.curve == offline.curve
     for one, two in zip(live.fetches, offline.fetches, strict=True):
-        assert (one.label, one.rules, one.parent, one.depth) == (
-            two.label,
-            two.rules,
-            two.parent,
-            two.depth,
-        )
+        for name in ("asked", "label", "rules", "parent", "depth"):
+            assert getattr(one, name) == getattr(two, name)
 
 
 def test_live_and_offline_agree_on_a_small_site():
     hold_against_each_other(LinkGraph(members()), "rules-parents", 100)
+
+
+@pytest.mark.slow
+def test_live_and_offline_agree_on_the_link_that_led_to_a_page():
+    """What is linked itself waits for its own turn, whoever redirects to it meanwhile."""
+    site = SiteBuilder("both.example")
+    home, page, other = site.page("/"), site.page("/new"), site.page("/other")
+    site.link(home, site.moved("/old", "/new"))
+    site.link(home, page)
+    site.link(home, other)
+    site.link(page, site.moved("/back", "/other"))
+    site.link(page, site.moved("/on", "/last"))
+    site.page("/last")
+    hold_against_each_other(LinkGraph(site.build("both")), "breadth-first", 100)
+
+
+@pytest.mark.slow
+def test_live_and_offline_agree_where_pages_are_copies_of_others():
+    hold_against_each_other(LinkGraph(twins()), "learned", 200)
 
 
 @pytest.mark.slow

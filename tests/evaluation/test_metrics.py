@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from semcrawl.evaluation.graph import LinkGraph
 from semcrawl.evaluation.metrics import (
+    LabelFigures,
     RuleFigures,
     RuleTable,
     Truth,
@@ -38,12 +39,14 @@ def test_areas_are_relative_to_the_bound():
 
 def test_requests_until_a_share_is_had():
     assert requests_to([0, 1, 1, 3], 2) == 4
+    assert requests_to([0, 1, 2, 3], 2) == 3
     assert requests_to([0, 1], 2) is None
 
 
 def test_a_harvest_rate_stays_when_the_crawl_has_run_dry():
     assert harvest_rate([1, 1, 2, 2], 2) == 0.5
     assert harvest_rate([1, 1], 100) == 0.5
+    assert harvest_rate([1], 1) == 1
     assert harvest_rate([], 10) == 0
 
 
@@ -65,6 +68,24 @@ def test_labels_are_judged_by_what_the_world_serves(crawled):
         1,
     )
     assert figures[Label.N].precision == 0.5
+
+
+def test_only_what_was_fetched_counts_for_the_precision_of_a_label():
+    graph = LinkGraph(members())
+    run = simulate(graph, load_strategy("rules-parents", THESIS), pages=6, ambiguous_types=())
+    figures = label_figures(run, Truth(graph))
+    assert figures.keys() == {judged[0] for judged in run.judged.values()}
+    for label in figures.keys() - {Label.N}:
+        had = [fetch for fetch in run.fetches if fetch.label is label and fetch.parent]
+        assert figures[label].fetched == sum(fetch.status == 200 for fetch in had)
+    assert any(one.predicted > one.fetched for one in figures.values())
+
+
+def test_where_nothing_was_fetched_no_share_is_told():
+    assert LabelFigures(predicted=2, fetched=0, right=0).precision is None
+    [figures] = RuleTable({"ex1": (Label.R, 2, 0)}).figures().values()
+    assert (figures.confidence, figures.support) == (0, None)
+    assert RuleFigures(Label.R, 0, 0, 1).confidence is None
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,4 @@
+import gzip
 from io import BytesIO
 
 import pytest
@@ -31,9 +32,25 @@ def recording(tmp_path):
 
 def record(path, responses, date="2026-01-01T00:00:00Z"):
     with path.open("wb") as file:
-        writer = warcwriter.WARCWriter(file, gzip=True)
+        writer = warcwriter.WARCWriter(file, gzip=path.suffix != ".warc")
         writer.write_record(writer.create_warcinfo_record("x", {"software": "test"}))
+        writer.write_record(
+            writer.create_warc_record(
+                "dns:a.example", "response", payload=BytesIO(b"1"), warc_content_type="text/dns"
+            )
+        )
         for url, status, headers, body in responses:
+            question = StatusAndHeaders("GET / HTTP/1.1", [("Host", "a")], is_http_request=True)
+            writer.write_record(
+                writer.create_warc_record(
+                    url,
+                    "request",
+                    payload=BytesIO(b""),
+                    length=0,
+                    http_headers=question,
+                    warc_headers_dict={"WARC-Date": "2026-02-01T00:00:00Z"},
+                )
+            )
             http = StatusAndHeaders(f"{status} X", list(headers.items()), protocol="HTTP/1.1")
             response = writer.create_warc_record(
                 url,
@@ -72,6 +89,48 @@ def test_a_recorded_site_is_as_it_was_seen_last(recording, name, second, status)
     again = [(url, second, {"Location": "/"} if second in (301, 302) else {}, b"")]
     record(recording.parent / name, again, "2026-01-02T00:00:00Z")
     assert RecordedWorld.load(find_recording(recording.parent)).fetch(url).status == status
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "zstd"])
+def test_bodies_are_unpacked_however_they_came(tmp_path, coding):
+    page = PAGE * 5000
+    pack = {
+        "gzip": gzip.compress,
+        "br": lambda data: pytest.importorskip("brotli").compress(data),
+        "zstd": lambda data: pytest.importorskip("zstandard").ZstdCompressor().compress(data),
+    }
+    headers = {"Content-Type": "text/html", "Content-Encoding": coding}
+    packed = pack[coding](page)
+    path = tmp_path / "x.warc.gz"
+    record(path, [("http://a.example/", 200, headers, packed), *RESPONSES[3:]])
+    world = RecordedWorld.load([path])
+    assert world.fetch("http://a.example/").kind is Kind.HTML
+    assert world.body("http://a.example/") == page
+    assert world.body("http://a.example/x.ttl") == TURTLE
+
+
+def test_of_answers_of_the_same_second_the_later_one_counts(tmp_path):
+    """A folder that led to its index by name, say: both are asked for by one address here."""
+    path = tmp_path / "x.warc"
+    first = ("http://a.example/", 301, {"Location": "/index.html"}, b"")
+    record(path, [first, ("http://a.example/index.html", 200, {}, PAGE)])
+    assert RecordedWorld.load([path]).fetch("http://a.example/").status == 200
+
+
+def test_an_unpacked_record_cut_off_in_its_body_is_left_out(tmp_path):
+    path = tmp_path / "x.warc"
+    record(path, RESPONSES)
+    path.write_bytes(path.read_bytes()[:-20])
+    world = RecordedWorld.load([path])
+    assert world.fetch("http://b.example/copy").status == 404
+    assert world.body("http://a.example/x.ttl") == TURTLE
+
+
+def test_recordings_are_found_by_their_file_or_their_folder(recording, tmp_path):
+    (tmp_path / "crawl.log").write_text("no recording")
+    assert find_recording(recording) == find_recording(tmp_path) == [recording]
+    assert find_recording(tmp_path / "crawl.log") == []
+    assert find_recording(tmp_path / "nowhere") == []
 
 
 def test_a_record_cut_off_by_a_crash_is_left_out(recording):

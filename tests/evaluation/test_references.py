@@ -18,7 +18,8 @@ def greedy(site, budget):
             if child not in parent:
                 parent[child] = page
                 queue.append(child)
-    fetched, had, curve = set(), set(), []
+    fetched, had = set(), {target for target, depth in site.target_depth.items() if depth == 0}
+    curve = list(range(1, len(had) + 1))
     while len(curve) < budget:
         best = None
         for page in parent:
@@ -50,12 +51,23 @@ def sites(draw):
     subset = st.lists(st.sampled_from(names), unique=True, max_size=4)
     some = st.lists(st.sampled_from(targets), unique=True, max_size=3)
     pages = {name: (draw(subset), draw(some)) for name in names}
-    return SiteMap(("p0",), pages, {}, {})
+    depths = {target: draw(st.integers(0, 2)) for target in targets}
+    return SiteMap(("p0",), pages, {}, depths)
 
 
 @given(sites(), st.integers(1, 40))
 def test_the_bound_is_the_plain_greedy_crawler(site, budget):
     assert omniscient(site, budget) == greedy(site, budget)
+
+
+def test_a_start_that_is_a_target_itself_is_had_by_the_bound():
+    world = members()
+    for starts in (("/hidden.xml",), ("/", "/hidden.xml")):
+        urls = tuple(f"http://members.example{path}" for path in starts)
+        two = type("Two", (type(world),), {"starts": property(lambda self, urls=urls: urls)})
+        site = map_site(LinkGraph(two(world.name, "members.example", world.documents)))
+        curve = omniscient(site, 40)
+        assert (curve[0], curve[-1]) == (1, len(site.target_depth))
 
 
 def test_perfect_links_spends_nothing_on_pages():

@@ -4,11 +4,13 @@ from html.parser import HTMLParser
 
 import pytest
 
+from semcrawl.errors import SemcrawlError
 from semcrawl.evaluation.report import report_page
 from semcrawl.evaluation.results import as_data, checkpoints
+from semcrawl.evaluation.simulate import Fetch, Run
 from semcrawl.evaluation.study import Plan, simulated, study
 from semcrawl.evaluation.worlds import WorldSet
-from semcrawl.relevance import load_strategy
+from semcrawl.relevance import Label, load_strategy
 from tests.evaluation.worlds import barren, members
 
 _VOID = {"meta", "link", "br"}
@@ -124,9 +126,36 @@ def test_only_what_depends_on_the_seed_is_repeated(results):
     assert strategies["random"]["auc_relative"]["count"] == 3
 
 
+def test_a_world_with_more_seeds_counts_no_more_than_others(results):
+    """On the barren one all seeds do the same, and it is run once."""
+    two = results["sets"][0]
+    one, other = (world["strategies"]["random"] for world in two["worlds"])
+    assert (one["seeds"], other["seeds"]) == ([0, 1, 2], [0])
+    rates = [one["harvest_rate"]["mean"], other["harvest_rate"]["mean"]]
+    assert rates[0] > rates[1] == 0
+    average = two["strategies"]["random"]["harvest_curve"][-1]
+    assert average == pytest.approx(sum(rates) / 2)
+
+
 def test_pairs_are_worlds_or_the_seeds_of_one_world(results):
     pairs = [s["comparisons"][0]["pairs"] for s in results["sets"]]
     assert pairs == [1, 3]  # the barren world has no areas
+
+
+def test_pairs_are_of_the_same_seed_where_a_run_failed():
+    """Seed 0 finds nothing, 1 all at once; the runs that failed have no partner."""
+
+    def crawl(graph, name, settings, pages, seed):
+        if (name, seed) in (("one", 1), ("two", 3)):
+            raise SemcrawlError("gone")
+        run = Run(graph.world.name, name, seed, curve=[seed] * pages)
+        run.fetches = [Fetch(f"/{name}/{seed}", "", 200, None, Label.H, (), None, 0)]
+        return run
+
+    plan = Plan(["one", "two"], pages=5, repeat=4)
+    data = as_data(study([WorldSet("set", [members()])], plan, crawl), plan, "offline")
+    [pair] = data["sets"][0]["comparisons"]
+    assert (pair["pairs"], pair["ties"]) == (2, 2)
 
 
 def test_the_bound_is_at_the_top(results):

@@ -4,7 +4,7 @@ from semcrawl.evaluation.graph import LinkGraph
 from semcrawl.evaluation.simulate import simulate
 from semcrawl.relevance import Label, Ranked, load_strategy
 from semcrawl.vocabulary import Kind
-from tests.evaluation.worlds import barren, members
+from tests.evaluation.worlds import barren, members, twins, winding
 
 BASE = "http://members.example"
 
@@ -55,9 +55,43 @@ def test_a_redirect_goes_to_the_front_and_is_learned_with_its_target():
 def test_a_redirect_out_of_the_world_ends_there():
     strategy = Recorder()
     run = simulate(members(), strategy)
-    assert "http://elsewhere.example/" not in run.order
+    assert all(url.startswith(BASE) for url in run.order)
     [outcome] = strategy.of("/away")
     assert (outcome.kind, outcome.duplicate) == (None, False)
+
+
+def test_redirects_in_a_row_are_followed_as_far_as_by_the_crawler():
+    assert simulate(winding(20), Recorder()).requests == 22
+    assert simulate(winding(30), Recorder()).order[-1].endswith("/20")
+
+
+def test_a_copy_of_a_page_is_a_duplicate_even_with_links_of_its_own():
+    strategy = Recorder()
+    simulate(twins(2), strategy)
+    first, second = (
+        next(o for o in strategy.outcomes if o.url.endswith(f"/copy/{n}/")) for n in range(2)
+    )
+    assert (first.duplicate, len(first.new_links)) == (False, 5)
+    assert (second.duplicate, len(second.new_links)) == (True, 5)
+    assert sum(outcome.duplicate for outcome in strategy.outcomes) == 1
+
+
+def test_seeds_that_a_strategy_would_drop_come_before_all_others():
+    class Choosy(Recorder):
+        def rank(self, page, links):
+            group = "all" if page.depth >= 0 or links[0].url.endswith("/news") else None
+            return [Ranked(link, self.label, group) for link in links]
+
+        def values(self):
+            return {"all": 5.0}
+
+    world = members(2)
+    seeds = (f"{BASE}/news", f"{BASE}/")
+    two = type("Two", (type(world),), {"starts": property(lambda self: seeds)})
+    world = two(world.name, "members.example", world.documents)
+    run = simulate(world, Choosy())
+    assert run.order[:2] == [f"{BASE}/", f"{BASE}/news"]
+    assert [fetch.depth for fetch in run.fetches[:3]] == [0, 0, 1]
 
 
 def test_new_links_are_those_that_entered():
@@ -76,6 +110,7 @@ def test_bodies_of_other_types_are_left_unless_the_link_is_labelled_rdf():
     run = simulate(members(), plain, ambiguous_types=())
     [fetch] = [f for f in run.fetches if f.url == f"{BASE}/hidden.xml"]
     assert fetch.filtered
+    assert {f.status for f in run.fetches if f.filtered} == {200}
     assert plain.of("/hidden.xml")[0].kind is None
     assert run.found == 9
     assert simulate(members(), Recorder(Label.R), ambiguous_types=()).found == 10
@@ -126,4 +161,4 @@ def test_the_same_seed_gives_the_same_run(name):
 
 def test_a_world_without_targets_is_crawled_to_its_end():
     run = simulate(barren(), Recorder())
-    assert (run.requests, run.found) == (2, 0)
+    assert (run.requests, run.found, run.error) == (2, 0, "")

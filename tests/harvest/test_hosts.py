@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harvest.runs import harvest, logged
+from harvest.runs import harvest, logged, semcrawl
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.demo.stream import Request, Stream
 
@@ -33,11 +33,16 @@ def test_a_host_that_is_gone_is_not_asked_for_ever(tmp_path: Path, closed_port: 
     assert outcomes["host-down"] + outcomes["network-error"] >= len(seeds)
     assert run.summary["requests"] <= len(seeds) - outcomes["host-down"]
     assert run.err.count("robots.txt") <= 1
+    again = semcrawl("frontier", str(run.folder), "--requeue", folder=run.folder)
+    assert f"{len(seeds)} failed links wait again" in again.out
 
 
 @pytest.mark.slow
 def test_a_name_that_leads_home_is_refused_unless_a_seed_names_it(tmp_path: Path) -> None:
-    """A page that links to numbers which resolve to loopback sends us nowhere."""
+    """A page that links to numbers which resolve to loopback sends us nowhere.
+
+    Neither for pages nor for a robots.txt, and the host does not pass for one that is down.
+    """
     log = tmp_path / "requests.jsonl"
     targets: list[str] = []
 
@@ -46,14 +51,36 @@ def test_a_name_that_leads_home_is_refused_unless_a_seed_names_it(tmp_path: Path
         await out.whole(200, [("Content-Type", "text/html")], links.encode())
 
     with serve(DemoWeb(), log=log, handlers={"127.0.0.1": page, "2130706433": page}) as server:
-        targets.append(f"http://2130706433:{server.port}/secret")
+        targets += [f"http://2130706433:{server.port}/{number}" for number in range(8)]
         seed = f"http://127.0.0.1:{server.port}/"
         run = harvest(
             seed, "--scope", "any", "-s", "SEMCRAWL_CRAWL_DELAY=0", folder=tmp_path / "refused"
         )
-        assert run.outcomes()[targets[0]] == ["address-refused"]
+        refused = {url: set(how) for url, how in run.outcomes().items() if "2130706433" in url}
+        assert refused.keys() > set(targets)
+        assert set.union(*refused.values()) == {"address-refused"}
         assert {line["host"] for line in logged(log)} == {"127.0.0.1"}
         asked = harvest(
             targets[0], "--scope", "any", "-s", "SEMCRAWL_CRAWL_DELAY=0", folder=tmp_path / "asked"
         )
     assert asked.outcomes()[targets[0]] == ["fetched-html"]
+
+
+@pytest.mark.slow
+def test_the_name_of_the_proxy_is_resolved_whatever_its_address(tmp_path: Path) -> None:
+    """A page that links to it does not cut the crawl off."""
+
+    async def pages(request: Request, out: Stream) -> None:
+        links = {"/": "http://2130706433/x", "/x": "http://a.example/later"}
+        body = f'<a href="{links.get(request.path, "#")}">x</a>'.encode()
+        await out.whole(200, [("Content-Type", "text/html"), ("Connection", "close")], body)
+
+    with serve(DemoWeb(), handlers={"a.example": pages, "2130706433": pages}) as server:
+        run = harvest(
+            "http://a.example/",
+            *("--scope", "any", "-s", "SEMCRAWL_CRAWL_DELAY=0"),
+            folder=tmp_path / "out",
+            proxy=f"http://2130706433:{server.port}",
+        )
+    assert run.outcomes()["http://2130706433/x"] == ["fetched-html"]
+    assert run.outcomes()["http://a.example/later"] == ["fetched-html"]

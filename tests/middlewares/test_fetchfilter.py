@@ -52,7 +52,7 @@ def request(label: str = "H") -> Request:
 def test_a_download_is_stopped_by_type_and_label(
     label: str, headers: dict[str, str], stopped: bool
 ) -> None:
-    fetch_filter = Filter(SEMCRAWL_AMBIGUOUS_TYPES=["TEXT/XML"])
+    fetch_filter = Filter(SEMCRAWL_AMBIGUOUS_TYPES="text/x, TEXT/XML")
     assert fetch_filter.stops(request(label), **headers) == stopped
 
 

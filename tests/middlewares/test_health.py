@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest, ResponseDataLossError
+from scrapy.exceptions import (
+    DownloadCancelledError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    ResponseDataLossError,
+)
 from scrapy.http import Request, Response
 from scrapy.utils.test import get_crawler
 
@@ -59,10 +64,11 @@ def test_a_host_rests_after_so_many_failures_in_a_row_and_no_other_does(hosts: H
 
 
 def test_any_answer_ends_the_row(hosts: Hosts) -> None:
-    """An error, and a body that broke off, are answers too."""
+    """An error, and a body that broke off or is too large, are answers too."""
     for answered in (
         lambda: hosts.answer(A, 500),
         lambda: hosts.fail(A, error=ResponseDataLossError()),
+        lambda: hosts.fail(A, error=DownloadCancelledError()),
     ):
         hosts.fail(A, 2)
         answered()
@@ -71,9 +77,12 @@ def test_any_answer_ends_the_row(hosts: Hosts) -> None:
         hosts.answer(A, 200)
 
 
-def test_what_was_not_sent_is_no_failure(hosts: Hosts) -> None:
+def test_what_was_not_sent_is_no_failure_and_no_answer(hosts: Hosts) -> None:
+    hosts.fail(A, 2)
     hosts.fail(A, 9, IgnoreRequest("theirs"))
     assert not hosts.rests(A)
+    hosts.fail(A)
+    assert hosts.rests(A)
 
 
 def test_after_its_rest_one_more_failure_is_enough(hosts: Hosts) -> None:

@@ -4,7 +4,11 @@ import bz2
 import gzip
 import io
 import lzma
+import sys
+import tarfile
+import zipfile
 from collections.abc import Callable
+from hashlib import sha256
 
 import pytest
 
@@ -37,6 +41,8 @@ def brotli(data: bytes) -> bytes:
         (gzip.compress, ""),
         (lambda data: gzip.compress(data[:9000]) + gzip.compress(data[9000:]), ".nt.gz"),
         (lambda data: lzma.compress(data[:9000]) + lzma.compress(data[9000:]), ".nt.xz"),
+        (lambda data: bz2.compress(data[:9000]) + bz2.compress(data[9000:]), ".nt.bz2"),
+        (lambda data: zstd(data[:9000]) + zstd(data[9000:]), ".nt.zst"),
     ],
 )
 def test_compressed_documents_are_read(pack: Callable[[bytes], bytes], suffix: str) -> None:
@@ -44,6 +50,28 @@ def test_compressed_documents_are_read(pack: Callable[[bytes], bytes], suffix: s
     assert (reading.quads, reading.errors) == (1000, [])
     assert reading.detection.format is RdfFormat.N_TRIPLES
     assert reading.nquads == read(LINES, URL + suffix).nquads
+
+
+class Trickle(io.BytesIO):
+    """A file that comes byte by byte."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        return super().read(1 if size else 0)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd])
+@pytest.mark.parametrize("between", [b"", bytes(8)], ids=["", "padded"])
+def test_all_parts_are_read_wherever_the_pieces_of_a_file_end(
+    pack: Callable[[bytes], bytes], between: bytes
+) -> None:
+    """The mark of a part may be torn between two pieces."""
+    if pack is zstd and between:
+        pytest.skip("not of zstd")
+    names = [sha256(b"%d" % number).hexdigest().encode() for number in range(100)]
+    lines = [b"<http://a/%s> <http://b/> 1 .\n" % name for name in names]
+    body = pack(b"".join(lines[:50])) + between + pack(b"".join(lines[50:]))
+    reading = read_stream(Trickle(body), f"{URL}.nt.packed")
+    assert (reading.quads, reading.errors) == (100, [])
 
 
 @pytest.mark.parametrize(
@@ -81,11 +109,17 @@ def spoiled(archive: bytes, field: int) -> bytes:
     return bytes(spoiled)
 
 
+def misnamed(archive: bytes) -> bytes:
+    """A zip whose first member says that its name is UTF-8, and is wrong."""
+    return archive[:6] + b"\x00\x08" + archive[8:].replace(b"a.nt", b"\xe9.nt", 1)
+
+
 @pytest.mark.parametrize(
     "body",
     [
         pytest.param(spoiled(zipped(a_nt=LINES, b_nt=LINES), 6), id="encrypted"),
         pytest.param(spoiled(zipped(a_nt=LINES, b_nt=LINES), 8), id="packed in an unknown way"),
+        pytest.param(misnamed(zipped(a_nt=LINES, b_nt=LINES)), id="of a name that is no UTF-8"),
     ],
 )
 def test_a_member_that_cannot_be_read_costs_no_other(body: bytes) -> None:
@@ -110,6 +144,53 @@ def test_a_cut_archive_keeps_what_was_whole() -> None:
     reading = read(body[: len(body) // 2], URL + ".nt.gz")
     assert 100 < reading.quads < 1000
     assert reading.error_count >= 1
+    assert reading.errors[-1].message.startswith(URL)
+    cut = read(zipped(a_nt_gz=body[: len(body) // 2], b_nt=LINES), URL)
+    assert 1100 < cut.quads < 2000
+    assert cut.errors[-1].message.startswith("a.nt.gz: ")
+
+
+@pytest.mark.parametrize(
+    "break_off",
+    [
+        pytest.param(lambda tar, place: tar[: place + 100], id="cut"),
+        pytest.param(lambda tar, place: tar[:place] + b"X" * 512 + tar[place:], id="broken"),
+    ],
+)
+def test_a_tar_that_breaks_off_between_two_members_is_an_error(
+    break_off: Callable[[bytes, int], bytes],
+) -> None:
+    """Its members before that are kept; the others are not lost without a word."""
+    tar = tarred(a_nt=LINES, b_nt=LINES, c_nt=LINES)
+    reading = read(break_off(tar, tar.index(b"c.nt")), URL)
+    assert (reading.quads, reading.error_count) == (2000, 1)
+    assert "header" in reading.errors[0].message
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE])
+def test_names_in_a_tar_do_not_fill_the_memory(kind: bytes) -> None:
+    """Those are read as a whole, and pack well."""
+    name = tarfile.TarInfo("name")
+    name.type, name.size = kind, 2**21
+    body = name.tobuf() + b"x" * 2**21 + tarred(a_nt=LINES)
+    reading = read(body, URL)
+    assert (reading.quads, reading.error_count) == (0, 1)
+    assert "a header of 2097152 bytes" in reading.errors[0].message
+
+
+@pytest.mark.parametrize("offset", [b"", b"PK\x05\x06"], ids=["told", "hidden"])
+def test_a_zip_with_a_huge_directory_is_not_opened(offset: bytes) -> None:
+    """Nor one that puts the mark of its directory where that would be looked for in vain."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for number in range(20):
+            archive.writestr(f"{number}.nt".rjust(60_000, "x"), b"")
+    body = file.getvalue()
+    end = body.rindex(b"PK\x05\x06") + 16
+    body = body[:end] + offset + body[end + len(offset) :]
+    reading = read(body, URL, None, ReadOptions(max_members=5))
+    assert (reading.members, reading.error_count) == ([], 1)
+    assert "directory is too large" in reading.errors[0].message
 
 
 @pytest.mark.parametrize(
@@ -133,6 +214,24 @@ def test_too_many_members_and_layers_are_left_alone() -> None:
     assert "more than 3 members" in reading.errors[0].message
     nested = gzip.compress(gzip.compress(gzip.compress(gzip.compress(LINES))))
     assert read(nested, URL).error_count == 1
+
+
+def test_an_archive_in_an_archive_is_left_alone() -> None:
+    for inner in (zipped(x_nt=LINES), gzip.compress(tarred(x_nt=LINES))):
+        reading = read(zipped(a_nt=LINES, b_zip=inner), URL)
+        assert reading.quads == 1000
+        assert [error.message for error in reading.errors] == ["b.zip: packed too often"]
+
+
+@pytest.mark.parametrize("package", ["zstandard", "brotli"])
+def test_what_needs_a_package_that_is_missing_says_so(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body, suffix = (zstd(LINES), ".zst") if package == "zstandard" else (brotli(LINES), ".br")
+    monkeypatch.setitem(sys.modules, package, None)
+    reading = read_stream(io.BytesIO(body), f"{URL}.nt{suffix}")
+    assert (reading.quads, reading.error_count) == (0, 1)
+    assert "semcrawl[compression]" in reading.errors[0].message
 
 
 def test_what_is_compressed_is_detected_by_its_mark() -> None:

@@ -20,10 +20,12 @@ pytestmark = pytest.mark.slow
 
 D = "http://d.example"
 TABLE = b"a,b\n" + b"1,2\n" * 10_000
+#: more than fits into memory even when it is packed
+NAMES = b"".join(b"%s\n" % sha256(b"%d" % n).hexdigest().encode() for n in range(1_000))
 LIMIT = 10_000  # bytes
 SITE: dict[str, tuple[str, bytes]] = {
     "/": page("/big.nt", "/big.nt.gz", "/coded.nt", "/all.tar.gz", "/all.zip", "/big.html",
-              "/table.csv", "/cut.nt", "/small.nt"),
+              "/table.csv", "/cut.nt", "/small.nt", "/coded.csv", "/coded.html", "/names.csv"),
     "/big.nt": ("application/n-triples", triples("big", 2_000)),
     "/big.nt.gz": ("application/gzip", gzipped(triples("packed", 20_000))),
     "/coded.nt": ("application/n-triples", gzip.compress(triples("coded", 20_000))),
@@ -35,6 +37,11 @@ SITE: dict[str, tuple[str, bytes]] = {
     "/early.nt": ("application/n-triples", triples("early", 1)),
     "/from-big.nt": ("application/n-triples", triples("late", 1)),
     "/table.csv": ("text/csv", TABLE),
+    "/coded.csv": ("text/csv", gzip.compress(NAMES)),
+    "/names.csv": ("text/csv", gzip.compress(NAMES)),
+    "/coded.html": ("text/html", gzip.compress(page(
+        head='<link rel="alternate" href="/from-coded.nt">', body=NAMES.decode())[1])),
+    "/from-coded.nt": ("application/n-triples", triples("coded-page", 1)),
     "/cut.nt": ("application/n-triples", triples("cut", 2_000)),
     "/small.nt": ("application/n-triples", triples("small", 2)),
 }  # fmt: skip
@@ -47,7 +54,7 @@ async def answer(request: Request, out: Stream) -> None:
         return
     content_type, body = found
     headers = [("Content-Type", content_type)]
-    if request.path == "/coded.nt":
+    if request.path.startswith("/coded."):
         headers.append(("Content-Encoding", "gzip"))
     if request.path == "/cut.nt":
         await out.head(200, [*headers, ("Content-Length", str(len(body)))])
@@ -100,8 +107,15 @@ def test_of_a_page_the_beginning_is_read(run: Run) -> None:
 
 
 def test_files_are_kept_whole(run: Run) -> None:
-    name = sha256(TABLE).hexdigest() + ".csv"
-    assert (run.folder / "files" / name).read_bytes() == TABLE
+    """Without the coding that they had on their way; what was packed before stays so."""
+    for content in (TABLE, NAMES, SITE["/names.csv"][1]):
+        name = sha256(content).hexdigest() + ".csv"
+        assert (run.folder / "files" / name).read_bytes() == content
+
+
+def test_of_a_page_that_came_packed_the_beginning_is_read(run: Run) -> None:
+    assert run.outcomes()[f"{D}/coded.html"] == ["fetched-html"]
+    assert f"{D}/from-coded.nt" in run.documents()
 
 
 def test_their_warc_records_tell_how_they_are_coded(run: Run) -> None:

@@ -55,7 +55,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("heads") / "out"
     handlers = {"heads.example": answer, "long.example": no_rules}
     with serve(DemoWeb(), handlers=handlers) as server:
-        options = ("--fast", "-s", "RETRY_TIMES=0", "-s", "SEMCRAWL_HOST_FAILURES=0")
+        options = ("--fast", "-s", "RETRY_TIMES=0", "-s", "SEMCRAWL_HOST_FAILURES=3")
         return harvest(f"{SITE}/", ASIDE, *options, folder=folder, proxy=server.proxy_url)
 
 

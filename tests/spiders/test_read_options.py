@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
 from semcrawl.errors import UsageError
 from semcrawl.rdf import Embedded, ReadOptions, read
 from semcrawl.spiders.contexts import ContextRules
+from semcrawl.spiders.html import HtmlSpider
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.readoptions import LINK_PRESETS, embedded_kinds, link_properties, read_options
 from semcrawl.targets import Targets, saved_name
@@ -148,3 +150,14 @@ def test_targets_are_read_or_refused(text: str) -> None:
 )
 def test_hosts_that_contexts_may_come_from(hosts: tuple[str, ...], url: str, allowed: bool) -> None:
     assert ContextRules(hosts).allow(url) is allowed
+
+
+def test_lists_in_settings_may_have_spaces_and_capitals() -> None:
+    """As the command line gives them."""
+    settings = {
+        "SEMCRAWL_URL_DROP_PARAMETERS": "sort, View",
+        "SEMCRAWL_REDIRECTORS": "w3id.org, PURL.org",
+    }
+    spider = HtmlSpider.from_crawler(Crawler(HtmlSpider, settings))
+    assert spider.normalisation.presentational == {"sort", "view"}
+    assert spider.scope.redirectors == {"w3id.org", "purl.org"}

@@ -216,6 +216,20 @@ def test_a_large_document_leaves_no_file_behind(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_what_is_read_again_with_its_contexts_leaves_no_file_behind(tmp_path: Path) -> None:
+    content = named(f"{C}/shared.jsonld", "#x")[1]
+    body = zipped(a_nt=triples("big", 200_000), b_jsonld=content)
+    hosts = {
+        "d.example": handler({"/all.zip": ("application/zip", body)}),
+        "contexts.example": handler(CONTEXTS),
+    }
+    with serve(DemoWeb(), handlers=hosts) as server:
+        run = harvest(f"{D}/all.zip", "--fast", folder=tmp_path / "out", proxy=server.proxy_url)
+    assert run.documents() == {f"{D}/all.zip": 200_001}
+    assert [p.name for p in run.folder.rglob("*") if "spool" in p.name] == []
+
+
+@pytest.mark.slow
 def test_contexts_outlast_the_run_that_fetched_them(tmp_path: Path) -> None:
     log = tmp_path / "requests.jsonl"
     hosts = {"d.example": handler(DATA), "contexts.example": handler(CONTEXTS)}

@@ -1,0 +1,40 @@
+"""Bodies on disk without the coding that they had on their way."""
+
+from __future__ import annotations
+
+from semcrawl.bodies import BodyFile
+from semcrawl.rdf import ReadOptions
+from semcrawl.rdf.archives import unpacked
+from semcrawl.rdf.compression import Compression, compression_of
+from semcrawl.rdf.streams import Budget, CountedFile, SafeFile
+
+_CODINGS = {
+    b"gzip": Compression.GZIP,
+    b"x-gzip": Compression.GZIP,
+    b"zstd": Compression.ZSTANDARD,
+}
+_PIECE = 1 << 20
+
+
+def uncoded(body: BodyFile, options: ReadOptions) -> BodyFile:
+    """Unpack a body as its ``Content-Encoding`` says, within the limits of reading.
+
+    What is not packed so, or not whole, is returned as it came.
+    """
+    kind = _CODINGS.get(b",".join(body.codings).strip().lower())
+    budget = Budget(options)
+    packed = SafeFile(CountedFile(body.stream(), budget), budget, counted=False)
+    if kind is None or compression_of(packed.peek(4)) is not kind:
+        return body
+    plain = BodyFile(options.spool_dir)
+    try:
+        content = unpacked(packed, kind, budget)
+        while piece := content.read(_PIECE):
+            plain.write(piece)
+    except ImportError:  # the package for zstd
+        plain.close()
+        return body
+    if content.fault or packed.fault:
+        plain.close()
+        return body
+    return plain

@@ -1,0 +1,45 @@
+"""Which addresses nothing is sent to."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy.http import Request
+from scrapy.utils.test import get_crawler
+
+from semcrawl.middlewares.addresses import PrivateAddressMiddleware
+from semcrawl.scope import Scope
+from semcrawl.spiders.failures import AddressRefused
+
+
+def refuses(url: str, *seeds: str, scope: str = "site", **settings: bool) -> bool:
+    crawler: Any = get_crawler(
+        settings_dict={"SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": False, **settings}
+    )
+    places = Scope.parse(scope)
+    for seed in seeds:
+        places.roots |= Scope.roots_of(seed)
+    crawler.spider = SimpleNamespace(scope=places)
+    try:
+        PrivateAddressMiddleware.from_crawler(crawler).process_request(Request(url))
+    except AddressRefused:
+        return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "url", ["http://10.0.0.1/", "http://[::1]:8080/", "https://localhost/", "http://x.localhost/"]
+)
+def test_private_addresses_are_refused_unless_a_seed_or_the_scope_names_them(url: str) -> None:
+    host = url.split("/")[2]
+    assert refuses(url, "http://a.example/")
+    assert not refuses(url, "http://a.example/", url)
+    assert not refuses(url, "http://a.example/", scope=f"a.example,{host}")
+    assert refuses(url, "http://a.example/", scope="a.example,10.0.0.2")
+    assert not refuses(url, SEMCRAWL_ALLOW_PRIVATE_ADDRESSES=True)
+
+
+def test_public_ones_are_not() -> None:
+    assert not refuses("http://8.8.8.8/", "http://a.example/")
