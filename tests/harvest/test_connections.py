@@ -97,6 +97,38 @@ def test_a_connection_that_an_old_server_keeps_is_used_again(tmp_path: Path) -> 
     assert len(set(handler.answered)) < 11
 
 
+RESETS = 40
+
+
+async def breaking_off(request: Request, out: Stream) -> None:
+    """A page with links to documents that end in a reset of their connection."""
+    if request.path == "/":
+        links = "".join(f'<a href="/cut-{n}.nt">data</a> ' for n in range(RESETS))
+        await out.whole(200, [("Content-Type", "text/html")], links.encode())
+    elif request.path == "/robots.txt":
+        await out.whole(404, [], b"")
+    else:
+        body = b"<http://a.example/b> <http://a.example/p> <http://a.example/c> .\n" * 2000
+        headers = [("Content-Type", "application/n-triples"), ("Content-Length", str(len(body)))]
+        await out.head(200, headers)
+        await out.body(body[: len(body) // 2])
+        out.reset()
+
+
+@pytest.mark.slow
+def test_a_connection_that_is_reset_is_over_at_once(tmp_path: Path) -> None:
+    """And none is waited for until its time is up."""
+    with serve(DemoWeb(), handlers={"cut.example": breaking_off}) as server:
+        run = harvest(
+            *("http://cut.example/", "--fast", "-s", "RETRY_TIMES=0"),
+            *("-s", "SEMCRAWL_HOST_FAILURES=0", "-s", "DOWNLOAD_TIMEOUT=20"),
+            folder=tmp_path / "out",
+            proxy=server.proxy_url,
+        )
+    outcomes = Counter(record["outcome"] for record in run.records)
+    assert outcomes == {"fetched-html": 1, "network-error": RESETS, "fetched-robots": 1}
+
+
 @pytest.mark.slow
 def test_refused_bodies_cost_no_other_request(tmp_path: Path) -> None:
     log = tmp_path / "requests.jsonl"
