@@ -22,6 +22,10 @@ _FEW = 64
 class IndexModel:
     """Predicts q = σ(prior + Σ weights of a link's rows) and learns from soft targets.
 
+    Sums and functions are computed in double precision and then rounded: NumPy adds in the order
+    that suits the processor, and the last digits of links that are worth the same decide which of
+    them is first. So the same crawl is the same everywhere.
+
     ``weights``: all 0 at first, one for each row; written to.
     """
 
@@ -38,9 +42,10 @@ class IndexModel:
         """
         if not len(rows):  # no link, or one that nothing is known of
             return np.zeros(len(starts), np.float32)
-        sums: Floats = np.add.reduceat(self.weights.take(rows), starts)
-        sums += priors
-        return sums
+        sums = np.add.reduceat(self.weights.take(rows), starts, dtype=np.float64)
+        logits: Floats = sums.astype(np.float32)
+        logits += priors
+        return logits
 
     def update(self, rows: Rows, prior: float, observed: float, weight: float) -> None:
         """Make one AdaGrad step of logistic loss towards ``observed`` (0 to 1)."""
@@ -48,7 +53,9 @@ class IndexModel:
             return
         at = rows.astype(np.intp)
         weights, squares = self.weights.take(at), self.squares.take(at)
-        gradient = (sigmoid(prior + float(np.add.reduce(weights))) - observed) * weight
+        gradient = (
+            sigmoid(prior + float(np.add.reduce(weights, dtype=np.float64))) - observed
+        ) * weight
         squares += np.float32(gradient * gradient)
         self.squares[at] = squares
         step = self._rate * gradient * math.sqrt(4 / len(at))
@@ -81,8 +88,9 @@ class Models:
 
         ``rows`` and ``starts`` as in :meth:`IndexModel.logits`.
         """
-        sums: Floats = np.add.reduceat(self._weights.take(rows, axis=1), starts, axis=1)
-        return sigmoids(sums + priors)
+        taken = self._weights.take(rows, axis=1)
+        sums = np.add.reduceat(taken, starts, axis=1, dtype=np.float64)
+        return sigmoids(sums.astype(np.float32) + priors)
 
 
 def sigmoid(logit: float) -> float:
@@ -95,10 +103,10 @@ def sigmoid(logit: float) -> float:
 
 def sigmoids(logits: Floats) -> Floats:
     """:func:`sigmoid` of each."""
-    result: Floats = np.tanh(logits * np.float32(0.5))  # which needs no guard against overflow
+    result = np.tanh(logits.astype(np.float64) * 0.5)  # which needs no guard against overflow
     result += 1
-    result *= np.float32(0.5)
-    return result
+    result *= 0.5
+    return result.astype(np.float32)
 
 
 def page_index(values: NDArray[np.floating], horizon: float = math.inf) -> float:

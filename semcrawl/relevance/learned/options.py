@@ -40,7 +40,7 @@ class LearnedOptions:
     backup_depth: int = 4
     #: a page is worth what its best links bring within so many requests: among pages that bring as
     #: much in the long run, those come first that bring it soon
-    horizon: float = 5.0
+    horizon: float = 3.5
     #: exploration bonus of a link whose cluster, section or subsection nothing was fetched of
     explore_cluster: float = 0.02
     explore_section: float = 0.05

@@ -122,7 +122,7 @@ class WaitingOrder:
         if len(front) <= most:
             return front, -math.inf
         against = -self._table.columns["told"][front]
-        order = against.argpartition(most)
+        order = against.argsort(kind="stable")  # (which of equals are first is not left to chance)
         return front[order[:most]], -against.item(order[most])
 
     def settle(self, numbers: Ids) -> None:

@@ -148,7 +148,7 @@ class Refresh:
         waiting = table.waiting()
         surplus = min(len(waiting), table.size - most * 9 // 10)
         if surplus:
-            worst = np.argpartition(table["told"][waiting], surplus - 1)[:surplus]
+            worst = np.argsort(table["told"][waiting], kind="stable")[:surplus]
             kept[waiting[worst]] = False
         if table.size - surplus > most:
             # so many pages were fetched that the oldest leave too
