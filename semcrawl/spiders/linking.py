@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
-from urllib.parse import urlsplit
 
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
+from semcrawl.hosts import host_of
 from semcrawl.links import (
     Link,
     Page,
@@ -83,7 +83,7 @@ class LinkingSpider(PlantingSpider):
         """
         if not self._allowed_domains:
             return True
-        host = "." + (urlsplit(url).hostname or "")
+        host = "." + host_of(url)
         return any(host.endswith("." + domain) for domain in self._allowed_domains)
 
     async def page_links(self, response: Response, url: str) -> list[Link]:

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from answered_crawl import Crawl
 from frontier_calls import OpenFrontier
 from served_redis import ServedRedis
 
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
+from semcrawl.frontier.contract import QUEUES
 
 
 @pytest.fixture(scope="session")
@@ -69,3 +71,14 @@ async def open_frontier(address: str, prefix: str) -> AsyncIterator[OpenFrontier
 
     async with stack:
         yield opened
+
+
+@pytest.fixture
+async def crawl(
+    embedded: EmbeddedRedis, prefix: str, request: pytest.FixtureRequest
+) -> AsyncIterator[Crawl]:
+    """A crawl whose links the test answers, with the options that its ``param`` names."""
+    crawl = Crawl(str(embedded.socket), f"session-{prefix}", **getattr(request, "param", {}))
+    yield crawl
+    for queue in QUEUES:
+        await crawl.session.detach(queue)

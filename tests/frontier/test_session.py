@@ -1,124 +1,22 @@
-"""A session on a real Redis: budget, redirects, retries, the end."""
+"""A session on a real Redis: budget, redirects, retries, the order of takes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from served_redis import ServedRedis
+from answered_crawl import LIMIT, Crawl
 
-from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
+from semcrawl.frontier import EmbeddedRedis
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.frontier.session import CrawlSession
-from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.links import Link, Page
-from semcrawl.relevance import Outcome, Ranked, Relevance, load_strategy
+from semcrawl.relevance import Outcome, Ranked
 from semcrawl.relevance.contract import Label
 from semcrawl.relevance.orders import BreadthFirst
 from semcrawl.vocabulary import Kind
-
-LIMIT = 10  # seconds until a test counts as hanging
-
-
-class Crawl:
-    """A session whose links are answered by the test."""
-
-    def __init__(
-        self,
-        address: str,
-        prefix: str,
-        strategy: Relevance | None = None,
-        penalty_after: int = 0,
-        worker: str = "w1",
-        lease_time: float = 120.0,
-        **options: object,
-    ) -> None:
-        frontier = RedisFrontier(
-            address, prefix=prefix, worker_id=worker,
-            options=FrontierOptions(
-                lease_time=lease_time, delay=0.0, concurrency=100, penalty_after=penalty_after
-            ),
-        )  # fmt: skip
-        strategy = strategy or load_strategy("breadth-first", {})
-        self.session = CrawlSession(frontier, strategy, SessionOptions(**options))  # type: ignore[arg-type]
-        self.leases: asyncio.Queue[Lease] = asyncio.Queue()
-
-    async def begin(self, *urls: str) -> int:
-        await self.session.attach(
-            "html", deliver=self.leases.put_nowait, plant=lambda raw: None, seed_key="seeds"
-        )
-        new = await self.session.intake.plant([(url, LinkMemo()) for url in urls], "html")
-        self.session.planted("html")
-        return new
-
-    async def fetch(self) -> Lease:
-        lease = await asyncio.wait_for(self.leases.get(), LIMIT)
-        await self.session.starts(lease)
-        return lease
-
-    def finish(self, lease: Lease) -> None:
-        self.session.downloaded(lease)
-        self.session.processed(lease)
-        self.session.acknowledge(lease)
-
-    async def ended(self) -> None:
-        await asyncio.wait_for(self.session.finished.wait(), LIMIT)
-
-
-@pytest.fixture
-async def crawl(
-    embedded: EmbeddedRedis, prefix: str, request: pytest.FixtureRequest
-) -> AsyncIterator[Crawl]:
-    crawl = Crawl(str(embedded.socket), f"session-{prefix}", **getattr(request, "param", {}))
-    yield crawl
-    await crawl.session.detach("html")
-
-
-@pytest.mark.slow
-async def test_a_crawl_that_failed_does_not_wait_for_its_server_again(
-    start_served: Callable[..., ServedRedis], prefix: str
-) -> None:
-    server = start_served()
-    crawl = Crawl(server.url, prefix)
-    await crawl.begin("http://a/")
-    lease = await crawl.fetch()
-    server.kill()
-    crawl.finish(lease)
-    crawl.session.fail("the server is gone")
-    # (patience with the server is five minutes)
-    await asyncio.wait_for(crawl.session.detach("html"), 3 * LIMIT)
-
-
-async def test_what_is_finished_counts_though_what_was_learned_cannot_be_told(
-    served: ServedRedis, prefix: str
-) -> None:
-    """What one key keeps a session from saying at its end stops nothing else that it has to say."""
-    crawl = Crawl(served.url, prefix, load_strategy("learned", {}))
-    await crawl.begin("http://a/", "http://b/")
-    lease, other = await crawl.fetch(), await crawl.fetch()
-    with served.client() as client:
-        client.set(f"{{{prefix}}}:events", "something else")
-        crawl.session.learn(Outcome(lease.entry.url, Kind.HTML, target=False), "html")
-        crawl.finish(lease)
-        await crawl.session.detach("html")
-        assert client.hget(f"{{{prefix}}}:meta", "done") == b"1"
-        assert client.hlen(f"{{{prefix}}}:lease") == 0
-        assert client.hget(f"{{{prefix}}}:hosts:html", other.entry.host) == b"1"
-
-
-async def test_the_crawl_ends_when_all_is_finished(crawl: Crawl) -> None:
-    """Seeds given twice are fetched once, and after the last acknowledgement the crawl is over."""
-    assert await crawl.begin("http://a/", "http://a/", "http://b/") == 2
-    leases = [await crawl.fetch(), await crawl.fetch()]
-    assert {lease.entry.url for lease in leases} == {"http://a/", "http://b/"}
-    assert not crawl.session.finished.is_set()
-    for lease in leases:
-        crawl.finish(lease)
-    await crawl.ended()
-    assert crawl.session.requests == 2
 
 
 @pytest.mark.parametrize("crawl", [{"budget": 3}], indirect=True)
@@ -141,33 +39,6 @@ async def test_a_request_whose_lease_is_lost_before_it_leaves_is_not_sent_and_co
     await crawl.session.frontier.reclaim_all()
     assert not await crawl.session.starts(replace(lease, held=True))
     assert crawl.session.requests == 0
-
-
-async def test_links_that_were_taken_and_not_finished_are_left_at_the_end(crawl: Crawl) -> None:
-    """They go back in when the worker closes."""
-    await crawl.begin("http://a/", "http://b/", "http://c/")
-    leases = [await crawl.fetch() for _ in range(3)]
-    crawl.finish(leases[0])
-    await crawl.session.detach("html")
-    assert crawl.session.outlook.waiting_left == 2
-
-
-async def test_what_is_being_acknowledged_when_a_session_ends_is_not_fetched_again(
-    crawl: Crawl,
-) -> None:
-    await crawl.begin("http://a/")
-    acknowledge, begun = crawl.session.frontier.done, asyncio.Event()
-
-    async def take_long(leases: Sequence[Lease]) -> None:
-        begun.set()
-        await asyncio.sleep(0.05)
-        await acknowledge(leases)
-
-    crawl.session.frontier.done = take_long  # type: ignore[method-assign]
-    crawl.finish(await crawl.fetch())
-    await asyncio.wait_for(begun.wait(), LIMIT)
-    await crawl.session.detach("html")
-    assert crawl.session.outlook.waiting_left == 0
 
 
 class Counting(BreadthFirst):
@@ -351,30 +222,6 @@ async def test_what_is_read_while_the_frontier_is_told_of_something_counts_in_th
         session.frontier.done = acknowledge  # type: ignore[method-assign]
     finally:
         await session.detach("html")
-
-
-class Unsaveable(BreadthFirst):
-    """Has a fault that shows when it is saved."""
-
-    def dump_state(self) -> bytes:
-        raise ValueError("what was learned is odd")
-
-
-async def test_a_strategy_that_cannot_be_saved_costs_no_lease(
-    embedded: EmbeddedRedis, prefix: str
-) -> None:
-    """Leases are prolonged all the same while the crawl goes on, and given back at its end."""
-    crawl = Crawl(str(embedded.socket), prefix, Unsaveable(), lease_time=0.6, save_interval=0.1)
-    try:
-        await crawl.begin("http://a/")
-        lease = await crawl.fetch()
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(crawl.leases.get(), 1.5)
-        assert await crawl.session.frontier.renew([lease]) == [True]
-    finally:
-        await crawl.session.detach("html")
-    assert crawl.session.finished.is_set()
-    assert crawl.session.outlook.waiting_left == 1
 
 
 @pytest.mark.parametrize(

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
-from test_session import LIMIT, Crawl
+from answered_crawl import LIMIT, Crawl
+from served_redis import ServedRedis
 
 from semcrawl.frontier import EmbeddedRedis
+from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.learning import STRATEGY_STATE
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.relevance import Outcome
+from semcrawl.relevance import Outcome, load_strategy
 from semcrawl.relevance.association_rules import AssociationRules
 from semcrawl.relevance.orders import BreadthFirst
 from semcrawl.vocabulary import Kind
 
 #: seconds in which a crawl that is over would have ended
 SOON = 0.3
-
-
-@pytest.fixture
-async def crawl(
-    embedded: EmbeddedRedis, prefix: str, request: pytest.FixtureRequest
-) -> AsyncIterator[Crawl]:
-    crawl = Crawl(str(embedded.socket), f"end-{prefix}", **getattr(request, "param", {}))
-    yield crawl
-    for queue in ("html", "rdf"):
-        await crawl.session.detach(queue)
 
 
 async def attach(crawl: Crawl, queue: str, *, waits: bool = False) -> None:
@@ -163,3 +155,98 @@ async def test_what_was_learned_is_saved_from_time_to_time(
             await asyncio.sleep(0.01)
             saved = await crawl.session.frontier.load(STRATEGY_STATE + "association-rules")
     await crawl.session.detach("html")
+
+
+@pytest.mark.slow
+async def test_a_crawl_that_failed_does_not_wait_for_its_server_again(
+    start_served: Callable[..., ServedRedis], prefix: str
+) -> None:
+    server = start_served()
+    crawl = Crawl(server.url, prefix)
+    await crawl.begin("http://a/")
+    lease = await crawl.fetch()
+    server.kill()
+    crawl.finish(lease)
+    crawl.session.fail("the server is gone")
+    # (patience with the server is five minutes)
+    await asyncio.wait_for(crawl.session.detach("html"), 3 * LIMIT)
+
+
+async def test_what_is_finished_counts_though_what_was_learned_cannot_be_told(
+    served: ServedRedis, prefix: str
+) -> None:
+    """What one key keeps a session from saying at its end stops nothing else that it has to say."""
+    crawl = Crawl(served.url, prefix, load_strategy("learned", {}))
+    await crawl.begin("http://a/", "http://b/")
+    lease, other = await crawl.fetch(), await crawl.fetch()
+    with served.client() as client:
+        client.set(f"{{{prefix}}}:events", "something else")
+        crawl.session.learn(Outcome(lease.entry.url, Kind.HTML, target=False), "html")
+        crawl.finish(lease)
+        await crawl.session.detach("html")
+        assert client.hget(f"{{{prefix}}}:meta", "done") == b"1"
+        assert client.hlen(f"{{{prefix}}}:lease") == 0
+        assert client.hget(f"{{{prefix}}}:hosts:html", other.entry.host) == b"1"
+
+
+async def test_the_crawl_ends_when_all_is_finished(crawl: Crawl) -> None:
+    """Seeds given twice are fetched once, and after the last acknowledgement the crawl is over."""
+    assert await crawl.begin("http://a/", "http://a/", "http://b/") == 2
+    leases = [await crawl.fetch(), await crawl.fetch()]
+    assert {lease.entry.url for lease in leases} == {"http://a/", "http://b/"}
+    assert not crawl.session.finished.is_set()
+    for lease in leases:
+        crawl.finish(lease)
+    await crawl.ended()
+    assert crawl.session.requests == 2
+
+
+async def test_links_that_were_taken_and_not_finished_are_left_at_the_end(crawl: Crawl) -> None:
+    """They go back in when the worker closes."""
+    await crawl.begin("http://a/", "http://b/", "http://c/")
+    leases = [await crawl.fetch() for _ in range(3)]
+    crawl.finish(leases[0])
+    await crawl.session.detach("html")
+    assert crawl.session.outlook.waiting_left == 2
+
+
+async def test_what_is_being_acknowledged_when_a_session_ends_is_not_fetched_again(
+    crawl: Crawl,
+) -> None:
+    await crawl.begin("http://a/")
+    acknowledge, begun = crawl.session.frontier.done, asyncio.Event()
+
+    async def take_long(leases: Sequence[Lease]) -> None:
+        begun.set()
+        await asyncio.sleep(0.05)
+        await acknowledge(leases)
+
+    crawl.session.frontier.done = take_long  # type: ignore[method-assign]
+    crawl.finish(await crawl.fetch())
+    await asyncio.wait_for(begun.wait(), LIMIT)
+    await crawl.session.detach("html")
+    assert crawl.session.outlook.waiting_left == 0
+
+
+class Unsaveable(BreadthFirst):
+    """Has a fault that shows when it is saved."""
+
+    def dump_state(self) -> bytes:
+        raise ValueError("what was learned is odd")
+
+
+async def test_a_strategy_that_cannot_be_saved_costs_no_lease(
+    embedded: EmbeddedRedis, prefix: str
+) -> None:
+    """Leases are prolonged all the same while the crawl goes on, and given back at its end."""
+    crawl = Crawl(str(embedded.socket), prefix, Unsaveable(), lease_time=0.6, save_interval=0.1)
+    try:
+        await crawl.begin("http://a/")
+        lease = await crawl.fetch()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(crawl.leases.get(), 1.5)
+        assert await crawl.session.frontier.renew([lease]) == [True]
+    finally:
+        await crawl.session.detach("html")
+    assert crawl.session.finished.is_set()
+    assert crawl.session.outlook.waiting_left == 1

@@ -1,0 +1,59 @@
+"""A crawl's session without spiders: the test answers its links."""
+
+from __future__ import annotations
+
+import asyncio
+
+from semcrawl.frontier import FrontierOptions, RedisFrontier
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.session import CrawlSession
+from semcrawl.frontier.sessionoptions import SessionOptions
+from semcrawl.relevance import Relevance, load_strategy
+
+LIMIT = 10  # seconds until a test counts as hanging
+
+
+class Crawl:
+    """A session whose links are answered by the test."""
+
+    def __init__(
+        self,
+        address: str,
+        prefix: str,
+        strategy: Relevance | None = None,
+        penalty_after: int = 0,
+        worker: str = "w1",
+        lease_time: float = 120.0,
+        **options: object,
+    ) -> None:
+        frontier = RedisFrontier(
+            address, prefix=prefix, worker_id=worker,
+            options=FrontierOptions(
+                lease_time=lease_time, delay=0.0, concurrency=100, penalty_after=penalty_after
+            ),
+        )  # fmt: skip
+        strategy = strategy or load_strategy("breadth-first", {})
+        self.session = CrawlSession(frontier, strategy, SessionOptions(**options))  # type: ignore[arg-type]
+        self.leases: asyncio.Queue[Lease] = asyncio.Queue()
+
+    async def begin(self, *urls: str) -> int:
+        await self.session.attach(
+            "html", deliver=self.leases.put_nowait, plant=lambda raw: None, seed_key="seeds"
+        )
+        new = await self.session.intake.plant([(url, LinkMemo()) for url in urls], "html")
+        self.session.planted("html")
+        return new
+
+    async def fetch(self) -> Lease:
+        lease = await asyncio.wait_for(self.leases.get(), LIMIT)
+        await self.session.starts(lease)
+        return lease
+
+    def finish(self, lease: Lease) -> None:
+        self.session.downloaded(lease)
+        self.session.processed(lease)
+        self.session.acknowledge(lease)
+
+    async def ended(self) -> None:
+        await asyncio.wait_for(self.session.finished.wait(), LIMIT)
