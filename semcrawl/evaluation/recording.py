@@ -21,7 +21,7 @@ from semcrawl.evaluation.world import REDIRECTS, Answer
 from semcrawl.hosts import netloc_of
 from semcrawl.rdf import ReadOptions, detect
 from semcrawl.rdf.archives import unpacked
-from semcrawl.rdf.compression import Compression
+from semcrawl.rdf.compression import Compression, coding_of
 from semcrawl.rdf.streams import Budget, Readable, SafeFile
 from semcrawl.urls import normalise, path_of, resolve
 
@@ -29,7 +29,7 @@ from semcrawl.urls import normalise, path_of, resolve
 _LASTING = frozenset({200, 301, 308, 404, 410})
 _HEAD = 16_384  # bytes looked at to tell what a body is
 #: codings of the transfer that warcio does not unpack, or not with every version of their library
-_CODINGS = {"br": Compression.BROTLI, "zstd": Compression.ZSTANDARD}
+_UNPACKED_HERE = (Compression.BROTLI, Compression.ZSTANDARD)
 #: ``.open``: a file that a crawl was still writing when it ended
 _ENDINGS = (".warc", ".warc.gz", ".warc.gz.open")
 
@@ -191,19 +191,18 @@ def _answer(record: Any, url: str) -> Answer:
 
 def _content(record: Any) -> Readable:
     """Return the body of a recorded response, unpacked."""
-    coding = (record.http_headers.get_header("Content-Encoding") or "").strip().lower()
-    kind = _CODINGS.get(coding)
-    if kind is not None:
-        record.http_headers.remove_header("Content-Encoding")
-    content: Readable = record.content_stream()
-    if kind is None:
+    kind = coding_of(record.http_headers.get_header("Content-Encoding") or "")
+    if kind not in _UNPACKED_HERE:
+        content: Readable = record.content_stream()
         return content
+    record.http_headers.remove_header("Content-Encoding")
+    content = record.content_stream()
     budget = Budget(ReadOptions())
     try:
         return unpacked(SafeFile(content, budget, counted=False), kind, budget)
     except ImportError:
         raise UsageError(
-            f"a recorded body is coded as {coding}: pip install 'semcrawl[compression]'"
+            f"a recorded body is coded by {kind.value}: pip install 'semcrawl[compression]'"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Marks of compressed bodies and archives."""
+"""Marks and names of compressed bodies and archives."""
 
 from __future__ import annotations
 
@@ -25,6 +25,20 @@ _MARKS: tuple[tuple[bytes, Compression], ...] = (
     (b"PK\x03\x04", Compression.ZIP),
     (b"PK\x05\x06", Compression.ZIP),
 )
+
+
+#: how codings of the transfer are named
+_CODINGS = {
+    "gzip": Compression.GZIP,
+    "x-gzip": Compression.GZIP,
+    "zstd": Compression.ZSTANDARD,
+    "br": Compression.BROTLI,
+}
+
+
+def coding_of(content_encoding: str) -> Compression | None:
+    """Return what a ``Content-Encoding`` names; ``None`` for several, and what is not known."""
+    return _CODINGS.get(content_encoding.strip().lower())
 
 
 def compression_of(head: bytes) -> Compression | None:

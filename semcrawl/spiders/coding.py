@@ -5,14 +5,9 @@ from __future__ import annotations
 from semcrawl.bodies import BodyFile
 from semcrawl.rdf import ReadOptions
 from semcrawl.rdf.archives import unpacked
-from semcrawl.rdf.compression import Compression, compression_of
+from semcrawl.rdf.compression import coding_of, compression_of
 from semcrawl.rdf.streams import Budget, CountedFile, SafeFile
 
-_CODINGS = {
-    b"gzip": Compression.GZIP,
-    b"x-gzip": Compression.GZIP,
-    b"zstd": Compression.ZSTANDARD,
-}
 _PIECE = 1 << 20
 
 
@@ -21,7 +16,7 @@ def uncoded(body: BodyFile, options: ReadOptions) -> BodyFile:
 
     What is not packed so, or not whole, is returned as it came.
     """
-    kind = _CODINGS.get(b",".join(body.codings).strip().lower())
+    kind = coding_of(b",".join(body.codings).decode("latin-1"))
     budget = Budget(options)
     packed = SafeFile(CountedFile(body.stream(), budget), budget, counted=False)
     if kind is None or compression_of(packed.peek(4)) is not kind:
