@@ -33,7 +33,7 @@ class Node:
     links: tuple[Link, ...] = ()
     #: SHA-256 of the body (empty unless HTML or RDF): tells twins under two URLs apart
     digest: bytes = b""
-    #: RDF out of which not one statement can be read
+    #: RDF out of which not one statement can be read, for a fault of its own
     broken: bool = False
 
 
@@ -73,7 +73,8 @@ class LinkGraph:
         digest = sha256(body).digest()
         if answer.kind is Kind.RDF:
             reading = rdf.read(body, url, answer.content_type or None)
-            return Node(answer, (), digest, reading.error_count > 0 and reading.quads == 0)
+            broken = reading.error_count > 0 and not reading.quads and not reading.contexts_needed
+            return Node(answer, (), digest, broken)
         found: Sequence[Link] = extract_links(
             body,
             url,

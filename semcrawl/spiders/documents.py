@@ -133,7 +133,8 @@ class DocumentSpider(FocusedSpider):
         else:
             await self.hand_over(page, links)
         name = _saved_name(response)
-        target = whole and self.targets.include(
+        # (where only its context cannot be had it is RDF all the same)
+        target = (whole or bool(reading.contexts_needed)) and self.targets.include(
             Kind.RDF, record.content_type, url=attempt.url, name=name
         )
         outcome = attempt.outcome(

@@ -1,5 +1,6 @@
 import pytest
 
+from semcrawl.evaluation.built import BuiltWorld, SiteBuilder
 from semcrawl.evaluation.graph import LinkGraph
 from semcrawl.evaluation.simulate import simulate
 from semcrawl.relevance import Label, Ranked, load_strategy
@@ -126,6 +127,28 @@ def test_every_request_counts_and_the_curve_counts_distinct_targets():
 
 def test_the_budget_holds():
     assert simulate(members(), Recorder(), pages=5).requests == 5
+
+
+class Tables(BuiltWorld):
+    """Its RDF is JSON-LD: one document names a context that is not at hand, one is cut off."""
+
+    def body(self, url):
+        if not url.endswith(".json"):
+            return super().body(url)
+        if url.endswith("/cut.json"):
+            return b'{"@context": {}, "'
+        return b'{"@context": "http://contexts.example/c", "name": "x"}'
+
+
+def test_rdf_counts_that_lacks_its_context_and_none_that_is_damaged():
+    site = SiteBuilder("members.example")
+    home = site.page("/")
+    for path in ("/whole.json", "/cut.json"):
+        site.link(home, site.rdf(path, "application/ld+json"))
+    strategy = Recorder()
+    simulate(Tables("tables", "members.example", site.documents), strategy)
+    told = strategy.of("/whole.json") + strategy.of("/cut.json")
+    assert [outcome.target for outcome in told] == [True, False]
 
 
 def test_new_keys_move_waiting_links():

@@ -60,3 +60,25 @@ def test_files_of_a_media_type_come_early(tmp_path: Path) -> None:
     kept = {json.loads(line)["url"] for line in lines}
     assert kept <= {f"{D}{path}" for path in tables}
     assert len(kept) >= 11
+
+
+@pytest.mark.slow
+def test_rdf_whose_context_cannot_be_had_comes_early(tmp_path: Path) -> None:
+    """Without the context not one statement can be read; it is RDF all the same."""
+    things = {f"/things/{n}": page(f"/files/{n}.json") for n in range(WANTED)}
+    context = "http://contexts.example/tables"
+    documents = {
+        f"/files/{n}.json": (
+            "application/json",
+            json.dumps({"@context": context, "tableSchema": {"name": str(n)}}).encode(),
+        )
+        for n in range(WANTED)
+    }
+    run = crawl(tmp_path, site(things | documents), "rdf")
+    outcomes = {
+        record["url"]: record["outcome"]
+        for record in run.records
+        if record["url"].startswith(f"{D}/files/")
+    }
+    assert len(outcomes) >= 11
+    assert set(outcomes.values()) == {"parse-error"}
