@@ -74,7 +74,7 @@ class ReadingProcesses:
     def close(self) -> None:
         """End all processes; what they were at is lost."""
         self._closed = True
-        for child in self._all:
+        for child in tuple(self._all):  # (threads take theirs out)
             child.process.kill()
         while self._idle:
             self._idle.pop().close()
@@ -107,7 +107,7 @@ class ReadingProcesses:
                 isolated.send(child.connection, task, descriptor)
             except OSError:
                 self._end(child)
-                if not used:
+                if not used and not self._closed:
                     raise ReadingLost("no process for reading can be started") from None
             else:
                 return child
@@ -127,6 +127,8 @@ class ReadingProcesses:
             )
         child = _Child(process, ours)
         self._all.append(child)
+        if self._closed:  # by now
+            process.kill()
         return child
 
     def _end(self, child: _Child) -> int:

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from harvest.runs import Run, harvest
 
 from semcrawl.bodies import BodyFile
 from semcrawl.demo import DemoWeb, serve
-from semcrawl.isolation import ReadingProcesses
+from semcrawl.isolation import ReadingLost, ReadingProcesses, _Child
 from semcrawl.links import ExtractionOptions
 from semcrawl.rdf import Reading, ReadOptions, detect, script_bytes
 from semcrawl.spiders.reading import Reader
@@ -145,6 +146,19 @@ def test_a_process_that_dies_costs_its_document_only(reader: Reader) -> None:
     assert [child.process.poll() is not None for child in processes._all] == [True] * len(
         processes._all
     )
+
+
+class EndsMeanwhile(ReadingProcesses):
+    """Those of a crawl that ends while a process is being started."""
+
+    def _start(self) -> _Child:
+        self.close()
+        return super()._start()
+
+
+def test_the_end_of_a_crawl_waits_for_no_reading_that_is_just_being_started() -> None:
+    with pytest.raises(ReadingLost, match="the crawl is at its end"):
+        asyncio.run(EndsMeanwhile(1, 60).run(time.sleep, 20))
 
 
 @pytest.mark.slow
