@@ -27,6 +27,7 @@ from semcrawl.urls import normalise, path_of, resolve
 
 #: statuses that say what is there, or that nothing is
 _LASTING = frozenset({200, 301, 308, 404, 410})
+_ROBOTS = "/robots.txt"
 _HEAD = 16_384  # bytes looked at to tell what a body is
 #: codings of the transfer that warcio does not unpack, or not with every version of their library
 _UNPACKED_HERE = (Compression.BROTLI, Compression.ZSTANDARD)
@@ -54,16 +55,19 @@ class _Place:
     date: str = ""
 
     @property
-    def rank(self) -> tuple[bool, str]:
+    def rank(self) -> tuple[int, str]:
         """Of several responses to one URL the largest counts."""
-        return self.answer.status in _LASTING, self.date
+        if self.answer.status in _LASTING:
+            return 2, self.date
+        return int(self.answer.redirect), self.date
 
 
 class RecordedWorld:
     """The pages of a recorded crawl; what it did not fetch answers 404.
 
-    Of several responses to one URL the last counts that says what is there, or that nothing is: a
-    re-visit's 304 and what may pass do not. Bodies are read from the files when they are asked for.
+    Of several responses to one URL the last counts that says what is there, or that nothing is,
+    else the last that led elsewhere: a re-visit's 304 and what may pass do not. Bodies are read
+    from the files when they are asked for.
     """
 
     def __init__(self, name: str, places: dict[str, _Place], starts: tuple[str, ...]) -> None:
@@ -71,7 +75,9 @@ class RecordedWorld:
         self._places = places
         self._starts = starts
         self._hosts = frozenset(
-            netloc_of(url) for url, place in places.items() if place.answer.status == 200
+            netloc_of(url)
+            for url, place in places.items()
+            if place.answer.status == 200 and path_of(url) != _ROBOTS
         )
 
     @classmethod
@@ -87,7 +93,7 @@ class RecordedWorld:
             try:
                 with path.open("rb") as file:
                     for url, offset, answer, date in _responses(file):
-                        if not first and path_of(url) != "/robots.txt":
+                        if not first and path_of(url) != _ROBOTS:
                             first = url
                         place = _Place(path, offset, answer, date)
                         if url not in places or place.rank >= places[url].rank:
@@ -112,7 +118,7 @@ class RecordedWorld:
     def robots(self, host: str) -> str:
         """Return the robots.txt that was recorded."""
         for scheme in ("http", "https"):
-            url = f"{scheme}://{host}/robots.txt"
+            url = f"{scheme}://{host}{_ROBOTS}"
             if self.fetch(url).status == 200:
                 return self._read(url).decode("utf-8", "replace")
         return ""
