@@ -75,9 +75,12 @@ class AssociationRules(Strategy):
         return (Label.H if html else Label.N), ()
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
-        """Group by label."""
-        self.set_value(label, -1.0 if label is Label.R else -3.0)
-        return label, 0.0
+        """Group by label; a seed goes with the pages, whatever it looks like."""
+        if label is Label.R:
+            self.set_value("R", -1.0)
+            return "R", 0.0
+        self.set_value("H", -3.0)
+        return "H", 0.0
 
     def learn(self, outcome: Outcome) -> None:
         """Count what a fetched document's URL says, with its real type."""

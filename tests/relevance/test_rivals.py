@@ -128,6 +128,23 @@ class TestUrlDistance:
         [ranked] = strategy.rank(PAGE, [Link(link)])
         assert (ranked.label is Label.HR) == (url_distance(link, parent) <= 1)
 
+    def test_labels_have_the_priorities_of_t4(self):
+        """R before HR before H, and seeds with H whatever they look like."""
+        strategy = UrlDistance(THESIS)
+        fetched(strategy, "/show.rdf", Kind.RDF, f"{HOST}/show?id=1")
+        ranked = [rank(strategy, path) for path in ("/x.rdf", "/show?id=2", "/m")]
+        assert [r.label for r in ranked] == [Label.R, Label.HR, Label.H]
+        values = strategy.values()
+        assert [values[r.group] for r in ranked] == [-1, -2, -3]
+        assert rank(strategy, "/seed.xml", element="seed").group == ranked[2].group
+
+    def test_what_an_rdf_document_names_is_judged_by_its_extension_only(self):
+        strategy = UrlDistance(THESIS)
+        fetched(strategy, "/show.rdf", Kind.RDF, f"{HOST}/show.html?id=1")
+        links = [Link(f"{HOST}/show.html?id=2"), Link(f"{HOST}/show?id=2"), Link(f"{HOST}/x.xml")]
+        ranked = strategy.rank(Page(f"{HOST}/me.rdf", rdf=True), links)
+        assert [r.label for r in ranked] == [Label.H, Label.R, Label.N]
+
     def test_pages_that_differ_in_the_query_only_are_alike(self):
         strategy = UrlDistance(THESIS)
         fetched(strategy, "/show.rdf", Kind.RDF, f"{HOST}/show?id=1")
@@ -147,6 +164,34 @@ class TestAssociationRules:
         fetched(strategy, "/people/ann", Kind.HTML)
         assert rank(strategy, "/people/ann.rdf").label is Label.N
         assert rank(strategy, "/people/bob").label is Label.H
+
+    def test_what_is_predicted_goes_first_and_seeds_go_with_the_pages(self):
+        strategy = AssociationRules()
+        fetched(strategy, "/x.rdf", Kind.RDF)
+        rdf, page, named = (rank(strategy, path) for path in ("/y.rdf", "/y", "/y.html"))
+        assert [r.label for r in (rdf, page, named)] == [Label.R, Label.H, Label.H]
+        assert page.group == named.group
+        last = rank(strategy, "/y.xml")
+        values = dict(strategy.values())
+        assert values[rdf.group] > values[page.group] > values[last.group]
+        assert rank(strategy, "/seed.xml", element="seed").group == page.group
+        assert strategy.values() == {}
+
+    def test_a_redirect_teaches_by_the_address_that_it_led_to(self):
+        strategy = AssociationRules(THESIS)
+        strategy.learn(Outcome(f"{HOST}/id/ann", Kind.RDF, True, f"{HOST}/data/ann", status=200))
+        assert strategy.confidence(f"{HOST}/data/bob") == (1, "word data")
+        assert strategy.confidence(f"{HOST}/id/bob") == (0, "")
+
+    def test_the_rule_that_applied_is_explained(self):
+        strategy = AssociationRules(THESIS)
+        fetched(strategy, "/data/x", Kind.RDF)
+        for path, rule in {
+            "/data/y": "word data ⇒ RDF, confidence 1.00",
+            "/y": "none applies",
+        }.items():
+            rows = strategy.explain(PAGE, Link(HOST + path))
+            assert ("association rule", rule) in rows
 
     def test_an_extension_speaks_first(self):
         strategy = AssociationRules(THESIS)

@@ -33,6 +33,7 @@ PAGE = Page(f"{HOST}/")
         (Link(f"{HOST}/x", type="text/turtle; charset=utf-8"), ("ty1", "ty2")),
         (Link(f"{HOST}/x", type="foaf"), ("ty2",)),
         (Link(f"{HOST}/x", title="as application/rdf+xml"), ("ti1",)),
+        (Link(f"{HOST}/x", title="text/rdf+n3"), ("ti1",)),
         (Link(f"{HOST}/x", title="My FOAF"), ("ti2",)),
         (Link(f"{HOST}/x", anchor="text/n3"), ("an1",)),
         (Link(f"{HOST}/x", anchor="RDF version"), ("an2",)),
@@ -101,6 +102,9 @@ def test_what_is_known_to_be_something_else_is_dropped():
     [
         ("/members/member1/", "/members/member2/", ("r1",)),
         ("/members", "/news", ()),
+        ("/a/b/c", "/a/b/d", ("r1",)),
+        ("/a/b/c?x", "/a/b/d?y", ("r1",)),
+        ("/a/b/c", "/x/b/d", ()),
         ("/members/m1", "/members/m1", ("r2",)),
         ("/show?id=1", "/show?id=2", ("r2",)),
         ("/a/b/c", "/a/x/c", ()),
@@ -188,6 +192,28 @@ def test_waiting_links_of_a_learned_shape_rise():
     assert strategy.values() == {waiting.group: -2}
     assert rank(strategy, "/n/3").group == other.group
     learn_parent(strategy, "/m/9")
+    assert strategy.values() == {}
+
+
+def test_shapes_are_folders_of_any_depth_below_the_root():
+    """Where r1 can never hold, nothing rises: pages directly below the root have no shape."""
+    strategy = RulesParents()
+    waiting = [rank(strategy, path) for path in ("/a/b/2", "/a/c/2", "/b", "/")]
+    assert waiting[2].group == waiting[3].group
+    strategy.values()
+    learn_parent(strategy, "/a/b/1")
+    learn_parent(strategy, "/c")
+    assert strategy.values() == {waiting[0].group: -2}
+
+
+def test_pages_that_rdf_names_leave_a_learned_shape_where_it_is():
+    """Such links are H by their extension (T.6), and wait among others that rose."""
+    strategy = RulesParents()
+    waiting = rank(strategy, "/m/2")
+    learn_parent(strategy, "/m/1")
+    assert strategy.values()[waiting.group] == -2
+    [named] = strategy.rank(Page(f"{HOST}/me.rdf", rdf=True), [Link(f"{HOST}/m/3.html")])
+    assert (named.label, named.group) == (Label.H, waiting.group)
     assert strategy.values() == {}
 
 
