@@ -12,7 +12,7 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
 from semcrawl.urls import extension_of, path_of
-from semcrawl.vocabulary import HTML_EXTENSIONS, Kind
+from semcrawl.vocabulary import HTML_EXTENSIONS
 
 #: confidence above which a link is predicted to be RDF
 THRESHOLD = 0.5
@@ -88,7 +88,7 @@ class AssociationRules(Strategy):
             return
         for antecedent in antecedents(outcome.final_url or outcome.url):
             self._fetched[antecedent] += 1
-            self._rdf[antecedent] += outcome.kind is Kind.RDF
+            self._rdf[antecedent] += outcome.wanted
 
     def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
         """Say label, group and the rule that applied."""

@@ -74,6 +74,11 @@ class Outcome:
     #: links of this page that entered the frontier (were neither dropped nor seen before)
     new_links: tuple[Ranked, ...] = ()
 
+    @property
+    def wanted(self) -> bool:
+        """Whether it is what label R stands for: RDF, or another target of this crawl."""
+        return self.target or self.kind is Kind.RDF
+
 
 @runtime_checkable
 class Relevance(Protocol):

@@ -8,7 +8,6 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.parents import KnownParents, Shape, shape_of
 from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
-from semcrawl.vocabulary import Kind
 
 #: values of the labels: minus T.4's priorities, so that larger is better
 _R, _HR, _H = -1.0, -2.0, -3.0
@@ -68,14 +67,14 @@ class RulesParents(Strategy):
 
     def learn(self, outcome: Outcome) -> None:
         """Add the parent of a document that turned out to be RDF to C_HR(t) (T.5, step 3b)."""
-        if outcome.kind is not Kind.RDF or outcome.parent is None:
+        if not outcome.wanted or outcome.parent is None:
             return
         if self._parents.add(outcome.parent) and self.options.promote_waiting:
             self._promote(outcome.parent)
 
     def worth_telling(self, outcome: Outcome) -> bool:
         """Only a parent of RDF teaches anything."""
-        return outcome.kind is Kind.RDF
+        return outcome.wanted
 
     def _promote(self, parent: str) -> None:
         shape = shape_of(parent)

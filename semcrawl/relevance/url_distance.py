@@ -9,7 +9,6 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
 from semcrawl.urls import segments
-from semcrawl.vocabulary import Kind
 
 #: URLs at most so far apart are taken to be alike
 SIMILAR = 1
@@ -70,7 +69,7 @@ class UrlDistance(Strategy):
 
     def learn(self, outcome: Outcome) -> None:
         """Keep the parent of a document that turned out to be RDF."""
-        if outcome.kind is Kind.RDF and outcome.parent is not None:
+        if outcome.wanted and outcome.parent is not None:
             self._parents.setdefault(_place(outcome.parent), outcome.parent)
 
     def dump_state(self) -> bytes:

@@ -92,6 +92,17 @@ def test_random_order_follows_from_seed_and_url():
     assert all(0 <= r.key < 1 for r in Random().rank(PAGE, links))
 
 
+@pytest.mark.parametrize("strategy_class", [UrlDistance, AssociationRules])
+def test_other_targets_teach_as_rdf_does(strategy_class):
+    strategy = strategy_class(RuleOptions(target_extensions=frozenset({"csv"})))
+    strategy.learn(
+        Outcome(f"{HOST}/1.csv", Kind.OTHER, True, parent=f"{HOST}/show?id=1", status=200)
+    )
+    assert rank(strategy, "/2.csv").label is Label.R
+    if strategy_class is UrlDistance:
+        assert rank(strategy, "/show?id=2").label is Label.HR
+
+
 @pytest.mark.parametrize("seed", ["x", 1 << 70])
 def test_a_seed_that_is_none_is_refused(seed):
     with pytest.raises(UsageError, match="SEMCRAWL_RANDOM_SEED"):

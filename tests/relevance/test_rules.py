@@ -183,6 +183,17 @@ def test_only_rdf_documents_teach_their_parents():
     assert rank(strategy, "/m/2").label is Label.H
 
 
+def test_other_targets_teach_their_parents_too():
+    """A crawl for tables learns which pages have tables."""
+    strategy = RulesParents(RuleOptions(target_extensions=frozenset({"csv"})))
+    waiting = rank(strategy, "/m/2")
+    table = Outcome(f"{HOST}/m/1.csv", Kind.OTHER, True, parent=f"{HOST}/m/1")
+    assert strategy.worth_telling(table)
+    strategy.learn(table)
+    assert rank(strategy, "/m/3").label is Label.HR
+    assert strategy.values()[waiting.group] == -2
+
+
 def test_waiting_links_of_a_learned_shape_rise():
     """A group of H links gets the value of HR when a parent of its shape is learned."""
     strategy = RulesParents()
