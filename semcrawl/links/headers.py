@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from semcrawl.links.model import Link
 from semcrawl.links.texts import fold
-from semcrawl.urls import DEFAULT_NORMALISATION, Normalisation, resolve
+from semcrawl.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, resolve
 from semcrawl.vocabulary import HTML_MEDIA_TYPES, RDF_MEDIA_TYPES
 
 #: what is read of one header (characters)
@@ -52,6 +52,7 @@ def header_links(
             title=fold(parameters.get("title", "")),
             type=fold(parameters.get("type", "")).lower(),
             rel=fold(parameters.get("rel", "")).lower(),
+            index=dropped_index(match[1]) if target[-1] == "/" else "",
         )
 
 

@@ -24,7 +24,7 @@ from semcrawl.links import ExtractionOptions, Link, extract_links
 from semcrawl.spiders.coding import uncoded
 from semcrawl.spiders.readoptions import read_options
 from semcrawl.spiders.spool import spool_folder
-from semcrawl.urls import Normalisation, normalise
+from semcrawl.urls import Normalisation, dropped_index, normalise
 from semcrawl.vocabulary import Kind, RdfFormat
 
 T = TypeVar("T")
@@ -157,6 +157,7 @@ class Reader:
                     predicate=found.predicate,
                     tag_path=f"rdf/{found.position}/{_local_name(found.predicate)}",
                     position=len(links),
+                    index=dropped_index(found.iri) if url[-1] == "/" else "",
                 )
         return list(links.values())
 

@@ -109,7 +109,7 @@ def read_planted(raw: str, options: Normalisation = DEFAULT_NORMALISATION) -> Pl
     try:
         data = json.loads(text)
         meta = data.get("meta") or {}
-        url = seed_url(str(data["url"]), options)
+        url, index = seed_url(str(data["url"]), options), dropped_index(str(data["url"]))
         parent = meta.get("parent")
         _ = urlsplit(str(parent or "")).port  # strategies will take it apart
         texts = meta.get("link") or {}
@@ -121,9 +121,9 @@ def read_planted(raw: str, options: Normalisation = DEFAULT_NORMALISATION) -> Pl
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise UsageError(f"not a seed: {text[:200]!r}") from None
     if parent is None:
-        return Planted(Link(url, element="seed"), None, roots)
+        return Planted(Link(url, element="seed", index=index), None, roots)
     page = Page(str(parent), max(0, depth - 1), bool(meta.get("rdf")))
-    return Planted(replace(Link(url), **link_texts), page, roots, barren)
+    return Planted(replace(Link(url, index=index), **link_texts), page, roots, barren)
 
 
 def by_page(planted: Sequence[Planted]) -> dict[tuple[Page | None, int], list[Link]]:

@@ -63,6 +63,15 @@ def test_a_bare_address_in_a_list_is_a_seed_that_remembers_its_index() -> None:
     assert read_planted(" http://A.org/index.html\n") == Planted(seed)
 
 
+def test_so_do_those_in_json() -> None:
+    url = '"url": "http://A.org/index.html"'
+    seed = Link("http://a.org/", element="seed", index="index.html")
+    assert read_planted(f"{{{url}}}") == Planted(seed)
+    link = Link("http://a.org/", index="index.html")
+    parent = '"meta": {"parent": "http://a.org/x"}'
+    assert read_planted(f"{{{url}, {parent}}}") == Planted(link, Page("http://a.org/x", 0))
+
+
 @pytest.mark.parametrize("meta", ["", ', "meta": null', ', "meta": {"depth": 3}'])
 def test_json_without_a_parent_is_a_seed(meta: str) -> None:
     """As scrapy-redis's own producers write it."""
