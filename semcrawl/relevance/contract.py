@@ -47,6 +47,9 @@ class Ranked:
     key: float = 0.0
     #: names of the rules that held (``ex1``, ``an2``, ``r1`` …), in a fixed order
     rules: tuple[str, ...] = ()
+    #: numbers behind the judgement, for the strategy to be told again when it learns of the link,
+    #: in whichever worker
+    judged: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import zlib
 from typing import Any
 
@@ -13,7 +14,7 @@ from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.vocabulary import Kind
 
 #: changes with the layout; an event of another version is refused
-VERSION = 1
+VERSION = 2
 #: events longer than this many bytes are compressed
 _WORTH_COMPRESSING = 512
 #: largest event that is unpacked, in bytes
@@ -91,10 +92,12 @@ def _packed(ranked: Ranked) -> list[Any]:
         for i, (name, default) in enumerate(zip(_LINK_FIELDS, _LINK_DEFAULTS, strict=True))
         if (value := getattr(ranked.link, name)) != default
     }
-    return [link, str(ranked.label), ranked.group, ranked.key, ranked.rules]
+    return [link, str(ranked.label), ranked.group, ranked.key, ranked.rules, ranked.judged]
 
 
 def _unpacked(fields: list[Any]) -> Ranked:
-    link, label, group, key, rules = fields
+    link, label, group, key, rules, judged = fields
+    if not all(map(math.isfinite, judged)):
+        raise ValueError("a judgement is no number")
     named = {_LINK_FIELDS[i]: value for i, value in link.items() if 0 <= i < len(_LINK_FIELDS)}
-    return Ranked(Link(**named), Label(label), group, key, tuple(rules))
+    return Ranked(Link(**named), Label(label), group, key, tuple(rules), tuple(judged))

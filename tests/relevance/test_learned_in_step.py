@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Outcome
 from semcrawl.relevance.learned import Learned
+from semcrawl.relevance.learned.judging import Judgement
 from semcrawl.relevance.wire import decode_event, encode_event
 from semcrawl.vocabulary import Kind
 
@@ -84,6 +86,24 @@ def test_a_link_that_is_not_new_says_nothing_of_the_others_of_its_page() -> None
     tell(read(one, 0, PAGES[2:4]), one, two)
     outcome = read(one, 2, ["http://www.a.example/www", "http://a.example/www"])
     tell(replace(outcome, new_links=outcome.new_links[1:]), one, two)
+    assert one.dump_state() == two.dump_state()
+
+
+def test_links_are_learned_of_as_they_were_judged_when_their_page_was_read() -> None:
+    """Whatever was learned in between: the frontier goes by what was said first."""
+    one, two = pair()
+    tell(read(one, 0, PAGES[2:4]), one, two)
+    waiting = read(one, 2, LINKS[-1:])
+    said = [r.judged for r in waiting.new_links]
+    for number in (3, 1):
+        tell(read(two, number, [f"http://a.example/x/{number}{i}" for i in range(5)]), two, one)
+    tell(waiting, one, two)
+    again = [r.judged for r in two.rank(Page(PAGES[2], 1), [Link("http://b.example/q/2")])]
+    assert said != again
+    for worker in (one, two):
+        (known,) = worker.rank(Page(PAGES[4], 1), [Link(LINKS[-1])])
+        index = said[0][Judgement._fields.index("indexes")]
+        assert -known.key == pytest.approx(index)
     assert one.dump_state() == two.dump_state()
 
 

@@ -1,5 +1,7 @@
 """Outcomes on the wire."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,9 +16,11 @@ LINKS = st.builds(
     Link, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, st.integers(0, 9999), TEXT
 )
 RULES = st.lists(TEXT, max_size=3).map(tuple)
+NUMBERS = st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=5).map(tuple)
 RANKED = st.builds(
-    Ranked, LINKS, st.sampled_from(Label), st.none() | TEXT, st.floats(allow_nan=False), RULES
-)
+    Ranked, LINKS, st.sampled_from(Label), st.none() | TEXT, st.floats(allow_nan=False), RULES,
+    NUMBERS,
+)  # fmt: skip
 OUTCOMES = st.builds(
     Outcome, TEXT, st.none() | st.sampled_from(Kind), st.booleans(), TEXT, st.none() | TEXT,
     st.integers(0, 99), st.none() | st.integers(100, 599), st.sampled_from(Label), RULES, TEXT,
@@ -40,6 +44,15 @@ def test_an_event_cut_short_is_refused(outcome, cut):
     event = encode_event(outcome)
     with pytest.raises(ValueError, match="not an outcome"):
         decode_event(event[: max(0, len(event) - 1 - cut)])
+
+
+@pytest.mark.parametrize("judged", [(math.nan,), (0.5, math.inf), ("0.5",), 0.5])
+def test_a_judgement_that_is_no_numbers_is_refused(judged):
+    link = Ranked(Link("http://a.example/"), Label.H, "a", judged=judged)
+    with pytest.raises(ValueError, match="not an outcome"):
+        decode_event(
+            encode_event(Outcome("http://a.example/", Kind.HTML, False, new_links=(link,)))
+        )
 
 
 def test_many_links_with_common_parts_stay_small():

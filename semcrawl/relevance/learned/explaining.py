@@ -24,7 +24,7 @@ def evidence(
     ``named``: its features with their rows of the weight table.
     """
     rows = [("prior", f"{facts.signs.prior:+.2f} logits")]
-    if memory.judge.has_twin(memory.table, url):
+    if memory.judge.any_known(memory.table, facts.twins):
         penalty = memory.options.twin_penalty
         rows.append(("against", f"{-penalty:+.2f} page known under another address"))
     host = memory.hosts.numbers.get(facts.host, NO_HOST)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -15,7 +14,7 @@ from semcrawl.links import Link
 from semcrawl.relevance.learned.folders import Folder, Folders
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.parts import LinkParts, tags_of
-from semcrawl.relevance.learned.places import LONGEST, SeedFolders
+from semcrawl.relevance.learned.places import LONGEST, SeedFolders, twin_addresses
 from semcrawl.relevance.learned.prior import LinkSigns
 from semcrawl.relevance.learned.targets import TargetSigns
 from semcrawl.relevance.learned.words import FOLDED, fold_digits
@@ -77,6 +76,8 @@ class LinkFacts(NamedTuple):
     #: never to be fetched
     dropped: bool
     signs: LinkSigns
+    #: other addresses under which the same page may be known
+    twins: list[str]
 
 
 class FeatureMaker:
@@ -100,26 +101,25 @@ class FeatureMaker:
         signs = LinkSigns.of(link, parts, self._targets)
         if link.element != "seed" and (signs.useless or not parts.readable):
             row = np.array([self._rows["1"][""]], np.uint32)
-            return LinkFacts(row, ("", "", ""), parts.host, True, signs)
+            return LinkFacts(row, ("", "", ""), parts.host, True, signs, [])
         folder, markup, tables = parts.folder, self._markup(link), self._rows
         if folder.rows is None:
             folder.rows = self._rows_of(self._folder_tokens(folder))
         own = [tables[topic][t] for topic, tokens in self._own_tokens(link, parts) for t in tokens]
         rows = {*folder.rows, *markup.rows, *self._form(parts), *own}
         return LinkFacts(
-            np.frombuffer(array("I", rows), np.uint32),
-            _groups(parts, markup.shape),
+            np.fromiter(rows, np.uint32, len(rows)),
+            (
+                f"{markup.shape} {parts.host} {len(parts.folders)} {parts.extension} "
+                f"{parts.trailing}",
+                folder.section,
+                folder.subsection,
+            ),
             parts.host,
             False,
             signs,
+            twin_addresses(link.url),
         )
-
-    def forget(self) -> None:
-        """Keep the memory of rows bounded; to be called from time to time."""
-        tables: list[dict[Any, Any]] = [*self._rows.values(), self._markups, self._forms]
-        for table in tables:
-            if len(table) > _CACHE_SIZE:
-                table.clear()
 
     def named(self, link: Link, page_folder: str, seeds: SeedFolders) -> list[tuple[str, int]]:
         """Every feature by name with its row, in the order of making (for explanations)."""
@@ -145,6 +145,8 @@ class FeatureMaker:
         key = (link.tag_path, link.type, link.rel, link.predicate)
         markup = self._markups.get(key)
         if markup is None:
+            if len(self._markups) >= _CACHE_SIZE:
+                self._markups.clear()
             rows = self._rows_of(self._markup_tokens(link))
             markup = self._markups[key] = _Markup(tags_of(link)[1], rows)
         return markup
@@ -154,6 +156,8 @@ class FeatureMaker:
         key = (parts.extension, parts.ending, parts.way, len(parts.segments))
         rows = self._forms.get(key)
         if rows is None:
+            if len(self._forms) >= _CACHE_SIZE:
+                self._forms.clear()
             rows = self._forms[key] = self._rows_of(self._form_tokens(parts))
         return rows
 
@@ -243,19 +247,11 @@ class _Rows(dict[str, int]):
     def __missing__(self, token: str) -> int:
         if self._folds and token.isdecimal():
             return self._number  # not remembered: there are as many numbers as one likes
+        if len(self) >= _CACHE_SIZE:
+            self.clear()
         folded = fold_digits(token) if self._folds else token
         if folded != token:
             row = self[token] = self[folded]
             return row
         row = self[token] = crc32(token.encode("utf-8", "replace"), self._salt) & self._mask
         return row
-
-
-def _groups(parts: LinkParts, shape: str) -> tuple[str, str, str]:
-    """Names of the link's cluster, section and subsection."""
-    host, folders = parts.host, parts.folders
-    return (
-        f"{shape} {host} {len(folders)} {parts.extension} {parts.trailing}",
-        f"{host}/{folders[0] if folders else ''}",
-        f"{host}/{'/'.join(folders[:2])}",
-    )

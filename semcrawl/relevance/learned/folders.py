@@ -16,7 +16,9 @@ _REMEMBERED = 20_000
 class Folder:
     """A folder of a host: what the links into it have in common."""
 
-    __slots__ = ("host", "names", "rows", "segments", "text", "within", "words")
+    __slots__ = (
+        "host", "names", "rows", "section", "segments", "subsection", "text", "within", "words",
+    )  # fmt: skip
 
     def __init__(self, host: str, path: str, root: str) -> None:
         self.host = host
@@ -29,6 +31,9 @@ class Folder:
         #: digits folded, identifiers turned into ``#``
         self.names = [folded_name(s) for s in self.segments]
         self.words = words_of(path)
+        #: what exploration counts fetches by: the first folder on the host, and the first two
+        self.section = f"{host}/{'/'.join(self.names[:1])}"
+        self.subsection = f"{host}/{'/'.join(self.names[:2])}"
         #: rows of the features that go with the folder, for who makes them
         self.rows: tuple[int, ...] | None = None
 

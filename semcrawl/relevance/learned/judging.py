@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from zlib import crc32
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.model import Floats, Models
 from semcrawl.relevance.learned.options import LearnedOptions
-from semcrawl.relevance.learned.places import twin_addresses
 from semcrawl.relevance.learned.prior import BASE
 from semcrawl.relevance.learned.table import FAILED, LinkTable
 
@@ -34,15 +33,17 @@ class Judgement(NamedTuple):
     #: probability of being a target itself
     likely: Floats
 
-    def of(self, rows: Sequence[int]) -> Judgement:
-        """What is known of some of the links, in this order."""
-        return Judgement(
-            self.priors[rows],
-            self.target_priors[rows],
-            self.twins[rows],
-            self.indexes[rows],
-            self.likely[rows],
-        )
+    def each(self) -> Iterator[tuple[float, ...]]:
+        """Numbers of every link, for :meth:`together`."""
+        return zip(*(column.tolist() for column in self), strict=True)
+
+    @classmethod
+    def together(cls, links: Sequence[tuple[float, ...]]) -> Self | None:
+        """The judgement of links by the numbers of each; ``None`` if they are not known of all."""
+        if any(len(numbers) != len(cls._fields) for numbers in links):
+            return None
+        priors, target_priors, twins, indexes, likely = np.array(links, np.float32).T
+        return cls(priors, target_priors, twins != 0, indexes, likely)
 
 
 class Judge:
@@ -75,16 +76,19 @@ class Judge:
             jitter = self._jitters[place] = self._options.jitter * noise
         return jitter
 
-    def has_twin(self, table: LinkTable, url: str, beside: Set[str] = frozenset()) -> bool:
-        """Whether the page behind a URL seems to be known under another address.
+    def any_known(
+        self, table: LinkTable, twins: Sequence[str], beside: Set[str] = frozenset()
+    ) -> bool:
+        """Whether a page seems to be known under one of these addresses.
 
         ``beside``: further addresses, known as of this moment.
         """
-        ids, flags, twins = table.ids, table.columns["flags"], twin_addresses(url)
+        ids = table.ids
         if not beside.isdisjoint(twins):
             return True
         if ids.keys().isdisjoint(twins):
             return False
+        flags = table.columns["flags"]
         return any(not flags[ids[twin]] & FAILED for twin in twins if twin in ids)
 
     def of(self, table: LinkTable, urls: Sequence[str], facts: Sequence[LinkFacts]) -> Judgement:
@@ -92,8 +96,8 @@ class Judge:
         if not facts:
             return Judgement(_NOTHING, _NOTHING, np.zeros(0, bool), _NOTHING, _NOTHING)
         found, beside = [], set[str]()
-        for url in urls:
-            found.append(self.has_twin(table, url, beside))
+        for url, about in zip(urls, facts, strict=True):
+            found.append(self.any_known(table, about.twins, beside))
             beside.add(url)
         twins, priors = np.array(found), self._priors(facts)
         priors[0] -= np.float32(self._options.twin_penalty) * twins

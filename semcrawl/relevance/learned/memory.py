@@ -68,11 +68,6 @@ class CrawlMemory:
 
     # -- links come in
 
-    @property
-    def age(self) -> tuple[int, int]:
-        """What is the same as long as judgements stay the same."""
-        return self.fetches, self.table.size
-
     def add(
         self,
         urls: Sequence[str],
@@ -83,8 +78,8 @@ class CrawlMemory:
     ) -> range:
         """Put new links of one page in the table, waiting; return their numbers.
 
-        ``told``: what the frontier believes them to be worth. ``judged``: what :attr:`judge`
-        would say.
+        ``told``: what the frontier believes them to be worth. ``judged``: how they were judged when
+        their page was read, which the frontier went by.
         """
         if not urls:
             return range(self.table.size, self.table.size)

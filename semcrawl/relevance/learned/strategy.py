@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,12 +16,12 @@ from semcrawl.relevance.learned import expecting
 from semcrawl.relevance.learned.answering import NO_HOST
 from semcrawl.relevance.learned.explaining import evidence
 from semcrawl.relevance.learned.features import FeatureMaker, LinkFacts
+from semcrawl.relevance.learned.judging import Judgement
 from semcrawl.relevance.learned.keeping import content_of, take_over
 from semcrawl.relevance.learned.memory import CrawlMemory
 from semcrawl.relevance.learned.model import Floats
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.places import SeedFolders, folder_of
-from semcrawl.relevance.learned.recent import RecentJudgements
 from semcrawl.relevance.learned.state import pack, unpack
 from semcrawl.relevance.learned.table import DONE, NONE
 from semcrawl.relevance.learned.targets import TargetSigns
@@ -29,7 +29,9 @@ from semcrawl.relevance.rules import relevancy_inside_rdf, relevancy_r
 from semcrawl.vocabulary import Kind
 
 #: descriptions of links that were ranked but not yet learned of
-_REMEMBERED = 50_000
+_REMEMBERED = 20_000
+#: links in flight that nothing was told of yet, at most
+_EARLY = 50_000
 #: from this probability on a link is labelled R; where only a look inside can tell, from the other
 _LIKELY_TARGET = 0.5
 _WORTH_A_LOOK = 0.1
@@ -49,8 +51,9 @@ class Learned:
         self._maker = FeatureMaker(self.options, TargetSigns.parse(self.options.targets))
         self._memory = CrawlMemory(self.options)
         self._seeds = SeedFolders()
-        self._described: OrderedDict[Hashable, LinkFacts] = OrderedDict()
-        self._judged = RecentJudgements()
+        #: … by identity: the other workers know a link as it is on the page whose worker put it
+        #: in, so that what this one saw under that address elsewhere must not count
+        self._described: OrderedDict[int, tuple[Link, LinkFacts]] = OrderedDict()
         self._in_step = False
         #: links in flight that nothing was told of yet: seeds, and links of a page that is
         #: learned from a moment later
@@ -118,14 +121,14 @@ class Learned:
         if not new:
             return range(0)
         found = [r.link for r in new.values()]
-        keys = self._keys(page, found)
-        facts = self._facts(page, found, keys)
+        facts = self._facts(page, found)
         told = np.fromiter((-r.key for r in new.values()), np.float32, len(new))
-        children = memory.add(list(new), facts, number, told, self._judged.pop(keys, memory.age))
-        for child, url, key in zip(children, new, keys, strict=True):
-            self._described.pop(key, None)
-            if url in self._early:
-                self._early.remove(url)
+        judged = Judgement.together([r.judged for r in new.values()])
+        children = memory.add(list(new), facts, number, told, judged)
+        for child, link in zip(children, found, strict=True):
+            self._described.pop(id(link), None)
+            if link.url in self._early:
+                self._early.remove(link.url)
                 memory.taken(child)
         return children
 
@@ -135,7 +138,7 @@ class Learned:
             number = self._memory.table.ids.get(url)
             if number is not None:
                 self._memory.taken(number)
-            elif len(self._early) < _REMEMBERED:
+            elif len(self._early) < _EARLY:
                 self._early.add(url)
 
     def values(self) -> Mapping[str, float]:
@@ -153,19 +156,19 @@ class Learned:
 
     def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
         """Rows: label, index, bonus, prior, and the features that weigh most either way."""
-        keys = self._keys(page.url, [link])
-        (facts,) = self._facts(page.url, [link], keys)
+        (facts,) = self._facts(page.url, [link])
         if facts.dropped:
             return [("dropped", "its address, type or rel is never a page's or a target's")]
-        index, target, scores = self._judge([link], [facts], keys)
-        label = self._label(page, link, facts, float(index[0]), float(target[0]))
+        judged, index, scores = self._judge([link], [facts])
+        target = float(judged.likely[0])
+        label = self._label(page, link, facts, float(index[0]), target)
         named = self._maker.named(link, folder_of(page.url), self._seeds)
         return [
             ("label", str(label)),
             ("rules", " ".join(relevancy_r(link)[1]) or "none holds"),
             ("index", f"{index[0]:.3f} targets per request"),
             ("exploration bonus", f"{scores[0] - index[0]:.3f}"),
-            ("is a target", f"{target[0]:.0%} likely"),
+            ("is a target", f"{target:.0%} likely"),
             *evidence(self._memory, link.url, facts, named),
         ]
 
@@ -178,7 +181,6 @@ class Learned:
         content, memory = unpack(state), CrawlMemory(self.options)
         take_over(memory, content)
         self._memory = memory
-        self._judged.clear()
         self._seeds.folders = dict(content.get("seeds", {}))
 
     # -- beyond the contract
@@ -186,11 +188,10 @@ class Learned:
     def load_model(self, state: bytes) -> None:
         """Start from another crawl's weights; raise ``UsageError`` as :meth:`load_state` does."""
         take_over(self._memory, unpack(state), weights_only=True)
-        self._judged.clear()
 
     def keep_in_step(self) -> None:
         """Learn the same as every worker that hears the same outcomes in the same order."""
-        self._in_step = self._judged.exact = True
+        self._in_step = True
 
     def room(self, in_flight: int) -> int:
         """How many more fetches to start before the next answer, ``in_flight`` being under way.
@@ -221,66 +222,52 @@ class Learned:
             for link in links
         ]
 
-    def _keys(self, page: str, links: Sequence[Link]) -> Sequence[Hashable]:
-        """By what descriptions and judgements of a page's links are remembered.
-
-        In step only as found on that page, with these texts: the other workers learn of a link as
-        the page showed it whose worker put it in, and not as this one may have seen it elsewhere.
-        """
-        if not self._in_step:
-            return [link.url for link in links]
-        return [hash((page, link)) for link in links]  # (64 bits are as good as exact)
-
-    def _facts(self, page: str, links: Sequence[Link], keys: Sequence[Hashable]) -> list[LinkFacts]:
-        """Descriptions of links, remembered by key from one call to the next."""
-        self._maker.forget()
-        found, folder = [], folder_of(page)
-        for link, key in zip(links, keys, strict=True):
-            facts = self._described.get(key)
-            if facts is None:
-                facts = self._maker.facts(link, folder, self._seeds)
-                self._described[key] = facts
-                if len(self._described) > _REMEMBERED:
-                    self._described.popitem(last=False)
-            found.append(facts)
+    def _facts(self, page: str, links: Sequence[Link]) -> list[LinkFacts]:
+        """Descriptions of a page's links, remembered until they are learned of."""
+        found, folder, described = [], folder_of(page), self._described
+        for link in links:
+            known = described.get(id(link))
+            if known is None:
+                known = described[id(link)] = link, self._maker.facts(link, folder, self._seeds)
+                if len(described) > _REMEMBERED:
+                    described.popitem(last=False)
+            found.append(known[1])
         return found
 
     def _judge(
-        self, links: Sequence[Link], facts: Sequence[LinkFacts], keys: Sequence[Hashable]
-    ) -> tuple[Floats, Floats, Floats]:
-        """Index, probability of being a target, and score (index and bonus) of links."""
+        self, links: Sequence[Link], facts: Sequence[LinkFacts]
+    ) -> tuple[Judgement, Floats, Floats]:
+        """What is said of links, their index and score (index and bonus).
+
+        The index heeds whether their hosts ever answered.
+        """
         memory = self._memory
         judged = memory.judge.of(memory.table, [link.url for link in links], facts)
-        self._judged.keep(keys, judged, memory.age)
-        index, target = judged.indexes, judged.likely
+        index = judged.indexes
         if not len(index):
-            return index, target, index
+            return judged, index, index
         if memory.answering.doubtful:
             hosts = np.array([memory.hosts.numbers.get(f.host, NO_HOST) for f in facts])
             index = index * memory.answering.trust(hosts)
-        return index, target, memory.worth(index, *memory.places(facts))
+        return judged, index, memory.worth(index, *memory.places(facts))
 
     def _rank_new(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
         """Judge links that the model has not heard of."""
-        keys = self._keys(page.url, links)
-        described = self._facts(page.url, links, keys)
+        described = self._facts(page.url, links)
         kept = [i for i, facts in enumerate(described) if not facts.dropped]
         if not kept:
             return [Ranked(link, Label.N, None) for link in links]
         facts = [described[i] for i in kept]
-        index, target, scores = (
-            column.tolist()
-            for column in self._judge([links[i] for i in kept], facts, [keys[i] for i in kept])
-        )
-        judged = iter(zip(facts, index, target, scores, strict=True))
+        judged, index, scores = self._judge([links[i] for i in kept], facts)
+        found = iter(zip(facts, judged.each(), index.tolist(), scores.tolist(), strict=True))
         ranked = []
         for link, about in zip(links, described, strict=True):
             if about.dropped:
                 ranked.append(Ranked(link, Label.N, None))
                 continue
-            fact, worth, likely, score = next(judged)
-            label = self._label(page, link, fact, worth, likely)
-            ranked.append(Ranked(link, label, fact.host, -score))
+            fact, numbers, worth, score = next(found)
+            label = self._label(page, link, fact, worth, numbers[-1])
+            ranked.append(Ranked(link, label, fact.host, -score, judged=numbers))
         return ranked
 
     def _rank_known(self, link: Link, number: int) -> Ranked:
@@ -316,7 +303,7 @@ class Learned:
             if (number := ids.get(url)) is not None:
                 return number
         page, seed = outcome.parent or outcome.url, [Link(outcome.url, element="seed")]
-        facts = self._facts(page, seed, self._keys(page, seed))
+        facts = self._facts(page, seed)
         number = self._memory.add([outcome.url], facts).start
         self._memory.table["parent"][number] = ids.get(outcome.parent or "", NONE)
         return number
