@@ -16,10 +16,12 @@ from functools import partial
 
 from semcrawl.errors import FrontierCorrupt, FrontierError
 from semcrawl.frontier.contexts import ContextCache
-from semcrawl.frontier.contract import QUEUES, Lease
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.ending import Ending
 from semcrawl.frontier.gathering import let_others_work
 from semcrawl.frontier.intake import Intake
 from semcrawl.frontier.leasebook import LeaseBook
+from semcrawl.frontier.listening import Listener
 from semcrawl.frontier.outlook import Outlook
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.ports import Port, Ports
@@ -32,8 +34,6 @@ from semcrawl.tally import Tally
 
 logger = logging.getLogger(__name__)
 
-#: seconds between looks for news of links that other workers fetch, while they are waited for
-_NEWS_INTERVAL = 0.05
 #: seconds that a turn gets to come to its end when the session is closed
 _LAST_TURN = 1.0
 
@@ -75,11 +75,10 @@ class CrawlSession:
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._draining = False
-        self._last_work = time.monotonic()
+        self._ending = Ending(frontier, self._ports, options)
+        self._listener = Listener(self.intake, self._taker, self._leases, options)
         self._opened = False
         self._opening = asyncio.Lock()
-        self._heard_at = 0.0
-        self._seeds_known_at = 0.0
 
     # -- life
     async def open(self) -> None:
@@ -216,7 +215,7 @@ class CrawlSession:
     def processed(self, lease: Lease) -> None:
         """Note that an attempt is read and learned from: its place in flight is free."""
         self._leases.land(lease)
-        self._last_work = time.monotonic()
+        self._ending.worked()
         self.wake()
 
     def acknowledge(self, lease: Lease, *, failed: bool = False) -> None:
@@ -252,25 +251,29 @@ class CrawlSession:
             await self.frontier.reward(host, target=target)
         heard = await self._learning.tell()
         over = await self._leases.flush(self.frontier)
-        if self.options.shared:
-            await self._hear_sometimes(heard=heard)
+        await self._listener.listen(heard=heard)
         planted = await self._take_seeds()
         # what was read meanwhile may have changed what comes first
         await self._learning.tell()
         room = self._taker.room()
         if await self._taker.take(room, self._ports, over):
-            self._last_work = time.monotonic()
+            self._ending.worked()
             return self.options.seed_interval
         if not self._leases and not planted and await self._is_over():
             self.finished.set()
             return 0.0
-        return await self._until_ready() if room > 0 else self._patiently()
+        return await self._until_ready() if room > 0 else self._listener.patience
 
     async def _until_ready(self) -> float:
         ready = await self.frontier.next_ready(list(self._ports))
         if ready is None:
             return self.options.seed_interval
         return min(max(ready, 0.001), self.options.seed_interval)
+
+    async def _is_over(self) -> bool:
+        budget = self.options.budget
+        spent = budget is not None and self.requests >= budget
+        return self._draining or await self._ending.is_over(spent=spent)
 
     def _left(self) -> int:
         """Return how many more links may be taken in this run."""
@@ -285,55 +288,13 @@ class CrawlSession:
             # its spider has just left: the lease runs out, or goes back when the session closes
             self._leases.drop(lease)
 
-    async def _is_over(self) -> bool:
-        """Whether nothing is left to do, here and, as far as can be told, elsewhere."""
-        if self._draining:
-            return True
-        if self._ports.opened < self.options.spiders or not self._ports.all_planted:
-            return False
-        if self.options.budget is not None and self.requests >= self.options.budget:
-            return True
-        if self._ports.any_waits:
-            return self._idle_for(self.options.idle_time) and self.options.idle_time > 0
-        counts = await self.frontier.counts(list(self._ports), self._ports.seed_keys)
-        if not counts.finished:
-            self._last_work = time.monotonic()
-            return False
-        if self.options.shared:
-            others = await self.frontier.counts(QUEUES, [])
-            if others.leased:
-                return False
-        return self._idle_for(self.options.idle_time)
-
-    def _idle_for(self, seconds: float) -> bool:
-        return time.monotonic() - self._last_work >= seconds
-
     async def _take_seeds(self) -> int:
         """Give each spider the raw seeds from its list, from time to time; return how many."""
         interval = self.options.seed_interval if self._leases else 0.0
         found = await self._ports.take_seeds(self.frontier, interval)
         if found:
-            self._last_work = time.monotonic()
+            self._ending.worked()
         return found
-
-    async def _hear_sometimes(self, *, heard: bool) -> None:
-        """Listen to the other workers when that is due; a take in step finds news anyway."""
-        now = time.monotonic()
-        waited_for = self._learning.in_step and self._taker.restrained and not self._leases.flying
-        interval = _NEWS_INTERVAL if waited_for else self.options.event_interval
-        if heard or now - self._heard_at >= interval:
-            self._heard_at = now
-            if not heard:
-                await self._learning.hear()
-        if now - self._seeds_known_at >= self.options.event_interval:
-            self._seeds_known_at = now
-            await self.intake.know_all_seeds()
-
-    def _patiently(self) -> float:
-        """Seconds to wait for answers, this worker's or another's."""
-        if not self._learning.in_step:
-            return self.options.seed_interval
-        return self.options.event_interval if self._leases.flying else _NEWS_INTERVAL
 
     async def _keep_leases(self) -> None:
         """Prolong what takes long; save what was learned from time to time."""
