@@ -40,7 +40,7 @@ class FetchOutcome(StrEnum):
     HOST_DOWN = "host-down"  #: the host rests after network errors; nothing was sent
     IGNORED = "ignored"  #: another middleware of the project raised IgnoreRequest
     PARSE_ERROR = "parse-error"  #: claimed to be RDF, and not one statement could be read
-    INTERRUPTED = "interrupted"  #: the crawl was stopped while it was under way
+    INTERRUPTED = "interrupted"  #: the crawl could not go on before it was read
 
 
 @dataclass(slots=True)

@@ -88,6 +88,14 @@ class Attempt:
             }
         return record
 
+    def interrupted(self, reason: str) -> list[FetchRecord]:
+        """Make the record of an attempt that the crawl's end cut short, if it was sent."""
+        if STARTED not in self.meta:
+            return []
+        record = self.record(FetchOutcome.INTERRUPTED)
+        record.errors = reason
+        return [record]
+
     def outcome(
         self,
         kind: Kind | None,

@@ -148,7 +148,7 @@ class FocusedSpider(RedirectingSpider):
 
     async def _conclude(self, attempt: Attempt, reading: Any) -> AsyncIterator[Any]:
         """Await what an attempt gives, free its place, and pass the items on."""
-        acknowledgement = self._acknowledgement
+        acknowledgement, left = self._acknowledgement, False
         try:
             items: Sequence[Any] = await reading
         except FrontierError as error:
@@ -156,7 +156,7 @@ class FocusedSpider(RedirectingSpider):
             # its lease runs out, and it is fetched again when the crawl goes on
             self.session.fail(str(error))
             acknowledgement.leave(attempt.lease)
-            return
+            items, left = attempt.interrupted(str(error)), True
         except Exception as error:
             # a fault of ours: the link must neither hang on its lease nor vanish
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
@@ -167,7 +167,8 @@ class FocusedSpider(RedirectingSpider):
             items, attempt.failed = [record], True
         finally:
             self.session.processed(attempt.lease)
-        acknowledgement.read(attempt.lease, self.session.acknowledge, failed=attempt.failed)
+        if not left:
+            acknowledgement.read(attempt.lease, self.session.acknowledge, failed=attempt.failed)
         for item in items:
             self.count(item)
             yield item
@@ -210,6 +211,8 @@ class FocusedSpider(RedirectingSpider):
         if isinstance(failure.value, Postponed):
             await self.session.retry(attempt.lease, attempt.memo, 0.0)
             return []
+        if isinstance(failure.value, FrontierError):
+            raise failure.value  # it could not be told that the request leaves
         outcome, message = outcome_of_failure(failure)
         record = attempt.record(outcome)
         record.errors = message

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import resource
+import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -105,6 +107,32 @@ def test_a_crawl_that_cannot_go_on(
     assert status == 1
     assert "'finish_reason': 'crawl_failed'" in log
     assert "{semcrawl}:cooling" in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_what_was_under_way_when_a_crawl_could_not_go_on_has_its_record(
+    start_served: Callable[..., ServedRedis], tmp_path: Path
+) -> None:
+    redis = start_served()
+    quick = ("SEMCRAWL_CRAWL_DELAY=0", "SEMCRAWL_SLOW_START=0", "CONCURRENT_REQUESTS=8")
+    with Served(Web(2000, hosts=8, latency=0.3)) as served:
+        crawl = CrawlWorkers(served, redis, tmp_path, *quick)
+        worker = crawl.start()
+        try:
+            until(lambda: len(served.web.requests()) > 40)
+            with redis.client() as client:
+                client.config_set("requirepass", "changed")
+                client.client_kill_filter(_type="normal", skipme=True)
+        except BaseException:
+            crawl.stop()
+            raise
+        status, _ = ended(worker, crawl, tmp_path / "worker-0.log")
+        sent = Counter(f"http://{host}{path}" for _, host, path in served.web.requests())
+    assert status == 1
+    with sqlite3.connect(crawl.folders[0] / "crawl.db") as database:
+        rows = database.execute("SELECT url, outcome FROM fetch").fetchall()
+    assert Counter(url for url, _ in rows if "/page/" in url) == sent
+    assert "interrupted" in {outcome for _, outcome in rows}
 
 
 @pytest.mark.slow
