@@ -112,7 +112,7 @@ def anything_fetched(summary: Summary) -> bool:
 
 
 def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -> None:
-    """Print what was found per host, and where it is. ``before``: requests of earlier runs."""
+    """Print what was found per host, and where it is. ``before``: requests of other runs."""
     console = Console()
     console.print(_table(summary, folder))
     rest = {k: v for k, v in summary.outcomes.items() if k not in ("fetched-rdf", "fetched-html")}

@@ -12,14 +12,13 @@ from typing import Any
 from semcrawl.command import OneLineErrors
 from semcrawl.components import check_reactor
 from semcrawl.console import complain, error_handler
-from semcrawl.errors import UsageError
+from semcrawl.errors import StoreError, UsageError
 from semcrawl.exporters.asked import asked_feeds
 from semcrawl.frontier.opening import SessionSource
 from semcrawl.harvestreport import (
     RunFigures,
     anything_fetched,
     count_records,
-    last_summary,
     show_summary,
     shown_database,
     why_nothing,
@@ -199,7 +198,6 @@ class Command(OneLineErrors):
         settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
         session = source.session()
         source.check()
-        before = int(last_summary(folder).get("requests", 0))
         try:
             self._crawl(self._seeds)
         finally:
@@ -214,7 +212,13 @@ class Command(OneLineErrors):
             files=kept_files(folder),
             records=shown_database(database, folder),
         )
-        summary = write_summary(folder, database, run)
+        try:
+            summary = write_summary(folder, database, run)
+        except StoreError:
+            self._tell_of_lost(folder)
+            raise
+        # a run that was killed left records, but no summary
+        before = max(0, summary.requests - session.tally.requests)
         # documents that went to standard output stay alone there
         taken = "stdout:" in settings.getdict("FEEDS")
         with redirect_stdout(sys.stderr if taken else sys.stdout):

@@ -5,17 +5,21 @@ from __future__ import annotations
 import io
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
-from harvest.runs import harvest
+from harvest.runs import harvest, pages, start_harvest
 from semcrawl import harvestreport
+from semcrawl.demo import DemoWeb, serve
 from semcrawl.harvestreport import RunFigures, show_summary
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.summary import HostSummary, Summary
 from semcrawl.tally import LeftOut, Tally
+from tests.waiting import until
 
+WEB = DemoWeb()
 LONG = "a-host-with-a-name-that-is-far-too-long-for-a-narrow-terminal.example"
 
 
@@ -108,3 +112,19 @@ def test_a_crawl_that_could_not_begin_says_why_and_how_to_try_again(tmp_path: Pa
         assert "nothing could be fetched: " in run.err
     assert "nothing left to ask for" in again.out
     assert "--requeue" in again.out
+
+
+@pytest.mark.slow
+def test_a_run_counts_its_own_requests_and_not_those_of_one_that_was_killed(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "requests.jsonl"
+    with serve(WEB, log=log) as server:
+        place: dict[str, Any] = {"folder": tmp_path / "out", "proxy": server.proxy_url}
+        killed = start_harvest(WEB.start, "--fast", **place)
+        until(lambda: log.exists() and pages(log) > 20)
+        killed.kill()
+        killed.wait()
+        run = harvest("--fast", "--pages", "5", **place)
+    assert run.summary["requests"] > 5
+    assert "This run: 5 of these requests." in run.out
