@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 #: columns of a table that no terminal shows
 _PIPED = 1000
-#: logger whose warnings are shown too: the crawl stands still, and goes on
-_OUTAGES = "semcrawl.frontier.server"
+#: loggers whose warnings are shown too: the crawl stands still, and goes on
+_OUTAGES = frozenset({"semcrawl.frontier.server", "semcrawl.pipelines.metadata"})
 #: loggers that tell of single requests, which the records tell better
 _REQUEST_LOGGERS = frozenset({"scrapy.core.scraper", "scrapy.downloadermiddlewares.robotstxt"})
 
@@ -74,7 +74,7 @@ class _OncePerHost(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Say whether to show a message."""
-        if record.levelno < logging.ERROR and record.name != _OUTAGES:
+        if record.levelno < logging.ERROR and record.name not in _OUTAGES:
             return False
         if record.name in _REQUEST_LOGGERS:
             return False

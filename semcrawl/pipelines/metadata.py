@@ -28,6 +28,8 @@ from semcrawl.pipelines.lost import ItemLost
 logger = logging.getLogger(__name__)
 
 _FETCH = cast("Table", Fetch.__table__)
+#: seconds between two tries at a database that is away, at most
+_LONGEST_PAUSE = 2.0
 _DELETE = delete(_FETCH).where(_FETCH.c.attempt == bindparam("name"))
 
 
@@ -61,6 +63,8 @@ class MetadataPipeline:
         self._stats = stats
         self._engine: Engine | None = None
         self._insert: Insertion | None = None
+        #: an outage was told of, and its end was not
+        self._away = False
         self._commits: GroupCommit[FetchRecord | RdfDocument, None] | None = None
 
     @classmethod
@@ -128,15 +132,27 @@ class MetadataPipeline:
                 afresh = True
             except SQLAlchemyError as error:
                 is_passing = isinstance(error, OperationalError | InterfaceError)
-                if not is_passing or time.monotonic() + pause > deadline:
+                left = deadline - time.monotonic()
+                if not is_passing or left <= 0:
+                    if is_passing:
+                        logger.warning(
+                            "the metadata database is still away: %d results could not be written",
+                            len(items),
+                        )
                     message = f"cannot write the crawl metadata: {one_line(error)}"
                     raise StoreError(message) from None
-                logger.warning(
-                    "The metadata database fails (%s); trying again in %g s", one_line(error), pause
-                )
-                time.sleep(pause)
-                pause *= 2
+                if not self._away:
+                    self._away = True
+                    logger.warning(
+                        "the metadata database is not usable: %s; waiting up to %.0f s for it",
+                        *(one_line(error), self._patience),
+                    )
+                time.sleep(min(pause, left))
+                pause = min(pause * 2, _LONGEST_PAUSE)
             else:
+                if self._away:
+                    self._away = False
+                    logger.warning("the metadata database is back")
                 return [None] * len(items)
 
     def _try_to_write(self, items: Sequence[FetchRecord | RdfDocument], *, afresh: bool) -> None:

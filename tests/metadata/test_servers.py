@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from harvest.runs import pages, start_harvest
 from sqlalchemy import create_engine, select, text
 
+from semcrawl.demo import DemoWeb, serve
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata import schema
 from semcrawl.metadata.database import connect
 from semcrawl.metadata.models import Base, Fetch
 from semcrawl.metadata.visited import visited_documents
+from semcrawl.pipelines.lost import ItemLost
 from semcrawl.pipelines.metadata import MetadataPipeline
+from tests.waiting import until
 
 from .servers import MariaDB, PostgreSQL
 
@@ -85,7 +90,7 @@ async def test_records_and_documents_arrive(url):
     assert known[f"{LONG}29"].richness == 29
 
 
-async def test_a_server_that_is_killed_and_comes_back_gets_every_row(server, url):
+async def test_a_server_that_is_killed_and_comes_back_gets_every_row(server, url, caplog):
     pipeline = MetadataPipeline(url, patience=60)
     pipeline.open_spider()
     await pipeline.process_item(record())
@@ -96,6 +101,52 @@ async def test_a_server_that_is_killed_and_comes_back_gets_every_row(server, url
     await pipeline.close_spider()
     starter.join()
     assert len(fetched(url)) == 51
+    away, back = caplog.messages
+    assert away.startswith("the metadata database is not usable: ")
+    assert back == "the metadata database is back"
+
+
+@pytest.fixture
+def away(server, url):
+    """The database's server is away until the test is over."""
+    pipeline = MetadataPipeline(url, patience=3)
+    pipeline.open_spider()
+    server.kill()
+    yield pipeline
+    server.start()
+
+
+async def test_a_server_that_stays_away_is_waited_for_as_long_as_its_patience(away, caplog):
+    begin = time.monotonic()
+    with pytest.raises(ItemLost):
+        await away.process_item(record())
+    assert time.monotonic() - begin >= 3
+    assert [message.partition(":")[0] for message in caplog.messages] == [
+        "the metadata database is not usable",
+        "the metadata database is still away",
+    ]
+    await away.close_spider()
+
+
+def test_a_harvest_tells_of_a_server_that_stays_away(server, url, tmp_path):
+    log = tmp_path / "requests.jsonl"
+    with serve(DemoWeb(), log=log) as web:
+        settings = ["-s", f"SEMCRAWL_METADATA_URL={url}", "-s", "SEMCRAWL_METADATA_PATIENCE=1"]
+        started = start_harvest(
+            *(DemoWeb().start, "--fast", "--pages", "40", *settings),
+            folder=tmp_path / "out",
+            proxy=web.proxy_url,
+        )
+        until(lambda: log.exists() and pages(log) > 5)
+        server.kill()
+        run = started.wait()
+    server.start()
+    run.is_calm()
+    assert run.status == 1
+    assert run.err.count("the metadata database is not usable: ") in (1, 2)  # each spider's
+    lines = [line for line in run.err.splitlines() if not line.startswith("requests ")]
+    assert f"frontier {run.folder} --requeue" in lines[-2]
+    assert lines[-1].startswith("semcrawl: cannot open the database")
 
 
 def test_migrations_lead_to_the_models(url):
