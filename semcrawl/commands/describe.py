@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,7 +14,7 @@ from sqlalchemy import Engine
 from semcrawl.checks import checked_iri
 from semcrawl.command import OneLineErrors
 from semcrawl.errors import SemcrawlError, UsageError
-from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
+from semcrawl.metadata.database import CRAWL_DB, connect, readable_db_url
 from semcrawl.metadata.description import PREFIXES, DescriptionOptions, describe
 from semcrawl.metadata.parquet import write_parquet
 from semcrawl.wholefiles import whole_file
@@ -85,7 +86,7 @@ class Command(OneLineErrors):
         """Describe."""
         folder = Path(args[0])
         try:
-            engine = connect(self._database or crawl_db_url(folder))
+            engine = connect(self._database or readable_db_url(folder))
             if opts.metadata:
                 for path in write_parquet(engine, folder):
                     print(path)
@@ -105,7 +106,13 @@ def _write(engine: Engine, opts: argparse.Namespace) -> None:
     ending = Path(opts.output or "").suffix.lower().lstrip(".")
     syntax = FORMATS[opts.format or ending or "ttl"]
     options = DescriptionOptions(opts.base, opts.download_url, not opts.documents_only)
-    triples = describe(engine, options)
+    described = describe(engine, options)
+    if (first := next(described, None)) is None:
+        raise UsageError(
+            "no attempt is recorded there; records in a database elsewhere are described with "
+            "-s SEMCRAWL_METADATA_URL=…"
+        )
+    triples = chain([first], described)
     prefixes = None if syntax == pyoxigraph.RdfFormat.N_TRIPLES else PREFIXES
     if not opts.output:
         _serialize(triples, sys.stdout.buffer, syntax, prefixes)

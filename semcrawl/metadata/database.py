@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
@@ -20,6 +22,18 @@ def crawl_db_url(jobdir: Path, name: str = CRAWL_DB) -> str:
     # as SQLAlchemy quotes it: a folder may be called "what?" or "http%3A%2F%2Fexample.org"
     path = str(jobdir.absolute() / name)
     return URL.create("sqlite", database=path).render_as_string()
+
+
+def readable_db_url(jobdir: Path) -> str:
+    """Return the URL by which that database can be read even where nothing can be written."""
+    path = jobdir.absolute() / CRAWL_DB
+    if all(os.access(place, os.W_OK) for place in (jobdir, path)):
+        return crawl_db_url(jobdir)
+    query = {"uri": "true", "mode": "ro"}
+    log = path.with_name(f"{CRAWL_DB}-wal")
+    if not (log.exists() and log.stat().st_size):
+        query["immutable"] = "1"  # or SQLite would make files beside it
+    return URL.create("sqlite", database=f"file:{quote(str(path))}", query=query).render_as_string()
 
 
 def one_line(error: BaseException) -> str:
@@ -63,10 +77,13 @@ def _set_up_sqlite(engine: Engine) -> None:
     ``synchronous=NORMAL`` a commit outlives the process at once, and a power cut from the next
     checkpoint on.
     """
+    only_read = engine.url.query.get("mode") == "ro"
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _record: Any) -> None:
         connection.isolation_level = None
+        if only_read:
+            return
         cursor = connection.cursor()
         cursor.execute("PRAGMA busy_timeout=30000")
         cursor.execute("PRAGMA journal_mode=WAL")
@@ -75,5 +92,5 @@ def _set_up_sqlite(engine: Engine) -> None:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Any) -> None:
-        is_read_only = connection.get_execution_options().get("read_only")
+        is_read_only = only_read or connection.get_execution_options().get("read_only")
         connection.exec_driver_sql("BEGIN" if is_read_only else "BEGIN IMMEDIATE")

@@ -18,6 +18,7 @@ from w3lib.url import safe_url_string
 
 from semcrawl import __version__
 from semcrawl.metadata.models import Document, Fetch
+from semcrawl.tally import is_robots
 
 #: our own terms: ``outcome``, ``harvestRate``, ``label``, ``rule``, ``depth``, ``errors``
 NAMESPACE = "https://github.com/semcrawl/semcrawl/ns#"
@@ -99,7 +100,8 @@ def _dataset(connection: Connection, base: str, options: DescriptionOptions) -> 
     yield _is_a(distribution, "dcat:Distribution")
     yield Triple(distribution, _term("dcterms:format"), _term("formats:N-Quads"))
     yield Triple(distribution, _term("dcat:mediaType"), _media_type("application/n-quads"))
-    yield Triple(distribution, _term("dcat:byteSize"), Literal(int(size)))
+    if size:  # a database that workers share does not know their files
+        yield Triple(distribution, _term("dcat:byteSize"), Literal(int(size)))
     if options.download_url:
         url = _node(options.download_url)
         yield Triple(distribution, _term("dcat:downloadURL"), url)
@@ -108,10 +110,13 @@ def _dataset(connection: Connection, base: str, options: DescriptionOptions) -> 
     yield Triple(crawl, _term("prov:startedAtTime"), _time(start))
     yield Triple(crawl, _term("prov:endedAtTime"), _time(end))
     yield Triple(crawl, _term("prov:wasAssociatedWith"), agent)
-    for seed in connection.execute(
-        select(Fetch.url).where(Fetch.depth == 0, Fetch.parent_url.is_(None)).distinct()
-    ).scalars():
-        yield Triple(crawl, _term("prov:used"), _node(seed))
+    for seed, outcome in connection.execute(
+        select(Fetch.url, func.min(Fetch.outcome))
+        .where(Fetch.depth == 0, Fetch.parent_url.is_(None))
+        .group_by(Fetch.url)
+    ):
+        if not is_robots(seed, outcome):
+            yield Triple(crawl, _term("prov:used"), _node(seed))
     yield _is_a(agent, "prov:SoftwareAgent")
     yield Triple(agent, _term("foaf:name"), Literal("semcrawl"))
     yield Triple(agent, _term("dcterms:hasVersion"), Literal(__version__))

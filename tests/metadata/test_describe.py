@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyoxigraph
 import pytest
@@ -21,6 +24,7 @@ from semcrawl.pipelines.quadsfile import QuadsFile
 from tests.inprocess import exit_status
 
 SEED, DATA, GONE = "http://example.org/", "http://example.org/a b|c", "http://example.org/gone"
+READ_ONLY = os.strerror(errno.EROFS)
 PREFIXES = """
 PREFIX dcat: <http://www.w3.org/ns/dcat#>
 PREFIX prov: <http://www.w3.org/ns/prov#>
@@ -45,6 +49,7 @@ def job(tmp_path):
     file.close()
     engine = connect(crawl_db_url(tmp_path))
     records = [
+        FetchRecord(f"{SEED}robots.txt", FetchOutcome.FETCHED_ROBOTS, started_at=3.0),
         FetchRecord(SEED, FetchOutcome.FETCHED_HTML, SEED, status=200, started_at=4.0),
         FetchRecord(
             DATA, FetchOutcome.FETCHED_RDF, DATA, SEED, 1, "R", ("ex1", "an2"),
@@ -78,6 +83,23 @@ def semcrawl(capfdbinary):
     return run
 
 
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """A folder on a disk that may only be read, which holds for root as well."""
+
+    def mount(*options: str) -> bool:
+        done = subprocess.run(["mount", *options, folder], capture_output=True, check=False)
+        return done.returncode == 0
+
+    if os.geteuid() or not mount("--bind", str(folder)):
+        pytest.skip("needs the right to mount a disk")
+    try:
+        assert mount("-o", "remount,ro,bind")
+        yield
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
 def one(store: pyoxigraph.Store, pattern: str) -> list[list]:
     return [[t.value for t in row] for row in store.query(PREFIXES + pattern)]
 
@@ -105,7 +127,7 @@ def test_the_description_tells_what_came_from_where_and_when(job, semcrawl):
     assert one(
         store, "SELECT ?u ?at { ?d prov:invalidatedAtTime ?at ; prov:hadPrimarySource ?u }"
     ) == [[GONE, "1970-01-01T00:00:09Z"]]
-    assert len(one(store, "SELECT ?f { ?f semcrawl:outcome ?o }")) == 3
+    assert len(one(store, "SELECT ?f { ?f semcrawl:outcome ?o }")) == 4
     assert one(store, "SELECT ?seed { ?c prov:used ?seed ; prov:wasAssociatedWith ?a }") == [[SEED]]
 
 
@@ -159,14 +181,46 @@ def test_a_file_that_cannot_be_written_is_named_as_the_user_did(job, semcrawl):
     assert f"cannot write {job}/none/d.ttl: " in done.stderr
 
 
+def test_a_folder_that_may_only_be_read_is_described_all_the_same(job, semcrawl):
+    expected = semcrawl(job).stdout
+    with read_only(job):
+        done = semcrawl(job)
+        assert (done.code, done.stdout) == (0, expected), done.stderr
+        done = semcrawl(job, "-o", job / "d.ttl")
+        assert (done.code, done.stderr) == (1, f"semcrawl: cannot write {job}/d.ttl: {READ_ONLY}\n")
+
+
+def test_a_database_without_a_record_is_no_dataset(tmp_path, semcrawl):
+    """Workers with a database elsewhere have an empty one in their folders."""
+    QuadsFile(tmp_path).close()
+    done = semcrawl(tmp_path, "-o", tmp_path / "d.ttl")
+    assert done.code == 2
+    assert "SEMCRAWL_METADATA_URL" in done.stderr
+    assert not (tmp_path / "d.ttl").exists()
+
+
+def test_a_database_that_does_not_know_the_file_says_nothing_of_its_size(tmp_path, semcrawl):
+    """Workers share it, and each has a file of its own."""
+    engine = connect(f"sqlite:///{tmp_path}/shared.db")
+    with engine.begin() as connection:
+        record = FetchRecord(DATA, FetchOutcome.FETCHED_RDF, quads=1, started_at=5.0)
+        connection.execute(insert(Fetch), [fetch_row(record)])
+    engine.dispose()
+    done = semcrawl(tmp_path, "-s", f"SEMCRAWL_METADATA_URL=sqlite:///{tmp_path}/shared.db")
+    assert done.code == 0, done.stderr
+    assert "byteSize" not in done.stdout
+
+
 def test_tables_for_analysis(job, semcrawl):
     pq = pytest.importorskip("pyarrow.parquet")
     done = semcrawl(job, "--metadata", "parquet")
     assert done.code == 0, done.stderr
     fetch = pq.read_table(job / "fetch.parquet")
-    assert fetch.num_rows == 3
-    assert fetch.column("outcome").to_pylist() == ["fetched-html", "fetched-rdf", "timeout"]
-    assert fetch.column("status").to_pylist() == [200, 200, None]
+    assert fetch.num_rows == 4
+    assert fetch.column("outcome").to_pylist() == [
+        *("fetched-robots", "fetched-html", "fetched-rdf", "timeout")
+    ]
+    assert fetch.column("status").to_pylist() == [None, 200, 200, None]
     assert pq.read_table(job / "document.parquet").column("url").to_pylist() == [DATA, GONE]
 
 
