@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,14 +19,15 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         with path.open("wb") as file:
             yield file
         return
-    path = path.resolve()
-    part = path.with_name(f".{path.name}.part")
+    target = path.resolve()
+    part = target.with_name(f".{target.name}.part")
     try:
         with part.open("wb") as file:
             yield file
-        part.replace(path)
+        part.replace(target)
     except BaseException as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # a disk that may not be written has none
+            part.unlink()
         if isinstance(error, OSError) and error.filename == str(part):
             error.filename = str(path)  # (nobody else knows of the other name)
         raise

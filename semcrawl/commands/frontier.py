@@ -108,8 +108,9 @@ class Command(OneLineErrors):
         except OSError as error:
             # (that a disk is full is said without a name)
             names = (error.filename, opts.export, opts.export_model, opts.import_file)
-            name = next((name for name in names if name and name != "-"), "standard output")
-            raise SemcrawlError(f"{name}: {error.strerror}") from None
+            name = next((name for name in names if name and name != "-"), "to standard output")
+            verb = "read" if opts.import_file else "write"
+            raise SemcrawlError(f"cannot {verb} {name}: {error.strerror}") from None
 
 
 @contextmanager

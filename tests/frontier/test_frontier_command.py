@@ -148,7 +148,7 @@ def test_a_file_that_cannot_be_written_is_named_as_it_was_given(
     file = tmp_path / "nowhere" / "frontier.jsonl"
     result = run_command(str(tmp_path / "job"), "--export", str(file))
     assert result.returncode == 1
-    assert result.stderr == f"semcrawl: {file}: No such file or directory\n"
+    assert result.stderr == f"semcrawl: cannot write {file}: No such file or directory\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
@@ -158,7 +158,7 @@ def test_a_full_disk_is_told_with_the_name_of_the_file(
     asyncio.run(in_job(tmp_path / "job", fill))
     result = run_command(str(tmp_path / "job"), "--export", "/dev/full")
     assert result.returncode == 1
-    assert result.stderr == "semcrawl: /dev/full: No space left on device\n"
+    assert result.stderr == "semcrawl: cannot write /dev/full: No space left on device\n"
 
 
 def test_what_a_crawl_learned_is_written_as_a_model(
