@@ -50,8 +50,52 @@ def test_the_change_rate_of_a_poisson_process_is_found(per_day):
     assert rate * DAY == pytest.approx(per_day, rel=0.12)
 
 
+@pytest.mark.parametrize(("changes", "seen"), [(0, 0), (5, 5), (10, 10), (30, 10)])
+def test_the_change_rate_is_that_of_cho_and_garcia_molina(changes, seen):
+    """Per second between the first visit and the last; finite when every look saw a change."""
+    document = Visited(
+        "x", visits=11, changes=changes, first_seen_at=3 * DAY, last_seen_at=23 * DAY
+    )
+    rate = change_rate(document)
+    assert rate is not None
+    assert rate * 2 * DAY == pytest.approx(-math.log((10 - seen + 0.5) / 10.5))
+
+
 def test_without_a_revisit_nothing_is_known():
     assert change_rate(Visited("x")) is None
+    assert change_rate(Visited("x", last_seen_at=DAY)) is None
+    assert change_rate(Visited("x", visits=2, first_seen_at=DAY, last_seen_at=DAY)) is None
+    assert change_rate(Visited("x", visits=2, last_seen_at=0.5)) is not None
+
+
+def test_what_was_never_revisited_changes_as_the_others_do_on_average():
+    often, seldom, new = seen("often", 10, 6), seen("seldom", 10, 2), seen("new", 1, 0)
+    shares = weights([often, seldom, new], RevisitPolicy.PROPORTIONAL)
+    assert shares[2] == pytest.approx(1)
+    assert shares[0] / shares[1] == pytest.approx(math.log(3.5 / 9.5) / math.log(7.5 / 9.5))
+
+
+@pytest.mark.parametrize(("visits", "changes"), [(5, 2), (5, 0), (1, 0)])
+def test_richness_counts_by_its_logarithm(visits, changes):
+    """Whether or not anything is known of how often documents change."""
+    poor, rich = seen("poor", visits, changes, 0), seen("rich", visits, changes, 1000)
+    shares = weights([poor, rich], RevisitPolicy.PROPORTIONAL)
+    assert shares[1] / shares[0] == pytest.approx(1 + math.log(1001))
+
+
+def test_what_changes_most_is_not_looked_at_all_the_time():
+    still = [seen(str(n), 10_000, 0) for n in range(1000)]
+    shares = weights([seen("busy", 10_000, 9_999), *still], RevisitPolicy.PROPORTIONAL)
+    assert shares[0] / shares[1] == pytest.approx(MAX_WEIGHT**2)
+
+
+def test_the_interval_is_the_time_between_two_visits():
+    document, options = Visited("x", last_seen_at=DAY), RevisitOptions.parse("uniform", DAY)
+    assert due([document], options, 2 * DAY - 1) == []
+    [found] = due([document], options, 2 * DAY)
+    assert found.priority == DAY
+    [early] = due([document], RevisitOptions.parse("uniform", 0), 0.0)
+    assert early.priority == 0
 
 
 @given(st.lists(HISTORIES, min_size=1, max_size=20), st.sampled_from(RevisitPolicy))
@@ -101,6 +145,7 @@ def test_validators_are_sent_back():
         "If-Modified-Since": "Thu, 01 Jan 2026 00:00:00 GMT",
     }
     assert conditional_headers(Visited("x", etag='"a\r\nX: y"')) == {}
+    assert conditional_headers(Visited("x", etag='"é"')) == {}
 
 
 def test_wrong_options_are_one_clear_line():

@@ -46,6 +46,14 @@ class TestEveryStrategy:
     def test_it_drops_images(self, name):
         assert rank(load_strategy(name, {}), "/x.png").group is None
 
+    def test_it_wants_links_to_targets(self, name):
+        """Those to media types that a crawl is after; association rules have to learn them."""
+        strategy = load_strategy(name, {"SEMCRAWL_TARGETS": "rdf,text/csv,image/png"})
+        for path in ("/x.csv", "/x.png"):
+            assert rank(strategy, path).group is not None
+            assert (rank(strategy, path).label is Label.R) == (name != "association-rules")
+        assert rank(strategy, "/x.jpg").group is None
+
     def test_it_explains_without_changing_its_mind(self, name):
         strategy = load_strategy(name, {})
         before = rank(strategy, "/x")

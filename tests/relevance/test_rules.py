@@ -174,6 +174,18 @@ def test_labels_have_the_priorities_of_t4():
     assert [values[r.group] for r in ranked] == [-1, -2, -3]
 
 
+def test_in_the_thesis_there_is_one_group_for_each_label():
+    strategy = RulesParents(THESIS)
+    assert {rank(strategy, path).group for path in ("/a/b/1", "/m/1", "/x")} == {"H"}
+
+
+def test_rules_alone_has_links_that_a_rule_speaks_for_first():
+    strategy = Rules(THESIS)
+    rdf, page = rank(strategy, "/x.rdf"), rank(strategy, "/x")
+    values = strategy.values()
+    assert values[rdf.group] > values[page.group]
+
+
 def test_only_rdf_documents_teach_their_parents():
     """Pages, failures and seeds add nothing to the known parents."""
     strategy = RulesParents(THESIS)
