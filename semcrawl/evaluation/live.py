@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from semcrawl.errors import SemcrawlError
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, is_rdf
@@ -20,6 +20,7 @@ from semcrawl.evaluation.serve import Asked, WorldServer
 from semcrawl.evaluation.simulate import Fetch, Run
 from semcrawl.evaluation.study import Crawl, Plan, Progress
 from semcrawl.evaluation.world import World
+from semcrawl.items import FetchOutcome
 from semcrawl.relevance import Label
 from semcrawl.urls import normalise
 from semcrawl.vocabulary import Kind
@@ -36,8 +37,26 @@ LIVE_SETTINGS: Mapping[str, Any] = {
     "LOG_LEVEL": "ERROR",
 }
 
+#: How fetches ended whose bodies were not taken, although the server sent them.
+_NOT_TAKEN: frozenset[str] = frozenset(
+    {
+        FetchOutcome.FILTERED_TYPE, FetchOutcome.TOO_LARGE, FetchOutcome.NETWORK_ERROR,
+        FetchOutcome.TIMEOUT, FetchOutcome.INTERRUPTED,
+    }
+)  # fmt: skip
+
 #: Seconds after which a live run is given up, for every request that it may make.
 _SECONDS_PER_REQUEST = 0.5
+
+
+class Judged(NamedTuple):
+    """What the crawl's records say of a URL."""
+
+    label: Label = Label.H
+    rules: tuple[str, ...] = ()
+    parent: str | None = None
+    depth: int = 0
+    outcome: str = ""
 
 
 def live(plan: Plan, tell: Callable[[Progress], None]) -> Crawl:
@@ -128,16 +147,16 @@ def _spawn(
 _PROXY_VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy"})
 
 
-def _judged(records: Path) -> dict[str, tuple[Label, tuple[str, ...], str | None, int]]:
-    """Label, rules, parent and depth of every URL that was asked for."""
+def _judged(records: Path) -> dict[str, Judged]:
+    """Label, rules, parent, depth and outcome of every URL that was asked for."""
     if not records.is_file():
         return {}
     connection = sqlite3.connect(f"{records.absolute().as_uri()}?mode=ro", uri=True)
     try:
-        rows = connection.execute("SELECT url, label, rules, parent_url, depth FROM fetch")
+        rows = connection.execute("SELECT url, label, rules, parent_url, depth, outcome FROM fetch")
         return {
-            url: (Label(label or "H"), _rules(rules), parent, depth)
-            for url, label, rules, parent, depth in rows
+            url: Judged(Label(label or "H"), _rules(rules), parent, depth, outcome)
+            for url, label, rules, parent, depth, outcome in rows
         }
     finally:
         connection.close()
@@ -152,7 +171,7 @@ def run_of(
     strategy: str,
     seed: int,
     asked: Sequence[Asked],
-    judged: Mapping[str, tuple[Label, tuple[str, ...], str | None, int]],
+    judged: Mapping[str, Judged],
     is_target: IsTarget,
 ) -> Run:
     """Put what the server saw into the form of a simulated run.
@@ -167,20 +186,22 @@ def run_of(
         url = normalise(one.url) or one.url
         node = graph.look(url)
         answer = node.answer
-        label, rules, parent, depth = judged.get(url, (Label.H, (), None, 0))
+        label, rules, parent, depth, outcome = judged.get(url, Judged())
         link = origin.get(url, url)
         target = graph.redirect(url, answer)
         if target is not None and target not in known:
             origin.setdefault(target, link)
         known.update(found.url for found in node.links)
+        taken = one.status == 200 and outcome not in _NOT_TAKEN
         new = False
-        if one.status == 200 and is_target(answer):
+        if taken and is_target(answer):
             document = answer.document or url
             new = document not in had
             had.add(document)
-        kind: Kind | None = answer.kind if one.status == 200 else None
+        kind: Kind | None = answer.kind if taken else None
+        filtered = outcome == FetchOutcome.FILTERED_TYPE
         run.fetches.append(
-            Fetch(url, link, one.status, kind, label, rules, parent, depth, new_target=new)
+            Fetch(url, link, one.status, kind, label, rules, parent, depth, new, filtered)
         )
         run.curve.append(len(had))
         if parent is not None:

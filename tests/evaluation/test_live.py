@@ -33,7 +33,7 @@ def hold_against_each_other(graph, name, pages, settings=None):
     assert live.order == offline.order
     assert live.curve == offline.curve
     for one, two in zip(live.fetches, offline.fetches, strict=True):
-        for name in ("asked", "label", "rules", "parent", "depth"):
+        for name in ("asked", "label", "rules", "parent", "depth", "kind", "filtered"):
             assert getattr(one, name) == getattr(two, name)
 
 
@@ -53,6 +53,16 @@ def test_live_and_offline_agree_on_the_link_that_led_to_a_page():
     site.link(page, site.moved("/on", "/last"))
     site.page("/last")
     hold_against_each_other(LinkGraph(site.build("both")), "breadth-first", 100)
+
+
+@pytest.mark.slow
+def test_live_and_offline_agree_on_what_was_not_taken_for_its_type():
+    site = SiteBuilder("vague.example")
+    home = site.page("/")
+    site.link(home, site.rdf("/thing", "application/xml"))
+    site.link(home, site.rdf("/data.rdf", "application/xml"))
+    site.link(home, site.other("/film", "video/mp4"))
+    hold_against_each_other(LinkGraph(site.build("vague")), "breadth-first", 100, THESIS)
 
 
 @pytest.mark.slow
