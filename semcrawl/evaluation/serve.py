@@ -1,17 +1,20 @@
 """A world served over loopback HTTP, as a proxy for its hosts, with a log of what was asked.
 
-A crawler is given ``http_proxy``; nothing leaves the machine, as what is not in the world answers
-404. Runs in a thread of its own, so that a crawl in the same process or another can use it.
+A crawler is given ``http_proxy`` and ``https_proxy``; nothing leaves the machine, as what is not in
+the world answers 404. Over TLS it stands for every host itself (``CONNECT``). Runs in a thread of
+its own, so that a crawl in the same process or another can use it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ssl
 import threading
 from dataclasses import dataclass
 from typing import Self
 from urllib.parse import urlsplit
 
+from semcrawl.evaluation.certificate import server_context
 from semcrawl.evaluation.world import World
 from semcrawl.hosts import netloc_of
 from semcrawl.urls import normalise
@@ -44,6 +47,7 @@ class WorldServer:
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
+        self._tls: ssl.SSLContext | None = None
         self._thread = threading.Thread(target=self._run, name="world server", daemon=True)
 
     def __enter__(self) -> Self:
@@ -74,6 +78,7 @@ class WorldServer:
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer requests on a connection until it is closed."""
+        scheme = "http"
         try:
             while True:
                 raw = await reader.readuntil(b"\r\n\r\n")
@@ -86,19 +91,26 @@ class WorldServer:
                 if length := int(headers.get("content-length") or 0):
                     await reader.readexactly(length)
                 target = rest.rpartition(" ")[0]
+                if method == "CONNECT":
+                    self._tls = self._tls or server_context()
+                    writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
+                    await writer.start_tls(self._tls)
+                    scheme = "https"
+                    continue
                 if target.startswith("/"):
-                    target = f"http://{headers.get('host', '')}{target}"
+                    target = f"{scheme}://{headers.get('host', '')}{target}"
                 answer = self._answer(method, target)
                 if self.latency:
                     await asyncio.sleep(self.latency)
                 writer.write(answer)
                 await writer.drain()
-                if headers.get("connection", "").lower() == "close" or method == "CONNECT":
+                if headers.get("connection", "").lower() == "close":
                     break
         except (
             asyncio.IncompleteReadError,
             asyncio.LimitOverrunError,
             ConnectionError,
+            ssl.SSLError,
             ValueError,
             asyncio.CancelledError,  # the server stops while a crawler is still connected
         ):

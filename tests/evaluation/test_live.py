@@ -8,9 +8,11 @@ from semcrawl.errors import SemcrawlError
 from semcrawl.evaluation.built import SiteBuilder
 from semcrawl.evaluation.graph import LinkGraph
 from semcrawl.evaluation.live import crawl_live
+from semcrawl.evaluation.recording import RecordedWorld
 from semcrawl.evaluation.simulate import simulate
 from semcrawl.evaluation.thesis import thesis_worlds
 from semcrawl.relevance import STRATEGIES, load_strategy
+from tests.evaluation.test_recording import record
 from tests.evaluation.worlds import members, twins
 
 THESIS = {
@@ -63,6 +65,28 @@ def test_live_and_offline_agree_on_what_was_not_taken_for_its_type():
     site.link(home, site.rdf("/data.rdf", "application/xml"))
     site.link(home, site.other("/film", "video/mp4"))
     hold_against_each_other(LinkGraph(site.build("vague")), "breadth-first", 100, THESIS)
+
+
+@pytest.mark.slow
+def test_live_and_offline_agree_on_a_site_over_tls(tmp_path):
+    """As most sites are that were recorded."""
+    pytest.importorskip("warcio")
+    page = b'<a href="/data">data</a> <a href="http://plain.example/x.nt">more</a>'
+    triple = b"<urn:a> <urn:b> <urn:%s> ."
+    html, nt = {"Content-Type": "text/html"}, {"Content-Type": "application/n-triples"}
+    record(
+        tmp_path / "x.warc",
+        [
+            ("http://tls.example/", 301, {"Location": "https://tls.example/"}, b""),
+            ("https://tls.example/", 200, html, page),
+            ("https://tls.example/data", 303, {"Location": "/data.nt"}, b""),
+            ("https://tls.example/data.nt", 200, nt, triple % b"c"),
+            ("http://plain.example/x.nt", 200, nt, triple % b"d"),
+        ],
+    )
+    graph = LinkGraph(RecordedWorld.load([tmp_path / "x.warc"]))
+    hold_against_each_other(graph, "breadth-first", 100)
+    assert crawl_live(graph, "rules").found == 2
 
 
 @pytest.mark.slow

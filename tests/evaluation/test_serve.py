@@ -1,5 +1,8 @@
 import http.client
+import ssl
 from urllib.parse import urlsplit
+
+import pytest
 
 from semcrawl.evaluation.serve import WorldServer
 from tests.evaluation.worlds import members
@@ -27,9 +30,37 @@ def test_a_world_is_served_as_it_answers():
         assert [one.robots for one in server.log] == [False, False, True, False, False]
 
 
-def test_it_stops_quietly_while_a_crawler_is_connected(capfd, caplog):
+def over_tls(server):
+    connection = http.client.HTTPSConnection(
+        urlsplit(server.address).netloc,
+        timeout=10,
+        context=ssl._create_unverified_context(),  # as crawlers have it
+    )
+    connection.set_tunnel("members.example", 443)
+    return connection
+
+
+def test_a_world_is_served_over_tls():
     with WorldServer(members()) as server:
-        connection = http.client.HTTPConnection(urlsplit(server.address).netloc, timeout=10)
+        connection = over_tls(server)
+        for path, status in (("/robots.txt", 404), ("/never", 404)):
+            connection.request("GET", path)
+            response = connection.getresponse()
+            response.read()
+            assert response.status == status
+        assert [(one.url, one.robots) for one in server.log] == [
+            ("https://members.example/robots.txt", True),
+            ("https://members.example/never", False),
+        ]
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_it_stops_quietly_while_a_crawler_is_connected(tls, capfd, caplog):
+    with WorldServer(members()) as server:
+        if tls:
+            connection = over_tls(server)
+        else:
+            connection = http.client.HTTPConnection(urlsplit(server.address).netloc, timeout=10)
         connection.request("GET", "http://members.example/")
         connection.getresponse().read()
     assert capfd.readouterr().err == caplog.text == ""
