@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.redis_frontier import RedisFrontier
+from semcrawl.links import Link, Page
+
+#: puts the links of a page into the frontier: page, links, fetches without a target before it
+Discover = Callable[[Page, Sequence[Link], int], Awaitable[object]]
 
 #: seeds that are taken from a list at once
 _SEEDS_AT_ONCE = 1000
@@ -23,6 +27,8 @@ class Port:
     seed_key: str
     #: never end by itself: the spider waits on its list
     waits: bool = False
+    #: takes links that another spider hands over
+    discover: Discover | None = None
     #: its own seeds are in
     planted: bool = False
 
@@ -67,6 +73,16 @@ class Ports(dict[str, Port]):
         if port is not None:
             port.deliver(lease)
         return port is not None
+
+    async def hand_over(
+        self, queue: str, page: Page, links: Sequence[Link], barren: int = 0
+    ) -> bool:
+        """Give links to the spider of a queue; return whether it is there to take them."""
+        port = self.get(queue)
+        if port is None or port.discover is None:
+            return False
+        await port.discover(page, links, barren)
+        return True
 
     async def take_seeds(self, frontier: RedisFrontier, interval: float) -> int:
         """Give each spider the raw seeds from its list; return how many.

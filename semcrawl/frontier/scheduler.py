@@ -71,6 +71,7 @@ class FrontierScheduler(BaseScheduler):
                 plant=spider.plant_raw,
                 seed_key=spider.seed_key,
                 waits=spider.waits,
+                discover=spider.discover,
             )
             self._open = True
         except SemcrawlError as error:

@@ -24,11 +24,12 @@ from semcrawl.frontier.leasebook import LeaseBook
 from semcrawl.frontier.listening import Listener
 from semcrawl.frontier.outlook import Outlook
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.frontier.ports import Port, Ports
+from semcrawl.frontier.ports import Discover, Port, Ports
 from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.frontier.robots import SharedRobots
 from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.frontier.taking import Taker
+from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Relevance
 from semcrawl.tally import Tally
 
@@ -100,16 +101,24 @@ class CrawlSession:
         plant: Callable[[list[str]], None],
         seed_key: str,
         waits: bool = False,
+        discover: Discover | None = None,
     ) -> None:
-        """Serve a spider: links go to ``deliver``, raw seeds from its list to ``plant``."""
+        """Serve a spider: links go to ``deliver``, raw seeds from its list to ``plant``.
+
+        What the other spiders of the process find for it goes to ``discover``.
+        """
         await self.open()
-        self._ports.open(queue, Port(deliver, plant, seed_key, waits))
+        self._ports.open(queue, Port(deliver, plant, seed_key, waits, discover))
         if not self._tasks:
             self._tasks = [
                 asyncio.create_task(self._pump()),
                 asyncio.create_task(self._keep_leases()),
             ]
         self.wake()
+
+    async def hand_over(self, queue: str, page: Page, links: Sequence[Link], barren: int) -> bool:
+        """Give links to another spider of this process; return whether it is there."""
+        return await self._ports.hand_over(queue, page, links, barren)
 
     def planted(self, queue: str) -> None:
         """Note that a spider's own seeds are in: from now on the crawl may be over."""

@@ -60,9 +60,9 @@ class LinkingSpider(PlantingSpider):
         return await self.session.intake.discover(page, links, self.queue, allowed, barren)
 
     async def hand_over(self, page: Page, links: Sequence[Link], barren: int = 0) -> None:
-        """Give links to the other spider, by its Redis list."""
+        """Give links to the other spider: at once if it is in this process, else by its list."""
         links = self._possible(page, links, self.scope.inside(page.url))
-        if links:
+        if links and not await self.session.hand_over(self.other, page, links, barren):
             entries = hand_over(page, links, self.scope.roots, barren)
             await self.session.frontier.push_seeds(self._list_of(self.other), entries)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from frontier_calls import OpenFrontier, Q, link
 
 from semcrawl.frontier.ports import Port, Ports
+from semcrawl.links import Link, Page
 
 
 def ports_of(*queues: str, waits: bool = False) -> tuple[Ports, dict[str, list[object]]]:
@@ -60,3 +63,19 @@ def test_one_spider_that_waits_for_seeds_is_enough_to_wait() -> None:
     assert not ports.any_waits
     ports.open("rdf", Port(print, print, "rdf:start_urls", waits=True))
     assert ports.any_waits
+
+
+async def test_links_are_handed_over_to_a_spider_that_is_there_to_take_them() -> None:
+    ports, _ = ports_of("html")
+    came: list[object] = []
+
+    async def discover(page: Page, links: Sequence[Link], barren: int) -> None:
+        came.append((page, links, barren))
+
+    found = Page("http://a/"), [Link("http://a/1")], 2
+    ports.open("rdf", Port(print, print, "rdf:start_urls", discover=discover))
+    assert await ports.hand_over("rdf", *found)
+    assert came == [found]
+    assert not await ports.hand_over("html", *found)
+    ports.pop("rdf")
+    assert not await ports.hand_over("rdf", *found)

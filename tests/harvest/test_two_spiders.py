@@ -1,0 +1,29 @@
+"""What one spider of a harvest finds for the other one waits for nothing but its turn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from spiders.site import handler, page, triples
+
+from harvest.runs import harvest
+from semcrawl.demo import DemoWeb, serve
+
+D = "http://d.example"
+COUNT = 20
+
+
+@pytest.mark.slow
+def test_the_rdf_of_pages_that_a_catalogue_lists_comes_page_by_page(tmp_path: Path) -> None:
+    """The catalogue is RDF, so that its pages are met by the spider for RDF."""
+    listed = "".join(f"<{D}/> <http://v.example/lists> <{D}/set/{n}> .\n" for n in range(COUNT))
+    catalogue = {"/": ("application/n-triples", listed.encode())}
+    pages = {f"/set/{n}": page(f"/set/{n}.nt") for n in range(COUNT)}
+    data = {f"/set/{n}.nt": ("application/n-triples", triples(f"set/{n}", 1)) for n in range(COUNT)}
+    with serve(DemoWeb(), handlers={"d.example": handler(catalogue | pages | data)}) as server:
+        run = harvest(
+            f"{D}/", "--fast", "--relevance", "breadth-first", "--pages", str(COUNT + 1),
+            "-s", "CONCURRENT_REQUESTS=1", folder=tmp_path / "out", proxy=server.proxy_url,
+        )  # fmt: skip
+    assert len(run.documents()) == 1 + COUNT // 2
