@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from string import ascii_letters, digits
 from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
 from w3lib.url import safe_url_string
@@ -20,6 +21,8 @@ MAX_URL_LENGTH = 4096
 
 _DIRECTORY_INDEX = re.compile(r"/(?:index\.x?html?|default\.(?:aspx?|htm))$")
 _NAMED_INDEX = re.compile(r"(?:^|/)(index\.x?html?|default\.(?:aspx?|htm))\s*(?:#.*)?\Z")
+#: escapes of these say no more than they do themselves
+_UNRESERVED = frozenset(ascii_letters + digits + "-_~")
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
 #: what stays as it is but for its file name and its query
 _NORMAL = re.compile(
@@ -76,9 +79,9 @@ def normalise(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str |
     """Return the one spelling of an absolute http(s) URL under which it is fetched.
 
     Lower-case scheme and host, no default port, no fragment, ``/`` for an empty path, no
-    directory index, upper-case percent escapes, no empty or presentational query variables and no
-    bare ``?`` (sources.md I). ``None`` when it is no http(s) URL, has no host that can be asked
-    for, or is too long.
+    directory index, upper-case percent escapes and only where needed (RFC 3986, 6.2.2.2), no empty
+    or presentational query variables and no bare ``?`` (sources.md I). ``None`` when it is no
+    http(s) URL, has no host that can be asked for, or is too long.
     """
     if len(url) > MAX_URL_LENGTH:
         return None
@@ -106,14 +109,16 @@ def normalise(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str |
     if options.drop_www and host.startswith("www."):
         host = host[4:]
     netloc = host if port is None or port == _PORTS[scheme] else f"{host}:{port}"
-    path, query = _clean_path(parts.path), parts.query
+    path, query = parts.path, parts.query
+    if "%" in path or "%" in query:
+        escape = str.upper if options.exact else _needed_escape
+        path = _PERCENT.sub(lambda m: escape(m[0]), path)
+        query = _PERCENT.sub(lambda m: escape(m[0]), query)
+    path = _clean_path(path)
     if not options.exact:
         query = "" if options.drop_query else _clean_query(query, options.presentational)
         if not query and (index := _DIRECTORY_INDEX.search(path)):
             path = path[: index.start() + 1]
-    if "%" in path or "%" in query:
-        path = _PERCENT.sub(lambda m: m[0].upper(), path)
-        query = _PERCENT.sub(lambda m: m[0].upper(), query)
     return urlunsplit(SplitResult(scheme, netloc, path, query, ""))
 
 
@@ -128,6 +133,15 @@ def _normal(match: re.Match[str], options: Normalisation) -> str:
         path = path[: index.start() + 1]
     front = match.string[: match.start(2)]
     return f"{front}{path}?{query}" if query else front + path
+
+
+def _needed_escape(escape: str) -> str:
+    """Return what ``%7e`` stands for if it stands for a letter, a digit or ``-_~``.
+
+    A dot stays as it is: it might become a dot segment.
+    """
+    sign = chr(int(escape[1:], 16))
+    return sign if sign in _UNRESERVED else escape.upper()
 
 
 def _clean_path(path: str) -> str:

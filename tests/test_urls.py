@@ -9,7 +9,23 @@ from hypothesis import strategies as st
 from semcrawl.urls import Normalisation, dropped_index, extension_of, normalise, resolve, segments
 
 paths = st.lists(
-    st.sampled_from(["a", "B", "index.html", "..", ".", "", "é", "%2f", "x.rdf", "~u", "a b"]),
+    st.sampled_from(
+        [
+            "a",
+            "B",
+            "index.html",
+            "..",
+            ".",
+            "",
+            "é",
+            "%2f",
+            "%7e",
+            "%69ndex.html",
+            "x.rdf",
+            "~u",
+            "a b",
+        ]
+    ),
     max_size=5,
 ).map(lambda parts: "/" + "/".join(parts))
 queries = st.sampled_from(["", "?", "?a=1", "?sort=name&b=2", "?a=", "?%c3", "?x"])
@@ -38,7 +54,9 @@ urls = st.builds(
         ("http://example.org/default.aspx", "http://example.org/"),
         ("http://example.org/Index.html", "http://example.org/Index.html"),
         ("http://example.org/index.php", "http://example.org/index.php"),
-        ("http://example.org/%7ea%c3%a9", "http://example.org/%7Ea%C3%A9"),
+        ("http://example.org/%2fa%c3%a9", "http://example.org/%2Fa%C3%A9"),
+        ("http://example.org/%7ea/%69%6edex.html", "http://example.org/~a/"),
+        ("http://example.org/%2e%2e/a?x=%7e%26", "http://example.org/%2E%2E/a?x=~%26"),
         ("http://example.org/é", "http://example.org/%C3%A9"),
         ("http://example.org/a b", "http://example.org/a%20b"),
         ("http://example.org/?", "http://example.org/"),
