@@ -18,6 +18,7 @@ from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.summary import Summary, last_problem, summarise
 from semcrawl.pipelines.files import FILES_FOLDER
+from semcrawl.tally import ROBOTS_FIRST
 from semcrawl.wholefiles import whole_file
 
 #: hosts shown in the table
@@ -41,6 +42,8 @@ class RunFigures:
     left_out: tuple[str, int] = ("", 0)
     #: URLs of the files that are kept for their media types, with hashes of their contents
     files: Mapping[str, str] = field(default_factory=dict)
+    #: there were records when the run began
+    resumed: bool = False
     #: where the records are; empty: in the job folder
     records: str = ""
 
@@ -96,10 +99,15 @@ def why_nothing(database: str) -> str:
         reason = last_problem(engine)
     finally:
         engine.dispose()
-    reason = reason.removeprefix("robots.txt: ")  # what fails first; the page would as well
+    reason = reason.removeprefix(ROBOTS_FIRST)  # what fails first; the page would as well
     kind, colon, text = reason.partition(": ")
     reason = text if colon and kind.isidentifier() else reason
     return f"nothing could be fetched{': ' if reason else ''}{reason.rstrip('.')}"
+
+
+def tried_anything(summary: Summary) -> bool:
+    """Whether anything was asked for, or would have been if its host had given its robots.txt."""
+    return bool(summary.requests or any(host.errors for host in summary.hosts.values()))
 
 
 def anything_fetched(summary: Summary) -> bool:
@@ -118,7 +126,7 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
     rest = {k: v for k, v in summary.outcomes.items() if k not in ("fetched-rdf", "fetched-html")}
     for line in _wrapped("Other outcomes:", [f"{k} {v:,}" for k, v in rest.items()], console.width):
         console.print(line)
-    if before and summary.requests == before and run.waiting == 0:
+    if (before or run.resumed) and summary.requests == before and run.waiting == 0:
         console.print(
             "This run found nothing left to ask for. To try failed links again: "
             f"semcrawl frontier {folder} --requeue; to see what changed: --revisit.",

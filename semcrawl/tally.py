@@ -18,10 +18,17 @@ UNSENT = frozenset(
         FetchOutcome.IGNORED,
     }
 )
+#: how the error of a link begins that was not asked for, as its host's robots.txt could not be had
+ROBOTS_FIRST = "robots.txt: "
 #: hosts shown as current
 _CURRENT_HOSTS = 3
 #: links left out that are told apart; later ones are not counted
 _MOST_LEFT_OUT = 50_000
+
+
+def was_sent(outcome: str, errors: str) -> bool:
+    """Whether an attempt with this outcome and these errors sent a request for its own URL."""
+    return outcome not in UNSENT and not errors.startswith(ROBOTS_FIRST)
 
 
 def is_aside(rules: str | Iterable[str]) -> bool:
@@ -54,7 +61,7 @@ class Tally:
         self.outcomes[str(record.outcome)] += 1
         if is_robots(record.url, record.outcome) or is_aside(record.rules):
             return
-        if record.outcome not in UNSENT:
+        if was_sent(record.outcome, record.errors):
             self.requests += 1
         self.rdf_documents += record.outcome is FetchOutcome.FETCHED_RDF
         self.html_documents += record.outcome is FetchOutcome.FETCHED_HTML

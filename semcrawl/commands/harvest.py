@@ -21,6 +21,7 @@ from semcrawl.harvestreport import (
     count_records,
     show_summary,
     shown_database,
+    tried_anything,
     why_nothing,
     write_summary,
 )
@@ -210,6 +211,7 @@ class Command(OneLineErrors):
             gave_up=outlook.gave_up,
             left_out=session.intake.left_out.most,
             files=kept_files(folder),
+            resumed=known > 0,
             records=shown_database(database, folder),
         )
         try:
@@ -236,7 +238,7 @@ class Command(OneLineErrors):
             or (self.crawler_process and self.crawler_process.bootstrap_failed)
         ):
             self.exitcode = 1
-        elif summary.requests and not anything_fetched(summary):
+        elif tried_anything(summary) and not anything_fetched(summary):
             complain(why_nothing(database))
             self.exitcode = 1
         elif not self._seeds and not summary.outcomes and run.waiting == 0:

@@ -6,16 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
 from semcrawl.hosts import host_of
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.history import means_gone
 from semcrawl.metadata.models import Fetch
-from semcrawl.tally import UNSENT, is_aside, is_robots
-
-_UNSENT = frozenset(str(outcome) for outcome in UNSENT)
+from semcrawl.tally import ROBOTS_FIRST, is_aside, is_robots, was_sent
 
 
 @dataclass
@@ -113,21 +111,21 @@ def summarise(engine: Engine) -> Summary:
     pages: dict[str, tuple[HostSummary, int]] = {}
     columns = (
         Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.status, Fetch.quads, Fetch.bytes,
-        Fetch.rules,
+        Fetch.rules, func.substr(Fetch.errors, 1, len(ROBOTS_FIRST)),
     )  # fmt: skip
     with Session(engine) as session:
         rows = session.execute(select(*columns).order_by(Fetch.id)).yield_per(1000)
-        for url, final_url, outcome, status, quads, size, rules in rows:
+        for url, final_url, outcome, status, quads, size, rules, errors in rows:
             outcomes[outcome] += 1
             summary.bytes += size
             if is_robots(url, outcome):
                 summary.robots_requests += 1
                 continue
             if is_aside(rules):
-                summary.context_requests += outcome not in _UNSENT
+                summary.context_requests += was_sent(outcome, errors)
                 continue
             host = hosts.setdefault(host_of(url), HostSummary())
-            if outcome not in _UNSENT:
+            if was_sent(outcome, errors):
                 summary.requests += 1
                 host.requests += 1
             host.errors += outcome in _PROBLEMS

@@ -16,6 +16,7 @@ from twisted.python.failure import Failure
 
 from semcrawl.heads import HeadersTooLargeError
 from semcrawl.items import FetchOutcome
+from semcrawl.tally import ROBOTS_FIRST
 
 #: what Scrapy's ``RobotsTxtMiddleware`` says: it has no exception of its own
 _FORBIDDEN = "Forbidden by robots.txt"
@@ -53,7 +54,7 @@ def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
     error = failure.value
     if isinstance(error, RobotsUnreachable) and isinstance(error.__cause__, Exception):
         outcome, why = outcome_of_failure(Failure(error.__cause__))  # type: ignore[no-untyped-call]
-        return outcome, f"robots.txt: {why}"[:_MAX_MESSAGE]
+        return outcome, f"{ROBOTS_FIRST}{why}"[:_MAX_MESSAGE]
     # what Scrapy quotes of Twisted's failures of failures has no end
     inner = first_reason(error)
     text = " ".join(str(inner).split())[:_MAX_MESSAGE]

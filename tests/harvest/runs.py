@@ -69,7 +69,9 @@ class Run:
     def sent(self) -> Counter[str]:
         """What was asked for, by the records."""
         return Counter(
-            address(record["url"]) for record in self.records if record["outcome"] not in UNSENT
+            address(record["url"])
+            for record in self.records
+            if record["outcome"] not in UNSENT and not record["errors"].startswith("robots.txt: ")
         )
 
     def says_in_one_line(self, *words: str) -> None:

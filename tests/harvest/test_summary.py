@@ -52,6 +52,11 @@ def test_a_robots_txt_that_fails_is_no_request_of_the_budget() -> None:
     ):
         tally.add(FetchRecord(url, FetchOutcome.NETWORK_ERROR))
     assert tally.requests == 2
+    unasked = FetchRecord(
+        "http://a.example/b", FetchOutcome.NETWORK_ERROR, errors="robots.txt: reset"
+    )
+    tally.add(unasked)
+    assert tally.requests == 2
 
 
 def test_a_site_that_lives_elsewhere_is_told_of(shown: io.StringIO) -> None:
@@ -110,6 +115,8 @@ def test_a_crawl_that_could_not_begin_says_why_and_how_to_try_again(tmp_path: Pa
         run.is_calm()
         assert run.status == 1
         assert "nothing could be fetched: " in run.err
+        assert run.summary["requests"] == 0  # nobody gave a robots.txt
+        assert run.summary["robots_requests"] > 0
     assert "nothing left to ask for" in again.out
     assert "--requeue" in again.out
 
