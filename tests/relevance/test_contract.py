@@ -112,10 +112,16 @@ class TestStrategyContract:
         assert not strategy.rekeyed()
 
     def test_seeds_are_never_dropped(self, name):
-        """A seed is fetched whatever it looks like."""
-        seeds = [Link(f"{HOST}/{x}", element="seed") for x in ("", "a.xml", "a.txt")]
-        for ranked in load_strategy(name, {}).rank(Page(f"{HOST}/", -1), seeds):
-            assert ranked.group is not None
+        """A seed is fetched whatever it looks like, and not behind what is unlikely."""
+        names = ("", "a.xml", "a.txt", "a.png", "a.zip")
+        seeds = [Link(f"{HOST}/{x}", element="seed") for x in names]
+        for settings in ({}, {"SEMCRAWL_KEEP_UNLIKELY": False}):
+            strategy = load_strategy(name, settings)
+            ranked = strategy.rank(Page(f"{HOST}/", -1), seeds)
+            assert None not in {r.group for r in ranked}
+            [unlikely] = strategy.rank(Page(f"{HOST}/", 0), [Link(f"{HOST}/b.xml")])
+            if name != "learned":
+                assert unlikely.group not in {r.group for r in ranked}
 
     def test_known_images_are_always_dropped(self, name):
         """Link filter 1 holds for all."""

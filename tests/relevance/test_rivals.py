@@ -76,12 +76,42 @@ class TestEveryStrategy:
 
 
 @pytest.mark.parametrize(
-    ("value", "meant"), [(False, False), ("False", False), ("0", False), (0, False), ("1", True)]
+    ("value", "meant"),
+    [
+        *((value, False) for value in (False, 0, "False", "0", " no ", "OFF", "none", "")),
+        *((value, True) for value in (True, 1, "True", "1", " yes ", "ON")),
+    ],
 )
 def test_switches_are_read_as_the_command_line_gives_them(value, meant):
     options = RuleOptions.from_settings({"SEMCRAWL_PROMOTE_WAITING": value})
     assert options.promote_waiting is meant
     assert options.keep_unlikely
+
+
+def test_an_explanation_names_label_rules_and_group():
+    strategy = load_strategy("rules", {})
+    rdf, page, image = (
+        dict(strategy.explain(PAGE, Link(f"{HOST}/{name}"))) for name in ("foaf.rdf", "x", "x.png")
+    )
+    assert rdf == {"label": "R", "rules": "ex1 pa1", "group": "R"}
+    assert page == {"label": "H", "rules": "none holds", "group": "H"}
+    assert image == {"label": "N", "rules": "none holds", "group": "dropped"}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "told"),
+    [
+        ("breadth-first", Kind.RDF, False),
+        ("rules", Kind.RDF, False),
+        ("rules-parents", Kind.RDF, True),
+        ("rules-parents", Kind.HTML, False),
+        ("association-rules", Kind.HTML, True),
+        ("url-distance", Kind.RDF, True),
+    ],
+)
+def test_other_workers_are_told_what_teaches_them_something(name, kind, told):
+    outcome = Outcome(f"{HOST}/x", kind, kind is Kind.RDF, status=200)
+    assert load_strategy(name, {}).worth_telling(outcome) is told
 
 
 def test_a_switch_that_says_neither_yes_nor_no_is_refused():

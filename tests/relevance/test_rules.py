@@ -156,6 +156,8 @@ def test_in_the_thesis_n_is_never_crawled(strategy_class):
     """With the departures off, N links and plain text are dropped; on, unknown ones wait last."""
     thesis, departing = strategy_class(THESIS), strategy_class()
     assert rank(thesis, "/a.xml").group is rank(thesis, "/a.txt").group is None
+    assert rank(thesis, "/a.txt", anchor="RDF").group is None  # link filter 1 comes first
+    assert rank(departing, "/a.txt", anchor="RDF").label is Label.R
     last = rank(departing, "/a.xml")
     assert (last.label, rank(departing, "/a.png").group) == (Label.N, None)
     groups = [rank(departing, p).group for p in ("/a.rdf", "/a/b")]
