@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
+import math
 import os
 import signal
 import time
@@ -17,6 +19,7 @@ from semcrawl.demo import DemoWeb, serve
 from semcrawl.isolation import ReadingLost, ReadingProcesses, _Child
 from semcrawl.links import ExtractionOptions
 from semcrawl.rdf import Reading, ReadOptions, detect, script_bytes
+from semcrawl.rdf.sink import spool_prefix
 from semcrawl.spiders.reading import Reader
 from spiders.site import HTML, handler, page, triples
 
@@ -123,14 +126,39 @@ def test_what_is_read_in_a_process_is_what_is_read_here(reader: Reader) -> None:
     def known(url: str) -> bool:
         return url.endswith("/b.ttl")
 
-    async def links(where: Reader) -> list[str]:
-        return [link.url for link in await where.links(body, f"{D}/", HTML, (), known)]
+    async def links(where: Reader) -> set[str]:
+        header = "</c.ttl>; rel=alternate"
+        return {link.url for link in await where.links(body, f"{D}/", HTML, [header], known)}
 
-    assert asyncio.run(links(reader)) == asyncio.run(links(here)) == [f"{D}/a.ttl"]
+    assert asyncio.run(links(reader)) == asyncio.run(links(here)) == {f"{D}/a.ttl", f"{D}/c.ttl"}
     one, other = (asyncio.run(r.read_embedded(body, f"{D}/", HTML)) for r in (reader, here))
     assert one.nquads == other.nquads != b""
     one, other = (read(r, small(100)) for r in (reader, here))
     assert (one.nquads, one.links) == (other.nquads, other.links)
+    reader.close()
+
+
+def test_contexts_that_were_fetched_go_along(tmp_path: Path) -> None:
+    options = ReadOptions(max_seconds=60)
+    reader = Reader(ExtractionOptions(), options, 1000, ReadingProcesses(1, 60), json_ld_above=0)
+    contexts = {"http://c.example/c.jsonld": b'{"@context": {"name": "http://v.example/name"}}'}
+    nodes = [{"@id": f"#{n}", "name": "x"} for n in range(90)]
+    document = json.dumps({"@context": [*contexts], "@graph": nodes}).encode()
+    file = BodyFile(tmp_path)
+    file.write(document)
+    script = b'<title>x</title><script type="application/ld+json">' + document + b"</script>"
+
+    async def all_ways() -> list[int]:
+        readings = [
+            await reader.read(body, f"{D}/", LD, detect(document, LD, f"{D}/"), contexts=contexts)
+            for body in (document, file)
+        ]
+        readings.append(await reader.read_embedded(script, f"{D}/", HTML, contexts))
+        return [reading.quads for reading in readings]
+
+    assert asyncio.run(all_ways()) == [90, 90, 90]
+    assert reader.processes is not None
+    assert reader.processes._all
     reader.close()
 
 
@@ -142,10 +170,45 @@ def test_a_process_that_dies_costs_its_document_only(reader: Reader) -> None:
     os.kill(child.process.pid, signal.SIGKILL)
     child.process.wait()
     assert read(reader, small(50)).quads == 50  # another took its place
+    assert len(processes._all) == 1
     reader.close()
     assert [child.process.poll() is not None for child in processes._all] == [True] * len(
         processes._all
     )
+
+
+def test_no_more_processes_read_than_are_allowed_and_each_reads_again() -> None:
+    processes = ReadingProcesses(2, 60)
+
+    async def several() -> list[int]:
+        return await asyncio.gather(*(processes.run(os.getpid) for _ in range(8)))
+
+    read_by = asyncio.run(several())
+    assert len(set(read_by)) <= 2
+    assert len(processes._all) == len(set(read_by))
+    processes.close()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 5.0, math.inf])
+def test_what_ends_in_an_error_is_told_and_the_process_goes_on(seconds: float) -> None:
+    """Ctrl-C is for the crawl, which decides when to end."""
+    processes = ReadingProcesses(1, seconds)
+    pid = asyncio.run(processes.run(os.getpid))
+    with pytest.raises(ReadingLost, match="ValueError: invalid literal"):
+        asyncio.run(processes.run(int, "x"))
+    os.kill(pid, signal.SIGINT)
+    assert asyncio.run(processes.run(os.getpid)) == pid
+    processes.close()
+
+
+def test_the_limit_within_the_reader_comes_first_and_keeps_what_was_read() -> None:
+    seconds = 0.05
+    options = ReadOptions(max_seconds=seconds)
+    reader = Reader(ExtractionOptions(), options, 1000, ReadingProcesses(1, seconds))
+    reading = read(reader, gzip.compress(triples("x", 300_000), 1), "application/gzip")
+    assert reading.errors
+    assert 0 < reading.quads < 300_000
+    reader.close()
 
 
 class EndsMeanwhile(ReadingProcesses):
@@ -169,6 +232,9 @@ def test_quads_on_their_way_to_a_file_are_cleared_away(tmp_path: Path) -> None:
     kept = read(reader, small(500))
     assert kept.spool is not None
     assert list(tmp_path.iterdir()) == [kept.spool]
+    assert reader.processes is not None
+    pid = reader.processes._all[0].process.pid
+    (tmp_path / f"{spool_prefix(pid)}half").write_bytes(b"what was written until then")
     assert read(reader, JSON_LD).error_count
     assert list(tmp_path.iterdir()) == [kept.spool]
     reader.close()
