@@ -25,14 +25,16 @@ from semcrawl.relevance import Label
 from semcrawl.urls import normalise
 from semcrawl.vocabulary import Kind
 
-#: No waiting, one request at a time: the order is the strategy's alone.
+#: No waiting, one request at a time, each for a link: the order is the strategy's alone.
 LIVE_SETTINGS: Mapping[str, Any] = {
     "CONCURRENT_REQUESTS": 1,
     "SEMCRAWL_CONCURRENCY_PER_HOST": 1,
     "SEMCRAWL_CRAWL_DELAY": 0,
     "ROBOTSTXT_OBEY": False,
     "RETRY_ENABLED": False,
+    "SEMCRAWL_HOST_FAILURES": 0,
     "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
+    "SEMCRAWL_CONTEXT_HOSTS": [],
     "SEMCRAWL_PROGRESS": "off",
     "LOG_LEVEL": "ERROR",
 }

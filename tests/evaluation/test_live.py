@@ -68,6 +68,35 @@ def test_live_and_offline_agree_on_what_was_not_taken_for_its_type():
 
 
 @pytest.mark.slow
+def test_live_and_offline_agree_on_a_site_that_refuses_much():
+    """A host that rests, as one does that refuses to be asked, would end the crawl."""
+    site = SiteBuilder("busy.example")
+    home = site.page("/")
+    for number in range(9):
+        site.link(home, site.error(f"/{number}", 429))
+    site.link(home, site.rdf("/data.rdf"))
+    hold_against_each_other(LinkGraph(site.build("busy")), "breadth-first", 100)
+
+
+@pytest.mark.slow
+def test_live_and_offline_agree_on_what_is_asked_for_json_ld(tmp_path):
+    """Contexts are no pages."""
+    pytest.importorskip("warcio")
+    document = b'{"@context": "http://a.example/context", "@id": "urn:x", "name": "x"}'
+    ld = {"Content-Type": "application/ld+json"}
+    record(
+        tmp_path / "x.warc",
+        [
+            ("http://a.example/", 200, {"Content-Type": "text/html"}, b'<a href="x.jsonld">x</a>'),
+            ("http://a.example/x.jsonld", 200, ld, document),
+            ("http://a.example/context", 200, ld, b'{"@context": {"name": "urn:name"}}'),
+        ],
+    )
+    graph = LinkGraph(RecordedWorld.load([tmp_path / "x.warc"]))
+    hold_against_each_other(graph, "breadth-first", 100)
+
+
+@pytest.mark.slow
 def test_live_and_offline_agree_on_a_site_over_tls(tmp_path):
     """As most sites are that were recorded."""
     pytest.importorskip("warcio")
