@@ -80,8 +80,10 @@ class UrlDistance(Strategy):
     def load_state(self, state: bytes) -> None:
         """Go on with the known parents."""
         try:
-            parents = [str(url) for url in json.loads(state)["parents"]]
-            places = {_place(url): url for url in parents}
+            data = json.loads(state)
+            if data["strategy"] != self.name:
+                raise ValueError("another strategy's")
+            places = {_place(url): url for url in map(str, data["parents"])}
         except (ValueError, KeyError, TypeError) as error:
             raise state_error(self.name) from error
         self._parents.update(places)

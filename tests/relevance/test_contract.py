@@ -102,6 +102,19 @@ class TestStrategyContract:
         with pytest.raises(UsageError, match=r"\A[^\n]+\Z"):
             strategy.load_state(state)
 
+    def test_the_state_of_another_strategy_is_refused(self, name):
+        """Even where the two learn of the same things."""
+        strategy = load_strategy(name, {})
+        if not strategy.dump_state():
+            return
+        outcome = Outcome(f"{HOST}/x.rdf", Kind.RDF, True, parent=f"{HOST}/m/1", status=200)
+        for other in set(STRATEGIES) - {name}:
+            another = load_strategy(other, {})
+            another.learn(outcome)
+            if state := another.dump_state():
+                with pytest.raises(UsageError, match=r"\A[^\n]+\Z"):
+                    strategy.load_state(state)
+
     def test_changes_are_told_once(self, name):
         """values() and rekeyed() say only what is new since the last call."""
         strategy = load_strategy(name, {})

@@ -7,6 +7,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
+import brotli
 import pytest
 from harvest.runs import Run, harvest
 
@@ -23,12 +24,17 @@ TABLE = b"a,b\n" + b"1,2\n" * 10_000
 #: more than fits into memory even when it is packed
 NAMES = b"".join(b"%s\n" % sha256(b"%d" % n).hexdigest().encode() for n in range(1_000))
 LIMIT = 10_000  # bytes
+#: packed, but little, so that it is more, too
+BROTLI: bytes = brotli.compress(triples("brotli", 2_000), quality=0, lgwin=10)
+assert len(BROTLI) > LIMIT
 SITE: dict[str, tuple[str, bytes]] = {
     "/": page("/big.nt", "/big.nt.gz", "/coded.nt", "/all.tar.gz", "/all.zip", "/big.html",
-              "/table.csv", "/cut.nt", "/small.nt", "/coded.csv", "/coded.html", "/names.csv"),
+              "/table.csv", "/cut.nt", "/small.nt", "/coded.csv", "/coded.html", "/names.csv",
+              "/brotli.nt"),
     "/big.nt": ("application/n-triples", triples("big", 2_000)),
     "/big.nt.gz": ("application/gzip", gzipped(triples("packed", 20_000))),
     "/coded.nt": ("application/n-triples", gzip.compress(triples("coded", 20_000))),
+    "/brotli.nt": ("application/n-triples", BROTLI),
     "/all.tar.gz": ("application/x-tar",
                     tarred("w:gz", a_nt=triples("a", 20_000), b_nt=triples("b", 7))),
     "/all.zip": ("application/zip", zipped(c_nt=triples("c", 20_000))),
@@ -56,6 +62,8 @@ async def answer(request: Request, out: Stream) -> None:
     headers = [("Content-Type", content_type)]
     if request.path.startswith("/coded."):
         headers.append(("Content-Encoding", "gzip"))
+    if request.path == "/brotli.nt":
+        headers.append(("Content-Encoding", "br"))
     if request.path == "/cut.nt":
         await out.head(200, [*headers, ("Content-Length", str(len(body)))])
         await out.body(body[: len(body) // 2])
@@ -87,6 +95,7 @@ def test_they_are_read_like_others(run: Run) -> None:
         "big.nt": 2_000,
         "small.nt": 2,
     }
+    assert documents[f"{D}/brotli.nt"] == 2_000
     assert documents[f"{D}/big.nt.gz"] == documents[f"{D}/coded.nt"] == 20_000
     assert (documents[f"{D}/all.tar.gz"], documents[f"{D}/all.zip"]) == (20_007, 20_000)
     assert len(run.quads) == sum(documents.values())
@@ -129,7 +138,8 @@ def test_their_warc_records_tell_how_they_are_coded(run: Run) -> None:
                 if record.rec_type == "response":
                     coding = record.http_headers.get_header("Content-Encoding")
                     url = record.rec_headers.get_header("WARC-Target-URI")
-                    found[url.removeprefix(D)] = (coding, record.content_stream().read())
+                    if coding != "br":  # (warcio reads it with some versions of brotli only)
+                        found[url.removeprefix(D)] = (coding, record.content_stream().read())
     assert found["/coded.nt"] == ("gzip", triples("coded", 20_000))  # unpacked by the reader
     assert found["/big.nt"] == (None, SITE["/big.nt"][1])
 
