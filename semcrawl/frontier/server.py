@@ -44,6 +44,8 @@ _REFUSED = re.compile(
 _MINIMUM_VERSION = (6, 2)
 #: seconds that a server which is not there gets when a worker opens the frontier
 _OPENING_PATIENCE = 2.0
+#: seconds that an answer may take when the crawl ends
+_LAST_ANSWER = 5.0
 
 
 def connect(server: str | Path, *, timeout: float) -> Redis:
@@ -87,6 +89,8 @@ def plain_reason(error: Exception) -> str:
     # what a server that wants a password says to redis-py's greeting without one
     if text.startswith(("HELLO must be called", "NOAUTH", "Authentication required")):
         return "it asks for a password (authentication required)"
+    if not text and isinstance(error, OSError):
+        return "no answer"  # in the time that we gave it
     return text or type(error).__name__
 
 
@@ -121,6 +125,7 @@ class Server:
         self.crawl = b""
         self._meta_key = meta_key
         self._patience = patience
+        self._hurries = False
         self._revive = revive
         self._scripts = Scripts()
         #: calls that wait for the server
@@ -173,6 +178,7 @@ class Server:
     def hurry(self, patience: float) -> None:
         """Wait no longer than ``patience`` seconds for a server that goes away from now on."""
         self._patience = min(self._patience, patience)
+        self._hurries = True
 
     async def close(self) -> None:
         """Forget the kept replies and disconnect."""
@@ -180,7 +186,8 @@ class Server:
         try:
             if slots:
                 replies = self._meta_key.removesuffix("meta") + "replies"
-                await self.redis.hdel(replies, *slots)
+                async with asyncio.timeout(_LAST_ANSWER):
+                    await self.redis.hdel(replies, *slots)
         except (RedisError, OSError):
             pass
         finally:
@@ -224,7 +231,10 @@ class Server:
         pause, failures = 0.02, 0
         while True:
             try:
-                return await once()
+                if not self._hurries:
+                    return await once()
+                async with asyncio.timeout(_LAST_ANSWER):
+                    return await once()
             except (AuthenticationError, AuthorizationError, NoPermissionError) as error:
                 raise self._unavailable(error) from error
             except (ConnectionError, TimeoutError, BusyLoadingError, OSError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 import ssl
 from collections.abc import Callable
 from pathlib import Path
@@ -74,6 +75,20 @@ async def test_the_end_does_not_wait_for_a_server_that_is_away(start_served: Sta
         with pytest.raises(FrontierUnavailable):
             await frontier.close()
     server.start()
+
+
+@pytest.mark.slow
+async def test_the_end_does_not_wait_for_a_server_that_hangs(start_served: StartServed) -> None:
+    server = start_served()
+    frontier = frontier_on(server, patience=300.0)
+    await frontier.open()
+    server.process.send_signal(signal.SIGSTOP)
+    try:
+        async with asyncio.timeout(20):  # an answer may take 30 s while the crawl goes on
+            with pytest.raises(FrontierUnavailable, match="no answer"):
+                await frontier.close()
+    finally:
+        server.process.send_signal(signal.SIGCONT)
 
 
 class CuttingProxy:
