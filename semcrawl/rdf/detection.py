@@ -6,7 +6,8 @@ content leaves open, or stand in when it says nothing:
 1. compression and archive marks, then the text's encoding;
 2. a shape that only one kind has: an XML root element, an HTML tag, a JSON object with JSON-LD
    keywords, a directive or a statement of the Turtle family (confidence 0.8 to 1);
-3. the header's media type, then the extension, for text that has no such shape (0.3 to 0.5).
+3. the header's media type, then the extension, for text that has no such shape (0.3 to 0.5), and
+   for markup that does not say that it is XML.
 
 A label alone never makes RDF of HTML, of XML without an RDF root, or of JSON without keywords.
 """
@@ -57,10 +58,20 @@ class Detection:
 
 def format_of_type(content_type: str | None) -> RdfFormat | None:
     """Return the RDF syntax that a Content-Type header names, if any."""
-    media = (content_type or "").partition(";")[0].strip().lower()
+    media = _media_type(content_type)
     if media in _BY_TYPE:
         return _BY_TYPE[media]
     return RdfFormat.JSON_LD if _PROFILE_JSON.match(media) else None
+
+
+def _media_type(content_type: str | None) -> str:
+    return (content_type or "").partition(";")[0].strip().lower()
+
+
+def _labelled_html(content_type: str | None, extension: str) -> bool:
+    """Whether the header says HTML, or the extension where there is no header."""
+    media = _media_type(content_type)
+    return media in HTML_MEDIA_TYPES or (not media and extension in HTML_EXTENSIONS)
 
 
 def extension_of(url: str) -> str:
@@ -108,6 +119,9 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
         # a long comment or document type comes first
         text, encoding = to_utf8(head[: HEAD * 64], content_type)
         found = sniffing.sniff(text, head, claim)
+    if found is not None and found.loose and _labelled_html(content_type, extension):
+        # browsers take it for a page, whatever element it begins with
+        return Detection(Kind.HTML, None, 0.5, "label HTML, markup that does not say it is XML")
     if found is not None:
         evidence = found.evidence
         if encoding.name != "utf-8":
@@ -115,7 +129,7 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
         return Detection(found.kind, found.format, found.confidence, evidence)
     if by_type in _TURTLE_FAMILY:
         return Detection(Kind.RDF, by_type, 0.4, "header, no statement in sight")
-    media = (content_type or "").partition(";")[0].strip().lower()
+    media = _media_type(content_type)
     if media in HTML_MEDIA_TYPES:
         return Detection(Kind.HTML, None, 0.4, "header")
     if by_extension in _TURTLE_FAMILY:

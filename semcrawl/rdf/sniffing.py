@@ -24,6 +24,8 @@ class Finding:
     format: RdfFormat | None
     confidence: float
     evidence: str
+    #: markup that does not say that it is XML: a page, if its labels say so
+    loose: bool = False
 
 
 _CONTROL = bytes([*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20)])
@@ -64,6 +66,8 @@ _STATEMENT = re.compile(
     + rb"|<<" + _SPACE + _SUBJECT + _SPACE + _VERB + _SPACE + _OBJECT + rb")",
     re.DOTALL,
 )  # fmt: skip
+#: behind three IRIs of a statement, or four
+_GOES_ON = re.compile(_SPACE + rb"(?:" + _IRI + _SPACE + rb")?[.;,}]")
 _STATEMENT_LINE = re.compile(
     rb"^[ \t]*+(?:" + _IRI + rb"|" + _BLANK + rb"|" + _NAME + rb")\s+(?:" + _IRI + rb"|a|" + _NAME
     + rb")\s+" + _OBJECT,
@@ -97,6 +101,7 @@ _TRIG_SIGNS = re.compile(
     rb"(?:^|[.}\s])(?:(?i:graph)\s+)?(?:<>|[\w.-]{0,80}:[\w.%-]{0,80}|_:\w+|\[\s*\])\s*\{|\A\s*\{|\.\s*\{"
 )
 _LINE_FORMATS = (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS)
+_FAMILY = (RdfFormat.TURTLE, RdfFormat.N3, RdfFormat.TRIG, *_LINE_FORMATS)
 _DIRECTIVE_LINE = re.compile(rb"^[ \t]*+(?:@prefix|@base|(?i:prefix|base)\s)", re.MULTILINE)
 _LINE_TERM = rb"(?:<[A-Za-z][^<>\"{}|^`\\\x00-\x20]*+>|_:\S++)"
 _LINE = re.compile(
@@ -154,7 +159,7 @@ def _sniff_markup(text: bytes, claim: RdfFormat | None) -> Finding | None:
     prefix, local = (root[1], root[2]) if root[2] else (b"", root[1])
     if not prefix and local.lower() == b"html":
         return Finding(Kind.HTML, None, 0.99, "root element html")
-    if text.startswith(b"<") and _STATEMENT.match(start) and not _XMLNS.search(root[3]):
+    if text.startswith(b"<") and _begins_statement(start, claim) and not _XMLNS.search(root[3]):
         return None  # Turtle that begins with a relative IRI: <a> <b> <c>
     namespaces = _namespaces(text, root[3])
     namespace = namespaces.get(prefix, b"")
@@ -176,7 +181,23 @@ def _sniff_markup(text: bytes, claim: RdfFormat | None) -> Finding | None:
     if _HTML_ANYWHERE.search(rest[:2048]):
         return Finding(Kind.HTML, None, 0.7, "HTML tags")
     name = local.decode("utf-8", "replace")
-    return Finding(Kind.OTHER, None, 0.9, f"XML with root element {name}")
+    loose = not namespaces and not start.startswith(b"<?xml")
+    return Finding(Kind.OTHER, None, 0.9, f"XML with root element {name}", loose)
+
+
+def _begins_statement(start: bytes, claim: RdfFormat | None) -> bool:
+    """Whether what begins like a tag is a statement: ``<a> <b> <c> .`` and not ``<ul><li><b>``.
+
+    Three tags are none unless they end as statements do, or are labelled so and stand apart; nor
+    is a tag with text right behind it (``<p>Price: 5``).
+    """
+    match = _STATEMENT.match(start)
+    if match is None:
+        return False
+    apart = start[start.index(b">") + 1 :][:1].isspace()
+    if match[0].endswith(b">"):
+        return (apart and claim in _FAMILY) or _GOES_ON.match(start, match.end()) is not None
+    return apart
 
 
 def _namespaces(text: bytes, attributes: bytes) -> dict[bytes, bytes]:
