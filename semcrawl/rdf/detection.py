@@ -7,7 +7,7 @@ content leaves open, or stand in when it says nothing:
 2. a shape that only one kind has: an XML root element, an HTML tag, a JSON object with JSON-LD
    keywords, a directive or a statement of the Turtle family (confidence 0.8 to 1);
 3. the header's media type, then the extension, for text that has no such shape (0.3 to 0.5), and
-   for markup that does not say that it is XML.
+   for what may be a page: markup that does not say that it is XML, text with a number first.
 
 A label alone never makes RDF of HTML, of XML without an RDF root, or of JSON without keywords.
 """
@@ -120,8 +120,8 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
         text, encoding = to_utf8(head[: HEAD * 64], content_type)
         found = sniffing.sniff(text, head, claim)
     if found is not None and found.loose and _labelled_html(content_type, extension):
-        # browsers take it for a page, whatever element it begins with
-        return Detection(Kind.HTML, None, 0.5, "label HTML, markup that does not say it is XML")
+        # browsers take it for a page, whatever it begins with
+        return Detection(Kind.HTML, None, 0.5, "label HTML, nothing that says otherwise")
     if found is not None:
         evidence = found.evidence
         if encoding.name != "utf-8":

@@ -24,7 +24,8 @@ class Finding:
     format: RdfFormat | None
     confidence: float
     evidence: str
-    #: markup that does not say that it is XML: a page, if its labels say so
+    #: markup that does not say that it is XML, or text with a number or a string first: a page if
+    #: its labels say so
     loose: bool = False
 
 
@@ -223,7 +224,8 @@ def _sniff_json(text: bytes, body: bytes, claim: RdfFormat | None) -> Finding | 
         return Finding(Kind.RDF, RdfFormat.JSON_LD, 0.9, "JSON with expanded properties")
     if claim is RdfFormat.JSON_LD:
         return Finding(Kind.RDF, RdfFormat.JSON_LD, 0.6, "JSON labelled JSON-LD")
-    return Finding(Kind.OTHER, None, 0.9, "JSON without JSON-LD keywords")
+    loose = text.lstrip()[:1] not in (b"{", b"[")
+    return Finding(Kind.OTHER, None, 0.9, "JSON without JSON-LD keywords", loose)
 
 
 def _first_token(text: bytes) -> bytes:
