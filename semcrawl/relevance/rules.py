@@ -39,7 +39,7 @@ def relevancy_r(link: Link) -> tuple[Label, tuple[str, ...]]:
     extension = extension_of(path)
     held = list(_path_rules(path, extension))
     if link.type:
-        types, words = _evidence(link.type)
+        types, words = _evidence(link.type.lower())
         if types:
             held.append("ty1")
         if words or types:

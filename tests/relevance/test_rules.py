@@ -31,6 +31,7 @@ PAGE = Page(f"{HOST}/")
         (Link(f"{HOST}/dump.nt.gz"), ("ex1",)),
         (Link(f"{HOST}/x", type="application/rdf+xml"), ("ty1", "ty2")),
         (Link(f"{HOST}/x", type="text/turtle; charset=utf-8"), ("ty1", "ty2")),
+        (Link(f"{HOST}/x", type="Text/Turtle"), ("ty1", "ty2")),
         (Link(f"{HOST}/x", type="foaf"), ("ty2",)),
         (Link(f"{HOST}/x", title="as application/rdf+xml"), ("ti1",)),
         (Link(f"{HOST}/x", title="text/rdf+n3"), ("ti1",)),
