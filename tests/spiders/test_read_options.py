@@ -129,6 +129,19 @@ def test_formats_of_data_are_known_on_any_machine() -> None:
     assert {"xlsx", "geojson"} <= Targets.parse(wanted).extensions
 
 
+def test_targets_are_read_in_any_case_with_room_between_them() -> None:
+    wanted = Targets(rdf=True, embedded=True, media_types=("text/csv",))
+    assert Targets.parse(" RDF, Embedded ,, Text/CSV,text/csv") == wanted
+    assert Targets.parse(["rdf", " embedded", "", "text/csv"]) == wanted
+    assert Targets.parse("text/csv").has_type("Text/CSV ; header=present")
+
+
+@pytest.mark.parametrize("names", ["", " , ", [], "poems", "rdf,text", "text/csv/x", "text/c v"])
+def test_what_names_no_target_is_refused(names: str | list[str]) -> None:
+    with pytest.raises(UsageError, match="targets"):
+        Targets.parse(names)
+
+
 @given(st.text(max_size=30))
 def test_targets_are_read_or_refused(text: str) -> None:
     try:
