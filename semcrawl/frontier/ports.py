@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.links import Link, Page
+from semcrawl.relevance import Ranked
 
-#: puts the links of a page into the frontier: page, links, fetches without a target before it
-Discover = Callable[[Page, Sequence[Link], int], Awaitable[object]]
+#: puts the links of a page into the frontier, and returns those that are new: page, links, fetches
+#: without a target before it
+Discover = Callable[[Page, Sequence[Link], int], Awaitable[tuple[Ranked, ...]]]
 
 #: seeds that are taken from a list at once
 _SEEDS_AT_ONCE = 1000
@@ -76,13 +78,15 @@ class Ports(dict[str, Port]):
 
     async def hand_over(
         self, queue: str, page: Page, links: Sequence[Link], barren: int = 0
-    ) -> bool:
-        """Give links to the spider of a queue; return whether it is there to take them."""
+    ) -> tuple[Ranked, ...] | None:
+        """Give links to the spider of a queue; return the new ones.
+
+        ``None`` when it is not there to take them.
+        """
         port = self.get(queue)
         if port is None or port.discover is None:
-            return False
-        await port.discover(page, links, barren)
-        return True
+            return None
+        return await port.discover(page, links, barren)
 
     async def take_seeds(self, frontier: RedisFrontier, interval: float) -> int:
         """Give each spider the raw seeds from its list; return how many.

@@ -30,7 +30,7 @@ from semcrawl.frontier.robots import SharedRobots
 from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.frontier.taking import Taker
 from semcrawl.links import Link, Page
-from semcrawl.relevance import Outcome, Relevance
+from semcrawl.relevance import Outcome, Ranked, Relevance
 from semcrawl.tally import Tally
 
 logger = logging.getLogger(__name__)
@@ -116,8 +116,13 @@ class CrawlSession:
             ]
         self.wake()
 
-    async def hand_over(self, queue: str, page: Page, links: Sequence[Link], barren: int) -> bool:
-        """Give links to another spider of this process; return whether it is there."""
+    async def hand_over(
+        self, queue: str, page: Page, links: Sequence[Link], barren: int
+    ) -> tuple[Ranked, ...] | None:
+        """Give links to another spider of this process; return the new ones.
+
+        ``None`` when there is no such spider here.
+        """
         return await self._ports.hand_over(queue, page, links, barren)
 
     def planted(self, queue: str) -> None:
@@ -202,13 +207,14 @@ class CrawlSession:
         if self._leases.flying < self.options.concurrency:
             self.wake()
 
-    def learn(self, outcome: Outcome, queue: str) -> None:
-        """Learn from what a fetch turned out to be.
+    def learn(self, outcome: Outcome, queue: str, *, links_in: str = "") -> None:
+        """Learn from what a fetch of a spider's queue turned out to be.
 
-        The other workers hear of it, and the frontier's order changes, before more is taken.
+        ``links_in``: the queue of the links that it brought, if that is another. The other workers
+        hear of it, and the frontier's order changes, before more is taken.
         """
         self._taker.shares.note(queue, target=outcome.target)
-        self._learning.learn(outcome, queue)
+        self._learning.learn(outcome, links_in or queue)
         if self.options.tell_yield:
             self._yields.append((self.intake.host_key(outcome.url), outcome.target))
         if self.outlook.note(target=outcome.target):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from scrapy.http import Response
@@ -12,9 +12,9 @@ from semcrawl.bodies import BODY_FILE, body_file
 from semcrawl.errors import FrontierError
 from semcrawl.isolation import ReadingLost
 from semcrawl.items import EMBEDDED, FetchedFile, FetchOutcome, FetchRecord, RdfDocument
-from semcrawl.links import Page
+from semcrawl.links import Link, Page
 from semcrawl.rdf import Detection, Reading
-from semcrawl.relevance import Ranked
+from semcrawl.relevance import Outcome, Ranked
 from semcrawl.spiders.attempt import ENDED, RECEIVED, Attempt, content_type, header
 from semcrawl.spiders.contexts import MAX_ROUNDS, ContextFetcher, ContextRules
 from semcrawl.spiders.focused import FocusedSpider
@@ -80,7 +80,8 @@ class DocumentSpider(FocusedSpider):
         """Read a page: its links, and the data embedded in it."""
         duplicate = self.is_duplicate(attempt.digest)
         page = Page(attempt.url, attempt.memo.depth)
-        new = await self.follow_page(attempt, response, page)
+        links = await self.page_links(response, attempt.url)
+        new = await self.follow(page, links, attempt.lease.entry.barren + 1)
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
         record.real_type = str(Kind.HTML)
         items: list[Any] = await self._embedded(attempt, response, record)
@@ -91,18 +92,24 @@ class DocumentSpider(FocusedSpider):
         outcome = attempt.outcome(
             Kind.HTML, response, target=target, duplicate=duplicate, new_links=new
         )
-        self.session.learn(outcome, self.queue)
+        self._learn(outcome, page)
         return [*items, record]
 
-    async def follow_page(
-        self, attempt: Attempt, response: Response, page: Page
-    ) -> tuple[Ranked, ...]:
-        """Send the links of a page where they belong; return those that are new here."""
+    def follows(self, page: Page) -> bool:
+        """Whether the links of a page, or of an RDF document, wait in the spider's own queue."""
         raise NotImplementedError
 
-    def follows_rdf(self) -> bool:
-        """Whether links inside RDF wait in the spider's own queue."""
-        return self.follow_rdf
+    async def follow(
+        self, page: Page, links: Sequence[Link], barren: int = 0
+    ) -> tuple[Ranked, ...]:
+        """Send the links of a page where they belong; return those that are new."""
+        put_in = self.discover if self.follows(page) else self.hand_over
+        return await put_in(page, links, barren)
+
+    def _learn(self, outcome: Outcome, page: Page) -> None:
+        """Learn from a fetch that brought links of a page."""
+        links_in = self.queue if self.follows(page) else self.other
+        self.session.learn(outcome, self.queue, links_in=links_in)
 
     # -- RDF
     async def _read_rdf(
@@ -125,13 +132,9 @@ class DocumentSpider(FocusedSpider):
         record = _record(attempt, response, reading)
         whole = record.outcome is FetchOutcome.FETCHED_RDF
         page = Page(attempt.url, attempt.memo.depth, rdf=True)
-        new: tuple[Ranked, ...] = ()
         links = self.reader.rdf_links(reading)
         links += self.metadata_links(response, attempt.url, rdf=True)
-        if self.follows_rdf():
-            new = await self.discover(page, links)
-        else:
-            await self.hand_over(page, links)
+        new = await self.follow(page, links)
         name = _saved_name(response)
         # (where only its context cannot be had it is RDF all the same)
         target = (whole or bool(reading.contexts_needed)) and self.targets.include(
@@ -140,7 +143,7 @@ class DocumentSpider(FocusedSpider):
         outcome = attempt.outcome(
             Kind.RDF, response, target=target, duplicate=duplicate, new_links=new
         )
-        self.session.learn(outcome, self.queue)
+        self._learn(outcome, page)
         items: list[Any] = [record]
         if self.targets.has_type(record.content_type, attempt.url, name):
             items.insert(0, self._file(attempt, response))

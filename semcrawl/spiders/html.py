@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from scrapy.http import Response
-
 from semcrawl.links import Page
-from semcrawl.relevance import Ranked
-from semcrawl.spiders.attempt import Attempt
 from semcrawl.spiders.documents import DocumentSpider
 
 
@@ -20,9 +16,6 @@ class HtmlSpider(DocumentSpider):
     queue = "html"
     other = "rdf"
 
-    async def follow_page(
-        self, attempt: Attempt, response: Response, page: Page
-    ) -> tuple[Ranked, ...]:
-        """Rank the page's links and put them into the frontier."""
-        links = await self.page_links(response, attempt.url)
-        return await self.discover(page, links, attempt.lease.entry.barren + 1)
+    def follows(self, page: Page) -> bool:
+        """Follow the links of pages, and those inside RDF if it is to."""
+        return self.follow_rdf or not page.rdf

@@ -59,12 +59,22 @@ class LinkingSpider(PlantingSpider):
 
         return await self.session.intake.discover(page, links, self.queue, allowed, barren)
 
-    async def hand_over(self, page: Page, links: Sequence[Link], barren: int = 0) -> None:
-        """Give links to the other spider: at once if it is in this process, else by its list."""
+    async def hand_over(
+        self, page: Page, links: Sequence[Link], barren: int = 0
+    ) -> tuple[Ranked, ...]:
+        """Give links to the other spider: at once if it is in this process, else by its list.
+
+        Return those that are new, as far as that is known now.
+        """
         links = self._possible(page, links, self.scope.inside(page.url))
-        if links and not await self.session.hand_over(self.other, page, links, barren):
-            entries = hand_over(page, links, self.scope.roots, barren)
-            await self.session.frontier.push_seeds(self._list_of(self.other), entries)
+        if not links:
+            return ()
+        new = await self.session.hand_over(self.other, page, links, barren)
+        if new is not None:
+            return new
+        entries = hand_over(page, links, self.scope.roots, barren)
+        await self.session.frontier.push_seeds(self._list_of(self.other), entries)
+        return ()
 
     def _possible(self, page: Page, links: Sequence[Link], inside: bool) -> list[Link]:
         """Return the links that may be followed, whatever they are labelled."""

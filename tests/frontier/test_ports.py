@@ -8,6 +8,7 @@ from frontier_calls import OpenFrontier, Q, link
 
 from semcrawl.frontier.ports import Port, Ports
 from semcrawl.links import Link, Page
+from semcrawl.relevance import Label, Ranked
 
 
 def ports_of(*queues: str, waits: bool = False) -> tuple[Ports, dict[str, list[object]]]:
@@ -69,13 +70,15 @@ async def test_links_are_handed_over_to_a_spider_that_is_there_to_take_them() ->
     ports, _ = ports_of("html")
     came: list[object] = []
 
-    async def discover(page: Page, links: Sequence[Link], barren: int) -> None:
+    async def discover(page: Page, links: Sequence[Link], barren: int) -> tuple[Ranked, ...]:
         came.append((page, links, barren))
+        return tuple(Ranked(link, Label.R, "a") for link in links)
 
     found = Page("http://a/"), [Link("http://a/1")], 2
     ports.open("rdf", Port(print, print, "rdf:start_urls", discover=discover))
-    assert await ports.hand_over("rdf", *found)
+    new = await ports.hand_over("rdf", *found)
+    assert new == (Ranked(found[1][0], Label.R, "a"),)
     assert came == [found]
-    assert not await ports.hand_over("html", *found)
+    assert await ports.hand_over("html", *found) is None
     ports.pop("rdf")
-    assert not await ports.hand_over("rdf", *found)
+    assert await ports.hand_over("rdf", *found) is None

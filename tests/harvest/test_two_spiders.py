@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 from spiders.site import handler, page, triples
@@ -27,3 +28,24 @@ def test_the_rdf_of_pages_that_a_catalogue_lists_comes_page_by_page(tmp_path: Pa
             "-s", "CONCURRENT_REQUESTS=1", folder=tmp_path / "out", proxy=server.proxy_url,
         )  # fmt: skip
     assert len(run.documents()) == 1 + COUNT // 2
+
+
+@pytest.mark.slow
+def test_links_that_one_spider_finds_for_the_other_are_learned_of(tmp_path: Path) -> None:
+    """Only the property by which the catalogue names a page tells whether there is RDF behind."""
+    numbers = list(range(60))
+    data = set(Random(1).sample(numbers, 30))
+    listed = "".join(
+        f"<{D}/> <http://v.example/{'set' if n in data else 'news'}> <{D}/{n:02}> .\n"
+        for n in numbers
+    )
+    documents = {"/": ("application/n-triples", listed.encode())}
+    for n in numbers:
+        documents[f"/{n:02}"] = page(f"/{n:02}.nt") if n in data else page()
+        documents[f"/{n:02}.nt"] = ("application/n-triples", triples(f"{n}", 1))
+    with serve(DemoWeb(), handlers={"d.example": handler(documents)}) as server:
+        run = harvest(
+            f"{D}/", "--fast", "--pages", "61", "-s", "CONCURRENT_REQUESTS=1",
+            folder=tmp_path / "out", proxy=server.proxy_url,
+        )  # fmt: skip
+    assert len(run.documents()) > 26
