@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -71,10 +72,10 @@ class SimulatedFrontier:
                 self._file(group)
 
     def rekey(self, keys: Mapping[str, float]) -> None:
-        """Give waiting links new keys; others are left alone."""
+        """Give waiting links new keys; those in front stay there, others are left alone."""
         for url, key in keys.items():
             entry = self._waiting.get(url)
-            if entry is not None and entry[0] != key:
+            if entry is not None and entry[0] not in (key, -math.inf):
                 self._put(key, entry[1], entry[2])
                 self._file(entry[2].group)
 

@@ -161,12 +161,14 @@ class _Crawl:
         return True
 
     def _redirected(self, waiting: Waiting, node: Node) -> None:
-        """Put a redirect's target in front of its group, if it is new and may be fetched."""
+        """Put a redirect's target in front of its group, if it was not had and may be fetched."""
         self._note(waiting, node, None)
         target = self.graph.redirect(waiting.url, node.answer)
         allowed = target is not None and waiting.redirects < _MAX_REDIRECTS
         if allowed and self.frontier.add(waiting.redirected(target or ""), -math.inf):
             return
+        if allowed and getattr(self.strategy, "rekeys", False):
+            self.frontier.rekey({target or "": -math.inf})
         self._learn(waiting, node, None, duplicate=allowed)
 
     def _read(self, waiting: Waiting, node: Node) -> None:

@@ -14,6 +14,8 @@ from typing import Any, Self
 
 #: the queues of a crawl, called after the spiders that they are for
 QUEUES = ("html", "rdf")
+#: key of a link that goes to the front of its group
+FRONT = -1e300
 
 
 @dataclass(frozen=True, slots=True)

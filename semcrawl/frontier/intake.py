@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from semcrawl.frontier.contract import Entry, Lease
+from semcrawl.frontier.contract import FRONT, Entry, Lease
 from semcrawl.frontier.joining import JoinedAdds
 from semcrawl.frontier.learning import SharedLearning
 from semcrawl.frontier.payload import LinkMemo
@@ -17,8 +17,6 @@ from semcrawl.relevance import Ranked, Relevance
 from semcrawl.relevance.contract import Restrained
 from semcrawl.tally import LeftOut
 
-#: key of a link that goes to the front of its group
-FRONT = -1e300
 #: value of the seeds' group: above everything
 _SEEDS = "seeds"
 _SEEDS_VALUE = 1e9
@@ -192,7 +190,10 @@ class Intake:
         return new
 
     async def follow_redirect(self, lease: Lease, target: str, memo: LinkMemo) -> bool:
-        """Put a redirect's target in front of its group; whether it was new."""
+        """Put a redirect's target in front of its group; whether it was new.
+
+        One that waits already, as a page links to it too, comes forward for itself.
+        """
         entry = replace(
             lease.entry,
             url=target,
@@ -201,7 +202,10 @@ class Intake:
             label=str(memo.label),
             payload=memo.pack(),
         )
-        return (await self.frontier.add([entry]))[0]
+        if (await self.frontier.add([entry]))[0]:
+            return True
+        await self.learning.bring_forward(target)
+        return False
 
     def host_key(self, url: str) -> str:
         """Return what politeness counts a URL by."""

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import groupby, islice, takewhile
 from operator import itemgetter
 
-from semcrawl.frontier.contract import QUEUES, Entry
+from semcrawl.frontier.contract import FRONT, QUEUES, Entry
 from semcrawl.frontier.packing import News
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
@@ -55,6 +55,8 @@ class SharedLearning:
         self._host_key = host_key
         #: queue and group of waiting links, the latest found
         self._places: dict[str, tuple[str, str]] = {}
+        #: those of them that stay in front until they were fetched
+        self._in_front: set[str] = set()
         # optional parts of a strategy
         self._worth_telling = getattr(strategy, "worth_telling", None)
         self._rekeys = bool(getattr(strategy, "rekeys", False))
@@ -207,6 +209,7 @@ class SharedLearning:
         self.outcomes += 1
         self.strategy.learn(outcome)
         self._places.pop(outcome.url, None)
+        self._in_front.discard(outcome.url)
         self._away.pop(outcome.url, None)
 
     def found(self, entries: Sequence[Entry], new: Sequence[bool]) -> None:
@@ -222,12 +225,23 @@ class SharedLearning:
                 for url in list(islice(self._places, len(self._places) - _PLACES * 9 // 10)):
                     del self._places[url]
 
+    async def bring_forward(self, url: str) -> None:
+        """Put a link in front of its group if it waits, whatever key it has or gets.
+
+        Where those of a strategy wait that gives no new keys is not known.
+        """
+        if url in self._places:
+            self._in_front.add(url)
+            await self._frontier.rekey([(place, FRONT) for place in self._places_of(url)])
+
     async def apply(self) -> None:
         """Let what was learned take effect on the waiting links."""
         await self.apply_values()
         await self._rekey(self.strategy.rekeyed())
 
     async def _rekey(self, keys: Mapping[str, float]) -> None:
+        if keys and self._in_front:
+            keys = {url: key for url, key in keys.items() if url not in self._in_front}
         if keys:
             await self._frontier.rekey(
                 [(place, key) for url, key in keys.items() for place in self._places_of(url)]

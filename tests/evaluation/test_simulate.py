@@ -53,6 +53,27 @@ def test_a_redirect_goes_to_the_front_and_is_learned_with_its_target():
     assert strategy.takes.count(f"{BASE}/everybody") == 2
 
 
+def test_a_redirect_to_a_link_that_waits_brings_it_forward():
+    site = SiteBuilder("members.example")
+    home = site.page("/")
+    for name in ("/b", "/c"):
+        site.link(home, site.moved(name, name + "/"))
+    for name in ("/d/", "/b/", "/c/"):
+        site.link(home, site.page(name))
+
+    class Rekeying(Recorder):
+        rekeys = True
+
+        def learn(self, outcome):
+            super().learn(outcome)
+            self.new_keys = {f"{BASE}/c/": 5.0}
+
+    order = [url.removeprefix(BASE) for url in simulate(site.build("moved"), Rekeying()).order]
+    assert order == ["/", "/b", "/b/", "/c", "/c/", "/d/"]
+    kept = [url.removeprefix(BASE) for url in simulate(site.build("moved"), Recorder()).order]
+    assert kept == ["/", "/b", "/c", "/d/", "/b/", "/c/"]
+
+
 def test_a_redirect_out_of_the_world_ends_there():
     strategy = Recorder()
     run = simulate(members(), strategy)

@@ -173,13 +173,14 @@ async def test_leases_whose_results_are_not_written_are_bounded(crawl: Crawl) ->
 
 
 class Favouring(BreadthFirst):
-    """Puts one waiting link before the others as soon as it learns anything."""
+    """Puts one waiting link before (or behind) the others as soon as it learns anything."""
 
     rekeys = True
 
-    def __init__(self, favourite: str) -> None:
+    def __init__(self, favourite: str, key: float = -1e6) -> None:
         super().__init__()
         self._favourite = favourite
+        self._key = key
         self._learned = False
 
     def rank(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
@@ -190,7 +191,7 @@ class Favouring(BreadthFirst):
 
     def rekeyed(self) -> Mapping[str, float]:
         learned, self._learned = self._learned, False
-        return {self._favourite: -1e6} if learned else {}
+        return {self._favourite: self._key} if learned else {}
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -220,6 +221,31 @@ async def test_what_is_read_while_the_frontier_is_told_of_something_counts_in_th
         third = await crawl.fetch()
         assert third.entry.url == "http://e/"
         session.frontier.done = acknowledge  # type: ignore[method-assign]
+    finally:
+        await session.detach("html")
+
+
+async def test_a_redirect_to_a_link_that_waits_brings_it_forward(
+    embedded: EmbeddedRedis, prefix: str
+) -> None:
+    """Its turn had come under the other address; what the strategy thought of this one is old."""
+    strategy = Favouring("http://a/d/", key=1e6)
+    crawl = Crawl(str(embedded.socket), f"session-{prefix}", strategy, concurrency=1)
+    session = crawl.session
+    try:
+        await crawl.begin("http://a/")
+        page = await crawl.fetch()
+        links = [Link(f"http://a/{name}") for name in ("d", "b", "c", "d/")]
+        new = await session.intake.discover(Page("http://a/"), links, "html", lambda ranked: True)
+        assert len(new) == 4
+        crawl.finish(page)
+        moved = await crawl.fetch()
+        assert moved.entry.url == "http://a/d"
+        memo = LinkMemo(redirects=(moved.entry.url,))
+        assert not await session.intake.follow_redirect(moved, "http://a/d/", memo)
+        session.learn(Outcome("http://a/d", None, target=False, duplicate=True), "html")
+        crawl.finish(moved)
+        assert (await crawl.fetch()).entry.url == "http://a/d/"
     finally:
         await session.detach("html")
 
