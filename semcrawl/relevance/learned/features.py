@@ -242,11 +242,10 @@ class _Rows(dict[str, int]):
         self._salt = crc32(f"{topic}:".encode())
         self._mask = mask
         self._folds = topic in _WORDY
-        self._number = crc32(FOLDED.encode(), self._salt) & mask
 
     def __missing__(self, token: str) -> int:
-        if self._folds and token.isdecimal():
-            return self._number  # not remembered: there are as many numbers as one likes
+        if self._folds and token != FOLDED and token.isdecimal():
+            return self[FOLDED]  # not remembered: there are as many numbers as one likes
         if len(self) >= _CACHE_SIZE:
             self.clear()
         folded = fold_digits(token) if self._folds else token

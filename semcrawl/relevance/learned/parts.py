@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from semcrawl.links import Link
 from semcrawl.relevance.learned.folders import Folders, folded_name
 from semcrawl.relevance.learned.places import LONGEST, SeedFolders, split_url, way_between
-from semcrawl.relevance.learned.words import fold_digits, words_of
+from semcrawl.relevance.learned.words import fold_digits, without_numbers, words_of
 
 _EXTENSION = re.compile(r"[a-z][a-z0-9-]{0,9}")
 
@@ -47,11 +47,11 @@ class LinkParts:
             self.segments = folder.segments or [""]
             self.file = ""
             self.ending = "/"
-        self.last_words = words_of(self.segments[-1])
+        self.last_words = without_numbers(words_of(self.segments[-1]))
         self.query = query.lower()
         self.query_words = words_of(self.query) if query else []
-        self.anchor_words = words_of(link.anchor[:300]) if link.anchor else []
-        self.title_words = words_of(link.title[:300]) if link.title else []
+        self.anchor_words = without_numbers(words_of(link.anchor[:300])) if link.anchor else []
+        self.title_words = without_numbers(words_of(link.title[:300])) if link.title else []
         self.words_before = words_of(link.before[-200:]) if link.before else []
         self.words_after = words_of(link.after[:200]) if link.after else []
 

@@ -21,6 +21,11 @@ def words_of(text: str) -> list[str]:
     return _WORDS.findall(text.lower())
 
 
+def without_numbers(words: list[str]) -> list[str]:
+    """The words, with ``0`` for every number: which one it is says nothing."""
+    return [FOLDED if word.isdecimal() else word for word in words]
+
+
 def fold_digits(text: str, to: str = FOLDED) -> str:
     """Every run of digits turned into ``0``, or something else."""
     if text.isdecimal():
