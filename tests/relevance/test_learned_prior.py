@@ -30,6 +30,8 @@ EVEN = LearnedOptions(jitter=0.0)
         (Link(f"{SITE}/x"), Link(f"{SITE}/login")),
         (Link(f"{SITE}/x.nt.gz"), Link(f"{SITE}/x.yz.gz")),
         (Link(f"{SITE}/x.json"), Link(f"{SITE}/x.odd")),
+        (Link(f"{SITE}/login"), Link(f"{SITE}/x.xml", type="application/rss+xml")),
+        (Link(f"{SITE}/x.rdf", type="application/rss+xml"), Link(f"{SITE}/x")),
         (Link(f"{SITE}/x.ttl"), Link(f"{SITE}/x.ttl.html")),
         (Link(f"{SITE}/ttl"), Link(f"{SITE}/.ttl.html/x")),
     ],
@@ -44,13 +46,21 @@ def test_what_speaks_for_a_link(better: Link, worse: Link) -> None:
     [
         Link(f"{SITE}/folder/?C=N;O=D"),
         Link(f"{SITE}/folder/?N=A"),
-        Link(f"{SITE}/feed", type="application/rss+xml"),
+        Link(f"{SITE}/feed", type="application/atom+xml"),
         Link(f"{SITE}/x", rel="shortcut icon"),
         Link("mailto:x"),
     ],
 )
 def test_useless_links_are_never_asked_for(link: Link) -> None:
     assert Learned().rank(HOME, [link])[0].group is None
+
+
+def test_feeds_are_asked_for_where_rdf_is_wanted() -> None:
+    """RSS 1.0 is RDF, and what version a feed has only a look inside tells."""
+    feed = Link(f"{SITE}/news.xml", rel="alternate", type="application/rss+xml")
+    assert Learned().rank(HOME, [feed])[0].group == "a.example"
+    tables = Learned(LearnedOptions(targets="text/csv"))
+    assert tables.rank(HOME, [feed])[0].group is None
 
 
 def test_of_several_seeds_on_a_host_the_folder_above_all_is_home() -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 from semcrawl.links import Link
 from semcrawl.relevance.learned.parts import LinkParts
 from semcrawl.relevance.learned.targets import TargetSigns
-from semcrawl.vocabulary import ARCHIVE_EXTENSIONS, HTML_EXTENSIONS
+from semcrawl.vocabulary import ARCHIVE_EXTENSIONS, HTML_EXTENSIONS, RdfFormat
 
 _MEDIA_TYPE = re.compile(r"[a-z]+/[a-z0-9.+-]+")
 _INDEX_PAGE = re.compile(r"(?:index|default|overview|welcome|home)(?:\.[a-z0-9]+)?")
@@ -23,9 +23,11 @@ _USELESS_RELS = frozenset(
 #: beginnings of type attributes that never belong to a document to read
 _USELESS_TYPES = (
     "image/", "text/css", "text/javascript", "application/javascript", "video/", "audio/", "font/",
-    "application/rss+xml", "application/atom+xml", "application/json+oembed", "text/xml+oembed",
-    "application/opensearchdescription+xml", "application/rsd+xml", "application/pdf",
+    "application/atom+xml", "application/json+oembed", "text/xml+oembed", "application/pdf",
+    "application/opensearchdescription+xml", "application/rsd+xml",
 )  # fmt: skip
+#: type attribute of feeds: RSS 1.0 is RDF, and later versions are not
+_FEED = "application/rss+xml"
 #: the sorting links of a web server's folder listing
 _LISTING_ORDER = re.compile(r"(?:[nmsd]=[ad]|c=[nmsd](?:[;&]o=[ad])?)")
 #: words of pages that gather data, and of pages that hardly ever do
@@ -68,7 +70,7 @@ class LinkSigns(NamedTuple):
     useless: bool
     #: its extension is neither a page's nor a target's: only a look inside can tell
     ambiguous: bool
-    #: … and known to be something else as a rule (tables, plain text, archives)
+    #: known to be something else as a rule (tables, plain text, archives, feeds)
     unlikely: bool
     #: index logit
     prior: float
@@ -81,8 +83,10 @@ class LinkSigns(NamedTuple):
         kind = link.type[:200].partition(";")[0].strip().lower() if link.type else ""
         extension = parts.extension
         sure = extension in targets.extensions or kind in targets.media_types
+        feed = kind == _FEED and not sure
         useless = not sure and (
             extension in targets.dropped
+            or (feed and targets.extensions.isdisjoint(RdfFormat.RDF_XML.extensions))
             or (bool(kind) and kind.startswith(_USELESS_TYPES))
             or (bool(link.rel) and not _USELESS_RELS.isdisjoint(link.rel[:200].lower().split()))
             or (bool(parts.query) and bool(_LISTING_ORDER.fullmatch(parts.query)))
@@ -91,14 +95,14 @@ class LinkSigns(NamedTuple):
             parts.endings[:-1]
         )
         ambiguous = bool(extension) and not sure and extension not in HTML_EXTENSIONS
-        unlikely = extension in targets.unlikely and not packed
+        unlikely = feed or (extension in targets.unlikely and not packed)
         outside = _OUTSIDE.get(parts.within, 0.0)
         if sure:
             prior, target_prior = SURE - _OUTSIDE_SHARE * outside, SURE
         elif useless:
             prior, target_prior = NEVER, NEVER
         else:
-            data = packed or extension in {"xml", "json"}
+            data = packed or (extension in {"xml", "json"} and not feed)
             kind_logit = 0.3 if data else -2.5 if unlikely else -1.0 if ambiguous else 0.0
             words = _word_evidence(link, parts, targets)
             prior = BASE + words + _hub_likeness(parts) + kind_logit - outside
