@@ -228,15 +228,27 @@ def test_a_seeds_folder_may_be_written_with_escapes():
     assert ranked[1].key < ranked[0].key - 0.05
 
 
-def test_links_of_a_copy_of_a_page_are_doubted():
+def key_of_a_link_on(page: str, link: str, *, copy: bool) -> float:
+    """Key of a link after its page was fetched, a copy of ``/c/`` or not."""
     strategy = Learned()
-    fetch(strategy, HOME.url, Kind.HTML, links("http://a.example/b", "http://a.example/c"))
-    found = strategy.rank(Page("http://a.example/b"), links("http://a.example/b/x"))
-    before = found[0].key
-    outcome = Outcome("http://a.example/b", Kind.HTML, False, "http://a.example/b", HOME.url,
-                      duplicate=True, new_links=tuple(found))  # fmt: skip
-    strategy.learn(outcome)
-    assert strategy.rekeyed()["http://a.example/b/x"] > before
+    fetch(strategy, HOME.url, Kind.HTML, links("http://a.example/c/"))
+    fetch(strategy, "http://a.example/c/", Kind.HTML, links(page), parent=HOME.url)
+    found = strategy.rank(Page(page), links(link))
+    strategy.learn(
+        Outcome(page, Kind.HTML, False, page, HOME.url, duplicate=copy, new_links=tuple(found))
+    )
+    return strategy.rekeyed().get(link, found[0].key)
+
+
+def test_links_of_a_page_had_under_another_address_are_doubted():
+    place = "http://a.example/c", "http://a.example/x"
+    assert key_of_a_link_on(*place, copy=True) > key_of_a_link_on(*place, copy=False) + 0.02
+
+
+def test_links_of_a_copy_in_another_folder_are_links_like_any_other():
+    """The manual of another version, say: its relative links lead to that version's data."""
+    place = "http://a.example/v2/c.html", "http://a.example/v2/x"
+    assert key_of_a_link_on(*place, copy=True) == key_of_a_link_on(*place, copy=False)
 
 
 def test_a_section_that_ran_dry_comes_after_one_that_nothing_is_known_of():

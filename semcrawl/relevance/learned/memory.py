@@ -137,10 +137,14 @@ class CrawlMemory:
                 table["flags"][twin] &= ~TWIN & 0xFF
                 table["prior"][twin] += np.float32(self.options.twin_penalty)
 
-    def doubt(self, links: range) -> None:
-        """Hear that links were found on a copy of a page that was had under another address.
+    def is_twin(self, number: int) -> bool:
+        """Whether a link's page seemed to be known under another address."""
+        return bool(self.table.columns["flags"].item(number) & TWIN)
 
-        They are the page's own links, read from the wrong place, or those of a mirror.
+    def doubt(self, links: range) -> None:
+        """Hear that links were found on a page that was had under another address.
+
+        They are the page's own links, read from the wrong place.
         """
         self.table["prior"][links.start : links.stop] -= np.float32(self.options.twin_penalty)
 

@@ -101,7 +101,8 @@ class Learned:
             return
         known = memory.table.ids
         children = self._add(number, page, outcome.new_links)
-        if outcome.duplicate:
+        second = outcome.duplicate and memory.is_twin(number)
+        if second:
             memory.doubt(children)
         if outcome.kind is None and not outcome.duplicate:
             memory.failed(number)
@@ -109,7 +110,7 @@ class Learned:
             memory.superseded(elsewhere)
         success = outcome.status is not None and 200 <= outcome.status < 300
         answered = success or outcome.duplicate or outcome.kind is not None
-        had = outcome.duplicate or outcome.kind not in (Kind.HTML, Kind.RDF)
+        had = second or outcome.kind not in (Kind.HTML, Kind.RDF)
         target = outcome.target and not outcome.duplicate
         links = range(0) if had else children
         memory.observe(number, target=target, links=links, answered=answered)
