@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
 import subprocess
 import sys
@@ -32,7 +31,7 @@ from pathlib import Path
 from statistics import median
 
 import rival_crawlers
-from local_pages import serve
+from local_pages import served_pages
 from rich.console import Console
 from rich.table import Table
 from rival_crawlers import CONCURRENCY
@@ -134,16 +133,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=names, default=names)
     args = parser.parse_args()
-    port, served = multiprocessing.Value("i", 0), multiprocessing.Value("i", 0)
-    server = multiprocessing.Process(target=serve, args=(args.pages, port, served), daemon=True)
-    server.start()
-    while not port.value:
-        time.sleep(0.01)
+    host, served = served_pages(args.pages)
     results: dict[str, list[Result]] = {name: [] for name in args.only}
     for _ in range(args.rounds):
         for name in args.only:
-            urllib.request.urlopen(f"http://127.0.0.1:{port.value}/reset-0.html").read()
-            start = f"http://127.0.0.1:{port.value}/s0/page-0.html"
+            urllib.request.urlopen(f"{host}/reset-0.html").read()
+            start = f"{host}/s0/page-0.html"
             results[name].append(run_one(name, start, args.pages, served))
             print(name, json.dumps(results[name][-1].__dict__), file=sys.stderr, flush=True)
     headings = ["pages/s", "pages/s per core", "Redis CPU/page ms", "semcrawl's to this", "of bare"]

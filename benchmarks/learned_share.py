@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import atexit
 import json
-import multiprocessing
 import os
 import subprocess
 import sys
@@ -24,10 +23,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from local_pages import serve
+from frontier_crawl import cpu_seconds
+from local_pages import served_pages
 from rich.console import Console
 from rich.table import Table
 
+from semcrawl.frontier import EmbeddedRedis
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Outcome, Ranked
 from semcrawl.relevance.learned import Learned
@@ -95,8 +96,6 @@ class Timed(Learned):
 
 def crawl(command: str, start: str, pages: int) -> dict[str, Any]:
     """Crawl once; return the figures."""
-    from semcrawl.frontier import EmbeddedRedis
-
     settings = {
         "SEMCRAWL_RELEVANCE": f"{Path(__file__).stem}.{Timed.__name__}",
         "SEMCRAWL_CONCURRENCY_PER_HOST": 32,
@@ -123,17 +122,11 @@ def crawl(command: str, start: str, pages: int) -> dict[str, Any]:
             path = os.pathsep.join(filter(None, (str(Path(__file__).parent), *sys.path)))
             figures = folder / "figures.json"
             environment = os.environ | {"PYTHONPATH": path, _FIGURES: str(figures)}
-            before = _cpu_of(redis.pid or 0)
+            before = cpu_seconds([redis.pid or 0])
             subprocess.run(line, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
             found: dict[str, Any] = json.loads(figures.read_text())
-            found["redis"] = _cpu_of(redis.pid or 0) - before
+            found["redis"] = cpu_seconds([redis.pid or 0]) - before
             return found
-
-
-def _cpu_of(pid: int) -> float:
-    from frontier_crawl import cpu_seconds
-
-    return cpu_seconds([pid])
 
 
 def main() -> None:
@@ -143,12 +136,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--command", choices=["harvest", "crawl"], default="harvest")
     args = parser.parse_args()
-    port, served = multiprocessing.Value("i", 0), multiprocessing.Value("i", 0)
-    server = multiprocessing.Process(target=serve, args=(args.pages, port, served), daemon=True)
-    server.start()
-    while not port.value:
-        time.sleep(0.01)
-    start = f"http://127.0.0.1:{port.value}/s0/page-0.html"
+    host, _ = served_pages(args.pages)
+    start = f"{host}/s0/page-0.html"
     table = Table(*_CALLS, "all", "process", "Redis", "share", "of both")
     table.title = "µs per page by call, CPU seconds, the strategy's share"
     for _ in range(args.rounds):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import random
+import time
 from multiprocessing.sharedctypes import Synchronized
 
 LINKS = 30
@@ -26,6 +28,15 @@ def make_page(page: int, pages: int) -> bytes:
         )
     head = f'<html><head><title>Page {page}</title><link rel="icon" href="/i.png"></head><body>'
     return (head + '<div id="main">' + "\n".join(items) + "</div></body></html>").encode()
+
+
+def served_pages(pages: int) -> tuple[str, Synchronized[int]]:
+    """Serve the pages from a process of their own; return their host, and how many were asked."""
+    port, served = multiprocessing.Value("i", 0), multiprocessing.Value("i", 0)
+    multiprocessing.Process(target=serve, args=(pages, port, served), daemon=True).start()
+    while not port.value:
+        time.sleep(0.01)
+    return f"http://127.0.0.1:{port.value}", served
 
 
 def serve(pages: int, port: Synchronized[int], served: Synchronized[int]) -> None:

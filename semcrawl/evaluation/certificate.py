@@ -13,25 +13,29 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 
-def server_context() -> ssl.SSLContext:
-    """Return what a server over TLS needs, with a key made for it."""
+def self_signed(ends: datetime) -> bytes:
+    """Make a key and a certificate that is good for the 30 days before ``ends``, as PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "semcrawl evaluate")])
-    now = datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nobody.example")])
     certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=30))
+        .not_valid_before(ends - timedelta(days=30))
+        .not_valid_after(ends)
         .sign(key, hashes.SHA256())
     )
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return private + certificate.public_bytes(Encoding.PEM)
+
+
+def server_context() -> ssl.SSLContext:
+    """Return what a server over TLS needs, with a key made for it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with tempfile.NamedTemporaryFile(prefix="semcrawl-live-") as file:
-        file.write(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-        file.write(certificate.public_bytes(Encoding.PEM))
+        file.write(self_signed(datetime.now(UTC) + timedelta(days=29)))
         file.flush()
         context.load_cert_chain(file.name)
     return context

@@ -17,7 +17,7 @@ _NOTHING = 0.005
 
 
 def evidence(
-    memory: CrawlMemory, url: str, facts: LinkFacts, named: Iterable[tuple[str, int]]
+    memory: CrawlMemory, facts: LinkFacts, named: Iterable[tuple[str, int]]
 ) -> list[tuple[str, str]]:
     """Rows on a link: its prior, what is known of its page and host, and its heaviest features.
 

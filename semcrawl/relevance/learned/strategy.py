@@ -170,7 +170,7 @@ class Learned:
             ("index", f"{index[0]:.3f} targets per request"),
             ("exploration bonus", f"{scores[0] - index[0]:.3f}"),
             ("is a target", f"{target:.0%} likely"),
-            *evidence(self._memory, link.url, facts, named),
+            *evidence(self._memory, facts, named),
         ]
 
     def dump_state(self) -> bytes:
