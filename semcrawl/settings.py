@@ -61,6 +61,10 @@ SEMCRAWL_REDIRECTORS = [
 ]
 #: Requests that one run may send, robots.txt not counted; 0 = no limit.
 SEMCRAWL_PAGES = 0
+#: Whether folders that are linked without their slash are asked for with it at once, where the
+#: server does nothing but redirect such links there: one request instead of two. What turns out to
+#: be no folder is asked for as it was linked.
+SEMCRAWL_FORESEE_SLASHES = True
 #: Requests in a row without a target after which a crawl ends, if the strategy expects less than
 #: one target of as many more; 0 = never.
 SEMCRAWL_PATIENCE = 0

@@ -194,7 +194,17 @@ class Intake:
 
         One that waits already, as a page links to it too, comes forward for itself.
         """
-        entry = replace(
+        if (await self.frontier.add([self._in_place(lease, target, memo)]))[0]:
+            return True
+        await self.learning.bring_forward(target)
+        return False
+
+    async def put_again(self, lease: Lease, target: str, memo: LinkMemo) -> None:
+        """Put an address in front of its group that was seen, and never asked for."""
+        await self.frontier.add_again([self._in_place(lease, target, memo)])
+
+    def _in_place(self, lease: Lease, target: str, memo: LinkMemo) -> Entry:
+        return replace(
             lease.entry,
             url=target,
             host=self.host_key(target),
@@ -202,10 +212,6 @@ class Intake:
             label=str(memo.label),
             payload=memo.pack(),
         )
-        if (await self.frontier.add([entry]))[0]:
-            return True
-        await self.learning.bring_forward(target)
-        return False
 
     def host_key(self, url: str) -> str:
         """Return what politeness counts a URL by."""

@@ -28,6 +28,8 @@ class LinkMemo:
     revisit: bool = False
     #: directory index that the address was written with, to be asked for if the folder fails
     index: str = ""
+    #: the last of ``redirects`` was foreseen and not asked for
+    foreseen: bool = False
 
     def pack(self) -> dict[str, Any]:
         """Return the entry's payload; what has its usual value is left out."""
@@ -48,6 +50,8 @@ class LinkMemo:
             packed["again"] = True
         if self.index:
             packed["i"] = self.index
+        if self.foreseen:
+            packed["f"] = True
         return packed
 
     @classmethod
@@ -66,4 +70,5 @@ class LinkMemo:
             last_modified=str(packed.get("m", "")),
             revisit=bool(packed.get("again", False)),
             index=str(packed.get("i", "")),
+            foreseen=bool(packed.get("f", False)),
         )

@@ -14,7 +14,7 @@ from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.spiders.attempt import ENDED, RECEIVED, ROBOTS, STARTED, content_type
-from semcrawl.spiders.failures import Postponed, outcome_of_failure
+from semcrawl.spiders.failures import Foreseen, Postponed, outcome_of_failure
 
 
 class AttemptMiddleware:
@@ -36,12 +36,16 @@ class AttemptMiddleware:
         """Note that the request leaves now.
 
         Raises ``Postponed`` for a link whose lease ran out: the process stood still so long that
-        another worker may be at it.
+        another worker may be at it; ``Foreseen`` for one that is known to lead elsewhere.
         """
         lease: Lease | None = request.meta.get(LEASE)
-        session = getattr(self.crawler.spider, "session", None)
-        if lease is not None and session is not None and not await session.starts(lease):
-            raise Postponed("its lease ran out before it was sent")
+        spider: Any = self.crawler.spider
+        session = getattr(spider, "session", None)
+        if lease is not None and session is not None:
+            if target := spider.foreseen(request):
+                raise Foreseen(target)
+            if not await session.starts(lease):
+                raise Postponed("its lease ran out before it was sent")
         request.meta[STARTED] = time.time()
 
     def process_response(self, request: Request, response: Response) -> Response:

@@ -36,6 +36,15 @@ class Postponed(IgnoreRequest):
     """The link waits a little longer, or is another worker's by now; this was no attempt."""
 
 
+class Foreseen(IgnoreRequest):
+    """The link's redirect is foreseen: its target is asked for at once; this was no attempt."""
+
+    def __init__(self, target: str) -> None:
+        """Say where it leads."""
+        super().__init__(f"leads to {target}")
+        self.target = target
+
+
 class RobotsUnavailable(IgnoreRequest):
     """The server failed to give its robots.txt: until it does, nothing may be asked for."""
 

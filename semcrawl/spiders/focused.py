@@ -25,7 +25,12 @@ from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Page
 from semcrawl.relevance import Label, Ranked
 from semcrawl.spiders.attempt import FILTERED, MEMO, Attempt
-from semcrawl.spiders.failures import Postponed, RobotsUnavailable, outcome_of_failure
+from semcrawl.spiders.failures import (
+    Foreseen,
+    Postponed,
+    RobotsUnavailable,
+    outcome_of_failure,
+)
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.redirecting import RedirectingSpider, is_redirect
 from semcrawl.targets import Targets
@@ -187,11 +192,12 @@ class FocusedSpider(RedirectingSpider):
             record.errors = f"HTTP status {status}"
             if status in self._retry_codes and await self._retried_later(attempt, response):
                 return [record]
-            if await self._asked_by_name(attempt, status):
+            if await self._asked_by_name(attempt, status) or await self._asked_as_linked(attempt):
                 return [record]
             attempt.failed = status in self._retry_codes
             self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
+        self._note_folder(attempt, added=attempt.memo.foreseen)
         if attempt.meta.get(FILTERED):
             new = await self.follow_metadata(attempt, response)
             self.session.learn(attempt.outcome(None, response, new_links=new), self.queue)
@@ -211,6 +217,8 @@ class FocusedSpider(RedirectingSpider):
         if isinstance(failure.value, Postponed):
             await self.session.retry(attempt.lease, attempt.memo, 0.0)
             return []
+        if isinstance(failure.value, Foreseen):
+            return await self._goes_ahead(attempt, failure.value.target)
         if isinstance(failure.value, FrontierError):
             raise failure.value  # it could not be told that the request leaves
         outcome, message = outcome_of_failure(failure)

@@ -6,17 +6,20 @@ from dataclasses import replace
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
-from scrapy.http import Response
+from scrapy.http import Request, Response
 
 from semcrawl.items import FetchOutcome
 from semcrawl.relevance import Label
 from semcrawl.spiders.attempt import Attempt, header
+from semcrawl.spiders.folders import FolderSlashes
 from semcrawl.spiders.retrying import RetryingSpider
 from semcrawl.urls import Normalisation, dropped_index, resolve
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 #: what servers answer for a folder when they have no index for it
 _NO_FOLDER = frozenset({403, 404})
+#: what a redirect that was foreseen counts as
+_MOVED = 301
 
 
 def is_redirect(response: Response) -> bool:
@@ -27,11 +30,14 @@ def is_redirect(response: Response) -> bool:
 class RedirectingSpider(RetryingSpider):
     """Puts what a link leads to into the frontier, in the link's place.
 
-    ``REDIRECT_ENABLED`` and ``REDIRECT_MAX_TIMES`` hold.
+    ``REDIRECT_ENABLED`` and ``REDIRECT_MAX_TIMES`` hold. Where a server does nothing but add a
+    slash to the names of folders, the folder is asked for at once (``SEMCRAWL_FORESEE_SLASHES``).
     """
 
     _redirects: bool
     _max_redirects: int
+    _foresees: bool
+    _slashes: FolderSlashes
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -39,7 +45,48 @@ class RedirectingSpider(RetryingSpider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider._redirects = crawler.settings.getbool("REDIRECT_ENABLED")
         spider._max_redirects = crawler.settings.getint("REDIRECT_MAX_TIMES")
+        foresees = crawler.settings.getbool("SEMCRAWL_FORESEE_SLASHES")
+        spider._foresees = foresees and spider._redirects and spider._max_redirects > 0
+        spider._slashes = FolderSlashes()
         return spider
+
+    def foreseen(self, request: Request) -> str:
+        """Return the folder that a link's server will surely redirect it to, if any.
+
+        What somebody asked for by this address, or what is known to be RDF, is asked for as it is.
+        """
+        memo = Attempt.of(request).memo
+        by_name = memo.parent is None or memo.revisit or memo.label is Label.R
+        if not self._foresees or by_name or memo.redirects or memo.retries:
+            return ""
+        return self._slashes.foreseen(request.url)
+
+    async def _goes_ahead(self, attempt: Attempt, target: str) -> list[Any]:
+        """Put the folder in that a link will be redirected to, in its place."""
+        memo = replace(attempt.memo, redirects=(attempt.url,), foreseen=True)
+        if not await self.session.intake.follow_redirect(attempt.lease, target, memo):
+            outcome = replace(attempt.outcome(None, duplicate=True), status=_MOVED)
+            self.session.learn(outcome, self.queue)
+        return []
+
+    def _note_folder(self, attempt: Attempt, *, added: bool) -> None:
+        """Learn from an answer whether a link led to a folder by another address."""
+        memo = attempt.memo
+        if memo.foreseen:
+            self._slashes.heard(memo.redirects[-1], added=added)
+        elif not memo.redirects:
+            self._slashes.heard(attempt.url, added=added)
+
+    async def _asked_as_linked(self, attempt: Attempt) -> bool:
+        """Ask for what was taken for a folder by its own address after all."""
+        memo = attempt.memo
+        if not memo.foreseen:
+            return False
+        self._note_folder(attempt, added=False)
+        target = memo.redirects[-1]
+        memo = replace(memo, redirects=(*memo.redirects, attempt.url), retries=0, foreseen=False)
+        await self.session.intake.put_again(attempt.lease, target, memo)
+        return True
 
     async def _asked_by_name(self, attempt: Attempt, status: int) -> bool:
         """Put the index of a folder in that the server does not give by the folder's address.
@@ -58,6 +105,12 @@ class RedirectingSpider(RetryingSpider):
         record = attempt.record(FetchOutcome.REDIRECTED, response)
         location = header(response, b"Location")
         target = resolve(attempt.url, location, self.normalisation)
+        if target == attempt.url + "/":
+            self._note_folder(attempt, added=True)
+        elif attempt.memo.foreseen and target == attempt.memo.redirects[-1]:
+            record.final_url = target
+            await self._asked_as_linked(attempt)
+            return [record]
         if target == attempt.url:
             # to the folder's index, say, or to a query whose variables are empty: it is the server
             # that tells the two apart
@@ -83,6 +136,7 @@ class RedirectingSpider(RetryingSpider):
                 redirects=(*attempt.memo.redirects, attempt.url),
                 retries=0,
                 index=dropped_index(location) if target.endswith("/") else "",
+                foreseen=False,
             )
             if await self.session.intake.follow_redirect(attempt.lease, target, memo):
                 return [record]
