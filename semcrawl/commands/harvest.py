@@ -262,7 +262,7 @@ class Command(OneLineErrors):
             raise UsageError("no crawler process")
         logging.getLogger().addHandler(error_handler())
         self._crawlers = [process.create_crawler("html"), process.create_crawler("rdf")]
-        process.crawl(self._crawlers[0], seeds=" ".join(seeds))
+        process.crawl(self._crawlers[0], seeds=" ".join(seeds) or None)
         process.crawl(self._crawlers[1])
         process.start()
 

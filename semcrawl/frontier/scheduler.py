@@ -85,9 +85,14 @@ class FrontierScheduler(BaseScheduler):
             raise CloseSpider(_UNAVAILABLE)
 
     def spider_idle(self) -> None:
-        """Have a crawl that could not go on end with another reason than a finished one."""
+        """Have a crawl that could not go on, or met a limit, end with another reason than others.
+
+        As Scrapy's limits do (``closespider_pagecount``), ours give the setting's name.
+        """
         if self._source.failure:
             raise CloseSpider(_FAILED)
+        if self._open and (limit := self._source.session().limit):
+            raise CloseSpider(limit.lower())
 
     def close(self, reason: str) -> Deferred[None]:
         """Leave the session."""

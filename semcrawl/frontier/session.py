@@ -184,6 +184,13 @@ class CrawlSession:
         self._wake.set()
 
     @property
+    def limit(self) -> str:
+        """The setting that ended the crawl with links left, perhaps; empty if none did."""
+        if self.outlook.gave_up:
+            return "SEMCRAWL_PATIENCE"
+        return "SEMCRAWL_PAGES" if self._spent else ""
+
+    @property
     def in_flight(self) -> Sequence[Lease]:
         """What is being fetched now."""
         return self._leases.in_flight
@@ -286,9 +293,12 @@ class CrawlSession:
         return min(max(ready, 0.001), self.options.seed_interval)
 
     async def _is_over(self) -> bool:
-        budget = self.options.budget
-        spent = budget is not None and self.requests >= budget
-        return self._draining or await self._ending.is_over(spent=spent)
+        return self._draining or await self._ending.is_over(spent=self._spent)
+
+    @property
+    def _spent(self) -> bool:
+        """Whether this run sent as many requests as it may."""
+        return self.options.budget is not None and self.requests >= self.options.budget
 
     def _left(self) -> int:
         """Return how many more links may be taken in this run."""

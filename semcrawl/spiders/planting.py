@@ -50,7 +50,7 @@ class PlantingSpider(Spider):
     def __init__(
         self,
         name: str | None = None,
-        seeds: str = "",
+        seeds: str | None = None,
         scope: str = "",
         redis_key: str = "",
         **kwargs: Any,
@@ -97,7 +97,8 @@ class PlantingSpider(Spider):
     @property
     def waits(self) -> bool:
         """Whether the spider waits on its list, having no seeds of its own."""
-        if self._seeds_text or self.start_urls or self.settings.getbool("SEMCRAWL_HARVEST"):
+        seeded = self._seeds_text is not None or self.start_urls
+        if seeded or self.settings.getbool("SEMCRAWL_HARVEST"):
             return False
         return getattr(self.start, "__func__", None) is Spider.start
 
@@ -151,7 +152,7 @@ class PlantingSpider(Spider):
     async def _plant_own(self) -> None:
         if self.settings.getbool("SEMCRAWL_REVISIT") and self.queue == "html":
             await self._plant_revisits()
-        if not self._seeds_text:
+        if self._seeds_text is None:
             if self.waits:
                 self._tell_of_waiting()
             return

@@ -150,6 +150,20 @@ class Closes(Base):
                 raise CloseSpider("enough")
             yield item
 
+class Bought(Base):
+    name = "bought"
+    custom_settings = {"SEMCRAWL_PAGES": 2}
+
+class Impatient(Base):
+    name = "impatient"
+    custom_settings = {"SEMCRAWL_PATIENCE": 1}
+
+class Seedless(Base):
+    name = "seedless"
+    start_urls = []
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs, seeds="")
+
 process = AsyncCrawlerProcess(
     {"SEMCRAWL_CRAWL_DELAY": 0, "SEMCRAWL_RELEVANCE": "breadth-first", "LOG_FILE": "log"}
 )
@@ -228,8 +242,17 @@ ALL = {"/a.ttl", "/b.ttl", "/d.ttl", "http://e.example/c.ttl"}
 
 def test_every_crawl_ends(crawls: Crawls) -> None:
     reasons = {name: stats["finish_reason"] for name, stats in crawls.stats.items()}
-    assert set(reasons.values()) == {"finished", "enough"}
-    assert reasons["closes"] == "enough"
+    early = {
+        "closes": "enough",
+        "bought": "semcrawl_pages",
+        "impatient": "semcrawl_patience",
+        "seedless": "usage",
+    }
+    assert reasons == {name: early.get(name, "finished") for name in reasons}
+
+
+def test_seeds_that_are_none_are_refused_instead_of_waited_for(crawls: Crawls) -> None:
+    assert "[seedless] ERROR: not an http or https URL: ''" in crawls.log
 
 
 @pytest.mark.parametrize("spider", ["filters", "middleware", "adds"])
