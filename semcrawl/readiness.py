@@ -13,6 +13,7 @@ from semcrawl.pipelines.jobdir import job_path
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
 from semcrawl.pipelines.stores.opening import check_store_settings
 from semcrawl.spiders.readoptions import read_options
+from semcrawl.spiders.spelling import normalisation
 from semcrawl.targets import Targets
 
 #: files of a job folder that every run goes on writing
@@ -24,7 +25,8 @@ _FILES = tuple(
 
 
 def check_crawl(settings: BaseSettings) -> None:
-    """Raise ``UsageError`` for settings of reading, targets or triple store that cannot be."""
+    """Raise ``UsageError`` for settings of URLs, reading, targets or store that cannot be."""
+    normalisation(settings)
     Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
     read_options(settings)
     if delivers(settings):

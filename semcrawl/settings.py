@@ -89,6 +89,9 @@ SEMCRAWL_URL_HTTPS_TO_HTTP = False
 SEMCRAWL_URL_DROP_WWW = False
 #: Drop queries altogether.
 SEMCRAWL_URL_DROP_QUERY = False
+#: Names of hosts that links give by their address (`{"192.0.2.7": "example.org"}`; a mapping, or
+#: JSON): such links are fetched by the name.
+SEMCRAWL_URL_HOST_NAMES: dict[str, str] = {}
 
 # --- Politeness
 

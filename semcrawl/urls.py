@@ -7,7 +7,8 @@ an option (:class:`Normalisation`).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from string import ascii_letters, digits
 from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
@@ -68,6 +69,8 @@ class Normalisation:
     https_to_http: bool = False
     drop_www: bool = False
     drop_query: bool = False
+    #: names of hosts that links give by an address (``192.0.2.7``)
+    names: Mapping[str, str] = field(default_factory=dict, hash=False)
     #: leave path and query as they are, directory index and empty variables included
     exact: bool = False
 
@@ -86,8 +89,7 @@ def normalise(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str |
     if len(url) > MAX_URL_LENGTH:
         return None
     match = _NORMAL.match(url.partition("#")[0])
-    plain = not (options.https_to_http or options.drop_www or options.exact)
-    if match and plain and len(match[1]) <= 253:
+    if match and not _changes_hosts(options) and not options.exact and len(match[1]) <= 253:
         return _normal(match, options)
     try:
         if not _CLEAN.match(url) or _BAD_PERCENT.search(url):
@@ -98,6 +100,7 @@ def normalise(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str |
         return None
     if scheme not in _PORTS or not host or len(host) > 253:
         return None
+    host = options.names.get(host, host)
     if ":" in host:
         host = f"[{host}]"
     else:
@@ -256,9 +259,14 @@ def _normal_host(base: str, options: Normalisation) -> str:
     match = _NORMAL.match(base)
     if match is None or len(match[1]) > 253:
         return ""
-    if options.https_to_http or options.drop_www or options.exact:
+    if _changes_hosts(options) or options.exact:
         return ""
     return base[: match.start(2)]
+
+
+def _changes_hosts(options: Normalisation) -> bool:
+    """Whether scheme or host of a URL may have to change that is normal but for the options."""
+    return options.https_to_http or options.drop_www or bool(options.names)
 
 
 @lru_cache(maxsize=64)

@@ -59,6 +59,8 @@ def test_a_wrong_setting_is_named(folder: Path) -> None:
         ("SEMCRAWL_STORE_AUTH=none", "digest"),
         ("SEMCRAWL_METADATA_URL=here", "no database URL"),
         ("SEMCRAWL_MAX_NESTING=0", "SEMCRAWL_MAX_NESTING must be 1 or more, not 0"),
+        ("SEMCRAWL_URL_HOST_NAMES=192.0.2.7", "must be a mapping, or JSON of one"),
+        ('SEMCRAWL_URL_HOST_NAMES={"192.0.2.7": "a b"}', "'a b' is no host"),
         ("SEMCRAWL_MAX_CRAWL_DELAY=nan", "SEMCRAWL_MAX_CRAWL_DELAY must be a number"),
     ],
 )

@@ -97,6 +97,15 @@ def test_lossy_rules_are_options():
     assert normalise("https://a.org:8443/", every) == "https://a.org:8443/"
 
 
+def test_hosts_known_by_their_address_get_their_name():
+    options = Normalisation(names={"192.0.2.7": "a.org", "2001:db8::1": "b.org"})
+    assert normalise("http://192.0.2.7/x", options) == "http://a.org/x"
+    assert normalise("http://192.0.2.7:8080/?a=%31", options) == "http://a.org:8080/?a=1"
+    assert normalise("http://[2001:DB8::1]/", options) == "http://b.org/"
+    assert normalise("http://192.0.2.70/", options) == "http://192.0.2.70/"
+    assert resolve("http://192.0.2.7/x/", "y", options) == "http://a.org/x/y"
+
+
 def test_an_exact_address_keeps_its_path_and_query():
     exact = Normalisation(exact=True)
     assert normalise("HTTP://A.org:80/x/../d/index.html?a=&sort=b#c", exact) == (

@@ -27,6 +27,7 @@ from semcrawl.spiders.seeds import (
     seed_list,
     seed_url,
 )
+from semcrawl.spiders.spelling import normalisation
 from semcrawl.urls import Normalisation, dropped_index
 
 
@@ -67,14 +68,7 @@ class PlantingSpider(Spider):
         """Make the spider and read its settings."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         settings = crawler.settings
-        spider.normalisation = Normalisation(
-            presentational=frozenset(
-                name.strip().lower() for name in settings.getlist("SEMCRAWL_URL_DROP_PARAMETERS")
-            ),
-            https_to_http=settings.getbool("SEMCRAWL_URL_HTTPS_TO_HTTP"),
-            drop_www=settings.getbool("SEMCRAWL_URL_DROP_WWW"),
-            drop_query=settings.getbool("SEMCRAWL_URL_DROP_QUERY"),
-        )
+        spider.normalisation = normalisation(settings)
         spider.scope = Scope.parse(
             spider._scope_text or settings.get("SEMCRAWL_SCOPE", "site"),
             [host.strip().lower() for host in settings.getlist("SEMCRAWL_REDIRECTORS")],

@@ -15,7 +15,7 @@ from semcrawl.spiders.html import HtmlSpider
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.readoptions import LINK_PRESETS, embedded_kinds, link_properties, read_options
 from semcrawl.targets import Targets, saved_name
-from semcrawl.urls import DEFAULT_NORMALISATION
+from semcrawl.urls import DEFAULT_NORMALISATION, normalise
 from semcrawl.vocabulary import Kind
 
 SEE_ALSO = "http://www.w3.org/2000/01/rdf-schema#seeAlso"
@@ -163,6 +163,25 @@ def test_targets_are_read_or_refused(text: str) -> None:
 )
 def test_hosts_that_contexts_may_come_from(hosts: tuple[str, ...], url: str, allowed: bool) -> None:
     assert ContextRules(hosts).allow(url) is allowed
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "url"),
+    [
+        ("SEMCRAWL_URL_DROP_PARAMETERS", "view", "https://www.a.example/x?a=1"),
+        ("SEMCRAWL_URL_HTTPS_TO_HTTP", "1", "http://www.a.example/x?a=1&view=2"),
+        ("SEMCRAWL_URL_DROP_WWW", "1", "https://a.example/x?a=1&view=2"),
+        ("SEMCRAWL_URL_DROP_QUERY", "1", "https://www.a.example/x"),
+        (
+            "SEMCRAWL_URL_HOST_NAMES",
+            '{"WWW.a.example": "b.example"}',
+            "https://b.example/x?a=1&view=2",
+        ),
+    ],
+)
+def test_urls_are_spelled_as_the_settings_say(setting: str, value: str, url: str) -> None:
+    spider = HtmlSpider.from_crawler(Crawler(HtmlSpider, {setting: value}))
+    assert normalise("https://www.a.example/x?a=1&view=2", spider.normalisation) == url
 
 
 def test_lists_in_settings_may_have_spaces_and_capitals() -> None:
