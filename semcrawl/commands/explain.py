@@ -18,6 +18,7 @@ from semcrawl.evaluation.explanation import RULE_MEANINGS, RankedLink, rank_page
 from semcrawl.links import ExtractionOptions, Link, Page, extract_links, header_text
 from semcrawl.rdf import detect
 from semcrawl.relevance import STRATEGIES, Relevance, load_strategy
+from semcrawl.spiders.spelling import normalisation
 from semcrawl.urls import normalise
 from semcrawl.vocabulary import Kind
 
@@ -105,7 +106,8 @@ class Command(OneLineErrors):
         if kind is not Kind.HTML:
             raise UsageError(f"{url} is no HTML page (it is {kind}): no links to explain")
         limit = self.own_settings.getint("SEMCRAWL_MAX_LINKS_PER_PAGE")
-        links = extract_links(body, url, content_type, ExtractionOptions(limit), headers)
+        options = ExtractionOptions(limit, normalisation(self.own_settings))
+        links = extract_links(body, url, content_type, options, headers)
         self._show(strategy, Page(url), links, None if opts.all else _REASONED)
 
     def _strategy(self, opts: argparse.Namespace) -> Relevance:
@@ -173,7 +175,7 @@ class Command(OneLineErrors):
         for one in ranked:
             table.add_row(*map(escape, _cells(one)))
         console.print(table)
-        held = {rule for one in ranked for rule in one.ranked.rules}
+        held = {rule for one in ranked for rule in one.rules}
         for rule, meaning in RULE_MEANINGS.items():
             if rule in held:
                 console.print(f"  {rule:9} {meaning}", highlight=False)
@@ -196,6 +198,6 @@ def _cells(one: RankedLink) -> list[str]:
         ranked.group if ranked.group is not None else "dropped",
         "–" if one.value is None else f"{one.value:.4g}",
         "" if one.value is None else f"{ranked.key:.4g}",
-        " ".join(ranked.rules),
+        " ".join(one.rules),
         f"{ranked.link.url}{f' “{anchor[:60]}”' if anchor else ''}",
     ]

@@ -39,6 +39,8 @@ class RankedLink:
     value: float | None
     #: when it would be fetched, from 1, were there no other links; ``None`` when dropped
     turn: int | None
+    #: names of the rules that hold, whether the strategy goes by them or not
+    rules: tuple[str, ...] = ()
 
 
 def rank_page(strategy: Relevance, page: Page, links: Sequence[Link]) -> list[RankedLink]:
@@ -48,6 +50,7 @@ def rank_page(strategy: Relevance, page: Page, links: Sequence[Link]) -> list[Ra
     the first on the page. Dropped links come last, as they are on the page.
     """
     ranked = strategy.rank(page, links)
+    rules = [one.rules or _rules(strategy, page, one.link) for one in ranked]
     values = dict(strategy.values())
     waiting = [
         (-values.get(one.group, 0.0), one.key, number)
@@ -58,9 +61,19 @@ def rank_page(strategy: Relevance, page: Page, links: Sequence[Link]) -> list[Ra
     found: list[RankedLink] = []
     while waiting:
         value, _, number = heapq.heappop(waiting)
-        found.append(RankedLink(ranked[number], -value, len(found) + 1))
-    found.extend(RankedLink(one, None, None) for one in ranked if one.group is None)
+        found.append(RankedLink(ranked[number], -value, len(found) + 1, rules[number]))
+    found.extend(
+        RankedLink(one, None, None, held)
+        for one, held in zip(ranked, rules, strict=True)
+        if one.group is None
+    )
     return found
+
+
+def _rules(strategy: Relevance, page: Page, link: Link) -> tuple[str, ...]:
+    """Return the rules that a strategy tells of without putting them into its judgement."""
+    told = dict(strategy.explain(page, link)).get("rules", "")
+    return tuple(rule for rule in told.split() if rule in RULE_MEANINGS)
 
 
 def reason(link: RankedLink, strategy: Relevance, page: Page) -> str:

@@ -126,6 +126,22 @@ def test_explain_lists_links_with_their_rules(tmp_path):
 
 
 @pytest.mark.slow
+def test_explain_tells_the_rules_that_hold_whatever_the_strategy_goes_by(folder):
+    done = semcrawl("explain", folder / "a.html", cwd=folder.parent)
+    assert "ex1 ty1 ty2 │ http://localhost/a.ttl" in done.stdout
+    assert "the file extension is one of RDF" in done.stdout
+
+
+@pytest.mark.slow
+def test_explain_spells_urls_as_a_crawl_with_the_same_settings(tmp_path):
+    (tmp_path / "a.html").write_text('<a href="x?view=1&b=2">x</a>')
+    setting = ("-s", "SEMCRAWL_URL_DROP_PARAMETERS=view")
+    done = semcrawl("explain", "a.html", *setting, cwd=tmp_path)
+    assert "/x?b=2" in done.stdout
+    assert "view" not in done.stdout
+
+
+@pytest.mark.slow
 def test_explain_says_why_a_page_cannot_be_had(tmp_path):
     with WorldServer(members(3)) as server:
         done = semcrawl(
