@@ -137,7 +137,7 @@ def depths(data: Data, title: Title) -> str:
         if not names or not levels:
             continue
         head = ["depth", "targets there", *(title(name) for name in names)]
-        reported = thesis.DEPTHS if data["thesis"] and world["name"] == "deri" else {}
+        reported = thesis.DEPTHS if data["thesis"] and world["name"] == "rossettiarchive" else {}
         if reported:
             head.insert(2, "thesis: all / RDF")
         rows = []

@@ -119,7 +119,7 @@ def test_pairs_are_of_strategies_and_not_of_references():
 
 def test_the_thesis_s_figures_stand_beside_ours():
     strategies = {"rules-parents": DATA["strategies"]["a"]}
-    world = {**DATA["worlds"][0], "name": "deri", "strategies": {"rules-parents": ONE}}
+    world = {**DATA["worlds"][0], "name": "rossettiarchive", "strategies": {"rules-parents": ONE}}
     data = {**DATA, "thesis": True, "strategies": strategies, "worlds": [world]}
     assert rows(tables.found(data, title))[-1][:2] == ["— thesis, RULES-PARENTS", "975"]
     assert rows(tables.labels(data, title))[2] == ["— thesis", "R", "982 / 975 / 975", "83.1 %"]

@@ -16,8 +16,8 @@ def thesis_worlds(seed: int = 0) -> list[BuiltWorld]:
     return [
         dbtune.build(seed),
         openlylocal.build(seed),
-        rossetti.build(seed),
         deri.build(seed),
+        rossetti.build(seed),
     ]
 
 

@@ -1,7 +1,7 @@
-"""Domain 4: a research institute whose publications each have their RDF twin.
+"""Domain 3, the trap: a research institute full of XML, where RDF looks like any other XML.
 
-Depths of URLs and RDF documents as in the thesis's depth table: 0: 1/0, 1: 20/0, 2: 133/0,
-3: 2043/35, 4: 2665/1191, 5: 605/1, 6: 508/0, 7: 47/0, 8: 28/0, 9: 3/0.
+RDF carries the extension ``.xml`` and the content type ``application/xml``; 2,978 documents look
+like XML and 326 are RDF. The word "foaf" in the path tells them apart.
 """
 
 from __future__ import annotations
@@ -9,142 +9,116 @@ from __future__ import annotations
 from semcrawl.evaluation.built import RDF_XML, BuiltWorld, Document, SiteBuilder
 
 HOST = "deri.example"
+XML = "application/xml"
 
-#: Depth 2: pages of recent publications and lists of publications by year.
-_RECENT, _YEARS = 4, 8
-#: Depth 3: publications in those lists, and their share that fails or has no RDF.
-_PUBLICATIONS, _NO_PAGE, _NO_RDF, _RDF_FAILS = 1010, 3, 11, 7
-#: Depth 2: people with a profile in RDF, which has no file extension.
-_PEOPLE = 31
-_RDF_AT_4 = 1191
-_URLS_AT = {3: 2043, 4: 2665, 5: 605, 6: 508, 7: 47, 8: 28, 9: 3}
-_REDIRECTS, _REFUSED, _ERRORS = 32, 5, 140
-
-_SECTIONS = (
-    "about", "research", "projects", "news", "events", "teaching", "jobs", "contact", "seminars",
-    "partners", "press", "groups", "software", "awards", "visitors", "library", "outreach",
-    "services",
-)  # fmt: skip
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+#: People listed, pages that fail, pages without a record.
+_PEOPLE, _NO_PAGE, _NO_RECORD = 182, 3, 2
+#: Records behind links that look like RDF: RDF, other XML, gone.
+_RIGHT, _WRONG, _GONE = 324, 106, 7
+#: Of the wrong ones, those whose link does not say "application/rdf+xml".
+_WRONG_UNNAMED = 3
+_XML_LIKE = 2978
+#: Links to .xml files beside them: XML, pages, gone.
+_FILES_XML, _FILES_PAGE, _FILES_GONE = 5, 3, 58
+#: XML documents and dead links listed near the top of the site.
+_SHALLOW = 1650
+_STATUS = {"success": 3448, "redirect": 366, "refused": 37, "error": 229}
 
 
 def build(seed: int = 0) -> BuiltWorld:
     """Build the site."""
     site = SiteBuilder(HOST, seed)
     home = site.page("/", "Research institute")
-    publications = site.page("/publications", "Publications")
-    sections = [site.page(f"/{name}", name.capitalize()) for name in _SECTIONS]
-    people = site.page("/people", "People")
-    for page in (publications, *sections, people):
+    featured = site.page("/people/featured", "Featured")
+    index = site.page("/index/people", "Index of people")
+    shelves = [site.page(f"/index/papers/{n}", f"Papers {n}") for n in range(1, 5)]
+    reports = [site.page(f"/reports/{n}", f"Report {n}") for n in range(1, 8)]
+    for page in (index, *reports[:2], *shelves, *reports[2:], featured):
         site.link(home, page)
+    # two RDF documents with the right content type and no cue at all
+    for page, path in ((reports[0], "/library/export"), (reports[1], "/projects/summary")):
+        site.link(page, site.rdf(path, RDF_XML))
 
-    recent = [_publication(site, publications, number) for number in range(_RECENT)]
-    for number, page in enumerate(recent):
-        _twin(site, page, site.rdf(f"/publication/{number}.rdf"))
-    years = [site.page(f"/publications/year/{2004 + n}") for n in range(_YEARS)]
-    for page in years:
-        site.link(publications, page)
-    topics = _topics(site, sections)
-    profiles = [site.page(f"/people/person-{n}") for n in range(_PEOPLE)]
-    for page in profiles:
-        site.link(people, page)
-
-    twins = _list_publications(site, years)
-    leaves = _projects(site, topics, _RDF_AT_4 - twins)
-    for page in profiles:
-        twin = site.rdf(f"{page.path}/foaf")
-        site.alternate(page, twin, RDF_XML)
-    _fill(site, topics, leaves)
+    letters = [site.page(f"/index/people/{letter}") for letter in _LETTERS]
+    for page in letters:
+        site.link(index, page)
+    people = [featured]
+    order = list(range(_PEOPLE))
+    odd = site.random.sample(order, _NO_PAGE + _NO_RECORD)
+    for number in order:
+        listed_on = letters[number * len(letters) // _PEOPLE]
+        path = f"/people/person-{number}"
+        if number in odd[:_NO_PAGE]:
+            site.link(listed_on, site.error(path), f"Person {number}")
+            continue
+        page = site.page(path, f"Person {number}")
+        site.link(listed_on, page)
+        if number not in odd:
+            people.append(page)
+    _records(site, people)
+    _files(site, reports)
+    _fill(site, shelves, reports[2:])
     return site.build("deri")
 
 
-def _publication(site: SiteBuilder, listed_on: Document, number: int) -> Document:
-    page = site.page(f"/publication/{number}", f"Publication {number}")
-    site.link(listed_on, page)
-    return page
-
-
-def _twin(site: SiteBuilder, page: Document, rdf: Document) -> None:
-    site.alternate(page, rdf, RDF_XML)
-
-
-def _topics(site: SiteBuilder, sections: list[Document]) -> list[Document]:
-    """Spread the other pages of depth 2 over the sections, five to each."""
-    topics = []
-    for section in sections:
-        for number in range(5):
-            page = site.page(f"{section.path}/topic/{number}")
-            site.link(section, page)
-            topics.append(page)
-    return topics
-
-
-def _list_publications(site: SiteBuilder, years: list[Document]) -> int:
-    """List the publications; return how many RDF twins there are."""
-    numbers = list(range(_RECENT, _RECENT + _PUBLICATIONS))
-    odd = site.random.sample(numbers, _NO_PAGE + _NO_RDF + _RDF_FAILS)
-    no_page = set(odd[:_NO_PAGE])
-    no_rdf = set(odd[_NO_PAGE : _NO_PAGE + _NO_RDF])
-    fails = set(odd[_NO_PAGE + _NO_RDF :])
-    twins = 0
-    for number in numbers:
-        listed_on = years[(number - _RECENT) * _YEARS // _PUBLICATIONS]
-        if number in no_page:
-            site.link(listed_on, site.error(f"/publication/{number}"), "Publication")
-            continue
-        page = _publication(site, listed_on, number)
-        site.link(page, site.other(f"/publication/{number}.bib", "text/x-bibtex"), "BibTeX")
-        if number in fails:
-            _twin(site, page, site.error(f"/publication/{number}.rdf", 500))
-        elif number not in no_rdf:
-            _twin(site, page, site.rdf(f"/publication/{number}.rdf"))
-            twins += 1
-    return twins
-
-
-def _projects(site: SiteBuilder, topics: list[Document], count: int) -> list[Document]:
-    """Put projects with RDF twins into the last topics; return pages of depth 3."""
-    pages = []
-    for number in range(count):
-        page = site.page(f"/project/{number}")
-        site.link(topics[-1 - number % 5], page)
-        _twin(site, page, site.rdf(f"/project/{number}.rdf"))
-        pages.append(page)
-    return pages
-
-
-def _fill(site: SiteBuilder, topics: list[Document], projects: list[Document]) -> None:
-    """Add pages without RDF until every depth has its number of URLs."""
-    publications = _PUBLICATIONS
-    rdf_at_3 = _RECENT + _PEOPLE
-    have = {3: rdf_at_3 + publications + len(projects), 4: _RDF_AT_4 + _RDF_FAILS}
-    have[4] += publications - _NO_PAGE  # the BibTeX files
-    failing = _NO_PAGE + _RDF_FAILS
-    odd = (
-        [(303, f"http://elsewhere.example/{n}") for n in range(_REDIRECTS)]
-        + [(403, "")] * _REFUSED
-        + [(404, "")] * (_ERRORS - failing)
+def _records(site: SiteBuilder, people: list[Document]) -> None:
+    """Give every person a record in RDF, some more, and put the wrong ones among them."""
+    kinds = (
+        ["right"] * (_RIGHT - len(people))
+        + ["wrong"] * (_WRONG - _WRONG_UNNAMED)
+        + ["unnamed"] * _WRONG_UNNAMED
+        + ["gone"] * _GONE
     )
-    parents: list[Document] = topics
-    for depth, total in _URLS_AT.items():
-        count = total - have.get(depth, 0)
-        pages: list[Document] = []
-        # errors and redirects are spread over the two broad depths without twins
-        share = odd[: len(odd) // 2] if depth == 3 else odd[len(odd) // 2 :] if depth == 4 else []
-        marks: list[tuple[int, str]] = [*share, *[(200, "")] * (count - len(share))]
-        if depth == 5:
-            marks.pop()
-        site.random.shuffle(marks)
-        for number, (status, location) in enumerate(marks):
-            parent = parents[number * len(parents) // len(marks)]
-            path = f"/archive/{depth}/item-{number}"
-            if status == 200:
-                target = site.page(path, f"Item {depth}.{number}")
-                pages.append(target)
-            elif status == 303:
-                target = site.moved(path, location)
-            else:
-                target = site.error(path, status)
-            site.link(parent, target, f"Item {depth}.{number}")
-        if depth == 5:
-            _twin(site, parents[-1], site.rdf("/archive/index.rdf"))
-        parents = pages
+    site.random.shuffle(kinds)
+    todo = [(page, "right") for page in people]
+    todo += [(people[n % len(people)], kind) for n, kind in enumerate(kinds)]
+    for number, (page, kind) in enumerate(todo):
+        path = f"/foaf/record-{number}.xml"
+        if kind == "right":
+            target = site.rdf(path, XML)
+        elif kind == "gone":
+            target = site.error(path)
+        else:
+            target = site.other(path, XML)
+        anchor = "Record" if kind == "unnamed" else RDF_XML
+        site.link(page, target, anchor, before="FOAF record: ")
+
+
+def _files(site: SiteBuilder, reports: list[Document]) -> None:
+    """Link files of unknown extension."""
+    kinds = ["xml"] * _FILES_XML + ["page"] * _FILES_PAGE + ["gone"] * _FILES_GONE
+    site.random.shuffle(kinds)
+    for number, kind in enumerate(kinds):
+        path = f"/files/source-{number}.xml"
+        if kind == "xml":
+            target = site.other(path, XML)
+        else:
+            target = site.page(path) if kind == "page" else site.error(path)
+        site.link(reports[number % len(reports)], target, f"Source {number}")
+
+
+def _fill(site: SiteBuilder, shelves: list[Document], reports: list[Document]) -> None:
+    """List the other XML documents, pages, redirects and errors, until the counts are met."""
+    looks_xml = sum(1 for d in site.documents.values() if d.content_type == XML) + 2
+    have = site.census()
+    missing = {status: count - have[status] for status, count in _STATUS.items()}
+    xml = _XML_LIKE - looks_xml
+    papers = missing.pop("success") - xml
+    marks = ["xml"] * xml + [status for status, count in missing.items() for _ in range(count)]
+    site.random.shuffle(marks)
+    shallow, deep = marks[:_SHALLOW], marks[_SHALLOW:]
+    for number, mark in enumerate(shallow):
+        _item(site, shelves[number * len(shelves) // _SHALLOW], f"/text/{number}", mark)
+    pages = []
+    for number in range(papers):
+        page = site.page(f"/papers/{number % 9}/paper-{number}")
+        site.link(reports[number % len(reports)], page)
+        pages.append(page)
+    for number, mark in enumerate(deep):
+        _item(site, pages[number % len(pages)], f"/slides/{number}", mark)
+
+
+def _item(site: SiteBuilder, parent: Document, path: str, mark: str) -> None:
+    target = site.other(path, XML) if mark == "xml" else site.without_document(path, mark)
+    site.link(parent, target, path.rpartition("/")[2])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-DOMAINS = ("dbtune", "openlylocal", "rossettiarchive", "deri")
+DOMAINS = ("dbtune", "openlylocal", "deri", "rossettiarchive")
 
 #: RDF documents found in 2,000 requests, by domain.
 FOUND: Mapping[str, tuple[int, int, int, int]] = {
@@ -20,8 +20,8 @@ FOUND: Mapping[str, tuple[int, int, int, int]] = {
 STATUS: Mapping[str, tuple[int, int, int, int]] = {
     "dbtune": (1063, 5458, 25, 684),
     "openlylocal": (6840, 197, 11, 700),
-    "rossettiarchive": (3448, 366, 37, 229),
-    "deri": (5876, 32, 5, 144),
+    "deri": (3448, 366, 37, 229),
+    "rossettiarchive": (5876, 32, 5, 144),
 }
 
 #: Domain 4 by depth: URLs of the merged graph, RDF documents of it.
