@@ -68,8 +68,9 @@ def to_utf8(body: bytes, content_type: str | None = None) -> tuple[bytes, str]:
     """Return a page in UTF-8, without NUL bytes, and the encoding it was in.
 
     A byte-order mark counts most, then the zero bytes of UTF-16 and UTF-32; a body that is valid
-    UTF-8 is UTF-8 whatever is declared. Then come the declarations, in the header and in the
-    page; without one it is Windows-1252, unless most of it is UTF-8.
+    UTF-8 is UTF-8 whatever is declared, and one that is not is in nothing that says so. Then come
+    the declarations, in the header and in the page; without one it is Windows-1252, unless most of
+    it is UTF-8.
     """
     if read_bom(body) == (None, None):
         wide = _wide_encoding(body[:_HEAD])
@@ -78,8 +79,11 @@ def to_utf8(body: bytes, content_type: str | None = None) -> tuple[bytes, str]:
             return text.replace("\x00", "").encode("utf-8", "replace"), wide
         if b"\x1b" not in body and (body.isascii() or _is_utf8(body)):  # no ISO-2022-JP
             return body.replace(b"\x00", b""), "utf-8"
-        declared = http_content_type_encoding(content_type) or html_body_declared_encoding(body)
-        if declared and _WIDE.match(declared):
+        declared = http_content_type_encoding(content_type)
+        if declared == "utf-8":  # said of all its pages by a server, perhaps
+            content_type = declared = None
+        declared = declared or html_body_declared_encoding(body)
+        if declared and (declared == "utf-8" or _WIDE.match(declared)):
             guess = _guess(body)
             return body.decode(guess, "replace").replace("\x00", "").encode(), guess
     encoding, text = _decode(body, content_type)

@@ -111,6 +111,27 @@ def test_a_header_that_lies_about_utf8(declared):
     assert link.anchor == "größe"
 
 
+@pytest.mark.parametrize("meta", ["", "<meta charset=iso-8859-1>", "<meta charset=utf-8>"])
+@pytest.mark.parametrize("padding", ["", "<!-- " + "x" * 70_000 + " -->"], ids=["", "large"])
+def test_utf8_is_not_believed_of_what_is_none(meta, padding):
+    """Servers say it of all their pages, older ones included."""
+    body = f"{meta}<a href='/Straße'>größe</a>{padding}".encode("cp1252")
+    [link] = links(body, "text/html; charset=UTF-8")
+    assert (link.url, link.anchor) == ("http://a.org/Stra%C3%9Fe", "größe")
+
+
+def test_another_encoding_of_a_page_counts_where_its_header_says_utf8():
+    body = "<meta charset=windows-1251><a href='/л'>данные</a>".encode("cp1251")
+    [link] = links(body, "text/html; charset=utf-8")
+    assert (link.url, link.anchor) == ("http://a.org/%D0%BB", "данные")
+
+
+def test_a_broken_letter_does_not_spoil_what_is_said_to_be_utf8():
+    body = "<p>äöü <a href='/x'>größe</a>".encode() + b"\xff"
+    [link] = links(body, "text/html; charset=utf-8")
+    assert link.anchor == "größe"
+
+
 def test_single_byte_pages():
     """Windows-1252 is read, declared or not; a few broken letters do not spoil a UTF-8 page."""
     body = "<a href='/x'>größe</a>".encode("cp1252")
