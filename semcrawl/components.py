@@ -6,7 +6,7 @@ from asyncio import AbstractEventLoop
 from contextlib import suppress
 from typing import Any
 
-from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 from scrapy.utils.misc import load_object
 
 from semcrawl import __version__
@@ -70,9 +70,7 @@ def install(settings: BaseSettings) -> None:
     for name in dir(defaults):
         if name.isupper() and name not in _PROJECT_ONLY:
             settings.set(name, getattr(defaults, name), _PRIORITY)
-    contact = settings.get("SEMCRAWL_CONTACT")
-    if contact:
-        settings.set("USER_AGENT", f"semcrawl/{__version__} (+{contact})", "spider")
+    _say_who_it_is(settings)
     # (``issubclass`` takes any scheduler for one, as Scrapy goes by methods)
     if load_object(SCHEDULER) not in load_object(settings["SCHEDULER"]).__mro__:
         # a project may have another one for its own spiders; ours know no other
@@ -85,6 +83,16 @@ def install(settings: BaseSettings) -> None:
         _add_components(settings, name, components)
     _leave_pace_to_frontier(settings)
     _install_targets(settings)
+
+
+def _say_who_it_is(settings: BaseSettings) -> None:
+    """Have our spiders call themselves semcrawl, with the contact, unless they are told a name."""
+    if settings["USER_AGENT"] not in (default_settings.USER_AGENT, defaults.USER_AGENT):
+        return
+    contact = settings.get("SEMCRAWL_CONTACT")
+    agent = f"semcrawl/{__version__} (+{contact})" if contact else defaults.USER_AGENT
+    priority = settings.getpriority("USER_AGENT") or 0
+    settings.set("USER_AGENT", agent, max(priority, SETTINGS_PRIORITIES[_PRIORITY]))
 
 
 def _leave_pace_to_frontier(settings: BaseSettings) -> None:

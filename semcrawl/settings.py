@@ -122,7 +122,8 @@ SEMCRAWL_HOST_FAILURES = 4
 SEMCRAWL_HOST_REST = 600.0
 #: What politeness counts by: `host`, or `domain` (pay-level domain).
 SEMCRAWL_PACE_BY = "host"
-#: How those who run the crawl can be reached (URL or mail address); shown in the user agent.
+#: How those who run the crawl can be reached (URL or mail address); shown in the user agent, unless
+#: `USER_AGENT` names another one than semcrawl's.
 SEMCRAWL_CONTACT = ""
 #: Whether hosts on private addresses may be asked though no seed names them;
 #: `semcrawl harvest --fast` sets it.

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
+from semcrawl import settings as defaults
 from semcrawl.addon import Addon
 from semcrawl.components import ITEM_PIPELINES, RESULT_EXTENSIONS
 from semcrawl.exporters.registry import FEED_EXPORTERS, FEED_STORAGES
@@ -155,6 +156,28 @@ def test_which_delay_holds_for_our_spiders(theirs, ours, holds):
     HtmlSpider.update_settings(settings)
     assert settings.getfloat("SEMCRAWL_CRAWL_DELAY") == holds
     assert settings.getfloat("DOWNLOAD_DELAY") == 0
+
+
+CONTACT = {"SEMCRAWL_CONTACT": "me@a.example"}
+WITH_CONTACT = "semcrawl/0.1.0 (+me@a.example)"
+
+
+@pytest.mark.parametrize(
+    ("theirs", "own", "agent"),
+    [
+        ({}, {}, defaults.USER_AGENT),
+        (CONTACT, {}, WITH_CONTACT),
+        ({"USER_AGENT": defaults.USER_AGENT}, CONTACT, WITH_CONTACT),
+        ({"USER_AGENT": "theirs/1"}, {}, "theirs/1"),
+        ({"USER_AGENT": "theirs/1", **CONTACT}, {}, "theirs/1"),
+        (CONTACT, {"USER_AGENT": "own/1"}, "own/1"),
+    ],
+)
+def test_our_spiders_say_who_they_are_unless_they_are_told_a_name(theirs, own, agent):
+    settings = Settings(theirs, "project")
+    Addon().update_settings(settings)
+    type("Own", (HtmlSpider,), {"custom_settings": own}).update_settings(settings)
+    assert settings["USER_AGENT"] == agent
 
 
 def test_responses_are_kept_as_warc(project, web):
