@@ -106,8 +106,10 @@ NON_SEMANTIC_EXTENSIONS: frozenset[str] = frozenset(
     "pdf ps doc docx odt rtf ppt pptx odp xls xlsx ods pages numbers key epub mobi tex dvi "
     # programs and archives of other things
     "exe msi dmg pkg deb rpm apk jar war class dll so iso img bin swf cab vsix whl "
-    # source code and feeds of it
-    "c h cc cpp hpp py rb java go rs sh bat diff patch".split()
+    # source code and feeds of it, queries
+    "c h cc cpp hpp py rb java go rs sh bat diff patch rq "
+    # checksums and signatures of files
+    "md5 sha1 sha256 sha512 asc sig".split()
 )
 
 #: Plain text and tables: known, no RDF by themselves; kept apart as they sometimes lie.

@@ -48,6 +48,9 @@ def test_what_speaks_for_a_link(better: Link, worse: Link) -> None:
         Link(f"{SITE}/folder/?N=A"),
         Link(f"{SITE}/feed", type="application/atom+xml"),
         Link(f"{SITE}/x", rel="shortcut icon"),
+        Link(f"{SITE}/all.ttl.sha256"),
+        Link(f"{SITE}/all.owl.asc"),
+        Link(f"{SITE}/sparql/query.rq"),
         Link("mailto:x"),
     ],
 )
