@@ -90,7 +90,7 @@ class BodyStream:
 class BodyBuffer(BytesIO):
     """Takes a body as it arrives: in memory up to a size, then in a :class:`BodyFile`."""
 
-    def __init__(self, start: bytes, above: int, folder: Path | None) -> None:
+    def __init__(self, start: bytes, above: float, folder: Path | None) -> None:
         """Begin with ``start``; more than ``above`` bytes go to a file in ``folder``."""
         super().__init__()
         self._above = above

@@ -1,144 +1,228 @@
-"""The HTTP client: Scrapy's, with every request that is sent being an attempt of ours."""
+"""The HTTP client: aiohttp's, with every request that is sent being an attempt of ours."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from pathlib import Path
-from typing import Any
+import logging
+import ssl
+import time
+from functools import lru_cache
+from ipaddress import ip_address
+from math import inf
+from typing import Any, cast
 
-from scrapy.core.downloader.handlers.http11 import (
-    HTTP11DownloadHandler,
-    _ResponseReader,
-    _ScrapyAgent,
-)
+import aiohttp
+from aiohttp.connector import Connection
+from scrapy import signals
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.crawler import Crawler
-from scrapy.http import Request, Response
-from scrapy.utils._download_handlers import wrap_twisted_exceptions
-from scrapy.utils.defer import maybe_deferred_to_future
-from twisted.web.client import URI, Agent, HTTPConnectionPool
+from scrapy.exceptions import DownloadCancelledError, ResponseDataLossError, StopDownload
+from scrapy.http import Headers, Request, Response
+from scrapy.utils._download_handlers import (
+    check_stop_download,
+    get_maxsize_msg,
+    get_warnsize_msg,
+    make_response,
+)
+from scrapy.utils.ssl import _log_sslobj_debug_info
+from scrapy.utils.url import add_http_if_no_scheme
+from yarl import URL
 
 from semcrawl.bodies import BODY_FILE, BodyBuffer
+from semcrawl.connections import Connector, scrapys_exceptions, what_broke
 from semcrawl.frontier.robots import LONGEST
-from semcrawl.heads import BoundedFactory, server_closes
-from semcrawl.hosts import host_of
-from semcrawl.middlewares.resolver import refused_address
+from semcrawl.middlewares.addresses import AddressRules
 from semcrawl.spiders.attempt import ROBOTS
-from semcrawl.spiders.failures import AddressRefused
 from semcrawl.spiders.spool import spool_folder
+
+logger = logging.getLogger(__name__)
 
 #: codings of the transfer that the reader of dumps knows by their marks
 _KNOWN_BY_MARK = frozenset({b"", b"identity", b"gzip", b"x-gzip", b"zstd"})
+#: headers that none but the request decides on
+_AUTOMATIC = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+_PROXY_AUTHORIZATION = b"Proxy-Authorization"
 
 
-class _ConnectionPool(HTTPConnectionPool):
-    """Keeps no connection that is being closed: the next request would go down with it.
+class _Answer(aiohttp.ClientResponse):
+    """Knows whom it came from, also when its connection has gone back to the others."""
 
-    Stopping a download (``StopDownload``) closes its connection. When the body came together with
-    the headers, Twisted keeps the connection all the same. So it does when a server of HTTP/1.0
-    has answered, which closes unless it says otherwise, and one that writes ``Close``.
-    """
+    peer: str = ""
+    tls: ssl.SSLObject | None = None
 
-    def _putConnection(self, key: Any, connection: Any) -> None:  # noqa: N802 - Twisted's name
-        if getattr(connection.transport, "disconnecting", False):
-            return
-        if server_closes(connection):
-            connection.transport.loseConnection()
-            return
-        super()._putConnection(key, connection)  # type: ignore[no-untyped-call]
-
-
-class _LaterEndpoint:
-    """Where to connect to, found out when a connection is made.
-
-    Twisted asks before every request; on a connection that was kept nothing comes of it, and for
-    TLS it takes a tenth of a millisecond.
-    """
-
-    def __init__(self, find: Callable[[URI], Any], uri: URI) -> None:
-        self._find = find
-        self._uri = uri
-
-    def connect(self, factory: Any) -> Any:
-        """Connect, as ``IStreamClientEndpoint`` says."""
-        return self._find(self._uri).connect(factory)
+    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        """Wait for the headers."""
+        transport = connection.transport
+        if transport is not None:
+            name = transport.get_extra_info("peername")
+            self.peer = name[0] if name else ""
+            self.tls = transport.get_extra_info("ssl_object")
+        return await super().start(connection)
 
 
-class _Agent(_ScrapyAgent):
-    """Lets large bodies go to files."""
-
-    disk_above: int
-    folder: Path | None
-    buffer: BodyBuffer | None = None
-
-    def _get_agent(self, request: Request, timeout: float) -> Agent:
-        agent = super()._get_agent(request, timeout)
-        agent._getEndpoint = partial(  # type: ignore[method-assign]
-            _LaterEndpoint, agent._getEndpoint
-        )
-        return agent
-
-    def _cb_bodyready(self, txresponse: Any, request: Request) -> Any:
-        result = super()._cb_bodyready(txresponse, request)
-        reader = getattr(txresponse, "_bodyProtocol", None)
-        coding = b",".join(txresponse.headers.getRawHeaders(b"Content-Encoding", []))
-        if isinstance(reader, _ResponseReader) and coding.strip().lower() in _KNOWN_BY_MARK:
-            start = reader._bodybuf.getvalue()
-            reader._bodybuf = self.buffer = BodyBuffer(start, self.disk_above, self.folder)
-        return result
-
-
-class CountedDownloadHandler(HTTP11DownloadHandler):
+class CountedDownloadHandler(BaseDownloadHandler):
     """Sends each request once, and keeps large bodies on disk.
 
-    Twisted's connection pool sends a GET again, unseen, when a connection that it kept breaks
-    before the answer. Such a failure is recorded here and tried again like any other, so that the
-    records are the requests that the server got, and no delay is passed over.
+    aiohttp sends a GET again, unseen, when a connection that it kept breaks before the answer. Such
+    a failure is recorded here and tried again like any other, so that the records are the requests
+    that the server got, and no delay is passed over.
 
     A body of more than ``SEMCRAWL_MAX_SIZE_IN_MEMORY`` bytes is in the :class:`BodyFile` of the
-    request's ``meta``, as it came; the response's own body is empty then.
+    request's ``meta``, as it came; the response's own body is empty then. Scrapy's settings,
+    signals and ``meta`` keys of downloads hold here, but for the key ``bindaddress``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        pool = _ConnectionPool(self._pool._reactor, persistent=True)  # type: ignore[no-untyped-call]
-        pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
-        limit = crawler.settings.getint("SEMCRAWL_MAX_HEADERS_SIZE")
-        pool._factory = partial(BoundedFactory, limit)  # type: ignore[assignment]
-        pool.retryAutomatically = False
-        self._pool = pool
-        self._disk_above = crawler.settings.getint("SEMCRAWL_MAX_SIZE_IN_MEMORY")
-        self._folder = spool_folder(crawler.settings)
+        settings = crawler.settings
+        self._timeout = settings.getfloat("DOWNLOAD_TIMEOUT")
+        self._maxsize = settings.getint("DOWNLOAD_MAXSIZE")
+        self._warnsize = settings.getint("DOWNLOAD_WARNSIZE")
+        self._fail_on_dataloss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
+        self._tells_tls = settings.getbool("DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING")
+        self._headers_limit = settings.getint("SEMCRAWL_MAX_HEADERS_SIZE")
+        self._disk_above = settings.getint("SEMCRAWL_MAX_SIZE_IN_MEMORY")
+        self._folder = spool_folder(settings)
+        self._session: aiohttp.ClientSession | None = None
 
     async def download_request(self, request: Request) -> Response:
-        """Send a request and return its response."""
+        """Send a request and return its response.
+
+        Raises Scrapy's exceptions for downloads, ``HeadersTooLargeError``, and ``AddressRefused``.
+        """
         request.meta.pop(BODY_FILE, None)
-        is_robots = ROBOTS in request.meta
-        agent = _Agent(
-            contextFactory=self._contextFactory,
-            bindAddress=self._bind_address,
-            pool=self._pool,
-            # (its middleware ends the download of a robots.txt itself)
-            maxsize=0 if is_robots else self._default_maxsize,
-            warnsize=self._default_warnsize,
-            fail_on_dataloss=self._fail_on_dataloss,
-            crawler=self._crawler,
-            tls_verbose_logging=self._tls_verbose_logging,
+        if self._session is None:  # (it needs the loop that runs)
+            self._session = self._new_session()
+        seconds = request.meta.get("download_timeout", self._timeout)
+        began = time.monotonic()
+        with scrapys_exceptions(request, seconds):
+            async with self._session.request(
+                request.method,
+                URL(request.url, encoded=True),
+                data=request.body or None,
+                allow_redirects=False,
+                timeout=_total(seconds),
+                **_headers_and_proxy(request),
+            ) as got:
+                answer = cast("_Answer", got)
+                request.meta["download_latency"] = time.monotonic() - began
+                if self._tells_tls and answer.tls is not None:
+                    _log_sslobj_debug_info(answer.tls)
+                return await self._read(answer, request)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    def _new_session(self) -> aiohttp.ClientSession:
+        session = aiohttp.ClientSession(
+            connector=Connector(self.crawler.settings, AddressRules(self.crawler)),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            skip_auto_headers=_AUTOMATIC,
+            response_class=_Answer,
+            max_line_size=self._headers_limit,
+            max_field_size=self._headers_limit,
+            max_headers=self._headers_limit,  # (none is shorter than a byte)
         )
-        agent.disk_above, agent.folder = self._disk_above, self._folder
-        if is_robots:
-            agent.disk_above = max(agent.disk_above, 2 * LONGEST)
+        session._retry_connection = False
+        return session
+
+    async def _read(self, answer: _Answer, request: Request) -> Response:
+        """Make the response; its body is read unless somebody who hears of its headers objects."""
+        headers = Headers(answer.raw_headers)
+        length = answer.content_length
+        stop = check_stop_download(
+            signals.headers_received, self.crawler, request, headers=headers, body_length=length
+        )
+        if stop:
+            return _response(answer, request, headers, stop=stop)
+        coding = b",".join(headers.getlist(b"Content-Encoding")).strip().lower()
+        is_robots = ROBOTS in request.meta
+        above = max(self._disk_above, 2 * LONGEST) if is_robots else self._disk_above
+        body = BodyBuffer(b"", above if coding in _KNOWN_BY_MARK else inf, self._folder)
+        flags: list[str] = []
         try:
-            with wrap_twisted_exceptions():
-                response = await maybe_deferred_to_future(agent.download_request(request))
-        except Exception as error:
-            host = host_of(request.url)
-            if address := refused_address(host):
-                raise AddressRefused(f"{host} has the private address {address}") from error
-            raise
-        if agent.buffer is not None and agent.buffer.file is not None:
-            request.meta[BODY_FILE] = agent.buffer.file
-            agent.buffer.file.codings = tuple(response.headers.getlist(b"Content-Encoding"))
+            stop = await self._receive(body, answer, request, length or 0)
+        except aiohttp.ClientPayloadError as error:
+            if request.meta.get("download_fail_on_dataloss", self._fail_on_dataloss):
+                raise ResponseDataLossError(what_broke(error)) from error
+            flags.append("dataloss")
+        if body.file is not None:
+            request.meta[BODY_FILE] = body.file
+            body.file.codings = tuple(headers.getlist(b"Content-Encoding"))
             # the reader unpacks it; the middleware would do so in memory
-            response.headers.pop(b"Content-Encoding", None)
-        return response
+            headers.pop(b"Content-Encoding", None)
+        return _response(answer, request, headers, body.getvalue(), flags, stop)
+
+    async def _receive(
+        self, body: BodyBuffer, answer: _Answer, request: Request, length: int
+    ) -> StopDownload | None:
+        """Take the body as it comes; return what stopped it, if something did.
+
+        ``length`` bytes were announced. Raises ``DownloadCancelledError`` for a body that is, or
+        will be, too large.
+        """
+        # (the middleware of robots.txt ends its downloads itself)
+        maxsize = 0 if ROBOTS in request.meta else self._maxsize
+        maxsize = request.meta.get("download_maxsize", maxsize)
+        warnsize = request.meta.get("download_warnsize", self._warnsize)
+        received, size, warned = 0, length, not warnsize
+        while True:
+            if maxsize and size > maxsize:
+                problem = get_maxsize_msg(size, maxsize, request, expected=not received)
+                raise DownloadCancelledError(problem)
+            if not warned and size > warnsize:
+                warned = True
+                logger.warning(get_warnsize_msg(size, warnsize, request, expected=not received))
+            data = await answer.content.readany()
+            if not data:
+                return None
+            body.write(data)
+            size = received = received + len(data)
+            stop = check_stop_download(signals.bytes_received, self.crawler, request, data=data)
+            if stop:
+                return stop
+
+
+@lru_cache(maxsize=64)
+def _total(seconds: float) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=seconds or None)
+
+
+def _headers_and_proxy(request: Request) -> dict[str, Any]:
+    """Return what aiohttp is told of a request's headers and of its proxy, which has its own."""
+    headers = request.headers.to_tuple_list()
+    proxy = request.meta.get("proxy")
+    if not proxy:
+        return {"headers": headers}
+    told: dict[str, Any] = {"headers": headers, "proxy": add_http_if_no_scheme(proxy)}
+    password = request.headers.get(_PROXY_AUTHORIZATION)
+    if password and request.url.startswith("https:"):
+        name = _PROXY_AUTHORIZATION.decode()
+        told["headers"] = [pair for pair in headers if pair[0] != name]
+        told["proxy_headers"] = {name: password.decode("latin-1")}
+    return told
+
+
+def _response(
+    answer: _Answer,
+    request: Request,
+    headers: Headers,
+    body: bytes = b"",
+    flags: list[str] | None = None,
+    stop: StopDownload | None = None,
+) -> Response:
+    """Make Scrapy's response of an answer."""
+    version = answer.version
+    return make_response(
+        request.url,
+        answer.status,
+        headers,
+        body,
+        flags=flags,
+        certificate=answer.tls.getpeercert(binary_form=True) if answer.tls else None,
+        ip_address=ip_address(answer.peer) if answer.peer else None,
+        protocol=f"HTTP/{version.major}.{version.minor}" if version else None,
+        stop_download=stop,
+    )

@@ -1,84 +1,86 @@
-"""How much a server may say before the body of its answer."""
+"""The lines before the body of an answer, where servers do not write what they should.
+
+What browsers and the rules for recipients make of it (RFC 9112) is put in its place before a strict
+parser sees it.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import re
 
-from scrapy.core.downloader.handlers.http11 import (
-    _LenientHTTP11ClientFactory,
-    _LenientHTTP11ClientProtocol,
-    _LenientHTTPClientParser,
-)
-from twisted.python.failure import Failure
-from twisted.web._newclient import HEADER, STATUS, ParseError
-
-
-class HeadersTooLargeError(Exception):
-    """An answer has more headers, interim answers (1xx) included, than are read."""
+_END = re.compile(rb"\r?\n\r?\n")
+_INTERIM = re.compile(rb"HTTP/\S+ +1(?!01)\d\d\b")
+_LATER_VERSION = re.compile(rb"HTTP/1\.[2-9]")
+#: lines that are no fields, and bytes that no field may have
+_ODD_LINE = re.compile(rb"\n(?![ \t])(?:[^:\r\n]*(?:[\r\n]|\Z)|[^:\r\n]*[ \t][^:\r\n]*:|:)")
+_PLAIN_LENGTH = re.compile(rb"\ncontent-length:[ \t]*\d+[ \t]*\r?\n")
+_NAME = re.compile(rb"[^\s:]+")
+_LENGTH, _TRANSFER = b"content-length", b"transfer-encoding"
 
 
-class _Parser(_LenientHTTPClientParser):
-    """Refuses status codes that are none: no database has room for some of them."""
+def head_end(start: bytearray, searched: int = 0) -> int:
+    """Return where the head of an answer ends, its empty line included; -1 if it goes on.
 
-    def statusReceived(self, status: bytes) -> None:  # noqa: N802 - Twisted's name
-        """Read the first line of an answer."""
-        super().statusReceived(status)  # type: ignore[no-untyped-call]
-        if not 100 <= self.response.code <= 999:
-            raise ParseError("no status code", status)  # type: ignore[no-untyped-call]
-
-
-class _BoundedProtocol(_LenientHTTP11ClientProtocol):
-    """Gives a connection up whose headers do not end.
-
-    Twisted keeps any number of headers, but refuses single ones of more than 16 KiB, as if the
-    server had closed the connection; here all of them together count.
+    ``searched`` bytes of ``start`` were looked at before.
     """
-
-    limit: int
-    _received = 0
-
-    def request(self, request: Any) -> Any:
-        """Send a request, and begin to count."""
-        self._received = 0
-        answer = super().request(request)
-        self._parser.__class__ = _Parser  # (as its base class does)
-        # (one that came in pieces and is longer must be told by us)
-        self._parser.MAX_LENGTH = 2 * self.limit + (1 << 20)  # type: ignore[union-attr]
-        return answer
-
-    def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
-        """Take what came, as long as the headers may go on."""
-        parser = self._parser
-        if parser is not None and parser.state in (STATUS, HEADER):
-            if self._received > self.limit:
-                problem = HeadersTooLargeError(f"headers of more than {self.limit} bytes")
-                self._giveUp(Failure(problem))  # type: ignore[no-untyped-call]
-                return
-            self._received += len(data)
-        super().dataReceived(data)  # type: ignore[no-untyped-call]
+    found = _END.search(start, max(0, searched - 3))
+    return found.end() if found else -1
 
 
-class BoundedFactory(_LenientHTTP11ClientFactory):
-    """Makes connections whose answers have headers of ``limit`` bytes at most."""
-
-    def __init__(self, limit: int, *args: Any) -> None:
-        super().__init__(*args)  # type: ignore[no-untyped-call]
-        self._limit = limit
-
-    def buildProtocol(self, addr: Any) -> Any:  # noqa: N802 - Twisted's name
-        """Make the protocol of a connection."""
-        protocol = _BoundedProtocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
-        protocol.limit = self._limit
-        return protocol
+def may_be_http(start: bytearray) -> bool:
+    """Whether what came first can be, or become, the first line of an answer."""
+    return start.startswith(b"HTTP/"[: len(start)])
 
 
-def server_closes(connection: _LenientHTTP11ClientProtocol) -> bool:
-    """Tell whether the server closes a connection whose answer has just ended (RFC 9112, 9.3)."""
-    parser = connection._parser
-    if parser is None:
-        return True
-    values = b",".join(parser.connHeaders.getRawHeaders(b"Connection", [])).lower()
-    options = {value.strip() for value in values.split(b",")}
-    return b"close" in options or (
-        parser.response.version < (b"HTTP", 1, 1) and b"keep-alive" not in options
-    )
+def is_interim(head: bytes) -> bool:
+    """Whether a head is that of an interim answer (1xx), after which the answer itself comes."""
+    return _INTERIM.match(head) is not None
+
+
+def mended(head: bytes) -> bytes:
+    """Return a head without what a strict parser refuses for no good reason.
+
+    Lines without a colon or with a blank in their name go (RFC 9112, section 5), bytes of value
+    zero too; of equal lengths one stays, and none beside ``Transfer-Encoding``, which overrides it
+    (section 6.3). A later version 1.x is understood as 1.1 (RFC 9110, section 2.5). Different
+    lengths are left for the parser to refuse.
+    """
+    small = head.lower()
+    lengths = small.count(_LENGTH)
+    if (
+        lengths < 2
+        and not (lengths and (_TRANSFER in small or not _PLAIN_LENGTH.search(small)))
+        and b"\x00" not in head
+        and not _ODD_LINE.search(head.rstrip())
+        and not _LATER_VERSION.match(head)
+    ):
+        return head
+    first, *lines = head.replace(b"\x00", b"").splitlines()
+    fields = _fields(lines)
+    has_transfer = any(name == _TRANSFER for name, _ in fields)
+    kept = [_LATER_VERSION.sub(b"HTTP/1.1", first)]
+    lengths_kept: set[bytes] = set()
+    for name, line in fields:
+        if name != _LENGTH:
+            kept.append(line)
+        elif not has_transfer:
+            values = [value.strip() for value in line.partition(b":")[2].split(b",")]
+            new = [value for value in dict.fromkeys(values) if value not in lengths_kept]
+            kept += [b"Content-Length: " + value for value in new]
+            lengths_kept.update(new)
+    return b"\r\n".join([*kept, b"", b""])
+
+
+def _fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
+    """Return names in small letters and lines of the fields; lines that go on are one."""
+    fields: list[tuple[bytes, bytes]] = []
+    for line in lines:
+        if line[:1] in (b" ", b"\t"):
+            if fields:
+                name, begun = fields[-1]
+                fields[-1] = (name, begun + b" " + line.strip())
+            continue
+        name, colon, _ = line.partition(b":")
+        if colon and _NAME.fullmatch(name):
+            fields.append((name.lower(), line))
+    return fields

@@ -48,6 +48,7 @@ def netloc_of(url: str) -> str:
     return url.split("/", 3)[2] if url.count("/") >= 2 else ""
 
 
+@lru_cache(maxsize=4096)
 def is_private_address(host: str) -> bool:
     """Whether a host is an address of a private, loopback or otherwise internal network."""
     if host == "localhost" or host.endswith(".localhost"):

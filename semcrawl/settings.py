@@ -37,7 +37,6 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 1000
 # <meta http-equiv="refresh"> is a link like others.
 METAREFRESH_ENABLED = False
 COOKIES_ENABLED = False
-TWISTED_DNS_RESOLVER = "semcrawl.middlewares.resolver.PublicResolver"
 TELNETCONSOLE_ENABLED = False
 REQUEST_FINGERPRINTER_CACHE_SIZE = 0
 

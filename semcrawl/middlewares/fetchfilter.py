@@ -57,7 +57,7 @@ class FetchFilterMiddleware:
             return
         name = saved_name((headers.get(b"Content-Disposition") or b"").decode("latin-1"))
         if not self._targets.has_type(media_type, request.url, name):
-            # a length that is not announced is a word of Twisted's
+            # (Twisted's client has a word for a length that is not announced)
             request.meta[_LENGTH] = body_length if isinstance(body_length, int) else 0
             raise StopDownload(fail=False)
 

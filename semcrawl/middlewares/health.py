@@ -14,8 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, ResponseDataLossError
 from scrapy.http import Request, Response
 
-from semcrawl.heads import HeadersTooLargeError
-from semcrawl.spiders.failures import HostDown, first_reason
+from semcrawl.spiders.failures import HeadersTooLargeError, HostDown
 
 #: what fails though the host answers: too large, or broken off
 _ANSWERED = (DownloadCancelledError, ResponseDataLossError, HeadersTooLargeError)
@@ -87,7 +86,7 @@ class HostHealthMiddleware:
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Count a network error."""
-        if isinstance(first_reason(exception), _ANSWERED):
+        if isinstance(exception, _ANSWERED):
             self._hosts.pop(_server(request), None)
         elif self._limit and not isinstance(exception, IgnoreRequest):
             self._fail(self._hosts.setdefault(_server(request), _Health()))

@@ -2,77 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies
+import asyncio
+import socket
+from collections.abc import Callable
 
-from scrapy.resolver import CachingThreadedResolver
-from twisted.internet.base import ReactorBase
-from twisted.internet.defer import Deferred
-from twisted.internet.error import DNSLookupError
+from aiohttp import ThreadedResolver
+from aiohttp.abc import ResolveResult
 
 from semcrawl.hosts import is_private_address
+from semcrawl.spiders.failures import AddressRefused
 
 
-class PublicResolver(CachingThreadedResolver):
-    """Scrapy's resolver, which finds no private address for a name that is guarded.
+class PublicResolver(ThreadedResolver):
+    """The system's resolver, which finds no private address for a name that nobody asked for.
 
     The address is looked at where it is used, so a name cannot resolve to another one afterwards.
-    Names of the proxies that the environment names are never guarded.
     """
 
-    def __init__(
-        self,
-        reactor: ReactorBase,
-        cache_size: int,
-        timeout: float,
-        proxies: Iterable[str] | None = None,
-    ) -> None:
-        super().__init__(reactor, cache_size, timeout)
-        addresses = getproxies().values() if proxies is None else proxies
-        self._proxies = {urlsplit(a if "//" in a else f"//{a}").hostname for a in addresses}
-        self._guarded: set[str] = set()
+    def __init__(self, allowed: Callable[[str], bool], timeout: float) -> None:
+        """Resolve names; those that are ``allowed`` to any address.
+
+        ``timeout`` is in seconds.
+        """
+        super().__init__()
+        self._allowed = allowed
+        self._timeout = timeout
         self._refused: dict[str, str] = {}
 
-    def guard(self, name: str) -> None:
-        """From now on, refuse private addresses of this name."""
-        if name not in self._proxies:
-            self._guarded.add(name)
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """Resolve a name.
 
-    def trust(self, name: str) -> None:
-        """From now on, take any address of this name."""
-        self._guarded.discard(name)
-        self._refused.pop(name, None)
-
-    def refused(self, name: str) -> str:
-        """Return the private address for which a name was refused; ``""`` if it was not."""
-        return self._refused.get(name, "")
-
-    def getHostByName(  # noqa: N802 - the name in Twisted
-        self, name: str, timeout: Sequence[int] = ()
-    ) -> Deferred[str]:
-        """Resolve a name; fail with ``DNSLookupError`` when it is refused."""
-        resolved: Deferred[Any] = super().getHostByName(name, timeout)
-        return resolved.addCallback(self._checked, name.lower())
-
-    def _checked(self, address: str, name: str) -> str:
-        if name in self._guarded and is_private_address(address):
-            self._refused[name] = address
-            raise DNSLookupError(f"{name} has the private address {address}")
-        self._refused.pop(name, None)
-        return address
-
-
-def running_resolver() -> PublicResolver | None:
-    """Return the resolver of the running reactor, when it is ours."""
-    from twisted.internet import reactor
-
-    resolver = getattr(reactor, "resolver", None)
-    return resolver if isinstance(resolver, PublicResolver) else None
-
-
-def refused_address(host: str) -> str:
-    """Return the private address for which a name was not resolved; ``""`` if there is none."""
-    resolver = running_resolver()
-    return resolver.refused(host) if resolver is not None else ""
+        Raises ``AddressRefused`` if one of its addresses is private, from then on without asking
+        again, and ``OSError`` if it has none.
+        """
+        name = host.lower()
+        allowed = self._allowed(name)
+        if name not in self._refused or allowed:
+            found = await asyncio.wait_for(super().resolve(host, port, family), self._timeout)
+            private = [item["host"] for item in found if is_private_address(item["host"])]
+            if allowed or not private:
+                return found
+            self._refused[name] = private[0]
+        raise AddressRefused(f"{host} has the private address {self._refused[name]}")

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from scrapy.exceptions import (
-    DownloadCancelledError,
-    DownloadFailedError,
-    DownloadTimeoutError,
-    IgnoreRequest,
-)
-from twisted.internet.error import TCPTimedOutError
-from twisted.internet.error import TimeoutError as TwistedTimeoutError
+from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError, IgnoreRequest
 from twisted.python.failure import Failure
 
-from semcrawl.heads import HeadersTooLargeError
 from semcrawl.items import FetchOutcome
 from semcrawl.tally import ROBOTS_FIRST
 
@@ -58,16 +48,22 @@ class RobotsUnreachable(IgnoreRequest):
     """A robots.txt could not be asked for; the cause says why."""
 
 
+class HeadersTooLargeError(Exception):
+    """An answer has more headers, interim answers (1xx) included, than are read."""
+
+    def __init__(self, limit: int) -> None:
+        """Tell of the limit, in bytes."""
+        super().__init__(f"headers of more than {limit} bytes")
+
+
 def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
     """Return the outcome and one line that says why."""
     error = failure.value
     if isinstance(error, RobotsUnreachable) and isinstance(error.__cause__, Exception):
         outcome, why = outcome_of_failure(Failure(error.__cause__))  # type: ignore[no-untyped-call]
         return outcome, f"{ROBOTS_FIRST}{why}"[:_MAX_MESSAGE]
-    # what Scrapy quotes of Twisted's failures of failures has no end
-    inner = first_reason(error)
-    text = " ".join(str(inner).split())[:_MAX_MESSAGE]
-    message = f"{type(inner).__name__}: {text}"[:_MAX_MESSAGE] if text else type(inner).__name__
+    text = " ".join(str(error).split())[:_MAX_MESSAGE]
+    message = f"{type(error).__name__}: {text}"[:_MAX_MESSAGE] if text else type(error).__name__
     if isinstance(error, AddressRefused):
         return FetchOutcome.ADDRESS_REFUSED, text
     if isinstance(error, HostDown):
@@ -79,14 +75,8 @@ def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
     # HttpCompressionMiddleware ignores what unpacks to more than DOWNLOAD_MAXSIZE, and says why
     if isinstance(error, DownloadCancelledError | IgnoreRequest):
         return FetchOutcome.TOO_LARGE, text or "larger than its limit"
-    if isinstance(inner, HeadersTooLargeError):
+    if isinstance(error, HeadersTooLargeError):
         return FetchOutcome.TOO_LARGE, text
-    if isinstance(error, (DownloadTimeoutError, TwistedTimeoutError, TCPTimedOutError)):
+    if isinstance(error, DownloadTimeoutError):
         return FetchOutcome.TIMEOUT, message
     return FetchOutcome.NETWORK_ERROR, message
-
-
-def first_reason(error: Any) -> Any:
-    """Return what broke an answer, out of what Twisted put around it."""
-    reasons = getattr(getattr(error, "__cause__", None), "reasons", None)
-    return reasons[0].value if isinstance(error, DownloadFailedError) and reasons else error

@@ -97,6 +97,58 @@ def test_a_connection_that_an_old_server_keeps_is_used_again(tmp_path: Path) -> 
     assert len(set(handler.answered)) < 11
 
 
+PAGE = b'<a href="/next.html">next</a>'
+CHUNKED = b"Transfer-Encoding: chunked"
+#: by name: what stands between the first line and the body, and the body
+ODD: dict[str, tuple[list[bytes], bytes]] = {
+    "longer-than-announced": ([b"Content-Length: %d" % len(PAGE)], PAGE + b"\n<!-- more -->\n"),
+    "lengths": ([b"Content-Length: %d" % len(PAGE)] * 2, PAGE),
+    "length-and-chunks": (
+        [b"Content-Length: 7", CHUNKED],
+        b"%x\r\n%b\r\n0\r\n\r\n" % (len(PAGE), PAGE),
+    ),
+    "no-header": ([b"no header at all", b"Content-Length: %d" % len(PAGE)], PAGE),
+    "no-chunk": ([CHUNKED], b"zz\r\n" + PAGE),
+    "contradiction": ([b"Content-Length: 3", b"Content-Length: 4"], PAGE),
+    "no-length": ([b"Content-Length: many"], PAGE),
+}
+
+
+async def oddly(request: Request, out: Stream) -> None:
+    """A page with links to answers that are not written as they should be; none is closed."""
+    name = request.path[1:]
+    if name == "":
+        links = "".join(f'<a href="/{name}">{name}</a> ' for name in ODD)
+        await out.whole(200, [("Content-Type", "text/html")], links.encode())
+    elif name in ODD:
+        lines, body = ODD[name]
+        first = [b"HTTP/1.1 200 OK", b"Content-Type: text/html"]
+        await out.body(b"\r\n".join([*first, *lines, b"", body]))
+    else:
+        await out.whole(404, [], b"")
+
+
+def test_odd_answers_are_read_as_browsers_do_or_end_at_once(tmp_path: Path) -> None:
+    """Their connections stay open: none is waited for until its time is up."""
+    with serve(DemoWeb(), handlers={"odd.example": oddly}) as server:
+        run = harvest(
+            *("http://odd.example/", "--fast", "-s", "RETRY_TIMES=0"),
+            *("-s", "SEMCRAWL_HOST_FAILURES=0", "-s", "DOWNLOAD_TIMEOUT=20"),
+            folder=tmp_path / "out",
+            proxy=server.proxy_url,
+        )
+    outcomes = run.outcomes()
+    found = {name: outcomes[f"http://odd.example/{name}"] for name in ODD}
+    refused = ("no-chunk", "contradiction", "no-length")
+    assert found == {name: ["network-error" if name in refused else "fetched-html"] for name in ODD}
+    reasons = [r["errors"] for r in run.records if r["outcome"] == "network-error"]
+    assert sorted(reason.partition(":")[0] for reason in reasons) == [
+        "DownloadFailedError",
+        "DownloadFailedError",
+        "ResponseDataLossError",
+    ]
+
+
 RESETS = 40
 
 

@@ -50,13 +50,13 @@ def test_a_name_that_leads_home_is_refused_unless_a_seed_names_it(tmp_path: Path
         links = "".join(f'<a href="{url}">x</a>' for url in targets)
         await out.whole(200, [("Content-Type", "text/html")], links.encode())
 
-    with serve(DemoWeb(), log=log, handlers={"127.0.0.1": page, "2130706433": page}) as server:
-        targets += [f"http://2130706433:{server.port}/{number}" for number in range(8)]
+    with serve(DemoWeb(), log=log, handlers={"127.0.0.1": page, "0x7f000001": page}) as server:
+        targets += [f"http://0x7f000001:{server.port}/{number}" for number in range(8)]
         seed = f"http://127.0.0.1:{server.port}/"
         run = harvest(
             seed, "--scope", "any", "-s", "SEMCRAWL_CRAWL_DELAY=0", folder=tmp_path / "refused"
         )
-        refused = {url: set(how) for url, how in run.outcomes().items() if "2130706433" in url}
+        refused = {url: set(how) for url, how in run.outcomes().items() if "0x7f000001" in url}
         assert refused.keys() > set(targets)
         assert set.union(*refused.values()) == {"address-refused"}
         assert {line["host"] for line in logged(log)} == {"127.0.0.1"}
@@ -71,16 +71,16 @@ def test_the_name_of_the_proxy_is_resolved_whatever_its_address(tmp_path: Path) 
     """A page that links to it does not cut the crawl off."""
 
     async def pages(request: Request, out: Stream) -> None:
-        links = {"/": "http://2130706433/x", "/x": "http://a.example/later"}
+        links = {"/": "http://0x7f000001/x", "/x": "http://a.example/later"}
         body = f'<a href="{links.get(request.path, "#")}">x</a>'.encode()
         await out.whole(200, [("Content-Type", "text/html"), ("Connection", "close")], body)
 
-    with serve(DemoWeb(), handlers={"a.example": pages, "2130706433": pages}) as server:
+    with serve(DemoWeb(), handlers={"a.example": pages, "0x7f000001": pages}) as server:
         run = harvest(
             "http://a.example/",
             *("--scope", "any", "-s", "SEMCRAWL_CRAWL_DELAY=0"),
             folder=tmp_path / "out",
-            proxy=f"http://2130706433:{server.port}",
+            proxy=f"http://0x7f000001:{server.port}",
         )
-    assert run.outcomes()["http://2130706433/x"] == ["fetched-html"]
+    assert run.outcomes()["http://0x7f000001/x"] == ["fetched-html"]
     assert run.outcomes()["http://a.example/later"] == ["fetched-html"]

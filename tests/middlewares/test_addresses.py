@@ -10,6 +10,7 @@ from scrapy.http import Request
 from scrapy.utils.test import get_crawler
 
 from semcrawl.middlewares.addresses import PrivateAddressMiddleware
+from semcrawl.middlewares.resolver import PublicResolver
 from semcrawl.scope import Scope
 from semcrawl.spiders.failures import AddressRefused
 
@@ -43,3 +44,13 @@ def test_private_addresses_are_refused_unless_a_seed_or_the_scope_names_them(url
 
 def test_public_ones_are_not() -> None:
     assert not refuses("http://8.8.8.8/", "http://a.example/")
+
+
+async def test_a_name_that_resolves_to_a_private_address_is_refused_until_it_is_asked_for() -> None:
+    asked_for: set[str] = set()
+    resolver = PublicResolver(asked_for.__contains__, timeout=10)
+    for _ in range(2):
+        with pytest.raises(AddressRefused, match=r"LOCALHOST has the private address (127|::1)"):
+            await resolver.resolve("LOCALHOST", 80)
+    asked_for.add("localhost")
+    assert await resolver.resolve("LOCALHOST", 80)

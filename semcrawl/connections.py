@@ -1,0 +1,160 @@
+"""Connections to web servers: how they are made, what they may bring, and how they fail."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import aiohttp
+from aiohttp.client_proto import ResponseHandler
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    UnsupportedURLSchemeError,
+)
+from scrapy.http import Request
+from scrapy.settings import BaseSettings
+from scrapy.utils._download_handlers import normalize_bind_address
+from scrapy.utils.ssl import _make_ssl_context
+
+from semcrawl.heads import head_end, is_interim, may_be_http, mended
+from semcrawl.middlewares.addresses import AddressRules
+from semcrawl.middlewares.resolver import PublicResolver
+from semcrawl.spiders.failures import HeadersTooLargeError
+
+#: old servers that know no safe renegotiation are spoken to (``SSL_OP_LEGACY_SERVER_CONNECT``)
+_LEGACY_SERVERS = 0x4
+#: seconds for which the addresses of a name hold
+_NAME_LIFETIME = 600
+_OF_ERRNO: dict[int | None, type[Exception]] = {
+    errno.ETIMEDOUT: DownloadTimeoutError,
+    errno.ECONNREFUSED: DownloadConnectionRefusedError,
+}
+
+
+class _Protocol(ResponseHandler):
+    """A connection whose answers are read as leniently as browsers do, and whose heads are bounded.
+
+    The head of an answer goes to aiohttp's parser when it is whole, and apart from the body: a body
+    that is longer than announced is no reason to lose what was announced.
+    """
+
+    def __init__(self, limit: int, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self._limit = limit
+        #: what came of a head that goes on; ``None`` while no head is due
+        self._head: bytearray | None = None
+        #: bytes of interim answers
+        self._interim = 0
+
+    def set_response_params(self, **params: Any) -> None:
+        """Make ready for an answer."""
+        self._head = bytearray()
+        self._interim = 0
+        super().set_response_params(**params)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came, as long as the headers may go on."""
+        while self._head is not None and self._parser is not None:
+            begun, searched = self._head, len(self._head)
+            begun += data if searched else data.lstrip(b"\r\n")
+            end = head_end(begun, searched)
+            if self._interim + (end if end > 0 else len(begun)) > self._limit:
+                self._refuse()
+                return
+            if end < 0 and may_be_http(begun):
+                return
+            self._head = None
+            if end < 0:
+                super().data_received(bytes(begun))  # the parser says why it is none
+                return
+            head, data = bytes(begun[:end]), bytes(begun[end:])
+            super().data_received(mended(head))
+            if is_interim(head):
+                self._head = bytearray()
+                self._interim += end
+            if not data:
+                return
+        super().data_received(data)
+
+    def set_exception(self, exc: BaseException, *cause: BaseException) -> None:
+        """Tell of what went wrong; those who wait for the body, too, whom aiohttp forgets."""
+        payload = self._payload
+        if payload is not None and not payload.is_eof() and payload.exception() is None:
+            broken = aiohttp.ClientPayloadError(str(exc))
+            broken.__cause__ = exc
+            payload.set_exception(broken, exc)
+        super().set_exception(exc, *cause)
+
+    def _refuse(self) -> None:
+        if self.transport is not None:
+            self.transport.abort()
+        self.set_exception(HeadersTooLargeError(self._limit))
+
+
+class Connector(aiohttp.TCPConnector):
+    """Makes and keeps connections, by Scrapy's settings for them and ours.
+
+    As many as are asked for: the frontier and the engine bound the requests in flight.
+    """
+
+    def __init__(self, settings: BaseSettings, rules: AddressRules) -> None:
+        """Make none yet; must be called in the loop that they will run in."""
+        context = _make_ssl_context(settings)
+        context.options |= ssl.Options(_LEGACY_SERVERS)
+        super().__init__(
+            resolver=PublicResolver(rules.allow_name, settings.getfloat("DNS_TIMEOUT")),
+            use_dns_cache=settings.getbool("DNSCACHE_ENABLED"),
+            dns_cache_max_size=max(1, settings.getint("DNSCACHE_SIZE")),
+            ttl_dns_cache=_NAME_LIFETIME,
+            local_addr=normalize_bind_address(settings.get("DOWNLOAD_BIND_ADDRESS")),
+            ssl=context,
+            limit=0,
+        )
+        limit = settings.getint("SEMCRAWL_MAX_HEADERS_SIZE")
+        make: partial[Any] = partial(_Protocol, limit, loop=self._loop)
+        self._factory = make
+
+
+@contextmanager
+def scrapys_exceptions(request: Request, seconds: float) -> Iterator[None]:
+    """Raise the exceptions that Scrapy has for downloads instead of aiohttp's."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise DownloadTimeoutError(
+            f"Getting {request.url} took longer than {seconds:g} seconds."
+        ) from error
+    except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
+        raise UnsupportedURLSchemeError(str(error)) from error
+    except aiohttp.ClientConnectorDNSError as error:
+        why = f"DNS lookup failed: {error.host}: {error.os_error.strerror}"
+        raise CannotResolveHostError(why) from error
+    except aiohttp.ClientResponseError as error:
+        raise DownloadFailedError(f"no answer in HTTP: {_one_line(error.message)}") from error
+    except aiohttp.ClientOSError as error:
+        why = str(error)
+        if isinstance(error, aiohttp.ClientConnectorError):
+            reason = error.os_error.strerror or error.os_error
+            why = f"cannot connect to {error.host}:{error.port}: {reason}"
+        raise _OF_ERRNO.get(error.errno, DownloadFailedError)(why) from error
+    except aiohttp.ClientError as error:
+        raise DownloadFailedError(str(error) or type(error).__name__) from error
+
+
+def what_broke(error: aiohttp.ClientPayloadError) -> str:
+    """Return one line on why the rest of a body did not come."""
+    why = getattr(error.__cause__, "message", None) or str(error)
+    return f"the body broke off: {_one_line(why)}"
+
+
+def _one_line(problem: object) -> str:
+    """Return what a parser has to say without the arrow that it draws below."""
+    return " ".join(str(problem).split()).removesuffix(" ^")
