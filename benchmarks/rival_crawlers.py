@@ -3,7 +3,8 @@
     python benchmarks/rival_crawlers.py NAME START --pages N [--redis ADDRESS]
 
 Each fetches the pages that START leads to. ``engine`` has Scrapy's default middlewares and is told
-all addresses beforehand, ``engine-bare`` has no middlewares either.
+all addresses beforehand, ``engine-bare`` has no middlewares either. ``bare`` is aiohttp and lxml on
+asyncio's own event loop, ``bare-uvloop`` the same on the loop that semcrawl's commands run on.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from urllib.parse import urljoin
 
 #: requests in flight, of all contenders
 CONCURRENCY = 16
-NAMES = ["scrapy", "scrapy-redis", "bare", "engine", "engine-bare"]
+NAMES = ["scrapy", "scrapy-redis", "bare", "bare-uvloop", "engine", "engine-bare"]
 
 
 def run_scrapy(start: str, redis: str | None) -> None:
@@ -95,7 +96,7 @@ def run_engine(start: str, pages: int, *, middlewares: bool) -> None:
     process.start()
 
 
-def run_bare(start: str) -> None:
+def run_bare(start: str, *, uvloop: bool) -> None:
     """The fastest that Python does with the same libraries: no scheduler, no records."""
     import aiohttp
     import lxml.html
@@ -121,7 +122,12 @@ def run_bare(start: str) -> None:
                     running.add(asyncio.create_task(fetch(queue.popleft())))
                 _, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
 
-    asyncio.run(main())
+    if uvloop:
+        import uvloop as fast
+
+        fast.run(main())
+    else:
+        asyncio.run(main())
 
 
 def main() -> None:
@@ -132,8 +138,8 @@ def main() -> None:
     parser.add_argument("--pages", type=int, required=True)
     parser.add_argument("--redis", help="where scrapy-redis has its queue")
     args = parser.parse_args()
-    if args.name == "bare":
-        run_bare(args.start)
+    if args.name in ("bare", "bare-uvloop"):
+        run_bare(args.start, uvloop=args.name == "bare-uvloop")
     elif args.name in ("engine", "engine-bare"):
         run_engine(args.start, args.pages, middlewares=args.name == "engine")
     else:

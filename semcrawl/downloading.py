@@ -40,6 +40,8 @@ logger = logging.getLogger(__name__)
 _KNOWN_BY_MARK = frozenset({b"", b"identity", b"gzip", b"x-gzip", b"zstd"})
 #: headers that none but the request decides on
 _AUTOMATIC = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+#: bytes of a body that are taken, and told of, at a time at most
+_PIECE = 1 << 16
 _PROXY_AUTHORIZATION = b"Proxy-Authorization"
 
 
@@ -175,7 +177,7 @@ class CountedDownloadHandler(BaseDownloadHandler):
             if not warned and size > warnsize:
                 warned = True
                 logger.warning(get_warnsize_msg(size, warnsize, request, expected=not received))
-            data = await answer.content.readany()
+            data = await answer.content.read(_PIECE)
             if not data:
                 return None
             body.write(data)

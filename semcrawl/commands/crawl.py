@@ -15,6 +15,7 @@ from semcrawl.command import OneLineErrors
 from semcrawl.components import check_reactor
 from semcrawl.console import complain
 from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.eventloop import FASTEST_LOOP
 from semcrawl.exporters.asked import check_feeds
 from semcrawl.frontier.opening import SessionSource, frontier_options, session_options
 from semcrawl.pipelines.lost import lost_feeds, lost_results
@@ -30,6 +31,8 @@ _SWITCH = frozenset({"", "0", "1", "true", "false", "yes", "no", "on", "off"})
 
 class Command(OneLineErrors, ScrapyCrawl):
     """Runs a spider; wrong seeds, scopes and settings get one line before anything starts."""
+
+    default_settings = FASTEST_LOOP
 
     def long_desc(self) -> str:
         """Say what our spiders are and take."""

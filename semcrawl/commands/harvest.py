@@ -13,6 +13,7 @@ from semcrawl.command import OneLineErrors
 from semcrawl.components import check_reactor
 from semcrawl.console import complain, error_handler
 from semcrawl.errors import StoreError, UsageError
+from semcrawl.eventloop import FASTEST_LOOP
 from semcrawl.exporters.asked import asked_feeds
 from semcrawl.frontier.opening import SessionSource
 from semcrawl.harvestreport import (
@@ -52,7 +53,7 @@ class Command(OneLineErrors):
     """Runs both spiders in one process on one budget of requests."""
 
     requires_project = False
-    default_settings = {"LOG_LEVEL": "INFO"}
+    default_settings = {"LOG_LEVEL": "INFO", **FASTEST_LOOP}
 
     def syntax(self) -> str:
         """Say what the arguments are."""

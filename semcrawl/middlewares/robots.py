@@ -166,7 +166,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         if not answer.available:
             asked = retry_after(header(response, b"Retry-After")) or 0.0
             wait = max(self._retry, min(asked, self._longest_retry))
-            return RobotsAnswer(response.status, b"", now + wait)
+            return RobotsAnswer(response.status, b"", time.time() + wait)
         return answer
 
     @contextmanager
