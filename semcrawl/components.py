@@ -74,7 +74,7 @@ def install(settings: BaseSettings) -> None:
     # (``issubclass`` takes any scheduler for one, as Scrapy goes by methods)
     if load_object(SCHEDULER) not in load_object(settings["SCHEDULER"]).__mro__:
         # a project may have another one for its own spiders; ours know no other
-        settings.set("SCHEDULER", SCHEDULER, "cmdline")
+        _settle(settings, "SCHEDULER", SCHEDULER, "cmdline")
     for name, components in (
         ("DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES),
         ("SPIDER_MIDDLEWARES", SPIDER_MIDDLEWARES),
@@ -91,8 +91,7 @@ def _say_who_it_is(settings: BaseSettings) -> None:
         return
     contact = settings.get("SEMCRAWL_CONTACT")
     agent = f"semcrawl/{__version__} (+{contact})" if contact else defaults.USER_AGENT
-    priority = settings.getpriority("USER_AGENT") or 0
-    settings.set("USER_AGENT", agent, max(priority, SETTINGS_PRIORITIES[_PRIORITY]))
+    _settle(settings, "USER_AGENT", agent)
 
 
 def _leave_pace_to_frontier(settings: BaseSettings) -> None:
@@ -107,11 +106,12 @@ def _leave_pace_to_frontier(settings: BaseSettings) -> None:
         if theirs > ours:
             longest = max(settings.getfloat(name) for name in delays)
             settings.set("SEMCRAWL_CRAWL_DELAY", longest, theirs)
-    settings.set("DOWNLOAD_DELAY", 0, "cmdline")
-    settings.set(
-        "CONCURRENT_REQUESTS_PER_DOMAIN", defaults.CONCURRENT_REQUESTS_PER_DOMAIN, "cmdline"
-    )
-    settings.set("AUTOTHROTTLE_ENABLED", False, "cmdline")
+    for name, value in (
+        ("DOWNLOAD_DELAY", 0),
+        ("CONCURRENT_REQUESTS_PER_DOMAIN", defaults.CONCURRENT_REQUESTS_PER_DOMAIN),
+        ("AUTOTHROTTLE_ENABLED", False),
+    ):
+        _settle(settings, name, value, "cmdline")
 
 
 def check_reactor(settings: BaseSettings) -> None:
@@ -177,8 +177,17 @@ def _add_components(settings: BaseSettings, name: str, components: dict[str, Any
     current = dict(settings.getdict(name))
     placed = {_path(key) for key in current}
     current.update((path, order) for path, order in components.items() if path not in placed)
-    priority = settings.getpriority(name) or 0
-    settings.set(name, current, max(priority, SETTINGS_PRIORITIES[_PRIORITY]))
+    _settle(settings, name, current)
+
+
+def _settle(settings: BaseSettings, name: str, value: Any, least: str = _PRIORITY) -> None:
+    """Give a setting a value that stays, above the one that it has.
+
+    A runner that is given a crawler merges its own settings into the crawler's, and replaces what
+    is of equal priority (``process.crawl(process.create_crawler(…))``).
+    """
+    priority = max(settings.getpriority(name) or 0, SETTINGS_PRIORITIES[least])
+    settings.set(name, value, priority + 1)
 
 
 def _path(component: Any) -> str:

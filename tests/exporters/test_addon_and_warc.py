@@ -13,6 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.settings import Settings
 
 from semcrawl import settings as defaults
@@ -178,6 +179,32 @@ def test_our_spiders_say_who_they_are_unless_they_are_told_a_name(theirs, own, a
     Addon().update_settings(settings)
     type("Own", (HtmlSpider,), {"custom_settings": own}).update_settings(settings)
     assert settings["USER_AGENT"] == agent
+
+
+class Theirs:
+    """A part of somebody's project."""
+
+
+@pytest.mark.parametrize("level", ["project", "cmdline"])
+def test_our_parts_stay_when_a_runner_merges_its_settings_into_a_crawler(level):
+    """As ``process.crawl(crawler)`` does, with a crawler that ``create_crawler`` made."""
+    settings = Settings({"SEMCRAWL_CONTACT": "me@a.example"})
+    project = {
+        **{name: {Theirs: 500} for name in ("ITEM_PIPELINES", "DOWNLOADER_MIDDLEWARES")},
+        **{name: {Theirs: 500} for name in ("SPIDER_MIDDLEWARES", "EXTENSIONS")},
+        "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+        "AUTOTHROTTLE_ENABLED": True,
+        "DOWNLOAD_DELAY": 3,
+        "USER_AGENT": defaults.USER_AGENT,
+    }
+    settings.setdict(project, level)
+    runner = AsyncCrawlerRunner(settings)
+    crawler = runner.create_crawler(HtmlSpider)
+    made = crawler.settings.copy_to_dict()
+    assert set(ITEM_PIPELINES) < set(made["ITEM_PIPELINES"])
+    assert made["DOWNLOAD_DELAY"] == 0
+    assert made["USER_AGENT"] == WITH_CONTACT
+    assert runner.create_crawler(crawler).settings.copy_to_dict() == made
 
 
 def test_responses_are_kept_as_warc(project, web):

@@ -164,8 +164,22 @@ class Seedless(Base):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs, seeds="")
 
+class Passes:
+    def process_item(self, item):
+        return item
+
+class Lets:
+    def process_request(self, request):
+        return None
+
 process = AsyncCrawlerProcess(
-    {"SEMCRAWL_CRAWL_DELAY": 0, "SEMCRAWL_RELEVANCE": "breadth-first", "LOG_FILE": "log"}
+    {
+        "SEMCRAWL_CRAWL_DELAY": 0,
+        "SEMCRAWL_RELEVANCE": "breadth-first",
+        "LOG_FILE": "log",
+        "ITEM_PIPELINES": {Passes: 200},
+        "DOWNLOADER_MIDDLEWARES": {Lets: 500},
+    }
 )
 crawlers = []
 for spider in Base.__subclasses__():
