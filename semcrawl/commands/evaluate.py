@@ -12,7 +12,7 @@ from rich.console import Console
 from scrapy.settings import BaseSettings
 
 from semcrawl.command import OneLineErrors
-from semcrawl.console import complain
+from semcrawl.console import complain, table_console
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.console import ProgressDisplay, show
 from semcrawl.evaluation.references import REFERENCES
@@ -122,7 +122,7 @@ class Command(OneLineErrors):
         if all(world.problem for each in results for world in each.worlds):
             return  # there is nothing to report beside what was told
         data = as_data(results, plan, "live" if opts.live else "offline")
-        show(data, Console())
+        show(data, table_console())
         try:
             self._write(data, folder)
         except OSError as error:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -112,6 +113,16 @@ def test_what_cannot_be_meant_is_refused(tmp_path, arguments, said):
     assert done.returncode != 0
     assert said in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_names_of_worlds_are_whole_where_the_table_is_piped(folder, tmp_path):
+    worlds = [tmp_path / f"{letter * 45}" for letter in "ab"]
+    for world in worlds:
+        shutil.copytree(folder, world)
+    done = semcrawl("evaluate", *worlds, "--strategies", "rules", cwd=tmp_path)
+    header = [line for line in done.stdout.splitlines() if "aaa" in line]
+    assert [world.name in header[0] for world in worlds] == [True, True]
 
 
 def test_explain_lists_links_with_their_rules(tmp_path):
