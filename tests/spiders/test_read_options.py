@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +12,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
 from semcrawl.errors import UsageError
-from semcrawl.rdf import Embedded, ReadOptions, read
+from semcrawl.rdf import Embedded, ReadOptions, read, read_embedded
 from semcrawl.spiders.contexts import ContextRules
 from semcrawl.spiders.html import HtmlSpider
 from semcrawl.spiders.reading import Reader
@@ -193,3 +196,42 @@ def test_lists_in_settings_may_have_spaces_and_capitals() -> None:
     spider = HtmlSpider.from_crawler(Crawler(HtmlSpider, settings))
     assert spider.normalisation.presentational == {"sort", "view"}
     assert spider.scope.redirectors == {"w3id.org", "purl.org"}
+
+
+P = "http://v.example/p"
+LINES = b"".join(b'<urn:s> <%s> "%d" .\n' % (P.encode(), n) for n in range(4))
+ZIPPED = io.BytesIO()
+with zipfile.ZipFile(ZIPPED, "w") as archive:
+    for member in ("a.nt", "b.nt"):
+        archive.writestr(member, LINES)
+ENTITIES = b"""<?xml version="1.0"?><!DOCTYPE rdf:RDF [<!ENTITY long "%s">]>
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:v="http://v.example/">
+<rdf:Description rdf:about="urn:s"><v:p>&long;</v:p></rdf:Description></rdf:RDF>"""
+NESTED = b'{"http://v.example/p": ' * 9 + b'{"@value": "x"}' + b"}" * 9
+WITH_CONTEXT = b'{"@context": "http://c.example/", "p": "x"}'
+CONTEXT = {"http://c.example/": b'{"@context": {"p": "http://v.example/p"}}'}
+PAGE = b'<html><body vocab="http://v.example/"><p property="p">1<p property="p">2</body></html>'
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "body", "quads", "errors"),
+    [
+        ("SEMCRAWL_MAX_ERRORS_KEPT", 1, LINES + b"wrong .\n" * 3, 4, 1),
+        ("SEMCRAWL_MAX_NQUADS_SIZE", 100, LINES, 0, 1),
+        ("SEMCRAWL_MAX_ARCHIVE_MEMBERS", 1, ZIPPED.getvalue(), 4, 1),
+        ("SEMCRAWL_MAX_UNPACKED_SIZE", 100, ZIPPED.getvalue(), 4, 2),
+        ("SEMCRAWL_MAX_ENTITY_SIZE", 1000, ENTITIES % (b"x" * 2000), 0, 1),
+        ("SEMCRAWL_MAX_NESTING", 5, NESTED, 0, 1),
+        ("SEMCRAWL_MAX_INLINED_CONTEXT_SIZE", 10, WITH_CONTEXT, 0, 1),
+        ("SEMCRAWL_MAX_TRIPLES_PER_PAGE", 1, PAGE, 1, 1),
+        ("SEMCRAWL_EMBEDDED", "jsonld", PAGE, 0, 0),
+    ],
+)
+def test_each_bound_of_reading_is_a_setting(
+    setting: str, value: object, body: bytes, quads: int, errors: int
+) -> None:
+    for changed in ({}, {setting: value}):
+        settings = Settings({**reading_settings(), **changed})
+        take = read_embedded if body is PAGE else read
+        found = take(body, "http://a.example/x", None, read_options(settings), contexts=CONTEXT)
+        assert ((found.quads, len(found.errors)) == (quads, errors)) is bool(changed), found.errors
