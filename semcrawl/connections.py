@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
+import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -109,8 +111,13 @@ class Connector(aiohttp.TCPConnector):
         """Make none yet; must be called in the loop that they will run in."""
         context = _make_ssl_context(settings)
         context.options |= ssl.Options(_LEGACY_SERVERS)
+        self._names = PublicResolver(
+            rules.allow_name,
+            settings.getfloat("DNS_TIMEOUT"),
+            settings.getint("REACTOR_THREADPOOL_MAXSIZE"),
+        )
         super().__init__(
-            resolver=PublicResolver(rules.allow_name, settings.getfloat("DNS_TIMEOUT")),
+            resolver=self._names,
             use_dns_cache=settings.getbool("DNSCACHE_ENABLED"),
             dns_cache_max_size=max(1, settings.getint("DNSCACHE_SIZE")),
             ttl_dns_cache=_NAME_LIFETIME,
@@ -121,6 +128,11 @@ class Connector(aiohttp.TCPConnector):
         limit = settings.getint("SEMCRAWL_MAX_HEADERS_SIZE")
         make: partial[Any] = partial(_Protocol, limit, loop=self._loop)
         self._factory = make
+
+    async def close(self, *, abort_ssl: bool = False) -> None:
+        """Close all connections."""
+        await super().close(abort_ssl=abort_ssl)
+        await self._names.close()
 
 
 @contextmanager
@@ -137,13 +149,14 @@ def scrapys_exceptions(request: Request, seconds: float) -> Iterator[None]:
     except aiohttp.ClientConnectorDNSError as error:
         why = f"DNS lookup failed: {error.host}: {error.os_error.strerror}"
         raise CannotResolveHostError(why) from error
+    except aiohttp.ClientHttpProxyError as error:
+        raise DownloadFailedError(f"the proxy refuses: {error.status} {error.message}") from error
     except aiohttp.ClientResponseError as error:
         raise DownloadFailedError(f"no answer in HTTP: {_one_line(error.message)}") from error
     except aiohttp.ClientOSError as error:
         why = str(error)
         if isinstance(error, aiohttp.ClientConnectorError):
-            reason = error.os_error.strerror or error.os_error
-            why = f"cannot connect to {error.host}:{error.port}: {reason}"
+            why = f"cannot connect to {error.host}:{error.port}: {_reason(error.os_error)}"
         raise _OF_ERRNO.get(error.errno, DownloadFailedError)(why) from error
     except aiohttp.ClientError as error:
         raise DownloadFailedError(str(error) or type(error).__name__) from error
@@ -153,6 +166,13 @@ def what_broke(error: aiohttp.ClientPayloadError) -> str:
     """Return one line on why the rest of a body did not come."""
     why = getattr(error.__cause__, "message", None) or str(error)
     return f"the body broke off: {_one_line(why)}"
+
+
+def _reason(error: OSError) -> str:
+    """Return what the system, or the TLS library, says of an error."""
+    if error.errno and not isinstance(error, (ssl.SSLError, socket.gaierror)):
+        return os.strerror(error.errno)
+    return error.strerror or str(error)
 
 
 def _one_line(problem: object) -> str:

@@ -42,7 +42,7 @@ _KNOWN_BY_MARK = frozenset({b"", b"identity", b"gzip", b"x-gzip", b"zstd"})
 _AUTOMATIC = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 #: bytes of a body that are taken, and told of, at a time at most
 _PIECE = 1 << 16
-_PROXY_AUTHORIZATION = b"Proxy-Authorization"
+_USER_AGENT, _PROXY_AUTHORIZATION = "User-Agent", "Proxy-Authorization"
 
 
 class _Answer(aiohttp.ClientResponse):
@@ -199,11 +199,11 @@ def _headers_and_proxy(request: Request) -> dict[str, Any]:
     if not proxy:
         return {"headers": headers}
     told: dict[str, Any] = {"headers": headers, "proxy": add_http_if_no_scheme(proxy)}
-    password = request.headers.get(_PROXY_AUTHORIZATION)
-    if password and request.url.startswith("https:"):
-        name = _PROXY_AUTHORIZATION.decode()
-        told["headers"] = [pair for pair in headers if pair[0] != name]
-        told["proxy_headers"] = {name: password.decode("latin-1")}
+    if request.url.startswith("https:"):
+        # the proxy is asked for a tunnel, in which it hears nothing
+        proxys_own = (_USER_AGENT, _PROXY_AUTHORIZATION)
+        told["proxy_headers"] = [pair for pair in headers if pair[0] in proxys_own]
+        told["headers"] = [pair for pair in headers if pair[0] != _PROXY_AUTHORIZATION]
     return told
 
 
