@@ -79,6 +79,7 @@ def install(settings: BaseSettings) -> None:
         ("DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES),
         ("SPIDER_MIDDLEWARES", SPIDER_MIDDLEWARES),
         ("EXTENSIONS", EXTENSIONS),
+        ("DOWNLOAD_HANDLERS", defaults.DOWNLOAD_HANDLERS),
     ):
         _add_components(settings, name, components)
     _leave_pace_to_frontier(settings)

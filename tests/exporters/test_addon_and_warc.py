@@ -181,6 +181,19 @@ def test_our_spiders_say_who_they_are_unless_they_are_told_a_name(theirs, own, a
     assert settings["USER_AGENT"] == agent
 
 
+@pytest.mark.parametrize(
+    ("theirs", "http"),
+    [({"s3": None}, defaults.DOWNLOAD_HANDLERS["http"]), ({"http": "a.b.Handler"}, "a.b.Handler")],
+)
+def test_handlers_of_other_schemes_leave_ours_where_they_are(theirs, http):
+    settings = Settings({"DOWNLOAD_HANDLERS": theirs}, "project")
+    HtmlSpider.update_settings(settings)
+    handlers = settings.getdict("DOWNLOAD_HANDLERS")
+    assert handlers["http"] == http
+    assert handlers["https"] == defaults.DOWNLOAD_HANDLERS["https"]
+    assert theirs.items() <= handlers.items()
+
+
 class Theirs:
     """A part of somebody's project."""
 
