@@ -93,6 +93,7 @@ class FocusedSpider(RedirectingSpider):
             meta={
                 LEASE: lease,
                 MEMO: memo,
+                "depth": memo.depth,
                 "dont_redirect": True,
                 "dont_retry": True,
                 "handle_httpstatus_all": True,

@@ -150,6 +150,13 @@ class Closes(Base):
                 raise CloseSpider("enough")
             yield item
 
+class Measures(Base):
+    name = "measures"
+    async def parse(self, response):
+        self.crawler.stats.max_value("deepest", response.meta["depth"])
+        async for item in super().parse(response):
+            yield item
+
 class Bought(Base):
     name = "bought"
     custom_settings = {"SEMCRAWL_PAGES": 2}
@@ -308,6 +315,10 @@ def test_requests_with_callbacks_are_asked_for_once(crawls: Crawls) -> None:
 def test_start_may_give_items(crawls: Crawls) -> None:
     """Beside those of its requests: the start's own, the answer's, a document and its record."""
     assert crawls.stats["starts"]["item_scraped_count"] == 5  # and the record of robots.txt
+
+
+def test_answers_tell_their_depth_as_those_of_other_spiders_do(crawls: Crawls) -> None:
+    assert crawls.stats["measures"]["deepest"] == 3
 
 
 def test_depth_limit_and_allowed_domains_hold(crawls: Crawls) -> None:
