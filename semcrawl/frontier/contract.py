@@ -141,6 +141,13 @@ class Frontier(ABC):
         """
 
     @abstractmethod
+    async def spared(self, leases: Sequence[Lease]) -> None:
+        """Say that nothing is sent for these links: their hosts may be asked at once.
+
+        The leases stay until :meth:`done`. Not needed where the delay is 0.
+        """
+
+    @abstractmethod
     async def renew(self, leases: Sequence[Lease]) -> list[bool]:
         """Prolong leases of slow downloads by the full lease time; for each, whether it held."""
 

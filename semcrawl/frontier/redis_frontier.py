@@ -214,6 +214,11 @@ class RedisFrontier(MovableFrontier):
         still = iter(await self._server.run("started", [asked]))
         return [bool(next(still)) if lease.held else True for lease in leases]
 
+    async def spared(self, leases: Sequence[Lease]) -> None:
+        """Say that nothing is sent for these links: their hosts may be asked at once."""
+        if spared := [lease.id for lease in leases if lease.held]:
+            await self._server.run("spared", [spared])
+
     async def renew(self, leases: Sequence[Lease]) -> list[bool]:
         """Prolong leases by the full lease time; for each, whether it still held."""
         if not leases:

@@ -74,6 +74,22 @@ async def test_a_delay_counts_from_the_start_of_the_request(open_frontier: OpenF
     assert await frontier.audit() == []
 
 
+async def test_a_host_needs_no_rest_after_what_was_never_sent(open_frontier: OpenFrontier) -> None:
+    frontier = await open_frontier(delay=60.0)
+    await frontier.add([link("1"), link("2"), link("3")])
+    leases = await frontier.take(9, Q)
+    assert names(leases) == ["1"]
+    await frontier.spared(leases)
+    assert (await frontier.counts(Q, [])).leased == 1
+    leases += await frontier.take(9, Q)
+    assert names(leases) == ["1", "2"]
+    await frontier.started(leases[1:])
+    await frontier.spared(leases[1:])  # it was sent: too late
+    await frontier.done(leases)
+    assert await frontier.take(9, Q) == []
+    assert await frontier.audit() == []
+
+
 async def test_a_host_comes_back_after_a_download_that_outlasts_its_delay(
     open_frontier: OpenFrontier,
 ) -> None:
