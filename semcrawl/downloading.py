@@ -6,6 +6,7 @@ import logging
 import ssl
 import time
 from functools import lru_cache
+from http import HTTPStatus
 from ipaddress import ip_address
 from math import inf
 from typing import Any, cast
@@ -38,6 +39,8 @@ logger = logging.getLogger(__name__)
 
 #: codings of the transfer that the reader of dumps knows by their marks
 _KNOWN_BY_MARK = frozenset({b"", b"identity", b"gzip", b"x-gzip", b"zstd"})
+#: status codes of answers that have no body
+_BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 #: headers that none but the request decides on
 _AUTOMATIC = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 #: bytes of a body that are taken, and told of, at a time at most
@@ -133,7 +136,8 @@ class CountedDownloadHandler(BaseDownloadHandler):
     async def _read(self, answer: _Answer, request: Request) -> Response:
         """Make the response; its body is read unless somebody who hears of its headers objects."""
         headers = Headers(answer.raw_headers)
-        length = answer.content_length
+        # (that of an answer without a body is the document's)
+        length = 0 if answer.status in _BODILESS else answer.content_length
         stop = check_stop_download(
             signals.headers_received, self.crawler, request, headers=headers, body_length=length
         )

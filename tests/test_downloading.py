@@ -1,0 +1,109 @@
+"""The HTTP client as Scrapy calls it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from scrapy.exceptions import DownloadCancelledError, ResponseDataLossError
+from scrapy.http import Request, Response
+from scrapy.utils.test import get_crawler
+
+from semcrawl.downloading import CountedDownloadHandler
+from semcrawl.middlewares.addresses import AddressRules
+
+TEXT = b"Content-Type: text/plain"
+
+
+@asynccontextmanager
+async def server(*pieces: bytes) -> AsyncIterator[str]:
+    """Answers every request with these bytes, and closes."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as listening:
+        host, port = listening.sockets[0].getsockname()
+        yield f"http://{host}:{port}/"
+
+
+async def fetch(*pieces: bytes, meta: dict[str, Any] | None = None, **settings: Any) -> Response:
+    handler = CountedDownloadHandler(
+        get_crawler(
+            settings_dict={
+                "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
+                "SEMCRAWL_MAX_HEADERS_SIZE": 1000,
+                "SEMCRAWL_MAX_SIZE_IN_MEMORY": 1000,
+                **settings,
+            }
+        )
+    )
+    async with server(*pieces) as url:
+        try:
+            return await handler.download_request(Request(url, meta=meta or {}))
+        finally:
+            await handler.close()
+
+
+def answer(*lines: bytes, body: bytes = b"", first: bytes = b"HTTP/1.1 200 OK") -> bytes:
+    return b"\r\n".join([first, *lines, b"", body])
+
+
+async def test_a_response_has_what_scrapys_have() -> None:
+    response = await fetch(answer(TEXT, b"Set-Cookie: a=1", b"Set-Cookie: b=2", body=b"it"))
+    assert (response.status, response.body) == (200, b"it")
+    assert response.headers.getlist("set-cookie") == [b"a=1", b"b=2"]
+    assert (str(response.ip_address), response.protocol) == ("127.0.0.1", "HTTP/1.1")
+
+
+async def test_the_length_of_a_document_that_is_not_sent_is_no_bodys() -> None:
+    large, first = b"Content-Length: 5000", b"HTTP/1.1 304 Not Modified"
+    response = await fetch(answer(large, first=first), DOWNLOAD_MAXSIZE=100)
+    assert (response.status, response.body) == (304, b"")
+
+
+@pytest.mark.parametrize("announced", [(b"Content-Length: 500",), ()])
+async def test_what_is_larger_than_asked_for_is_given_up(announced: tuple[bytes, ...]) -> None:
+    whole = answer(*announced, body=b"x" * 500)
+    with pytest.raises(DownloadCancelledError, match="500 bytes"):
+        await fetch(whole, DOWNLOAD_MAXSIZE=100)
+    with pytest.raises(DownloadCancelledError, match="500 bytes"):
+        await fetch(whole, meta={"download_maxsize": 499})
+    assert len((await fetch(whole, meta={"download_maxsize": 500})).body) == 500
+
+
+@pytest.mark.parametrize("announced", [(b"Content-Length: 500",), ()])
+async def test_what_is_large_is_told_of_once(
+    announced: tuple[bytes, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        await fetch(answer(*announced), *[b"x" * 100] * 5, DOWNLOAD_WARNSIZE=300)
+    assert len([line for line in caplog.messages if "warn size" in line]) == 1
+
+
+async def test_a_body_that_breaks_off_fails_unless_that_is_allowed() -> None:
+    half = answer(b"Content-Length: 10", body=b"half")
+    with pytest.raises(ResponseDataLossError, match=r"broke off: .*4 of 10 bytes"):
+        await fetch(half)
+    response = await fetch(half, DOWNLOAD_FAIL_ON_DATALOSS=False)
+    assert (response.body, response.flags) == (b"half", ["dataloss"])
+
+
+async def test_names_of_proxies_may_be_private_and_links_to_them_may_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
+    monkeypatch.setenv("https_proxy", "bare.example:3128")
+    rules = AddressRules(get_crawler(settings_dict={"SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": False}))
+    for name in ("proxy.example", "bare.example"):
+        assert rules.allow_name(name)
+        assert not rules.allow(name)
+    assert not rules.allow_name("a.example")
