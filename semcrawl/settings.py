@@ -119,7 +119,8 @@ SEMCRAWL_MAX_RETRY_AFTER = 120.0
 SEMCRAWL_HOST_FAILURES = 4
 #: Seconds of that rest.
 SEMCRAWL_HOST_REST = 600.0
-#: What politeness counts by: `host`, or `domain` (pay-level domain).
+#: What politeness counts by: `host`, or `domain` (pay-level domain; the longest delay that one of
+#: its hosts asks for holds, and `SEMCRAWL_CRAWL_DELAY` at least).
 SEMCRAWL_PACE_BY = "host"
 #: How those who run the crawl can be reached (URL or mail address); shown in the user agent, unless
 #: `USER_AGENT` names another one than semcrawl's.

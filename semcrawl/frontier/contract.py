@@ -180,8 +180,13 @@ class Frontier(ABC):
         """Give links new keys inside their group, where they still wait."""
 
     @abstractmethod
-    async def set_pace(self, host: str, *, delay: float, concurrency: int = 1) -> None:
-        """Set a host's crawl delay (seconds between request starts) and its concurrency."""
+    async def set_pace(
+        self, host: str, *, delay: float, concurrency: int = 1, at_least: bool = False
+    ) -> None:
+        """Set a host's crawl delay (seconds between request starts) and its concurrency.
+
+        ``at_least``: a longer delay that it has stays.
+        """
 
     @abstractmethod
     async def rest(self, host: str, seconds: float) -> None:

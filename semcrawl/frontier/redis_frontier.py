@@ -296,11 +296,16 @@ class RedisFrontier(MovableFrontier):
         for first in range(0, len(links), _REKEYED_AT_ONCE):
             await self._server.run("rekey", [links[first : first + _REKEYED_AT_ONCE]])
 
-    async def set_pace(self, host: str, *, delay: float, concurrency: int = 1) -> None:
-        """Set a host's crawl delay (seconds) and concurrency, for all workers."""
+    async def set_pace(
+        self, host: str, *, delay: float, concurrency: int = 1, at_least: bool = False
+    ) -> None:
+        """Set a host's crawl delay (seconds) and concurrency, for all workers.
+
+        ``at_least``: a longer delay stays.
+        """
         if delay < 0 or not isfinite(delay) or concurrency < 1:
             raise ValueError(f"no pace for {host}: delay {delay} s, concurrency {concurrency}")
-        await self._server.run("set_pace", [host, _micros(delay), concurrency])
+        await self._server.run("set_pace", [host, _micros(delay), concurrency, int(at_least)])
 
     async def rest(self, host: str, seconds: float) -> None:
         """Let a host rest, for all workers."""

@@ -187,11 +187,15 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         return parser
 
     async def _set_pace(self, session: CrawlSession, request: Request, rules: RobotParser) -> None:
-        """Tell the frontier the delay that the file asks for, if it does."""
+        """Tell the frontier the delay that the file asks for, if it does.
+
+        Where hosts share a pace, that of their domain, the longest of their delays holds.
+        """
         lease: Lease | None = request.meta.get(LEASE)
         delay = self._asked(rules)
         if lease is not None and delay is not None:
-            await session.frontier.set_pace(lease.entry.host, delay=delay, concurrency=1)
+            shared = session.options.pace_by == "domain"
+            await session.frontier.set_pace(lease.entry.host, delay=delay, at_least=shared)
 
     def _delay_of(self, rules: RobotParser | None) -> float:
         """Return the delay that holds."""

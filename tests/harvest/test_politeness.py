@@ -39,6 +39,33 @@ def test_requests_to_a_host_start_as_far_apart_as_robots_txt_asks(tmp_path: Path
 
 
 @pytest.mark.slow
+def test_a_domain_is_asked_as_slowly_as_its_slowest_host_wants(tmp_path: Path) -> None:
+    """With ``SEMCRAWL_PACE_BY=domain``, whichever robots.txt was read last."""
+    log = tmp_path / "requests.jsonl"
+    delays = {"slow.d.example": 0.5, "quick.d.example": 0.05}
+
+    async def answer(request: Request, out: Stream) -> None:
+        if request.path == "/robots.txt":
+            rules = f"User-agent: *\nCrawl-delay: {delays[request.host]}"
+            await out.whole(200, [("Content-Type", "text/plain")], rules.encode())
+            return
+        links = "".join(f"<a href=http://{host}/{n}>x</a>" for n in range(3) for host in delays)
+        await out.whole(200, [("Content-Type", "text/html")], links.encode())
+
+    with serve(DemoWeb(), log=log, handlers=dict.fromkeys(delays, answer)) as server:
+        harvest(
+            *("http://slow.d.example/", "http://quick.d.example/", "--pages", "8"),
+            *("-s", "SEMCRAWL_PACE_BY=domain", "-s", "SEMCRAWL_CRAWL_DELAY=0.05"),
+            *("--relevance", "breadth-first"),
+            folder=tmp_path / "out",
+            proxy=server.proxy_url,
+        )
+    times = [line["t"] for line in logged(log) if line["path"] != "/robots.txt"]
+    assert len(times) == 8
+    assert min(later - earlier for earlier, later in pairwise(times)) > 0.45
+
+
+@pytest.mark.slow
 def test_robots_txt_is_read_once_by_both_spiders_and_by_the_next_run(tmp_path: Path) -> None:
     log = tmp_path / "requests.jsonl"
     web = DemoWeb()

@@ -1,8 +1,9 @@
 -- Set a host's crawl delay and concurrency.
--- ARGS: host, delay (microseconds), concurrency
+-- ARGS: host, delay (microseconds), concurrency, whether a longer delay stays (1)
 -- needs: order
 local host, delay, concurrency = ARGS[1], ARGS[2], ARGS[3]
 local old = pace(host)
+if ARGS[4] == 1 and delay < old then delay = old end
 if delay == OPTIONS.delay and concurrency == OPTIONS.concurrency then
   call('HDEL', PACE, host)
 else

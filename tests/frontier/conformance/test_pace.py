@@ -55,6 +55,20 @@ async def test_a_hosts_own_pace_replaces_the_general_one(open_frontier: OpenFron
     assert names(await frontier.take(9, Q)) == ["1", "2"]
 
 
+async def test_a_longer_delay_may_stay(open_frontier: OpenFrontier) -> None:
+    frontier = await open_frontier(concurrency=9, delay=30)
+    await frontier.add([link("1"), link("2")])
+    leases = await frontier.take(1, Q)
+    await frontier.started(leases)
+    await frontier.done(leases)
+    await frontier.set_pace("a.example", delay=0, at_least=True)
+    assert await frontier.take(1, Q) == []
+    await frontier.set_pace("a.example", delay=60, at_least=True)
+    ready = await frontier.next_ready(Q)
+    assert ready is not None
+    assert ready > 30
+
+
 async def test_a_delay_counts_from_the_start_of_the_request(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier(concurrency=9, delay=0.12)
     await frontier.add([link("1"), link("2"), link("3")])
