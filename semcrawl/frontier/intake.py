@@ -195,6 +195,7 @@ class Intake:
         One that waits already, as a page links to it too, comes forward for itself.
         """
         if (await self.frontier.add([self._in_place(lease, target, memo)]))[0]:
+            self.learning.went_back(lease.entry)
             return True
         await self.learning.bring_forward(target)
         return False
@@ -202,6 +203,7 @@ class Intake:
     async def put_again(self, lease: Lease, target: str, memo: LinkMemo) -> None:
         """Put an address in front of its group that was seen, and never asked for."""
         await self.frontier.add_again([self._in_place(lease, target, memo)])
+        self.learning.went_back(lease.entry)
 
     def _in_place(self, lease: Lease, target: str, memo: LinkMemo) -> Entry:
         return replace(

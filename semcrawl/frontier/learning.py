@@ -185,6 +185,13 @@ class SharedLearning:
             self._away[url] = now
         self.strategy.taken(asked)
 
+    def went_back(self, entry: Entry) -> None:
+        """Note that a link waits again, for itself or for where it leads (``in_step``).
+
+        The other workers hear of it when it is taken.
+        """
+        self._away.pop(first_asked(entry), None)
+
     def _hear_outcome(self, event: bytes, queue: str, *, mine: bool) -> None:
         outcome = self._own_outcome(event) if mine else None
         if outcome is None:

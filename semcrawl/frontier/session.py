@@ -232,6 +232,7 @@ class CrawlSession:
         self._leases.drop(lease)
         entry = replace(lease.entry, payload=memo.pack())
         await self.frontier.give_back([replace(lease, entry=entry)], delay=delay)
+        self._learning.went_back(entry)
         self.wake()
 
     def processed(self, lease: Lease) -> None:

@@ -155,6 +155,27 @@ async def test_a_link_whose_taker_is_silent_is_waited_for_once(workers: list[Wor
             await worker.answer(lease)
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["redirected", "tried again"])
+async def test_what_went_back_is_not_waited_for(
+    workers: list[Worker], again: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link that leads elsewhere, or failed for now, is in flight only when it is taken again."""
+    monkeypatch.setattr("semcrawl.frontier.taking._OVERDUE", 10.0 * LIMIT)
+    await workers[0].session.intake.plant([(f"{SITE}/", LinkMemo())], "html")
+    worker, lease = await next_lease(workers)
+    session = worker.session
+    session.downloaded(lease)
+    if again:
+        await session.retry(lease, LinkMemo(retries=1), 0.0)
+    else:
+        memo = LinkMemo(redirects=(lease.entry.url,))
+        assert await session.intake.follow_redirect(lease, f"{SITE}/home", memo)
+        session.processed(lease)
+        session.acknowledge(lease)
+    _, taken = await next_lease(workers)
+    assert taken.entry.url == (lease.entry.url if again else f"{SITE}/home")
+
+
 @pytest.mark.parametrize("shared", [True, False])
 async def test_an_answer_that_takes_long_is_not_waited_for(
     embedded: EmbeddedRedis, prefix: str, shared: bool
