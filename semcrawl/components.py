@@ -70,7 +70,7 @@ def install(settings: BaseSettings) -> None:
     for name in dir(defaults):
         if name.isupper() and name not in _PROJECT_ONLY:
             settings.set(name, getattr(defaults, name), _PRIORITY)
-    _say_who_it_is(settings)
+    say_who_it_is(settings)
     # (``issubclass`` takes any scheduler for one, as Scrapy goes by methods)
     if load_object(SCHEDULER) not in load_object(settings["SCHEDULER"]).__mro__:
         # a project may have another one for its own spiders; ours know no other
@@ -86,7 +86,7 @@ def install(settings: BaseSettings) -> None:
     _install_targets(settings)
 
 
-def _say_who_it_is(settings: BaseSettings) -> None:
+def say_who_it_is(settings: BaseSettings) -> None:
     """Have our spiders call themselves semcrawl, with the contact, unless they are told a name."""
     if settings["USER_AGENT"] not in (default_settings.USER_AGENT, defaults.USER_AGENT):
         return

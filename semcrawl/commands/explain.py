@@ -10,8 +10,10 @@ from rich.markup import escape
 from rich.table import Table
 from scrapy import Request, Spider
 from scrapy.http import Response
+from scrapy.settings import BaseSettings
 
 from semcrawl.command import OneLineErrors
+from semcrawl.components import say_who_it_is
 from semcrawl.console import table_console
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.explanation import RULE_MEANINGS, RankedLink, rank_page, reason
@@ -30,6 +32,12 @@ class _PageSpider(Spider):
     """Fetches one page."""
 
     name = "explain"
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Ask under the name that a crawl asks under."""
+        super().update_settings(settings)
+        say_who_it_is(settings)
 
     def __init__(self, url: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from semcrawl.demo import DemoWeb, serve
 from semcrawl.evaluation.serve import WorldServer
 from tests.evaluation.worlds import members
 
@@ -152,6 +153,20 @@ def test_explain_spells_urls_as_a_crawl_with_the_same_settings(tmp_path):
     done = semcrawl("explain", "a.html", *setting, cwd=tmp_path)
     assert "/x?b=2" in done.stdout
     assert "view" not in done.stdout
+
+
+@pytest.mark.slow
+def test_explain_asks_under_the_name_that_a_crawl_asks_under(tmp_path):
+    async def answer(request, out):
+        agent = request.headers["user-agent"]
+        await out.whole(200, [("Content-Type", "text/html")], f"<a href=x>{agent}</a>".encode())
+
+    with serve(DemoWeb(), handlers={"a.example": answer}) as server:
+        done = semcrawl(
+            *("explain", "http://a.example/", "-s", "SEMCRAWL_CONTACT=me@a.example"),
+            cwd=tmp_path, http_proxy=server.proxy_url,
+        )  # fmt: skip
+    assert "(+me@a.example)" in done.stdout, done.stderr
 
 
 @pytest.mark.slow
