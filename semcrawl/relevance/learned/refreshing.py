@@ -22,7 +22,7 @@ _LINKS_PER_FETCH = 1000
 #: keys that a full refresh may change per fetch, averaged: the frontier has to file them all
 _KEYS_PER_FETCH = 50
 #: how many times as long all links can wait while hardly anything is off what was predicted
-_UNSURPRISED = 8
+_UNSURPRISED = 16
 #: links of a host that surely are the first ones when a crawl asks for more
 _NEXT = 8
 #: how often the first links are looked at until they are the right ones
