@@ -273,3 +273,33 @@ def test_a_section_that_grows_with_every_fruitless_fetch_runs_dry_twice_as_fast(
     sections = strategy._memory.sections
     places = np.array([sections.numbers[f"a.example/{place}"] for place in ("list", "maze")])
     assert sections.dryness(places) == pytest.approx(np.log2([1 + 1, 1 + 2]))
+
+
+def worth_of_another_list(fruitless, size=10, *, tried=False, bonus=0.1):
+    """What a link of a list is worth after the start page and so many others that brought nothing."""
+    strategy = Learned(LearnedOptions(explore_lists=bonus))
+    dull = links(*(f"http://a.example/dull/{n}.html" for n in range(100)))
+    other = links(*(f"http://a.example/other/{n}/" for n in range(size)), tag_path="tr/td.2/a")
+    fetch(strategy, HOME.url, Kind.HTML, dull + other)
+    if tried:
+        fetch(strategy, other[0].url, Kind.HTML, parent=HOME.url)
+    for link in dull[:fruitless]:
+        fetch(strategy, link.url, Kind.HTML, parent=HOME.url)
+    resumed = Learned(strategy.options)
+    resumed.load_state(strategy.dump_state())
+    # (which knows of lists and fruitless fetches what the first one does, and predicts all again)
+    memory = resumed._memory
+    assert memory.clusters.untried_lists == strategy._memory.clusters.untried_lists
+    return memory.scores(np.array([memory.table.ids[other[-1].url]])).item()
+
+
+@pytest.mark.parametrize(("fruitless", "bonus"), [(15, 0.0), (23, 0.05), (31, 0.1), (60, 0.1)])
+def test_a_list_that_was_never_tried_is_tried_when_nothing_else_brings_anything(fruitless, bonus):
+    more = worth_of_another_list(fruitless) - worth_of_another_list(fruitless, bonus=0.0)
+    assert more == pytest.approx(bonus, abs=0.001)
+
+
+@pytest.mark.parametrize("known", [{"size": 7}, {"tried": True}])
+def test_some_links_or_a_list_that_was_tried_are_no_list_that_was_never_tried(known):
+    more = worth_of_another_list(60, **known) - worth_of_another_list(60, **known, bonus=0.0)
+    assert more == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from semcrawl.relevance.learned.model import Floats
 
 #: fruitless fetches in a row that make a place dry once, three times as many twice …
 _DRY_UNIT = 32
+#: links under one name that make a list
+_LIST = 8
 
 
 class FetchCounts:
@@ -22,6 +25,9 @@ class FetchCounts:
         #: counted one by one, so that lists are faster than arrays
         self._counts: list[float] = []
         self._fruitless: list[int] = []
+        self._links: list[int] = []
+        #: how many lists there are that nothing was fetched of
+        self.untried_lists = 0
         self._make_room(256)
 
     def _make_room(self, size: int) -> None:
@@ -32,6 +38,7 @@ class FetchCounts:
         """
         self._shares: Floats = np.ones(size + 1, np.float32)
         self._dryness: Floats = np.zeros(size + 1, np.float32)
+        self._untried: Floats = np.zeros(size + 1, np.float32)
 
     def number(self, name: str) -> int:
         """The number of a name; a new one if it has none."""
@@ -42,13 +49,26 @@ class FetchCounts:
         self.names.append(name)
         self._counts.append(0)
         self._fruitless.append(0)
+        self._links.append(0)
         if number + 1 == len(self._shares):
             self._shares = np.concatenate((self._shares, np.ones(number, np.float32)))
             self._dryness = np.concatenate((self._dryness, np.zeros(number, np.float32)))
+            self._untried = np.concatenate((self._untried, np.zeros(number, np.float32)))
         return number
+
+    def found(self, numbers: Iterable[int]) -> None:
+        """Count links that were found."""
+        for number in numbers:
+            links = self._links[number] = self._links[number] + 1
+            if links == _LIST and not self._counts[number]:
+                self._untried[number] = 1
+                self.untried_lists += 1
 
     def add(self, number: int) -> None:
         """Count a fetch."""
+        if not self._counts[number] and self._links[number] >= _LIST:
+            self._untried[number] = 0
+            self.untried_lists -= 1
         self._counts[number] += 1
         self._shares[number] = 1 / math.sqrt(1 + self._counts[number])
 
@@ -61,6 +81,11 @@ class FetchCounts:
         fruitless = 0 if good else self._fruitless[number] + 1 + grew
         self._fruitless[number] = fruitless
         self._dryness[number] = math.log2(1 + fruitless / _DRY_UNIT)
+
+    def untried(self, numbers: NDArray[np.integer]) -> Floats:
+        """1 for the names under which a list of links was found, and none of it fetched; else 0."""
+        result: Floats = self._untried[numbers]
+        return result
 
     def dryness(self, numbers: NDArray[np.integer]) -> Floats:
         """log2(1 + n/32) of each number: n fetches in a row did not pay, as they count.
@@ -89,6 +114,7 @@ class FetchCounts:
         self.numbers = {name: i for i, name in enumerate(names)}
         self.names, self._counts = list(names), counts.tolist()
         self._fruitless = [0] * len(names) if fruitless is None else fruitless.tolist()
+        self._links, self.untried_lists = [0] * len(names), 0
         lengths = {len(known) for known in (self.numbers, names, self._counts, self._fruitless)}
         if len(lengths) > 1:
             raise ValueError("names and counts are not of the same number")

@@ -17,7 +17,8 @@ _COUNTS = ("hosts", "clusters", "sections", "subsections")
 
 def content_of(memory: CrawlMemory) -> dict[str, Any]:
     """Weights, counts, the tree, and the best of the waiting links."""
-    content: dict[str, Any] = {"bits": memory.options.table_bits, "fetches": memory.fetches}
+    content: dict[str, Any] = {"bits": memory.options.table_bits}
+    content |= {"fetches": memory.fetches, "drought": memory.drought}
     for name, model in (("index", memory.models.index), ("kinds", memory.models.kinds)):
         content |= {f"{name}_{key}": array for key, array in model.state().items()}
     for name in _COUNTS:
@@ -44,6 +45,7 @@ def take_over(
         if weights_only:
             return
         memory.fetches = int(content["fetches"])
+        memory.drought = int(content.get("drought", 0))
         for name in _COUNTS:
             counts = getattr(memory, name)
             known = content[f"{name}_names"], content[f"{name}_counts"]

@@ -44,6 +44,11 @@ _NEWS = 0.01
 _FULL_NEWS = 0.02
 #: index of a page that shows its section not to be dry
 _PROMISING = 0.1
+#: so many fetches in a row that brought nothing make lists that were never tried worth a try,
+#: twice as many all that they will be
+_DROUGHT = 16
+#: … if their links have this index at least
+_WORTH_A_TRY = 0.01
 
 
 class CrawlMemory:
@@ -62,6 +67,8 @@ class CrawlMemory:
         self.sections = FetchCounts()
         self.subsections = FetchCounts()
         self.fetches = 0
+        #: … of these, the last so many brought nothing
+        self.drought = 0
         #: links in flight that may open others
         self.pending = 0
         self._refresh = Refresh(options, self.models.index, self.table, self.order)
@@ -95,6 +102,7 @@ class CrawlMemory:
                 for about in facts
             ]
         ).T
+        self.clusters.found(cluster.tolist())
         numbers = self.table.append(
             urls,
             [f.rows for f in facts],
@@ -188,6 +196,7 @@ class CrawlMemory:
         if self.options.use_backups and error >= _NO_NEWS:
             self._back_up(number)
         self.fetches += 1
+        self.drought = 0 if seen >= _PROMISING else self.drought + 1
         self._refresh.note(host, error)
 
     def _values(self, links: range) -> Floats:
@@ -289,6 +298,10 @@ class CrawlMemory:
             )
             bonus *= np.sqrt(np.minimum(index / np.float32(options.explore_index), 1))
             worth += bonus
+            if self.clusters.untried_lists and self.drought > _DROUGHT:
+                thirst = min(1.0, self.drought / _DROUGHT - 1)
+                untried = self.clusters.untried(clusters) * (index >= _WORTH_A_TRY)
+                worth += np.float32(options.explore_lists * thirst) * untried
         return rounded(worth)
 
     def refresh_stale(self) -> None:
@@ -302,5 +315,6 @@ class CrawlMemory:
         self.order = WaitingOrder(self.options, table, self.scores)
         state = table["state"]
         state[state == TAKEN] = WAITING
+        self.clusters.found(table["cluster"].tolist())
         self._refresh = Refresh(self.options, self.models.index, table, self.order)
         self._refresh.all(self.fetches)

@@ -47,6 +47,8 @@ class LearnedOptions:
     explore_subsection: float = 0.025
     #: links of an index below this get less of the bonus, in proportion to the index's root
     explore_index: float = 0.10
+    #: … of the links of a list that none was fetched of, once many fetches in a row brought nothing
+    explore_lists: float = 0.1
     #: taken off the prior of an address whose page is known under another address (logits)
     twin_penalty: float = 3.5
     #: taken off a link's worth when its section ran dry, once for 32 fruitless fetches in a row,
