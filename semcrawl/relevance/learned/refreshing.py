@@ -12,9 +12,9 @@ from semcrawl.relevance.learned.table import WAITING, LinkTable
 #: what a fetch counts as surprise at least: links also move as places are known, or run dry
 _EVERY_FETCH = 0.01
 #: … where something happens: half as much after so many fetches in a row without a surprise, a
-#: third after twice as many …, and a tenth at least
+#: third after twice as many …, and a twentieth at least
 _QUIET = 50
-_LEAST_SHARE = 0.1
+_LEAST_SHARE = 0.05
 #: by how much a fetch must be off what was predicted to be a surprise
 _SURPRISING = 0.05
 #: links that a full refresh may go through per fetch, averaged
