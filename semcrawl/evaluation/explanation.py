@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Ranked, Relevance
+from semcrawl.relevance.rules import relevancy_r
 
 #: What a rule says when it holds (sources.md T.2, T.3 and T.7).
 RULE_MEANINGS: Mapping[str, str] = {
@@ -50,7 +51,7 @@ def rank_page(strategy: Relevance, page: Page, links: Sequence[Link]) -> list[Ra
     the first on the page. Dropped links come last, as they are on the page.
     """
     ranked = strategy.rank(page, links)
-    rules = [one.rules or _rules(strategy, page, one.link) for one in ranked]
+    rules = [one.rules or relevancy_r(one.link)[1] for one in ranked]
     values = dict(strategy.values())
     waiting = [
         (-values.get(one.group, 0.0), one.key, number)
@@ -68,12 +69,6 @@ def rank_page(strategy: Relevance, page: Page, links: Sequence[Link]) -> list[Ra
         if one.group is None
     )
     return found
-
-
-def _rules(strategy: Relevance, page: Page, link: Link) -> tuple[str, ...]:
-    """Return the rules that a strategy tells of without putting them into its judgement."""
-    told = dict(strategy.explain(page, link)).get("rules", "")
-    return tuple(rule for rule in told.split() if rule in RULE_MEANINGS)
 
 
 def reason(link: RankedLink, strategy: Relevance, page: Page) -> str:

@@ -55,9 +55,11 @@ class RedirectingSpider(RetryingSpider):
 
         What somebody asked for by this address, or what is known to be RDF, is asked for as it is.
         """
+        if not self._foresees:
+            return ""
         memo = Attempt.of(request).memo
         by_name = memo.parent is None or memo.revisit or memo.label is Label.R
-        if not self._foresees or by_name or memo.redirects or memo.retries:
+        if by_name or memo.redirects or memo.retries:
             return ""
         return self._slashes.foreseen(request.url)
 
@@ -73,6 +75,8 @@ class RedirectingSpider(RetryingSpider):
     def _note_folder(self, attempt: Attempt, *, added: bool) -> None:
         """Learn from an answer whether a link led to a folder by another address."""
         memo = attempt.memo
+        if not self._foresees:
+            return
         if memo.foreseen:
             self._slashes.heard(memo.redirects[-1], added=added)
         elif not memo.redirects:
