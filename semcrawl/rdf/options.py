@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from semcrawl.rdf.terms import RDF
+
 
 class Position(StrEnum):
     """Where an IRI stands in a quad; an IRI that is the object of ``rdf:type`` is a ``TYPE``."""
@@ -63,6 +65,12 @@ class ReadOptions:
     embedded: frozenset[Embedded] = field(default_factory=lambda: frozenset(Embedded))
     #: triples that RDFa, and as many that Microdata may add to one page
     max_page_triples: int = 200_000
+    #: properties of Microdata, and for each another that it implies (vocabulary expansion of
+    #: "Microdata to RDF", section 4.5; these are the entries of its registry)
+    microdata_expansions: tuple[tuple[str, str], ...] = (
+        ("http://schema.org/additionalType", f"{RDF}type"),
+        ("https://schema.org/additionalType", f"{RDF}type"),
+    )
     #: whether ``role`` attributes count as RDFa (Role Attribute 1.0); a triple per landmark
     rdfa_roles: bool = False
     #: positions whose IRIs count as links

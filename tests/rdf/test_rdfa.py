@@ -47,6 +47,8 @@ CASES = [
     '<div about="#a" property="dc:title" content="x" resource="#b" typeof="foaf:Person"><i property="dc:date">1</i></div>',
     '<div about="#a" property="dc:title" datatype="xsd:string" resource="#b"><i property="dc:date">1</i></div>',
     '<div about="#a"><div rel="foaf:knows"><div rel="foaf:knows"><div about="#c"></div></div></div></div>',
+    '<p about="" rel="dc:title" inlist></p>',
+    '<ol rel="dc:source" inlist><li><a href="a">a</a></li><li><a href="b">b</a></li></ol>',
 ]
 
 
@@ -74,3 +76,23 @@ def test_the_same_triples(markup: str) -> None:
     assert triples(ours, pyoxigraph.RdfFormat.N_QUADS) == triples(
         theirs, pyoxigraph.RdfFormat.JSON_LD
     )
+
+
+STATED = {
+    '<p about="" property="dc:title" inlist>a</p><p property="dc:title" inlist>b</p>': (
+        '<> <http://purl.org/dc/terms/title> ("a" "b") .'
+    ),
+    '<p about="[]" typeof="foaf:Person" property="foaf:name">T</p>': (
+        '[] a <http://xmlns.com/foaf/0.1/Person> . <> <http://xmlns.com/foaf/0.1/name> "T" .'
+    ),
+    '<base href="/b/"><p prefix="p: rel#" property="p:q">T</p>': '<b/> <rel#q> "T" .',
+}
+
+
+@pytest.mark.parametrize(("markup", "turtle"), STATED.items())
+def test_what_pyrdfa_gets_wrong(markup: str, turtle: str) -> None:
+    """Lists of the page itself, subjects that name nothing, prefixes with relative IRIs."""
+    options = ReadOptions(embedded=frozenset({Embedded.RDFA}))
+    ours = read_embedded(markup.encode(), URL, "text/html", options).nquads
+    wanted = triples(turtle, pyoxigraph.RdfFormat.TURTLE)
+    assert triples(ours, pyoxigraph.RdfFormat.N_QUADS) == wanted

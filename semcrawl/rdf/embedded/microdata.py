@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from lxml import etree
 
@@ -29,9 +29,20 @@ _TYPE = f"<{RDF}type>"
 class MicrodataProcessor:
     """Reads the items of one tree."""
 
-    def __init__(self, root: etree._Element, limit: int = 200_000) -> None:
-        """Prepare to read the document whose root element is ``root``."""
+    def __init__(
+        self,
+        root: etree._Element,
+        limit: int = 200_000,
+        expansions: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        """Prepare to read the document whose root element is ``root``.
+
+        ``expansions``: properties and others that they imply (section 4.5, vocabulary expansion).
+        """
         self._root = root
+        self._implied: dict[str, list[str]] = {}
+        for property_, other in expansions:
+            self._implied.setdefault(iri_term(property_), []).append(iri_term(other))
         self._subjects: dict[etree._Element, str] = {}
         self._ids: dict[str, etree._Element] | None = None
         self._triples = TripleList(limit)
@@ -90,10 +101,12 @@ class MicrodataProcessor:
                             inner.append((element, current_type))
                         else:
                             value = self._value(element)
-                    if attribute == "itemprop":
-                        self._triples.add(Triple(subject, predicate, value, line))
-                    elif not value.startswith('"'):
-                        self._triples.add(Triple(value, predicate, subject, line))
+                    one, other = subject, value
+                    if attribute == "itemprop-reverse":
+                        one, other = value, subject
+                    if not one.startswith('"'):
+                        for said in (predicate, *self._implied.get(predicate, ())):
+                            self._triples.add(Triple(one, said, other, line))
         return inner
 
     def _properties(self, item: etree._Element) -> list[etree._Element]:

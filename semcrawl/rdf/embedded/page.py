@@ -62,12 +62,14 @@ def read_embedded(
                 ),
                 Embedded.RDFA: lambda: _triples(
                     rdfa.RdfaProcessor(
-                        root, roles=options.rdfa_roles, limit=options.max_page_triples
+                        root, url, roles=options.rdfa_roles, limit=options.max_page_triples
                     ).triples(),
                     base, sink, errors,
                 ),
                 Embedded.MICRODATA: lambda: _triples(
-                    microdata.MicrodataProcessor(root, options.max_page_triples).triples(),
+                    microdata.MicrodataProcessor(
+                        root, options.max_page_triples, options.microdata_expansions
+                    ).triples(),
                     base, sink, errors,
                 ),
             }  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from urllib.parse import urljoin
 
 from lxml import etree
 
@@ -18,6 +19,7 @@ from semcrawl.rdf.embedded.rdfa_terms import (
     XHV,
     Names,
     declared_prefixes,
+    has_scheme,
 )
 from semcrawl.rdf.embedded.rdfa_values import property_value
 from semcrawl.rdf.embedded.triples import Triple, TripleList, copy_patterns
@@ -55,9 +57,16 @@ class _Context:
 class RdfaProcessor:
     """Reads the RDFa of one tree."""
 
-    def __init__(self, root: etree._Element, *, roles: bool = False, limit: int = 200_000) -> None:
-        """Prepare to read the document whose root element is ``root``."""
+    def __init__(
+        self, root: etree._Element, url: str = "", *, roles: bool = False, limit: int = 200_000
+    ) -> None:
+        """Prepare to read the document at ``url`` whose root element is ``root``.
+
+        Relative IRIs of prefixes are resolved against ``url``; all other ones stay relative to the
+        page's base.
+        """
         self._root = root
+        self._url = url
         self._roles = roles
         self._triples = TripleList(limit)
         self._limit = limit
@@ -72,7 +81,7 @@ class RdfaProcessor:
         Raises :class:`LimitReached` after the last that the limit lets through.
         """
         names = Names(PREFIXES, XHTML_TERMS if self._xhtml else TERMS)
-        top = _Context("<>", "<>", names)
+        top = _Context("<>", "<>", names, list_owner="<>")
         stack: list[tuple[etree._Element | None, _Context]] = [(None, top)]
         find = _ELEMENTS_WITH_ROLES if self._roles else _ELEMENTS
         reached: LimitReached | None = None
@@ -187,7 +196,7 @@ class RdfaProcessor:
             terms = [t for p in properties.split() if (t := names.property(p)) is not None]
             if terms:
                 relations = rel is not None or rev is not None
-                value = property_value(element, names, language, relations, resource, about, typed)
+                value = property_value(element, names, language, relations, resource, typed)
                 for term in terms:
                     if in_list:
                         lists.setdefault(term, []).append(value)
@@ -232,7 +241,19 @@ class RdfaProcessor:
                 }
             )
         declared.update(declared_prefixes(element.get("prefix", "")))
-        return names.with_prefixes(declared) if declared else names
+        if not declared:
+            return names
+        return names.with_prefixes({p: self._absolute(iri) for p, iri in declared.items()})
+
+    def _absolute(self, iri: str) -> str:
+        """Resolve a prefix's IRI; the page's base does not count (Core, section 7.4.1)."""
+        if has_scheme(iri):
+            return iri
+        try:
+            # (an IRI that ends in an empty fragment would lose it)
+            return urljoin(self._url, iri + "x")[:-1]
+        except ValueError:
+            return iri
 
     @staticmethod
     def _resource(names: Names, value: str | None) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from semcrawl.rdf.terms import iri_term
 
@@ -94,14 +94,20 @@ class Names:
     prefixes: Mapping[str, str]
     terms: Mapping[str, str]
     vocabulary: str = ""
+    #: the prefixes that the page declares itself
+    declared: Mapping[str, str] = field(default_factory=dict)
 
     def with_prefixes(self, declared: Mapping[str, str]) -> Names:
         """Return these names with more prefixes."""
-        return Names({**self.prefixes, **declared}, self.terms, self.vocabulary)
+        return replace(
+            self,
+            prefixes={**self.prefixes, **declared},
+            declared={**self.declared, **declared},
+        )
 
     def with_vocabulary(self, vocabulary: str) -> Names:
         """Return these names with another default vocabulary; empty: none."""
-        return Names(self.prefixes, self.terms, vocabulary)
+        return replace(self, vocabulary=vocabulary)
 
     def curie(self, text: str) -> str | None:
         """Return the term (``<iri>`` or ``_:label``) of a CURIE, or None when it is none."""
@@ -127,7 +133,7 @@ class Names:
         term = self.curie(text)
         if term is not None:
             return term
-        return iri_term(text) if _SCHEME.match(text) else None
+        return iri_term(text) if has_scheme(text) else None
 
     def resource(self, text: str) -> str | None:
         """Resolve a SafeCURIEorCURIEorIRI; None for a safe CURIE that stands for nothing."""
@@ -139,6 +145,11 @@ class Names:
             if term is not None and not text.startswith(":"):
                 return term
         return iri_term(text)
+
+
+def has_scheme(iri: str) -> bool:
+    """Whether an IRI is absolute."""
+    return _SCHEME.match(iri) is not None
 
 
 def blank_label(text: str) -> str:
