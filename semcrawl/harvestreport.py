@@ -11,12 +11,16 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 from sqlalchemy import func, make_url, select
 
-from semcrawl.hosts import host_of
+from semcrawl.frontier.leftout import LeftOutLinks
+from semcrawl.hosts import netloc_of
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
+from semcrawl.metadata.missed import FAILED
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.summary import Summary, last_problem, summarise
+from semcrawl.notharvested import NotHarvested
 from semcrawl.pipelines.files import FILES_FOLDER
 from semcrawl.tally import ROBOTS_FIRST
 from semcrawl.wholefiles import whole_file
@@ -36,16 +40,29 @@ class RunFigures:
     waiting: int | None = 0
     #: targets that the strategy expects among them; ``None`` when it cannot tell
     expected_left: float | None = None
-    #: ended early, as what is left is not expected to pay
-    gave_up: bool = False
-    #: a link to the host out of scope that most links lead to, and how many there are
-    left_out: tuple[str, int] = ("", 0)
+    #: what ended the run with links left: ``pages``, ``patience``, or empty
+    limit: str = ""
+    #: links that did not go in
+    left_out: LeftOutLinks = field(default_factory=LeftOutLinks)
+    #: links dropped as the frontier was full
+    dropped: int = 0
     #: URLs of the files that are kept for their media types, with hashes of their contents
     files: Mapping[str, str] = field(default_factory=dict)
     #: there were records when the run began
     resumed: bool = False
     #: where the records are; empty: in the job folder
     records: str = ""
+
+    def not_harvested(self, summary: Summary) -> NotHarvested:
+        """Say what the harvest did not bring home, all runs together."""
+        return NotHarvested.of(
+            summary.missed,
+            self.left_out,
+            waiting=self.waiting,
+            limit=self.limit,
+            expected=self.expected_left,
+            dropped=self.dropped,
+        )
 
 
 def last_summary(folder: Path) -> dict[str, Any]:
@@ -71,6 +88,7 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
     data["waiting"] = run.waiting
     if run.expected_left is not None:
         data["expected_left"] = round(run.expected_left, 1)
+    data["not_harvested"] = run.not_harvested(summary).as_dict()
     with whole_file(folder / _NAME) as file:
         file.write((json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
     return summary
@@ -122,46 +140,45 @@ def anything_fetched(summary: Summary) -> bool:
 def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -> None:
     """Print what was found per host, and where it is. ``before``: requests of other runs."""
     console = Console()
+
+    def say(line: str) -> None:
+        console.print(line, markup=False, soft_wrap=True)
+
     console.print(_table(summary, folder))
     rest = {k: v for k, v in summary.outcomes.items() if k not in ("fetched-rdf", "fetched-html")}
     for line in _wrapped("Other outcomes:", [f"{k} {v:,}" for k, v in rest.items()], console.width):
-        console.print(line)
+        say(line)
     if (before or run.resumed) and summary.requests == before and run.waiting == 0:
-        console.print(
+        say(
             "This run found nothing left to ask for. To try failed links again: "
-            f"semcrawl frontier {folder} --requeue; to see what changed: --revisit.",
-            soft_wrap=True,
+            f"semcrawl frontier {folder} --requeue; to see what changed: --revisit."
         )
     elif before:
-        console.print(f"This run: {summary.requests - before:,} of these requests.")
+        say(f"This run: {summary.requests - before:,} of these requests.")
     if summary.embedded_documents:
-        console.print(
+        say(
             f"Embedded in pages: {summary.embedded_quads:,} quads in "
             f"{summary.embedded_documents:,} pages, in {folder / 'embedded.nq'}"
         )
     if run.files:
-        console.print(
+        say(
             f"Files of the wanted media types: {len(run.files):,} "
             f"({len(set(run.files.values())):,} different), in {folder / FILES_FOLDER}"
         )
-    if run.waiting:
-        left = f"Left: {run.waiting:,} links wait"
-        if run.expected_left is not None:
-            expected = f"{run.expected_left:,.0f}"
-            expected += " target is" if expected == "1" else " targets are"
-            left += f"; about {expected} expected behind them"
-        console.print(left + (". Ended early, out of patience." if run.gave_up else "."))
-    elif run.waiting is None:
-        console.print("Stopped before it was counted what waits. The next run goes on from here.")
-    example, links = run.left_out
-    if links > summary.rdf_documents + summary.html_documents:
-        console.print(
-            f"{links:,} links lead to {host_of(example)}, which is out of scope. A new harvest "
-            f"with one of them as a further seed follows them: {example}",
-            soft_wrap=True,
-        )
     records = run.records or str(folder / CRAWL_DB)
-    console.print(f"Quads: {folder / 'quads.nq'}   Records: {records}", soft_wrap=True)
+    say(f"Quads: {folder / 'quads.nq'}   Records: {records}")
+    for line in run.not_harvested(summary).lines(console.width):
+        say(line)
+    if summary.missed.get(FAILED):
+        say(f"To try failed links again: semcrawl frontier {folder} --requeue, and go on.")
+    if run.waiting is None:
+        say("Stopped before it was counted what waits. The next run goes on from here.")
+    example, links = run.left_out.most
+    if links > summary.rdf_documents + summary.html_documents:
+        say(
+            f"{links:,} links lead to {netloc_of(example)}, which is out of scope. A new harvest "
+            f"with one of them as a further seed follows them: {example}"
+        )
 
 
 def _wrapped(title: str, parts: list[str], width: int) -> list[str]:
@@ -172,14 +189,14 @@ def _wrapped(title: str, parts: list[str], width: int) -> list[str]:
 
 
 def _table(summary: Summary, folder: Path) -> Table:
-    table = Table(title=f"Found in {folder}", title_justify="left", header_style="bold")
+    table = Table(title=Text(f"Found in {folder}"), title_justify="left", header_style="bold")
     table.add_column("host", overflow="fold")
     for name in ("requests", "RDF", "HTML", "errors", "quads", "harvest\nrate"):
         table.add_column(name, justify="right")
     hosts = list(summary.hosts.items())
     for name, host in hosts[:_SHOWN]:
         table.add_row(
-            name, f"{host.requests:,}", f"{host.rdf_documents:,}", f"{host.html_documents:,}",
+            Text(name), f"{host.requests:,}", f"{host.rdf_documents:,}", f"{host.html_documents:,}",
             f"{host.errors:,}", f"{host.quads:,}", f"{host.harvest_rate:.1%}",
         )  # fmt: skip
     if len(hosts) > _SHOWN:

@@ -154,6 +154,9 @@ SEMCRAWL_PENALTY_TIME = 600.0
 #: Documents in a row without a target after which a path is not followed further; 0 = never
 #: (BioCrawler's dynamic depth).
 SEMCRAWL_DYNAMIC_DEPTH = 0
+#: Links out of scope, excluded, or too deep that are told apart, so that the summary counts each
+#: once (some 50 bytes each in Redis); beyond, it says "at least". 0 = they are not counted.
+SEMCRAWL_MAX_LEFT_OUT = 1_000_000
 #: Most waiting links; beyond, the last ones of the worst group are dropped; 0 = no limit.
 SEMCRAWL_MAX_WAITING = 0
 #: URLs that the seen set keeps exactly; those that come later are kept in a Bloom filter, which

@@ -22,8 +22,6 @@ UNSENT = frozenset(
 ROBOTS_FIRST = "robots.txt: "
 #: hosts shown as current
 _CURRENT_HOSTS = 3
-#: links left out that are told apart; later ones are not counted
-_MOST_LEFT_OUT = 50_000
 
 
 def was_sent(outcome: str, errors: str) -> bool:
@@ -83,32 +81,3 @@ class Tally:
     def harvest_rate(self) -> float:
         """RDF documents per request (sources.md T.7), 0 to 1."""
         return self.rdf_documents / self.requests if self.requests else 0.0
-
-
-class LeftOut:
-    """Counts the links that were left out for their scope, by host, each once."""
-
-    def __init__(self) -> None:
-        self._seen: set[int] = set()
-        self._hosts: Counter[str] = Counter()
-        #: host → the first link to it
-        self._first: dict[str, str] = {}
-
-    def add(self, url: str) -> None:
-        """Note a link that is out of scope."""
-        code = hash(url)
-        if code not in self._seen and len(self._seen) < _MOST_LEFT_OUT:
-            self._seen.add(code)
-            host = host_of(url)
-            self._hosts[host] += 1
-            self._first.setdefault(host, url)
-
-    @property
-    def most(self) -> tuple[str, int]:
-        """The first link to the host that most of them lead to, and how many lead there.
-
-        Of equal hosts the one that was met first; an empty URL and 0 if there is none.
-        """
-        for host, links in self._hosts.most_common(1):
-            return self._first[host], links
-        return "", 0

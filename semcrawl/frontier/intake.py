@@ -8,6 +8,7 @@ from dataclasses import replace
 from semcrawl.frontier.contract import FRONT, Entry, Lease
 from semcrawl.frontier.joining import JoinedAdds
 from semcrawl.frontier.learning import SharedLearning
+from semcrawl.frontier.leftout import LeftOut, Reason
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.frontier.sessionoptions import SessionOptions
@@ -15,7 +16,6 @@ from semcrawl.hosts import host_of, netloc_of, pay_level_domain
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Ranked, Relevance
 from semcrawl.relevance.contract import Restrained
-from semcrawl.tally import LeftOut
 
 #: value of the seeds' group: above everything
 _SEEDS = "seeds"
@@ -51,8 +51,8 @@ class Intake:
         self.learning = SharedLearning(frontier, strategy, self.host_key, in_step=in_step)
         #: pay-level domains of the seeds: of this run, of earlier ones, of other workers
         self.roots: set[str] = set()
-        #: links that were out of scope
-        self.left_out = LeftOut()
+        #: links that do not go in, for the summary
+        self.left_out = LeftOut(options.max_left_out)
         self._wake = wake
         self._adds = JoinedAdds(frontier)
         #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
@@ -94,7 +94,7 @@ class Intake:
             if allowed(r):
                 chosen.append(r)
             else:
-                self.left_out.add(r.link.url)
+                self.left_out.add(r.link.url, Reason.OUT_OF_SCOPE)
         await self.learning.apply_values()
         entries = [
             Entry(

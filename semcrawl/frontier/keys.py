@@ -18,7 +18,8 @@ class Keys:
     meta       hash   format, created, options (msgpack map); seq, takes (numbers given out);
                       seen, buckets (table of the seen set), bloom (its size), bloomed,
                       passing (digests in it; in both); done, expired, dropped (totals for
-                      displays); chunks (numbers given out)
+                      displays); chunks (numbers given out); left (links left out), leftfull
+                      (there were more)
     queues     set    queues that ever held links
     values     hash   group → value
     pace       hash   host → ``delay concurrency``, delay in µs, where not the default
@@ -28,6 +29,8 @@ class Keys:
     yield      hash   host → ``fetches targets barren``, barren ones being those in a row
     rest       hash   host → server time in µs until which it rests for being barren
     state      hash   name → blob; ``NAME:event`` → last event read before
+    lefthosts  hash   reason and host → links left out
+    leftfirst  hash   reason and host → the first of them
     replies    hash   worker:slot → number of its last call, reply (for repeated calls)
     lists      set    lists of seeds that any were taken from
     events     stream events between workers: fields ``w`` (who), and ``e`` (outcome) with ``q``
@@ -67,6 +70,7 @@ class Keys:
                             delay), or the server time in µs of its start
     seen:N           hash   digest (10 bytes) → sequence number and key of the link (and a byte
                             if the Bloom filter has it too), or nothing; bucket N
+    left:N           hash   digest of a link left out → reason and host; bucket N of 8192
     bloom:N          string 2²⁰ bits of the Bloom filter (with exact_limit)
     robots:ORIGIN    string robots.txt (msgpack), as long as it holds
     claim:NAME       string worker that claims NAME (an origin's robots.txt, to ask for it)

@@ -68,6 +68,7 @@ def session_options(settings: BaseSettings) -> SessionOptions:
         concurrency=concurrency,
         leases=max(concurrency, int(number(settings, "SEMCRAWL_MAX_LEASES", 256))),
         slow_start=int(number(settings, "SEMCRAWL_SLOW_START", 0)),
+        max_left_out=int(number(settings, "SEMCRAWL_MAX_LEFT_OUT", 1_000_000)),
         budget=budget,
         patience=int(number(settings, "SEMCRAWL_PATIENCE", 0)),
         pace_by=pace_by,

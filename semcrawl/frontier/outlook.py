@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from semcrawl.frontier.contract import QUEUES, Frontier
+from semcrawl.frontier.contract import QUEUES
+from semcrawl.frontier.leftout import LeftOutLinks
+from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.relevance import Relevance
 from semcrawl.relevance.learned.stopping import Patience
 
@@ -20,6 +22,10 @@ class Outlook:
         self.expected_left: float | None = None
         #: links that waited at the end; ``None`` when it came before they were counted
         self.waiting_left: int | None = None
+        #: links dropped as the frontier was full
+        self.dropped = 0
+        #: links that did not go in
+        self.left_out = LeftOutLinks()
         self._requests = patience
         self._patience = Patience(patience) if patience else None
         # optional parts of a strategy
@@ -37,10 +43,12 @@ class Outlook:
             self.gave_up = expected is None or self._patience.is_over(expected(self._requests))
         return self.gave_up
 
-    async def look_back(self, frontier: Frontier) -> None:
+    async def look_back(self, frontier: RedisFrontier) -> None:
         """Note what is left."""
         counts = await frontier.counts(QUEUES, [])
         # what is leased now goes back in, or is tried again
         self.waiting_left = counts.waiting + counts.leased
+        self.dropped = counts.dropped
+        self.left_out = await frontier.left_out()
         if self._expected_remaining is not None:
             self.expected_left = float(self._expected_remaining())

@@ -152,6 +152,7 @@ class CrawlSession:
             _, tasks = await asyncio.wait(tasks, timeout=0.2)
         for step in (
             self._learning.tell,
+            partial(self.intake.left_out.tell, self.frontier),
             partial(self._leases.flush, self.frontier),
             self._learning.save,
             partial(self.outlook.look_back, self.frontier),
@@ -184,11 +185,16 @@ class CrawlSession:
         self._wake.set()
 
     @property
+    def spent(self) -> bool:
+        """Whether this run sent as many requests as it may."""
+        return self.options.budget is not None and self.requests >= self.options.budget
+
+    @property
     def limit(self) -> str:
         """The setting that ended the crawl with links left, perhaps; empty if none did."""
         if self.outlook.gave_up:
             return "SEMCRAWL_PATIENCE"
-        return "SEMCRAWL_PAGES" if self._spent else ""
+        return "SEMCRAWL_PAGES" if self.spent else ""
 
     @property
     def in_flight(self) -> Sequence[Lease]:
@@ -273,6 +279,7 @@ class CrawlSession:
         for host, target in yields:
             await self.frontier.reward(host, target=target)
         heard = await self._learning.tell()
+        await self.intake.left_out.tell(self.frontier)
         over = await self._leases.flush(self.frontier)
         await self._listener.listen(heard=heard)
         planted = await self._take_seeds()
@@ -294,12 +301,7 @@ class CrawlSession:
         return min(max(ready, 0.001), self.options.seed_interval)
 
     async def _is_over(self) -> bool:
-        return self._draining or await self._ending.is_over(spent=self._spent)
-
-    @property
-    def _spent(self) -> bool:
-        """Whether this run sent as many requests as it may."""
-        return self.options.budget is not None and self.requests >= self.options.budget
+        return self._draining or await self._ending.is_over(spent=self.spent)
 
     def _left(self) -> int:
         """Return how many more links may be taken in this run."""

@@ -17,6 +17,8 @@ class SessionOptions:
     leases: int = 256
     #: URLs that this process remembers to be in the seen set (some 60 bytes each)
     known_urls: int = 500_000
+    #: links left out that are told apart for the summary; 0 = none is counted
+    max_left_out: int = 1_000_000
     #: requests that may be sent in this run; ``None`` = no limit
     budget: int | None = None
     #: requests in a row without a target after which the crawl may end; 0 = never

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 from semcrawl.frontier.contract import Frontier
 from semcrawl.frontier.keys import Keys
-from semcrawl.frontier.packing import News, text, unpack_taken
+from semcrawl.frontier.leftout import LeftOutLinks, Reason
+from semcrawl.frontier.packing import News, digest, text, unpack_taken
 from semcrawl.frontier.server import Server
+from semcrawl.hosts import netloc_of
 
 #: events that are kept, about
 EVENTS_KEPT = 100_000
+#: parts of the table of links left out that one call looks through
+_LEFT_AT_ONCE = 512
 
 
 class SharedState(Frontier):
@@ -122,6 +127,26 @@ class SharedState(Frontier):
     async def unclaim(self, name: str) -> None:
         """Let go of a name."""
         await self._server.run("unclaim", [name, self._incarnation])
+
+    async def leave_out(self, links: Sequence[tuple[str, Reason]], limit: int) -> None:
+        """Note links that do not go in, and why: each once, for all workers and runs.
+
+        ``limit``: how many are told apart.
+        """
+        noted = [[digest(url), f"{reason} {netloc_of(url)}", url] for url, reason in links]
+        if noted:
+            await self._server.run("leave_out", [noted, limit])
+
+    async def left_out(self) -> LeftOutLinks:
+        """Return what was left out so far and did not go in after all."""
+        bucket: int | None = 0
+        while bucket is not None:  # in portions, so that no other worker waits long
+            bucket = await self._server.run("left_out", [bucket, _LEFT_AT_ONCE])
+        redis, keys = self._server.redis, self.keys
+        names = keys["lefthosts"], keys["leftfirst"]
+        hosts, first = [await self._server.through(partial(redis.hgetall, n), n) for n in names]
+        full = await self._server.through(lambda: redis.hexists(keys.meta, "leftfull"), keys.meta)
+        return LeftOutLinks.read(hosts, first, more=bool(full))
 
 
 def _pairs(fields: Sequence[bytes]) -> dict[bytes, bytes]:

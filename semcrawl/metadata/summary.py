@@ -9,9 +9,10 @@ from typing import Any
 from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
-from semcrawl.hosts import host_of
+from semcrawl.hosts import netloc_of
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.history import means_gone
+from semcrawl.metadata.missed import Missed
 from semcrawl.metadata.models import Fetch
 from semcrawl.tally import ROBOTS_FIRST, is_aside, is_robots, was_sent
 
@@ -50,7 +51,10 @@ class Summary:
     #: bytes of bodies received
     bytes: int = 0
     outcomes: dict[str, int] = field(default_factory=dict)
+    #: by host, with its port
     hosts: dict[str, HostSummary] = field(default_factory=dict)
+    #: addresses whose last attempt brought nothing that was to be had, by reason and host
+    missed: dict[str, Counter[str]] = field(default_factory=dict)
 
     @property
     def harvest_rate(self) -> float:
@@ -106,6 +110,7 @@ def summarise(engine: Engine) -> Summary:
     summary = Summary()
     outcomes: Counter[str] = Counter()
     hosts: dict[str, HostSummary] = {}
+    missed = Missed()
     #: final URL → host and quads
     documents: dict[str, tuple[HostSummary, int]] = {}
     pages: dict[str, tuple[HostSummary, int]] = {}
@@ -124,7 +129,8 @@ def summarise(engine: Engine) -> Summary:
             if is_aside(rules):
                 summary.context_requests += was_sent(outcome, errors)
                 continue
-            host = hosts.setdefault(host_of(url), HostSummary())
+            missed.note(url, final_url, outcome, status, errors)
+            host = hosts.setdefault(netloc_of(url), HostSummary())
             if was_sent(outcome, errors):
                 summary.requests += 1
                 host.requests += 1
@@ -146,6 +152,7 @@ def summarise(engine: Engine) -> Summary:
         host.html_documents += 1
         summary.embedded_documents += quads > 0
         summary.embedded_quads += quads
+    summary.missed = missed.by_reason()
     summary.outcomes = dict(sorted(outcomes.items()))
     summary.hosts = dict(
         sorted(hosts.items(), key=lambda pair: (-pair[1].rdf_documents, -pair[1].requests, pair[0]))

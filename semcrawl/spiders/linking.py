@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
+from semcrawl.frontier.leftout import Reason
 from semcrawl.hosts import host_of
 from semcrawl.links import (
     Link,
@@ -18,6 +19,7 @@ from semcrawl.links import (
     refresh_target,
 )
 from semcrawl.relevance import Label, Ranked
+from semcrawl.relevance.rules import is_non_semantic
 from semcrawl.spiders.attempt import content_type
 from semcrawl.spiders.planting import PlantingSpider
 from semcrawl.spiders.reading import Reader
@@ -79,12 +81,21 @@ class LinkingSpider(PlantingSpider):
     def _possible(self, page: Page, links: Sequence[Link], inside: bool) -> list[Link]:
         """Return the links that may be followed, whatever they are labelled."""
         if 0 < self._depth_limit <= page.depth:
+            self._leave_out(links, Reason.TOO_DEEP)
             return []
-        return [
-            x
-            for x in links
-            if self.scope.may_lead(x.url, page_inside=inside) and self.is_allowed(x.url)
-        ]
+        possible: list[Link] = []
+        others: list[Link] = []
+        for link in links:
+            may = self.scope.may_lead(link.url, page_inside=inside) and self.is_allowed(link.url)
+            (possible if may else others).append(link)
+        self._leave_out(others, Reason.OUT_OF_SCOPE)
+        return possible
+
+    def _leave_out(self, links: Sequence[Link], reason: Reason) -> None:
+        """Have links counted that are not followed, for the summary."""
+        for link in links:
+            if not is_non_semantic(link):
+                self.session.intake.left_out.add(link.url, reason)
 
     def is_allowed(self, url: str) -> bool:
         """Whether a URL is on the spider's ``allowed_domains``, if it has any.

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import io
+import json
 import socket
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
+from sqlalchemy import insert
 
 from harvest.runs import harvest, pages, start_harvest
 from semcrawl import harvestreport
 from semcrawl.demo import DemoWeb, serve
-from semcrawl.harvestreport import RunFigures, show_summary
+from semcrawl.frontier.leftout import LeftOutLinks, Reason
+from semcrawl.harvestreport import RunFigures, show_summary, write_summary
+from semcrawl.hosts import netloc_of
 from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.metadata.database import connect, crawl_db_url
+from semcrawl.metadata.models import Fetch
+from semcrawl.metadata.rows import fetch_row
 from semcrawl.metadata.summary import HostSummary, Summary
-from semcrawl.tally import LeftOut, Tally
+from semcrawl.tally import Tally
 from tests.waiting import until
 
 WEB = DemoWeb()
@@ -29,6 +37,12 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     out = io.StringIO()
     monkeypatch.setattr(harvestreport, "Console", lambda: Console(file=out, width=80))
     return out
+
+
+def left_out(url: str, links: int) -> LeftOutLinks:
+    """So many links out of scope on one host, the first of them given."""
+    host, reason = netloc_of(url), Reason.OUT_OF_SCOPE
+    return LeftOutLinks({reason: Counter({host: links})}, {(reason, host): url})
 
 
 def test_nothing_is_cut_off_on_a_narrow_terminal(shown: io.StringIO) -> None:
@@ -61,7 +75,7 @@ def test_a_robots_txt_that_fails_is_no_request_of_the_budget() -> None:
 
 def test_a_site_that_lives_elsewhere_is_told_of(shown: io.StringIO) -> None:
     summary = Summary(requests=3, html_documents=2)
-    run = RunFigures(left_out=("http://b.example/page/", 3))
+    run = RunFigures(left_out=left_out("http://b.example/page/", 3))
     show_summary(summary, Path("out"), 0, run)
     assert "3 links lead to b.example" in shown.getvalue()
     assert shown.getvalue().count("http://b.example/page/") == 1
@@ -81,7 +95,7 @@ def test_a_run_that_could_not_count_what_waits_does_not_say_that_nothing_does(
     [(None, "2 links wait. Ended early"), (0.8, "about 1 target is"), (7.2, "about 7 targets are")],
 )
 def test_what_is_left_is_told(shown: io.StringIO, expected: float | None, words: str) -> None:
-    run = RunFigures(waiting=2, expected_left=expected, gave_up=True)
+    run = RunFigures(waiting=2, expected_left=expected, limit="patience")
     show_summary(Summary(requests=3), Path("out"), 0, run)
     said = " ".join(shown.getvalue().split())
     assert words in said
@@ -90,18 +104,82 @@ def test_what_is_left_is_told(shown: io.StringIO, expected: float | None, words:
 
 def test_links_off_an_ordinary_site_are_not_worth_a_word(shown: io.StringIO) -> None:
     summary = Summary(requests=3, html_documents=3)
-    show_summary(summary, Path("out"), 0, RunFigures(left_out=("http://b.example/", 3)))
-    assert "scope" not in shown.getvalue()
+    show_summary(summary, Path("out"), 0, RunFigures(left_out=left_out("http://b.example/", 3)))
+    assert "seed" not in shown.getvalue()
 
 
-def test_links_out_of_scope_are_counted_once_each_by_host() -> None:
-    left_out = LeftOut()
-    assert left_out.most == ("", 0)
-    for url in ("http://b.example/1", "http://c.example/", "http://b.example/1"):
-        left_out.add(url)
-    assert left_out.most == ("http://b.example/1", 1)
-    left_out.add("http://c.example/2")
-    assert left_out.most == ("http://c.example/", 2)
+def test_the_summary_ends_with_what_was_not_harvested_and_why(shown: io.StringIO) -> None:
+    out_of_scope = Counter({f"h{n}.example": 10 - n for n in range(5)})
+    missed = {
+        "failed": Counter({"a.example:8080": 2}),
+        "robots-denied": Counter({"[::1]:8080": 1_234}),
+    }
+    run = RunFigures(left_out=LeftOutLinks({Reason.OUT_OF_SCOPE: out_of_scope}))
+    summary = Summary(requests=3, html_documents=50, missed=missed)
+    show_summary(summary, Path("out"), 0, run)
+    ending = shown.getvalue().partition("Links not harvested:\n")[2].splitlines()
+    assert ending == [
+        "  40 out of scope: h0.example 10, h1.example 9, h2.example 8 and 2 more hosts",
+        "  1,234 forbidden by robots.txt: [::1]:8080 1,234",
+        "  2 failed, retries included: a.example:8080 2",
+        "To try failed links again: semcrawl frontier out --requeue, and go on.",
+    ]
+
+
+def test_a_harvest_that_missed_nothing_does_not_speak_of_it(shown: io.StringIO) -> None:
+    show_summary(Summary(requests=3), Path("out"), 0, RunFigures())
+    assert "not harvested" not in shown.getvalue()
+
+
+def test_summary_json_has_what_was_not_harvested(tmp_path: Path) -> None:
+    url = "http://a.example:8080/"
+    engine = connect(crawl_db_url(tmp_path))
+    with engine.begin() as connection:
+        record = FetchRecord(url, FetchOutcome.HTTP_ERROR, status=401)
+        connection.execute(insert(Fetch), [fetch_row(record)])
+    engine.dispose()
+    out_of_scope = Counter({f"h{n:02}.example": 2 for n in range(12)})
+    left_out = LeftOutLinks({Reason.OUT_OF_SCOPE: out_of_scope}, more=True)
+    run = RunFigures(waiting=7, limit="pages", left_out=left_out, dropped=5)
+    write_summary(tmp_path, crawl_db_url(tmp_path), run)
+    data = json.loads((tmp_path / "summary.json").read_text())
+    found = data["not_harvested"]
+    assert list(data["hosts"]) == ["a.example:8080"]
+    assert found.pop("out-of-scope") == {
+        "links": 24,
+        "hosts": {f"h{n:02}.example": 2 for n in range(10)},
+        "other_hosts": 2,
+        "at_least": True,
+    }
+    assert found == {
+        "unauthorized": {"links": 1, "hosts": {"a.example:8080": 1}},
+        "dropped": {"links": 5},
+        "waiting": {"links": 7, "limit": "pages"},
+    }
+
+
+@pytest.mark.slow
+def test_a_resumed_harvest_misses_what_one_in_one_go_does(tmp_path: Path) -> None:
+    """Whoever finds a link that is left out, and in whichever run, it counts once."""
+    with serve(WEB) as server:
+        place: dict[str, Any] = {"folder": tmp_path / "out", "proxy": server.proxy_url}
+        first = harvest(WEB.start, "--fast", "--pages", "150", **place)
+        waiting = first.summary["not_harvested"]["waiting"]
+        assert waiting["limit"] == "pages"
+        assert waiting["links"] == first.summary["waiting"] > 0
+        assert f"{waiting['links']} links wait" in first.out
+        resumed = harvest("--fast", **place)
+        whole = harvest(WEB.start, "--fast", folder=tmp_path / "whole", proxy=server.proxy_url)
+    assert resumed.summary["not_harvested"] == whole.summary["not_harvested"]
+    by_record = Counter(
+        urls[-1]
+        for urls in whole.outcomes().values()
+        if urls[-1] in ("robots-denied", "http-error")
+    )
+    found = {reason: part["links"] for reason, part in whole.summary["not_harvested"].items()}
+    assert found.pop("out-of-scope") == 1
+    assert found.pop("robots-denied") == by_record["robots-denied"]
+    assert sum(found.values()) == by_record["http-error"]
 
 
 @pytest.mark.slow

@@ -55,9 +55,9 @@ local function split_bucket()
   call('HSET', META, 'buckets', whole(seen_buckets))
 end
 
--- Set a digest's bits in the Bloom filter; whether one of them was new. The filter is split into
+-- The key of the Bloom filter's string that has a digest's bits, and these. The filter is split into
 -- strings of 2^20 bits, one of which has all bits of a digest.
-local function bloom_add(digest)
+local function bloom_bits(digest)
   local blocks, hashes = string.match(seen_bloom, '^(%d+) (%d+)$')
   if not blocks then corrupt(META, 'no size of the Bloom filter') end
   local b = {string.byte(digest, 1, 10)}
@@ -65,12 +65,31 @@ local function bloom_add(digest)
   local bit = b[5] * 65536 + b[6] * 256 + b[7]
   local step = b[8] * 65536 + b[9] * 256 + b[10]
   if step % 2 == 0 then step = step + 1 end
-  local new = false
-  for _ = 1, tonumber(hashes) do
+  local bits = {}
+  for i = 1, tonumber(hashes) do
     bit = (bit + step) % 1048576
+    bits[i] = bit
+  end
+  return key, bits
+end
+
+-- Set a digest's bits in the Bloom filter; whether one of them was new.
+local function bloom_add(digest)
+  local key, bits = bloom_bits(digest)
+  local new = false
+  for _, bit in ipairs(bits) do
     if call('SETBIT', key, bit, 1) == 0 then new = true end
   end
   return new
+end
+
+-- Whether the Bloom filter has a digest.
+local function bloom_has(digest)
+  local key, bits = bloom_bits(digest)
+  for _, bit in ipairs(bits) do
+    if call('GETBIT', key, bit) == 0 then return false end
+  end
+  return true
 end
 
 -- Note a digest; whether it was new. Call seen_save() after the last one.

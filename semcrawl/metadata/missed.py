@@ -1,0 +1,79 @@
+"""Why links were not harvested though they were asked for, or would have been: from the records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from http import HTTPStatus
+
+from semcrawl.hosts import netloc_of
+from semcrawl.items import FetchOutcome
+from semcrawl.tally import ROBOTS_FIRST
+
+#: reasons beyond the outcomes that are reasons themselves
+UNAUTHORIZED, FORBIDDEN, NOT_FOUND, FAILED = "unauthorized", "forbidden", "not-found", "failed"
+
+_BY_STATUS: dict[int, str] = {
+    HTTPStatus.UNAUTHORIZED: UNAUTHORIZED,
+    HTTPStatus.PROXY_AUTHENTICATION_REQUIRED: UNAUTHORIZED,
+    HTTPStatus.FORBIDDEN: FORBIDDEN,
+    HTTPStatus.NOT_FOUND: NOT_FOUND,
+    HTTPStatus.GONE: NOT_FOUND,
+    HTTPStatus.REQUEST_TIMEOUT: FAILED,
+    HTTPStatus.TOO_EARLY: FAILED,
+    HTTPStatus.TOO_MANY_REQUESTS: FAILED,
+}
+#: outcomes of attempts that got no answer, or none that could be taken in
+_FAILURES = frozenset(
+    {
+        FetchOutcome.NETWORK_ERROR,
+        FetchOutcome.TIMEOUT,
+        FetchOutcome.HOST_DOWN,
+        FetchOutcome.INTERRUPTED,
+    }
+)
+_ITSELF = frozenset(
+    {
+        FetchOutcome.ROBOTS_DENIED,
+        FetchOutcome.OUT_OF_SCOPE,
+        FetchOutcome.ADDRESS_REFUSED,
+        FetchOutcome.TOO_LARGE,
+        FetchOutcome.PARSE_ERROR,
+        FetchOutcome.IGNORED,
+        FetchOutcome.HTTP_ERROR,
+    }
+)
+
+
+def why_missed(outcome: str, status: int | None, errors: str) -> str:
+    """Return why an attempt brought nothing that was to be had; empty if it did, or led on."""
+    if outcome in _FAILURES or errors.startswith(ROBOTS_FIRST):
+        return FAILED
+    if outcome == FetchOutcome.HTTP_ERROR and status is not None:
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            return FAILED
+        return _BY_STATUS.get(status, outcome)
+    return outcome if outcome in _ITSELF else ""
+
+
+class Missed:
+    """Addresses whose last attempt brought nothing that was to be had, by reason."""
+
+    def __init__(self) -> None:
+        #: address → reason and host
+        self._last: dict[str, tuple[str, str]] = {}
+
+    def note(self, url: str, final_url: str, outcome: str, status: int | None, errors: str) -> None:
+        """Take in an attempt; later ones go before."""
+        reason = why_missed(outcome, status, errors)
+        if reason:
+            where = final_url if outcome == FetchOutcome.OUT_OF_SCOPE and final_url else url
+            self._last[url] = reason, netloc_of(where)
+        else:
+            self._last.pop(url, None)
+
+    def by_reason(self) -> dict[str, Counter[str]]:
+        """Return how many addresses there are, by reason and host (with its port)."""
+        found: dict[str, Counter[str]] = {}
+        for reason, host in self._last.values():
+            found.setdefault(reason, Counter())[host] += 1
+        return found

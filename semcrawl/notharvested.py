@@ -1,0 +1,136 @@
+"""What a harvest did not bring home, and why: for its summary."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from semcrawl.frontier.leftout import LeftOutLinks, Reason
+from semcrawl.items import FetchOutcome
+from semcrawl.metadata.missed import FAILED, FORBIDDEN, NOT_FOUND, UNAUTHORIZED
+
+#: hosts that ``summary.json`` names for each reason
+_HOSTS_KEPT = 10
+#: hosts that a line names
+_HOSTS_SHOWN = 3
+_INDENT = "  "
+#: reasons for which links do not go in: these are told apart up to a limit
+_LEFT_OUT = frozenset(map(str, Reason))
+
+#: words by reason, in the order in which they are shown
+_WORDS: Mapping[str, str] = {
+    Reason.OUT_OF_SCOPE: "out of scope",
+    Reason.EXCLUDED: "excluded",
+    Reason.TOO_DEEP: "deeper than DEPTH_LIMIT",
+    FetchOutcome.ROBOTS_DENIED: "forbidden by robots.txt",
+    UNAUTHORIZED: "only with a password (401)",
+    FORBIDDEN: "refused (403)",
+    NOT_FOUND: "not found (404, 410)",
+    FAILED: "failed, retries included",
+    FetchOutcome.HTTP_ERROR: "answered by another HTTP error",
+    FetchOutcome.PARSE_ERROR: "RDF of which nothing could be read",
+    FetchOutcome.TOO_LARGE: "too large",
+    FetchOutcome.ADDRESS_REFUSED: "on private addresses",
+    FetchOutcome.IGNORED: "ignored by a middleware",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NotHarvested:
+    """Links that were not harvested, by reason, over all runs on a job folder."""
+
+    #: how many there are by host (with its port), for each reason
+    hosts: Mapping[str, Counter[str]] = field(default_factory=dict)
+    #: there were more links left out than were told apart
+    more: bool = False
+    #: links that still wait; ``None`` if they were not counted
+    waiting: int | None = 0
+    #: why they do: ``pages``, ``patience``, or empty when the run was interrupted
+    limit: str = ""
+    #: targets that the strategy expects among them; ``None`` when it cannot tell
+    expected: float | None = None
+    #: links dropped as the frontier was full
+    dropped: int = 0
+
+    @classmethod
+    def of(
+        cls, missed: Mapping[str, Counter[str]], left_out: LeftOutLinks, **others: Any
+    ) -> NotHarvested:
+        """Put together what the records tell and what the frontier does."""
+        hosts = {str(reason): Counter(found) for reason, found in missed.items()}
+        for reason, found in left_out.hosts.items():
+            hosts.setdefault(str(reason), Counter()).update(found)
+        return cls(hosts, left_out.more, **others)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it in the form of ``summary.json``."""
+        result: dict[str, Any] = {}
+        for reason in _WORDS:
+            if found := self.hosts.get(reason):
+                top = dict(_top(found, _HOSTS_KEPT))
+                result[reason] = {"links": found.total(), "hosts": top}
+                if others := len(found) - len(top):
+                    result[reason]["other_hosts"] = others
+                if self.more and reason in _LEFT_OUT:
+                    result[reason]["at_least"] = True
+        if self.dropped:
+            result["dropped"] = {"links": self.dropped}
+        if self.waiting:
+            result["waiting"] = {"links": self.waiting}
+            if self.limit:
+                result["waiting"]["limit"] = self.limit
+        return result
+
+    def lines(self, width: int) -> list[str]:
+        """Return what a terminal of so many columns shows; nothing if nothing was missed."""
+        parts = []
+        for reason, words in _WORDS.items():
+            if found := self.hosts.get(reason):
+                least = "at least " if self.more and reason in _LEFT_OUT else ""
+                parts.append(f"{least}{found.total():,} {words}: {_named(found)}")
+        if self.dropped:
+            parts.append(f"{self.dropped:,} dropped, as the frontier was full")
+        if self.waiting:
+            parts.append(self._waiting())
+        if not parts:
+            return []
+        lines = ["Links not harvested:"]
+        for part in parts:
+            lines += textwrap.wrap(
+                part,
+                max(width, 20),
+                initial_indent=_INDENT,
+                subsequent_indent=2 * _INDENT,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        return [line.replace("\0", " ") for line in lines]
+
+    def _waiting(self) -> str:
+        text = f"{self.waiting:,} links wait"
+        if self.expected is not None:
+            expected = f"{self.expected:,.0f}"
+            expected += " target is" if expected == "1" else " targets are"
+            text += f"; about {expected} expected behind them"
+        if self.limit == "patience":
+            return text + ". Ended early, out of patience."
+        if self.limit == "pages":
+            return text + ". All requests of this run (--pages) were sent; the next goes on."
+        return text + ". The next run goes on."
+
+
+def _top(found: Counter[str], number: int) -> list[tuple[str, int]]:
+    """Return the hosts with most links, in an order that is the same in every run."""
+    return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:number]
+
+
+def _named(found: Counter[str]) -> str:
+    """Name the hosts that most links lie on."""
+    top = _top(found, _HOSTS_SHOWN)
+    text = ", ".join(f"{host}\0{links:,}" for host, links in top)
+    if others := len(found) - len(top):
+        text += f" and {others:,} more host" + ("s" if others > 1 else "")
+    return text
