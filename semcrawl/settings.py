@@ -176,7 +176,8 @@ SEMCRAWL_REDIS_PATIENCE = 300.0
 #: commas.
 SEMCRAWL_TARGETS = "rdf"
 #: Kinds of data that are read out of pages: `jsonld`, `microdata`, `rdfa` (OpenGraph among it).
-#: They go to `embedded.nq`. Empty: none.
+#: They go to `embedded.nq`. Empty: none. With the extra `semcrawl[microformats]` also
+#: `microformats` (cards and events as vCard and iCalendar) and `dublin-core` (`meta` elements).
 SEMCRAWL_EMBEDDED = ["jsonld", "microdata", "rdfa"]
 #: Properties whose values are links in RDF: `all`, the presets `see-also` (rdfs:seeAlso,
 #: owl:sameAs, rdfs:isDefinedBy, owl:imports), `foaf`, `dcat`, `void`, and IRIs.

@@ -25,6 +25,12 @@ class Embedded(StrEnum):
     JSON_LD = "json-ld"  #: scripts of type ``application/ld+json``
     RDFA = "rdfa"  #: RDFa 1.1 and Lite, OpenGraph's ``meta property`` among it
     MICRODATA = "microdata"
+    MICROFORMATS = "microformats"  #: cards and events; needs extruct
+    DUBLIN_CORE = "dublin-core"  #: ``meta`` elements; needs extruct
+
+
+#: the standards for data in pages, which need no other package
+STANDARDS = frozenset({Embedded.JSON_LD, Embedded.RDFA, Embedded.MICRODATA})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,7 @@ class ReadOptions:
     #: name blank nodes by Skolem IRIs (RDF 1.1 Concepts, section 3.5) under this IRI; empty: don't
     skolem_base: str = ""
     #: what is read out of pages
-    embedded: frozenset[Embedded] = field(default_factory=lambda: frozenset(Embedded))
+    embedded: frozenset[Embedded] = STANDARDS
     #: triples that RDFa, and as many that Microdata may add to one page
     max_page_triples: int = 200_000
     #: properties of Microdata, and for each another that it implies (vocabulary expansion of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 
@@ -11,6 +12,7 @@ from scrapy.settings import BaseSettings
 from semcrawl.checks import checked_iri
 from semcrawl.errors import UsageError
 from semcrawl.rdf import Embedded, Position, ReadOptions
+from semcrawl.rdf.options import STANDARDS
 
 _OWL = "http://www.w3.org/2002/07/owl#"
 _RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -80,8 +82,11 @@ def embedded_kinds(names: list[str]) -> frozenset[Embedded]:
         try:
             found.add(Embedded(_EMBEDDED_NAMES.get(name.lower(), name.lower())))
         except ValueError:
-            known = "jsonld, microdata or rdfa"
+            known = "jsonld, microdata, rdfa, microformats or dublin-core"
             raise UsageError(f"SEMCRAWL_EMBEDDED: {name!r} is not {known}") from None
+    if found - STANDARDS and find_spec("extruct") is None:
+        kinds = ", ".join(sorted(found - STANDARDS))
+        raise UsageError(f"{kinds} in pages: install semcrawl[microformats]")
     return frozenset(found)
 
 

@@ -16,6 +16,8 @@ _JSON_LD = re.compile(rb"application/(?:[\w.+-]*\+)?ld\+json|ld(?:\+|&#43;|&#x2b
 #: those, besides ``rel``, without which a page states nothing: the others only complete them
 _RDFA_ATTRIBUTES = (b"property", b"typeof", b"vocab", b"rev")
 _REL = re.compile(rb"rel\s*=\s*[\"']?[^\"'>]*(?::|\blicense\b|\bdescribedby\b)")
+_MICROFORMAT = re.compile(rb"\b(?:h-(?:card|adr|geo|event)|vcard|vevent)\b")
+_DUBLIN_CORE = re.compile(rb"[\"'=\s]dc(?:terms)?\.[a-z]|schema\.[a-z]+[\"'\s]")
 _ROLE = re.compile(rb"\srole\s*=")
 
 
@@ -28,6 +30,10 @@ def gates(body: bytes, options: ReadOptions) -> set[Embedded]:
             open_ = b"json" in page and _JSON_LD.search(page) is not None
         elif kind is Embedded.MICRODATA:
             open_ = _has_attribute(page, b"itemscope", _AFTER + b"/")
+        elif kind is Embedded.MICROFORMATS:
+            open_ = _MICROFORMAT.search(page) is not None
+        elif kind is Embedded.DUBLIN_CORE:
+            open_ = _DUBLIN_CORE.search(page) is not None
         else:
             open_ = _has_rdfa(page, roles=options.rdfa_roles)
         if open_:

@@ -11,7 +11,9 @@ from lxml import etree
 from semcrawl.htmltree import with_rest
 from semcrawl.rdf.detection import Detection
 from semcrawl.rdf.embedded import microdata, rdfa
+from semcrawl.rdf.embedded.dublincore import dublin_core
 from semcrawl.rdf.embedded.gates import gates
+from semcrawl.rdf.embedded.microformats import microformats
 from semcrawl.rdf.embedded.triples import Triple
 from semcrawl.rdf.encoding import find_encoding, to_utf8
 from semcrawl.rdf.errors import ErrorLog, LimitReached
@@ -72,14 +74,22 @@ def read_embedded(
                     ).triples(),
                     base, sink, errors,
                 ),
+                Embedded.MICROFORMATS: lambda: _triples(
+                    microformats(text.decode("utf-8", "replace"), url), base, sink, errors
+                ),
+                Embedded.DUBLIN_CORE: lambda: _triples(
+                    dublin_core(text.decode("utf-8", "replace")), base, sink, errors
+                ),
             }  # fmt: skip
             for kind in Embedded:
                 if kind in kinds:
                     before = sink.quads
                     try:
                         readers[kind]()
-                    except (LookupError, TypeError, AttributeError, RecursionError) as error:
-                        # a fault of ours must not cost the other kinds either
+                    except (LimitReached, MemoryError):
+                        raise
+                    except Exception as error:
+                        # a fault of ours, or of a library, must not cost the other kinds either
                         errors.add(f"{kind.value}: {type(error).__name__}: {error}")
                     sink.flush()
                     if sink.quads > before:

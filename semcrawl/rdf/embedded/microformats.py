@@ -1,0 +1,106 @@
+"""Microformats (h-card, h-event and their older forms) as vCard and iCalendar, found by extruct.
+
+The vocabularies are those that Apache Any23 maps them to: vCard in RDF and the iCalendar ontology
+of the W3C's RDF calendar group. Other microformats have no agreed vocabulary and are not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from semcrawl.rdf.embedded.dates import date_datatype
+from semcrawl.rdf.embedded.triples import Triple
+from semcrawl.rdf.terms import RDF, iri_term, literal_term
+
+_TYPE = f"<{RDF}type>"
+_VCARD = "http://www.w3.org/2006/vcard/ns#"
+_ICAL = "http://www.w3.org/2002/12/cal/icaltzd#"
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+\Z")
+#: microformat: class, namespace of its properties
+_CLASSES = {
+    "h-card": ("VCard", _VCARD),
+    "h-adr": ("Address", _VCARD),
+    "h-geo": ("Location", _VCARD),
+    "h-event": ("Vevent", _ICAL),
+}
+#: properties that have another name there
+_PROPERTIES = {
+    _VCARD: {"name": "fn", "honorific-prefix": "honorific-prefix", "job-title": "title"},
+    _ICAL: {"name": "summary", "start": "dtstart", "end": "dtend", "category": "categories"},
+}
+_KNOWN = {
+    _VCARD: frozenset(
+        "name honorific-prefix given-name additional-name family-name honorific-suffix nickname"
+        " email logo photo url uid category adr post-office-box extended-address street-address"
+        " locality region postal-code country-name label geo latitude longitude tel note bday key"
+        " org job-title title role sound rev tz".split()
+    ),
+    _ICAL: frozenset(
+        "name summary start end duration description url category location geo uid"
+        " attendee organizer status".split()
+    ),
+}
+#: properties whose values are addresses of something
+_ADDRESSES = frozenset({"email", "logo", "photo", "url", "uid", "key", "sound", "tel"})
+#: items in one another that are followed
+_MAX_DEPTH = 20
+
+
+def microformats(page: str, url: str) -> Iterator[Triple]:
+    """Yield the statements of the cards, addresses and events of a page that was had from ``url``.
+
+    Each item is a blank node. Raises ``ImportError`` without extruct.
+    """
+    from extruct.microformat import MicroformatExtractor
+
+    reader = _Reader()
+    for item in MicroformatExtractor().extract(page, base_url=url):
+        yield from reader.read(item)
+
+
+class _Reader:
+    """Names the items of one page."""
+
+    def __init__(self) -> None:
+        self._items = 0
+
+    def read(self, item: Mapping[str, Any], depth: int = 0) -> Iterator[Triple]:
+        """Yield an item's statements, and those of what stands in it."""
+        known = next((_CLASSES[kind] for kind in item.get("type", ()) if kind in _CLASSES), None)
+        if known is None:
+            children = [item for values in item.get("properties", {}).values() for item in values]
+            for child in (*children, *item.get("children", ())):
+                if isinstance(child, dict) and "type" in child and depth < _MAX_DEPTH:
+                    yield from self.read(child, depth + 1)
+            return
+        name, namespace = known
+        self._items += 1
+        subject = f"_:f{self._items}"
+        yield Triple(subject, _TYPE, iri_term(namespace + name), 0)
+        for key, values in item.get("properties", {}).items():
+            implied = key == "name" and name in ("Address", "Location")
+            if implied or key not in _KNOWN[namespace]:
+                continue
+            predicate = iri_term(namespace + _PROPERTIES[namespace].get(key, key))
+            for value in values:
+                if isinstance(value, dict) and "type" in value and depth < _MAX_DEPTH:
+                    inner = f"_:f{self._items + 1}"
+                    said = list(self.read(value, depth + 1))
+                    if said and said[0].subject == inner:
+                        yield Triple(subject, predicate, inner, 0)
+                        yield from said
+                        continue
+                yield Triple(subject, predicate, _term(key, value), 0)
+        for child in item.get("children", ()):
+            if depth < _MAX_DEPTH:
+                yield from self.read(child, depth + 1)
+
+
+def _term(key: str, value: Any) -> str:
+    """Return a value as a term; markup and pictures hold theirs as ``value``."""
+    text = str(value.get("value", "") if isinstance(value, dict) else value).strip()
+    if key in _ADDRESSES and _IRI.match(text):
+        return iri_term(text)
+    return literal_term(text, datatype=date_datatype(text))
