@@ -42,8 +42,13 @@ def main(argv: list[str] | None = None) -> None:
             print(_answer(arguments[1:]))
             return
         _check(command)
+        settings = _settings_for(command)
         try:
-            execute(arguments, _settings_for(command))
+            execute(arguments, settings)
+        except (ImportError, NameError, TypeError, ValueError):
+            if not (reason := _unloadable(settings)):
+                raise
+            raise SemcrawlError(reason) from None
         finally:
             sys.stdout.flush()  # here, where a closed pipe can be told from other troubles
     except SemcrawlError as error:
@@ -60,6 +65,13 @@ def main(argv: list[str] | None = None) -> None:
         complain(f"cannot write {error.filename or 'to standard output'}: {error.strerror}")
         _discard_output()
         sys.exit(1)
+
+
+def _unloadable(settings: Settings) -> str:
+    """Say which setting names a part that cannot be loaded, if one does."""
+    from semcrawl.crawling import unloadable_part  # after the reactor, where one is installed
+
+    return unloadable_part(settings)
 
 
 def _discard_output() -> None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from semcrawl.hosts import host_of
 
@@ -19,8 +19,18 @@ if TYPE_CHECKING:
 
 #: columns of a table that no terminal shows
 _PIPED = 1000
-#: loggers whose warnings are shown too: the crawl stands still, and goes on
-_OUTAGES = frozenset({"semcrawl.frontier.server", "semcrawl.pipelines.metadata"})
+#: loggers whose warnings are shown too: the crawl stands still, and goes on; it goes on without a
+#: part that was asked for
+_TOLD = frozenset(
+    {
+        "semcrawl.frontier.server",
+        "semcrawl.pipelines.metadata",
+        "scrapy.middleware",
+        "scrapy.addons",
+    }
+)
+#: the logger of handlers of signals that raise
+_SIGNALS = "scrapy.utils.signal"
 #: loggers that tell of single requests, which the records tell better
 _REQUEST_LOGGERS = frozenset({"scrapy.core.scraper", "scrapy.downloadermiddlewares.robotstxt"})
 
@@ -60,7 +70,7 @@ def error_handler() -> logging.Handler:
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(logging.WARNING)
     handler.addFilter(_OncePerHost())
-    handler.setFormatter(_OneLine("semcrawl: %(message)s"))
+    handler.setFormatter(_OneLine())
     return handler
 
 
@@ -74,12 +84,14 @@ class _OncePerHost(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Say whether to show a message."""
-        if record.levelno < logging.ERROR and record.name not in _OUTAGES:
+        if record.levelno < logging.ERROR and record.name not in _TOLD:
             return False
         if record.name in _REQUEST_LOGGERS:
             return False
+        if record.name == _SIGNALS and _part_of(record) == "CoreStats.spider_closed":
+            return False  # the spider could not open, which is told by itself
         # several tasks may meet the same trouble
-        last, self._last = self._last, record.getMessage()
+        last, self._last = self._last, _text(record)
         if self._last == last:
             return False
         if not str(record.msg).startswith(("Error downloading", "Gave up retrying")):
@@ -93,13 +105,27 @@ class _OncePerHost(logging.Filter):
 
 
 class _OneLine(logging.Formatter):
-    """Formats without tracebacks: those are in the log file."""
-
-    def formatException(self, ei: Any) -> str:  # noqa: N802 - the name in logging
-        """Return nothing."""
-        return ""
+    """Formats with the reason of an error, and without its traceback: that is in the log file."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return one line."""
-        text = super().format(record).strip()
-        return text.splitlines()[0] if text else ""
+        return f"semcrawl: {_text(record)}"
+
+
+def _text(record: logging.LogRecord) -> str:
+    """Say in one line what a record tells, the reason of an error included."""
+    message = record.getMessage().strip()
+    text = message.splitlines()[0] if message else ""
+    if record.name == _SIGNALS and (part := _part_of(record)):
+        text = f"{part} failed"
+    error = record.exc_info[1] if record.exc_info else None
+    if error is None:
+        return text
+    reason = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    return f"{text}: {reason}"
+
+
+def _part_of(record: logging.LogRecord) -> str:
+    """Return the name of the handler that Scrapy tells of."""
+    receiver = record.args.get("receiver") if isinstance(record.args, Mapping) else None
+    return getattr(receiver, "__qualname__", "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from asyncio import Task
 from difflib import get_close_matches
 
 from scrapy import Spider
@@ -14,7 +13,8 @@ from scrapy.spiderloader import get_spider_loader
 from semcrawl.command import OneLineErrors
 from semcrawl.components import check_reactor
 from semcrawl.console import complain
-from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.crawling import Crawls
+from semcrawl.errors import UsageError
 from semcrawl.eventloop import FASTEST_LOOP
 from semcrawl.exporters.asked import check_feeds
 from semcrawl.frontier.opening import SessionSource, frontier_options, session_options
@@ -68,11 +68,12 @@ class Command(OneLineErrors, ScrapyCrawl):
         source = SessionSource(self.own_settings)
         self.own_settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
         try:
-            unbegun = self._crawl(args[0], opts)
+            failed = self._crawl(args[0], opts, source)
         finally:
             source.close()
-        if unbegun or source.failure:
-            complain(str(unbegun or source.failure))
+        if source.failure:
+            complain(source.failure)
+        if source.failure or failed:
             self.exitcode = 1
         if lost := lost_results(self._crawlers):
             complain(
@@ -83,19 +84,14 @@ class Command(OneLineErrors, ScrapyCrawl):
         if lost_feeds(self._crawlers):
             self.exitcode = 1
 
-    def _crawl(self, spider: str, opts: argparse.Namespace) -> SemcrawlError | None:
-        """Crawl as Scrapy's command does; return the error of ours for which it did not begin."""
+    def _crawl(self, spider: str, opts: argparse.Namespace, source: SessionSource) -> bool:
+        """Crawl as Scrapy's command does; return whether a part failed."""
         process = self.crawler_process
         if process is None:
             raise UsageError("no crawler process")
-        crawl = process.crawl(self._create_crawler(spider), **opts.spargs)
-        process.start()
-        if process.bootstrap_failed:
-            self.exitcode = 1
-        if not isinstance(crawl, Task) or not crawl.done() or crawl.cancelled():
-            return None
-        error = crawl.exception()
-        return error if isinstance(error, SemcrawlError) else None
+        crawls = Crawls(process)
+        crawls.run({self._create_crawler(spider): opts.spargs}, source.fail)
+        return crawls.failed
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         """Make the crawler, and remember it: its stats tell what was lost."""

@@ -12,6 +12,7 @@ from typing import Any
 from semcrawl.command import OneLineErrors
 from semcrawl.components import check_reactor
 from semcrawl.console import complain, error_handler
+from semcrawl.crawling import Crawls
 from semcrawl.errors import StoreError, UsageError
 from semcrawl.eventloop import FASTEST_LOOP
 from semcrawl.exporters.asked import asked_feeds
@@ -201,9 +202,12 @@ class Command(OneLineErrors):
         session = source.session()
         source.check()
         try:
-            self._crawl(self._seeds)
+            failed = self._crawl(self._seeds, source)
         finally:
             source.close()
+        if source.failure and not session.tally.requests:
+            self.exitcode = 1  # a line said why; there is nothing to sum up
+            return
         outlook = session.outlook
         run = RunFigures(
             bytes_saved=self._bytes_saved(),
@@ -234,11 +238,7 @@ class Command(OneLineErrors):
         if source.failure:
             complain(source.failure)
             self.exitcode = 1
-        elif (
-            lost
-            or lost_feeds(self._crawlers)
-            or (self.crawler_process and self.crawler_process.bootstrap_failed)
-        ):
+        elif lost or lost_feeds(self._crawlers) or failed:
             self.exitcode = 1
         elif tried_anything(summary) and not anything_fetched(summary):
             complain(why_nothing(database))
@@ -257,16 +257,19 @@ class Command(OneLineErrors):
         if (self.own_settings.getpriority("LOG_FILE") or 0) < 40:
             self.own_settings.set("LOG_FILE", str(folder / "crawl.log"), "cmdline")
 
-    def _crawl(self, seeds: list[str]) -> None:
-        """Run both spiders until the crawl is over or interrupted."""
+    def _crawl(self, seeds: list[str], source: SessionSource) -> bool:
+        """Run both spiders until the crawl is over or interrupted; return whether a part failed."""
         process = self.crawler_process
         if process is None:
             raise UsageError("no crawler process")
         logging.getLogger().addHandler(error_handler())
         self._crawlers = [process.create_crawler("html"), process.create_crawler("rdf")]
-        process.crawl(self._crawlers[0], seeds=" ".join(seeds) or None)
-        process.crawl(self._crawlers[1])
-        process.start()
+        crawls = Crawls(process)
+        crawls.run(
+            {self._crawlers[0]: {"seeds": " ".join(seeds) or None}, self._crawlers[1]: {}},
+            source.fail,
+        )
+        return crawls.failed
 
     def _tell_of_store(self, folder: Path) -> None:
         """Say what the triple store has not got."""

@@ -24,12 +24,13 @@ from urllib.parse import urlsplit
 from itemadapter import ItemAdapter
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
 from scrapy.extensions.feedexport import FeedExporter as ScrapyFeedExporter
 from scrapy.extensions.feedexport import FeedSlot, apply_uri_params
 from scrapy.extensions.postprocessing import PostProcessingManager
 from scrapy.utils.defer import ensure_awaitable
 
-from semcrawl.errors import StoreError, UsageError
+from semcrawl.errors import SemcrawlError, StoreError, UsageError
 from semcrawl.exporters.compression import PLUGINS, inner_format
 from semcrawl.exporters.documents import NQuadsExporter
 from semcrawl.exporters.storage import BEGUN, AtomicFileStorage, moment
@@ -60,6 +61,26 @@ class FeedExporter(ScrapyFeedExporter):
                 _choose_compression(options, inner_format(uri, options["format"], self.exporters))
             if options.get("batch_bytes") and not _BATCH.search(uri):
                 raise UsageError(f"batch_bytes needs %(batch_id)d in the name of the feed {uri}")
+
+    def _storage_supported(self, uri: str, feed_options: dict[str, Any]) -> bool:
+        """Raise ``StoreError`` for a feed that nothing here can write: Scrapy would go on without.
+
+        A package may be missing, or credentials.
+        """
+        try:
+            self._get_storage(uri, feed_options)
+        except NotConfigured as error:
+            reason = str(error) or "it is not configured"
+            raise StoreError(f"cannot write the feed {uri}: {reason}") from None
+        if (scheme := urlsplit(uri).scheme) not in self.storages:
+            raise UsageError(f"cannot write the feed {uri}: there is no storage for {scheme}:")
+        return True
+
+    def _exporter_supported(self, format_: str) -> bool:
+        """Raise ``UsageError`` for a format that nothing here can write."""
+        if format_ not in self.exporters:
+            raise UsageError(f"there is no feed format {format_!r}")
+        return True
 
     def open_spider(self, spider: Spider) -> None:
         """Open the feeds, except split ones: these open with the first item of each file."""
@@ -95,6 +116,10 @@ class FeedExporter(ScrapyFeedExporter):
         options = self.feeds[slot.uri_template]
         try:
             slot.start_exporting()
+        except Exception as error:  # storages and exporters of others raise what they like
+            self._give_up(slot, error)
+            return None
+        try:
             if slot.exporter is None or slot.file is None:  # never, says Scrapy
                 return slot
             slot.exporter.export_item(item)
@@ -114,7 +139,7 @@ class FeedExporter(ScrapyFeedExporter):
         return slot
 
     async def _close_slot(self, slot: FeedSlot, spider: Spider) -> None:
-        """Finish a file as Scrapy does, but report a full disk in one line."""
+        """Finish a file as Scrapy does, but report what cannot be written in one line."""
         if not slot.itemcount and not (slot.store_empty and slot.batch_id == 1):
             return
         kind = type(slot.storage).__name__
@@ -122,7 +147,7 @@ class FeedExporter(ScrapyFeedExporter):
             slot.start_exporting()
             slot.finish_exporting()
             await ensure_awaitable(slot.storage.store(self._get_file(slot)))
-        except (OSError, StoreError, UsageError) as error:
+        except Exception as error:  # (as above)
             self._give_up(slot, error)
         else:
             logger.info("Stored %s feed (%d items) in: %s", slot.format, slot.itemcount, slot.uri)
@@ -132,7 +157,10 @@ class FeedExporter(ScrapyFeedExporter):
 
     def _give_up(self, slot: FeedSlot, error: Exception) -> None:
         """Say why a feed ends, and leave nothing half of it."""
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        if not isinstance(error, (OSError, SemcrawlError)):
+            reason = f"{type(error).__name__}: {reason}"
+            logger.debug("where it happened", exc_info=error)
         logger.error("The feed %s is given up: %s", slot.uri, reason)
         if self.crawler.stats is not None:
             kind = type(slot.storage).__name__

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
 from scrapy.extensions.feedexport import S3FeedStorage
 from w3lib.url import file_uri_to_path
 
@@ -153,8 +154,11 @@ class S3Storage(S3FeedStorage):
     def from_crawler(
         cls, crawler: Crawler, uri: str, *, feed_options: dict[str, Any] | None = None
     ) -> Self:
-        """Make the storage with the crawler's settings of S3."""
-        storage = super().from_crawler(crawler, uri, feed_options=feed_options)
+        """Make the storage with the crawler's settings of S3; it needs ``boto3``."""
+        try:
+            storage = super().from_crawler(crawler, uri, feed_options=feed_options)
+        except NotConfigured as error:
+            raise NotConfigured(f"{error}: pip install semcrawl[s3]") from None
         storage._options = feed_options or {}
         return storage
 

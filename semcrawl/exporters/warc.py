@@ -18,7 +18,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
 from semcrawl.bodies import body_file
-from semcrawl.errors import StoreError, UsageError
+from semcrawl.errors import StoreError
 from semcrawl.pipelines.jobdir import job_folder
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class WarcExtension:
         try:
             from warcio.warcwriter import WARCWriter
         except ModuleNotFoundError:
-            raise UsageError("SEMCRAWL_WARC needs: pip install semcrawl[warc]") from None
+            raise StoreError("SEMCRAWL_WARC needs: pip install semcrawl[warc]") from None
         self._writer_class: Any = WARCWriter
         self._folder = job_folder(crawler.settings)
         self._max_size = crawler.settings.getint("SEMCRAWL_WARC_SIZE", 1 << 30)

@@ -116,8 +116,10 @@ class SessionSource:
         return self._unopened or (self._session.failure if self._session else "")
 
     def fail(self, reason: str) -> None:
-        """Note that a spider could not take part."""
+        """Note that a spider could not take part; the others do not go on without it."""
         self._unopened = self._unopened or reason
+        if self._session is not None:
+            self._session.fail(reason)
 
     def configure(self) -> tuple[SessionOptions, FrontierOptions, Relevance]:
         """Read the settings, once, and load the strategy; nothing is started or written."""
