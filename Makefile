@@ -1,0 +1,42 @@
+# Tasks of a working copy; `.ci/run` uses them as well. PYTHON makes the virtual environment.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help install test lint types suites slow server coverage docs
+
+help: ## show the tasks
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
+
+install: ## make .venv with everything that the tests need
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet -e '.[all,bench,test,dev]'
+
+test: ## run the fast tests (under two minutes)
+	$(BIN)/pytest
+
+lint: ## check style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: ## check types
+	$(BIN)/mypy
+
+suites: ## fetch the conformance suites of the RDF syntaxes
+	$(BIN)/python scripts/rdf_suites.py
+
+# slow tests that share no server run side by side, the others one after the other
+APART = tests/evaluation tests/exporters tests/links tests/rdf tests/relevance tests/spiders \
+	tests/test_bad_input.py
+
+slow: ## run the slow tests that share no server
+	$(BIN)/pytest -n 2 -m "slow or server or sites" -p no:cacheprovider --durations=5 $(APART)
+
+server: ## run the other slow tests and those against real servers
+	$(BIN)/pytest -n 0 -m "slow or server or sites" -p no:cacheprovider --durations=15 \
+		$(addprefix --ignore=,$(APART))
+
+coverage: ## measure which branches the fast tests run
+	$(BIN)/pytest -p no:cacheprovider --cov=semcrawl --cov-branch --cov-report=term:skip-covered
+
+docs: ## write docs/settings.md
+	$(BIN)/python docs/build_settings.py
