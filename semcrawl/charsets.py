@@ -1,4 +1,4 @@
-"""Which of the encodings that documents claim to be in are believed."""
+"""Encodings: which of those that documents claim are believed, and which show by themselves."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ import codecs
 _NO_DOCUMENTS = frozenset(
     {"idna", "mbcs", "oem", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"}
 )
+#: bytes whose zeros tell UTF-16 and UTF-32 without a byte-order mark
+_HEAD = 64
+#: share of zeros at the places where a wide encoding has them, and at those where it has none
+_MANY = 0.4
+_FEW = 0.1
 
 
 def is_text_encoding(name: str) -> bool:
@@ -18,3 +23,24 @@ def is_text_encoding(name: str) -> bool:
     except (LookupError, ValueError):
         return False
     return codec._is_text_encoding and codec.name.replace("_", "-") not in _NO_DOCUMENTS
+
+
+def wide_encoding(body: bytes) -> str:
+    """Tell UTF-16 or UTF-32 by where the zero bytes are; ``""`` if a body is in neither.
+
+    Zeros at one place only are bytes that do not belong where they are.
+    """
+    head = body[:_HEAD]
+    places = [head[start::4] for start in range(4)]
+    if not places[3] or 0 not in head:
+        return ""
+    shares = [place.count(0) / len(place) for place in places]
+    if any(_FEW < share < _MANY for share in shares):
+        return ""
+    one, two, three, four = (share >= _MANY for share in shares)
+    return {
+        (False, True, True, True): "utf-32-le",
+        (True, True, True, False): "utf-32-be",
+        (False, True, False, True): "utf-16-le",
+        (True, False, True, False): "utf-16-be",
+    }.get((one, two, three, four), "")

@@ -21,3 +21,11 @@ def with_rest(root: Any) -> Any:
                 root.text = (root.text or "") + (later.text or "")
             root.extend(list(later))
     return root
+
+
+def is_empty(error: Exception) -> bool:
+    """Whether a parser only complains that there is no element in a page."""
+    return isinstance(error, etree.XMLSyntaxError) and error.code in (
+        etree.ErrorTypes.ERR_DOCUMENT_EMPTY,
+        None,
+    )

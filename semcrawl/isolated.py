@@ -67,9 +67,10 @@ def page_links(
     content_type: str | None,
     options: ExtractionOptions,
     headers: Sequence[str],
-) -> list[Link]:
-    """Return the links of a page."""
-    return extract_links(body, url, content_type, options, headers)
+) -> tuple[list[Link], list[str]]:
+    """Return the links of a page, and what kept it from being read to its end."""
+    faults: list[str] = []
+    return extract_links(body, url, content_type, options, headers, faults=faults), faults
 
 
 @dataclass

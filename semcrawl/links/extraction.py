@@ -58,20 +58,24 @@ def extract_links(
     options: ExtractionOptions = DEFAULT_EXTRACTION,
     link_headers: Iterable[str] = (),
     known: Callable[[str], bool] | None = None,
+    faults: list[str] | None = None,
 ) -> list[Link]:
     """Return the links of an HTML page in document order, those of its headers first.
 
     A URL that occurs several times gives one link, at its first place, with the evidence of its
     occurrences put together. Broken markup and wrong encodings give what can be read. Links to
-    ``known`` URLs may be left out: nobody needs their evidence any more.
+    ``known`` URLs may be left out: nobody needs their evidence any more. What keeps a page from
+    being read to its end is added to ``faults``.
     """
     found = [
         link for header in link_headers for link in header_links(header, url, options.normalisation)
     ]
-    root, encoding = parse_html(body, content_type)
-    if root is not None:
-        resolver = Resolver(_base(root, url), options.normalisation, encoding)
-        found.extend(_tree_links(root, resolver, options, known))
+    page = parse_html(body, content_type)
+    if page.fault and faults is not None:
+        faults.append(page.fault)
+    if page.root is not None:
+        resolver = Resolver(_base(page.root, url), options.normalisation, page.encoding)
+        found.extend(_tree_links(page.root, resolver, options, known))
     return merge_links(found, options.max_links)
 
 

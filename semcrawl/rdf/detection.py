@@ -92,6 +92,24 @@ def _has_extension(url: str, extension: str) -> bool:
     return url.partition("?")[0].lower().endswith(extension)
 
 
+def _is_text_all_the_same(
+    text: bytes,
+    head: bytes,
+    found: sniffing.Finding | None,
+    content_type: str | None,
+    claim: RdfFormat | None,
+) -> bool:
+    """Whether a text of some control characters is what its shape, or shape and labels, say.
+
+    A few of them are many in a short page, and bytes of value zero come from broken programs.
+    """
+    if found is None or 2 * len(text) < len(head[:HEAD]):
+        return False
+    if found.kind is Kind.HTML:
+        return found.confidence > 0.7 or _media_type(content_type) in HTML_MEDIA_TYPES
+    return found.kind is Kind.RDF and claim is not None
+
+
 def detect(head: bytes, content_type: str | None, url: str) -> Detection:
     """Say what the body that begins with ``head`` is; some kilobytes suffice.
 
@@ -112,9 +130,12 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
         if claim:
             return Detection(Kind.RDF, claim, 0.3, f"{source}, empty body")
         return Detection(Kind.OTHER, None, 0.3, "empty body")
-    if sniffing.is_binary(text):
-        return Detection(Kind.OTHER, None, 0.95, "binary")
+    binary = sniffing.is_binary(text)
+    if binary:
+        text = sniffing.without_control(text)
     found = sniffing.sniff(text, head, claim)
+    if binary and not _is_text_all_the_same(text, head, found, content_type, claim):
+        return Detection(Kind.OTHER, None, 0.95, "binary")
     if found is not None and found.evidence == sniffing.NO_ROOT and len(head) > HEAD:
         # a long comment or document type comes first
         text, encoding = to_utf8(head[: HEAD * 64], content_type)

@@ -11,7 +11,7 @@ import codecs
 import re
 from dataclasses import dataclass
 
-from semcrawl.charsets import is_text_encoding
+from semcrawl.charsets import is_text_encoding, wide_encoding
 
 _BOMS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -52,25 +52,12 @@ def is_utf8(data: bytes) -> bool:
     return True
 
 
-def _wide(head: bytes) -> str:
-    """UTF-16 or UTF-32 without a mark, told by where the zero bytes of the first letters are."""
-    zeros = tuple(byte == 0 for byte in head[:4])
-    if len(zeros) < 4 or not any(zeros):
-        return ""
-    return {
-        (False, True, True, True): "utf-32-le",
-        (True, True, True, False): "utf-32-be",
-        (False, True, False, True): "utf-16-le",
-        (True, False, True, False): "utf-16-be",
-    }.get((zeros[0], zeros[1], zeros[2], zeros[3]), "")
-
-
 def find_encoding(body: bytes, content_type: str | None = None) -> Encoding:
     """Return the encoding of ``body`` (its first kilobytes are enough, all of it is better)."""
     for mark, name in _BOMS:
         if body.startswith(mark):
             return Encoding(name, len(mark), "byte-order mark")
-    if wide := _wide(body):
+    if wide := wide_encoding(body):
         return Encoding(wide, 0, "zero bytes")
     declared = _XML_DECLARATION.match(body)
     if declared:

@@ -127,6 +127,11 @@ def is_binary(text: bytes) -> bool:
     return len(head) - len(head.translate(None, _CONTROL)) > len(head) // 100
 
 
+def without_control(text: bytes) -> bytes:
+    """Return a text without control characters."""
+    return text.translate(None, _CONTROL)
+
+
 def sniff(text: bytes, body: bytes, claim: RdfFormat | None) -> Finding | None:
     """Return what the shape of ``text`` says, or None when it says nothing.
 

@@ -71,20 +71,32 @@ class DocumentSpider(FocusedSpider):
                 attempt.meta[BODY_FILE] = plain
                 return await self._read_by_type(attempt, response)
         elif detection.kind is Kind.HTML:
+            faults: list[str] = []
             if file is not None:  # the beginning of a page, however large it may be
                 response = response.replace(body=file.head(self.reader.options.max_in_memory))
-            return await self.read_html(attempt, response)
+                if file.size > len(response.body):
+                    faults.append(
+                        f"only the first {len(response.body)} of its {file.size} bytes are read"
+                    )
+            return await self.read_html(attempt, response, faults)
         return await self._take_other(attempt, response)
 
-    async def read_html(self, attempt: Attempt, response: Response) -> list[Any]:
-        """Read a page: its links, and the data embedded in it."""
+    async def read_html(
+        self, attempt: Attempt, response: Response, faults: Sequence[str] = ()
+    ) -> list[Any]:
+        """Read a page: its links, and the data embedded in it.
+
+        Its record tells the ``faults`` that are known already, and those that are found.
+        """
         duplicate = self.is_duplicate(attempt.digest)
         page = Page(attempt.url, attempt.memo.depth)
-        links = await self.page_links(response, attempt.url)
+        faults = list(faults)
+        links = await self.page_links(response, attempt.url, faults)
         new = await self.follow(page, links, attempt.lease.entry.barren + 1)
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
         record.real_type = str(Kind.HTML)
         items: list[Any] = await self._embedded(attempt, response, record)
+        record.errors = "; ".join(filter(None, [*faults, record.errors]))
         # (what a page is, its content says: its name counts for nothing)
         target = self.targets.include(Kind.HTML, record.content_type, record.quads)
         if self.targets.has_type(record.content_type):

@@ -107,12 +107,17 @@ class LinkingSpider(PlantingSpider):
         host = "." + host_of(url)
         return any(host.endswith("." + domain) for domain in self._allowed_domains)
 
-    async def page_links(self, response: Response, url: str) -> list[Link]:
-        """Return the links of a page and of its headers."""
+    async def page_links(
+        self, response: Response, url: str, faults: list[str] | None = None
+    ) -> list[Link]:
+        """Return the links of a page and of its headers.
+
+        What keeps the page from being read to its end is added to ``faults``.
+        """
         headers = [header_text(value) for value in response.headers.getlist(b"Link")]
         headers += _refreshes(response)
         return await self.reader.links(
-            response.body, url, content_type(response), headers, self.session.intake.knows
+            response.body, url, content_type(response), headers, self.session.intake.knows, faults
         )
 
     def metadata_links(self, response: Response, url: str, *, rdf: bool = False) -> list[Link]:

@@ -120,15 +120,20 @@ class Reader:
         content_type: str,
         headers: Sequence[str] = (),
         known: Callable[[str], bool] | None = None,
+        faults: list[str] | None = None,
     ) -> list[Link]:
         """Return the links of a page, without those to known URLs.
 
-        Raises :class:`ReadingLost` for a page that cannot be parsed in time.
+        What keeps the page from being read to its end is added to ``faults``. Raises
+        :class:`ReadingLost` for a page that cannot be parsed in time.
         """
         rest = (url, content_type or None, self.extraction, headers)
         if len(body) <= self.thread_above or self.processes is None:
-            return await self._run(partial(extract_links, known=known), body, *rest)
-        links = await self._run(isolated.page_links, body, *rest)
+            extract = partial(extract_links, known=known, faults=faults)
+            return await self._run(extract, body, *rest)
+        links, found = await self._run(isolated.page_links, body, *rest)
+        if faults is not None:
+            faults += found
         return [link for link in links if known is None or not known(link.url)]
 
     async def digest(self, body: bytes | BodyFile) -> str:

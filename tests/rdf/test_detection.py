@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from semcrawl.rdf import detect, read
 from semcrawl.vocabulary import Kind, RdfFormat
 
+URL = "http://example.org/dir/page"
+
 NT = b'<http://a/> <http://b/> "c" .\n'
 NQ = b'<http://a/> <http://b/> "c" <http://g/> .\n'
 TTL = b"@prefix e: <http://e/> .\ne:a e:b e:c .\n"
@@ -207,3 +209,25 @@ def test_the_first_kilobyte_is_enough(
 )
 def test_never_raises(head: bytes, content_type: str | None, url: str) -> None:
     assert detect(head, content_type, url).confidence > 0
+
+
+@pytest.mark.parametrize("sign", [b"\0", b"\1", b"\x1f"])
+@pytest.mark.parametrize("count", [1, 3, 8, 20])
+@pytest.mark.parametrize("label", ["text/html", None])
+def test_a_page_with_control_bytes_is_a_page(sign, count, label):
+    """Few bytes, wherever they stand, do not make something else of it."""
+    page = b"<!DOCTYPE html><html><p>short</p>" + b"<a href=x>x</a>"
+    for body in (sign * count + page, page[:20] + sign * count + page[20:], page + sign * count):
+        assert detect(body, label, URL).kind is Kind.HTML
+
+
+@pytest.mark.parametrize("sign", [b"\0", b"\1"])
+def test_a_labelled_document_with_control_bytes_is_what_it_says(sign):
+    body = b"<http://a.org/a> <http://a.org/b> <http://a.org/c> .\n" + sign * 3
+    assert detect(sign + body, "text/turtle", URL).kind is Kind.RDF
+
+
+@pytest.mark.parametrize("label", ["text/html", "text/turtle", None])
+def test_binary_is_binary_whatever_it_is_called(label):
+    image = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)) * 8
+    assert detect(image, label, URL).kind is Kind.OTHER

@@ -239,3 +239,36 @@ def test_small_pages_that_say_very_much_are_cut(name: str) -> None:
     assert b'terms/title> "T"' in reading.nquads
     [error] = reading.errors
     assert "triples in one page" in error.message or "refer to each other" in error.message
+
+
+LD = '<script type="application/ld+json">{"@id":"#a","http://x.org/p":"1"}</script>'
+
+
+@pytest.mark.parametrize("depth", [255, 300, 1500])
+def test_data_is_read_however_deep_its_page_is_nested(depth):
+    """Data inside and behind what is nested."""
+    marked = '<b about="#b" property="dc:title">t</b>'
+    body = f"<body>{'<div>' * depth}{LD}{marked}{'</div>' * depth}{LD}"
+    reading = read_embedded(body.encode(), URL, "text/html")
+    assert (reading.counts, reading.errors) == ({"json-ld": 2, "rdfa": 1}, [])
+
+
+def test_a_page_that_is_nested_too_deep_says_so():
+    body = f"<body>{LD}{'<div>' * 5000}{LD}"
+    reading = read_embedded(body.encode(), URL, "text/html")
+    assert reading.counts == {"json-ld": 1}
+    assert "nested too deep" in reading.errors[0].message
+
+
+@pytest.mark.slow
+def test_a_script_of_more_than_ten_megabytes():
+    large = LD.replace('"1"', '"' + "x" * 11_000_000 + '"')
+    reading = read_embedded((large + LD).encode(), URL, "text/html")
+    assert (reading.counts, reading.errors) == ({"json-ld": 2}, [])
+
+
+@pytest.mark.parametrize("sign", ["\0", "\x01", "\x1b", "\x7f", "\ufffe"])
+def test_no_character_costs_data(sign):
+    body = f"{sign}<body>{sign}<p>{sign * 3}</p>{LD}<b about='#b' property='dc:title'>t</b>"
+    reading = read_embedded(body.encode(), URL, "text/html")
+    assert (reading.counts, reading.errors) == ({"json-ld": 1, "rdfa": 1}, [])

@@ -113,6 +113,9 @@ def test_of_a_page_the_beginning_is_read(run: Run) -> None:
     assert run.outcomes()[f"{D}/big.html"] == ["fetched-html"]
     assert f"{D}/early.nt" in run.documents()
     assert f"{D}/from-big.nt" not in run.outcomes()
+    [record] = [r for r in run.records if r["url"] == f"{D}/big.html"]
+    size = len(SITE["/big.html"][1])
+    assert record["errors"] == f"only the first {LIMIT} of its {size} bytes are read"
 
 
 def test_files_are_kept_whole(run: Run) -> None:

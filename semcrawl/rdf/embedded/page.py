@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 import pyoxigraph
 from lxml import etree
 
-from semcrawl.htmltree import with_rest
+from semcrawl.htmltree import is_empty, with_rest
 from semcrawl.rdf.detection import Detection
 from semcrawl.rdf.embedded import microdata, rdfa
 from semcrawl.rdf.embedded.dublincore import dublin_core
@@ -55,7 +55,7 @@ def read_embedded(
     try:
         text = _text(body, content_type)
         kinds = gates(text, options)
-        root = _tree(text, content_type) if kinds else None
+        root = _tree(text, content_type, errors) if kinds else None
         if root is not None:
             base = _base(root, graph)
             readers: dict[Embedded, Callable[[], None]] = {
@@ -113,7 +113,7 @@ def _text(body: bytes, content_type: str | None) -> bytes:
     return to_utf8(body, content_type)[0]
 
 
-def _tree(text: bytes, content_type: str | None) -> etree._Element | None:
+def _tree(text: bytes, content_type: str | None, errors: ErrorLog) -> etree._Element | None:
     """Parse a page: as XML when it calls itself that and is, else as HTML."""
     text = text.replace(b"\0", b"")
     if "xhtml+xml" in (content_type or "").lower() or _XHTML.match(text):
@@ -128,11 +128,18 @@ def _tree(text: bytes, content_type: str | None) -> etree._Element | None:
         else:
             if root.tag == "{http://www.w3.org/1999/xhtml}html":
                 return _without_namespace(root)
-    lax = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=False)
+    # without its limits, libxml2 leaves out what is nested 256 deep and texts of ten megabytes
+    lax = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
     try:
-        return with_rest(etree.fromstring(text, lax))
-    except (etree.XMLSyntaxError, ValueError):
+        root = with_rest(etree.fromstring(text, lax))
+    except (etree.XMLSyntaxError, ValueError) as error:
+        if not is_empty(error):
+            errors.add(f"the page cannot be parsed: {error}")
         return None
+    last = lax.error_log.last_error
+    if last is not None and last.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT:
+        errors.add("the page is not read to its end: its elements are nested too deep", last.line)
+    return root
 
 
 def _without_namespace(root: etree._Element) -> etree._Element:
