@@ -1,0 +1,115 @@
+"""Hosts that are slow, silent or dead."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from hostile.run import World
+from hostile.worlds.answers import at, drip, drip_text, fixed, missing, page, silence
+from semcrawl.demo.faults import FAULTS
+from semcrawl.demo.stream import Request, Stream
+
+LATE = {"timeout", "network-error", "host-down", "interrupted", "too-slow"}
+DRIPPING = [f"drip{number}.example" for number in range(20)]
+CONTEXTS = [f"context{number}.example" for number in range(20)]
+SILENT = [f"silent{number}.example" for number in range(20)]
+HANDSHAKES = [f"tls{number}.example" for number in range(10)]
+RESETTING = [f"reset{number}.example" for number in range(10)]
+
+
+async def no_handshake(request: Request, out: Stream) -> None:
+    """Answer the beginning of a TLS connection with noise, or not at all."""
+    await out.head(200, [])
+    if int(request.host.removeprefix("tls").partition(".")[0]) % 2:
+        await asyncio.Event().wait()
+    await out.body(b"\x16\x03\x01 and so on")
+    out.closing = True
+
+
+def _with_context(number: int) -> bytes:
+    document = {
+        "@context": f"http://{CONTEXTS[number]}/context.jsonld",
+        "@id": f"http://papers.example/{number}.jsonld#it",
+        "http://purl.org/dc/terms/title": "A paper",
+    }
+    return json.dumps(document).encode()
+
+
+_JSON_LD = ("Content-Type", "application/ld+json")
+_PAPERS = [f"/{number}.jsonld" for number in range(len(CONTEXTS))]
+
+WORLDS = (
+    World(
+        "dripping robots.txt",
+        "one host sends its robots.txt a byte each half second; 5 seeds there",
+        {"drip.example": at({"/robots.txt": drip_text}, missing)},
+        [("drip.example", f"/{number}") for number in range(5)],
+        {"drip.example/*": {*LATE, "robots-denied"}},
+    ),
+    World(
+        "20 dripping hosts",
+        "each sends its pages a byte each half second; 3 seeds on each",
+        dict.fromkeys(DRIPPING, at({}, drip)),
+        [(host, f"/{number}") for number in range(3) for host in DRIPPING],
+        {"drip*.example/*": LATE},
+    ),
+    World(
+        "20 silent hosts",
+        "each takes requests and never answers; 3 seeds on each",
+        dict.fromkeys(SILENT, at({}, silence)),
+        [(host, f"/{number}") for number in range(3) for host in SILENT],
+        {"silent*.example/*": LATE},
+    ),
+    World(
+        "20 slow contexts",
+        "20 JSON-LD documents whose contexts are on dripping hosts",
+        {
+            "papers.example": at(
+                {path: fixed(_with_context(n), _JSON_LD) for n, path in enumerate(_PAPERS)}
+                | {"/": page(_PAPERS)}
+            ),
+            **dict.fromkeys(CONTEXTS, at({}, drip)),
+        },
+        [("papers.example", "/"), *(("papers.example", path) for path in _PAPERS)],
+        {
+            "papers.example/": {"fetched-html"},
+            "papers.example/*": {"fetched-rdf", "parse-error"},
+            "context*.example/*": LATE,
+        },
+    ),
+    World(
+        "1,000 dead names",
+        "a page that links to documents on 1,000 hosts that do not exist (0.05 s each)",
+        {"list.example": at({"/": page(f"http://dead{n}.example/{n}.ttl" for n in range(1000))})},
+        [("list.example", "/")],
+        {"dead*.example/*": {"network-error", "host-down"}},
+        direct=True,
+    ),
+    World(
+        "60 unanswered names",
+        "a page that links to hosts whose name servers keep silent (10 s each)",
+        {"list.example": at({"/": page(f"http://x{n}.silent.example/x.ttl" for n in range(60))})},
+        [("list.example", "/")],
+        {"*.silent.example/*": {*LATE}},
+        direct=True,
+        silent={".silent.example": 10.0},
+    ),
+    World(
+        "resets",
+        "10 hosts that reset the connection before the answer or in it, or stop in the middle",
+        dict.fromkeys(
+            RESETTING,
+            at({f"/{n}": FAULTS[n] for n in ("reset", "reset-in-body", "hang-in-body")}),
+        ),
+        [(h, f"/{n}") for n in ("reset", "reset-in-body", "hang-in-body") for h in RESETTING],
+        {"reset*.example/*": LATE},
+    ),
+    World(
+        "broken TLS",
+        "10 hosts that answer the handshake with noise, or keep silent in it",
+        dict.fromkeys(HANDSHAKES, no_handshake),
+        [(f"https://{host}", "/") for host in HANDSHAKES],
+        {"tls*.example/*": LATE},
+    ),
+)
