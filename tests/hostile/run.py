@@ -28,7 +28,7 @@ LONGEST_STALL = 5.0
 MOST_MEMORY = 600e6
 MOST_TIME = 1.5
 #: seconds until a world counts as hanging, and until it must end when it is told to
-LIMIT, END = 90.0, 30.0
+LIMIT, END = 90.0, 10.0
 #: requests that may be under way when a crawl is interrupted
 IN_FLIGHT = 16
 
