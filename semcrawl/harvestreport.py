@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from rich.text import Text
 from sqlalchemy import func, make_url, select
 
 from semcrawl.frontier.leftout import LeftOutLinks
+from semcrawl.frontier.withheld import Withheld
 from semcrawl.hosts import netloc_of
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.metadata.missed import FAILED
@@ -46,6 +47,8 @@ class RunFigures:
     left_out: LeftOutLinks = field(default_factory=LeftOutLinks)
     #: links dropped as the frontier was full
     dropped: int = 0
+    #: families of links that are not asked for
+    withheld: Sequence[Withheld] = ()
     #: URLs of the files that are kept for their media types, with hashes of their contents
     files: Mapping[str, str] = field(default_factory=dict)
     #: there were records when the run began
@@ -62,6 +65,7 @@ class RunFigures:
             limit=self.limit,
             expected=self.expected_left,
             dropped=self.dropped,
+            withheld=self.withheld,
         )
 
 
@@ -171,6 +175,8 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         say(line)
     if summary.missed.get(FAILED):
         say(f"To try failed links again: semcrawl frontier {folder} --requeue, and go on.")
+    if run.withheld:
+        say(f"To ask for all of a family: --out {folder} -s SEMCRAWL_FAMILY_TRIES=0.")
     if run.waiting is None:
         say("Stopped before it was counted what waits. The next run goes on from here.")
     example, links = run.left_out.most

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from semcrawl.frontier.leftout import LeftOutLinks, Reason
+from semcrawl.frontier.withheld import Withheld
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.missed import FAILED, FORBIDDEN, NOT_FOUND, UNAUTHORIZED
 
-#: hosts that ``summary.json`` names for each reason
-_HOSTS_KEPT = 10
-#: hosts that a line names
-_HOSTS_SHOWN = 3
+#: hosts, and families of links, that ``summary.json`` names for each reason
+_KEPT = 10
+#: of them, those that the terminal shows
+_SHOWN = 3
 _INDENT = "  "
 #: reasons for which links do not go in: these are told apart up to a limit
 _LEFT_OUT = frozenset(map(str, Reason))
@@ -54,6 +55,8 @@ class NotHarvested:
     expected: float | None = None
     #: links dropped as the frontier was full
     dropped: int = 0
+    #: families of links that are not asked for, those with most of them first
+    withheld: Sequence[Withheld] = ()
 
     @classmethod
     def of(
@@ -70,12 +73,19 @@ class NotHarvested:
         result: dict[str, Any] = {}
         for reason in _WORDS:
             if found := self.hosts.get(reason):
-                top = dict(_top(found, _HOSTS_KEPT))
+                top = dict(_top(found, _KEPT))
                 result[reason] = {"links": found.total(), "hosts": top}
                 if others := len(found) - len(top):
                     result[reason]["other_hosts"] = others
                 if self.more and reason in _LEFT_OUT:
                     result[reason]["at_least"] = True
+        if self.withheld:
+            result["withheld"] = {
+                "links": self._withheld,
+                "families": [asdict(family) for family in self.withheld[:_KEPT]],
+            }
+            if others := len(self.withheld[_KEPT:]):
+                result["withheld"]["other_families"] = others
         if self.dropped:
             result["dropped"] = {"links": self.dropped}
         if self.waiting:
@@ -91,6 +101,10 @@ class NotHarvested:
             if found := self.hosts.get(reason):
                 least = "at least " if self.more and reason in _LEFT_OUT else ""
                 parts.append(f"{least}{found.total():,} {words}: {_named(found)}")
+        parts += [_family(family) for family in self.withheld[:_SHOWN]]
+        if others := self.withheld[_SHOWN:]:
+            links = sum(family.links for family in others)
+            parts.append(f"{links:,} more of {len(others):,} such families")
         if self.dropped:
             parts.append(f"{self.dropped:,} dropped, as the frontier was full")
         if self.waiting:
@@ -109,6 +123,10 @@ class NotHarvested:
             )
         return [line.replace("\0", " ") for line in lines]
 
+    @property
+    def _withheld(self) -> int:
+        return sum(family.links for family in self.withheld)
+
     def _waiting(self) -> str:
         text = f"{self.waiting:,} links wait"
         if self.expected is not None:
@@ -122,6 +140,13 @@ class NotHarvested:
         return text + ". The next run goes on."
 
 
+def _family(family: Withheld) -> str:
+    return (
+        f"{family.links:,} of {family.document} like {family.pattern}, as 0 of {family.asked:,} "
+        "that were asked for gave anything"
+    )
+
+
 def _top(found: Counter[str], number: int) -> list[tuple[str, int]]:
     """Return the hosts with most links, in an order that is the same in every run."""
     return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:number]
@@ -129,7 +154,7 @@ def _top(found: Counter[str], number: int) -> list[tuple[str, int]]:
 
 def _named(found: Counter[str]) -> str:
     """Name the hosts that most links lie on."""
-    top = _top(found, _HOSTS_SHOWN)
+    top = _top(found, _SHOWN)
     text = ", ".join(f"{host}\0{links:,}" for host, links in top)
     if others := len(found) - len(top):
         text += f" and {others:,} more host" + ("s" if others > 1 else "")

@@ -67,6 +67,11 @@ SEMCRAWL_FORESEE_SLASHES = True
 #: Requests in a row without a target after which a crawl ends, if the strategy expects less than
 #: one target of as many more; 0 = never.
 SEMCRAWL_PATIENCE = 0
+#: Links of one RDF document whose addresses have one pattern (the subjects of a dump, say) that are
+#: asked for before the others are withheld, if none of them gave anything: no RDF, no page, no
+#: target. Of those the 1st, 2nd, 4th, 8th … is asked for all the same, and all come back when one
+#: gives something. 0 = all are asked for.
+SEMCRAWL_FAMILY_TRIES = 10
 #: Links of a page that are looked at; the first ones.
 SEMCRAWL_MAX_LINKS_PER_PAGE = 10_000
 #: Waiting H links become HR when the shape of their path is learned. Off in the thesis.

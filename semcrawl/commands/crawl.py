@@ -43,8 +43,20 @@ class Command(OneLineErrors, ScrapyCrawl):
             "-a redis_key=NAME) and -a scope=SCOPE. `semcrawl harvest` runs both together."
         )
 
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add our option to Scrapy's."""
+        super().add_options(parser)
+        parser.add_argument(
+            "--links",
+            metavar="LIST",
+            help="links of RDF that are followed: all (the default), see-also, foaf, dcat, void, "
+            "or properties (SEMCRAWL_RDF_LINKS)",
+        )
+
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse spiders that there are not, and wrong arguments of ours."""
+        if opts.links is not None:
+            self.own_settings.set("SEMCRAWL_RDF_LINKS", opts.links, "cmdline")
         if len(args) != 1:
             raise UsageError("give one spider: " + ", ".join(self._spiders()))
         if args[0] not in self._spiders():

@@ -92,6 +92,12 @@ class Command(OneLineErrors):
             help="what counts: rdf (the default), embedded, media types such as text/csv",
         )
         group.add_argument(
+            "--links",
+            metavar="LIST",
+            help="links of RDF that are followed: all (the default), see-also, foaf, dcat, void, "
+            "or properties",
+        )
+        group.add_argument(
             "--patience",
             metavar="N",
             type=int,
@@ -150,6 +156,7 @@ class Command(OneLineErrors):
             (opts.relevance, "SEMCRAWL_RELEVANCE"),
             (opts.scope, "SEMCRAWL_SCOPE"),
             (opts.targets, "SEMCRAWL_TARGETS"),
+            (opts.links, "SEMCRAWL_RDF_LINKS"),
             (opts.patience, "SEMCRAWL_PATIENCE"),
             (opts.model, "SEMCRAWL_MODEL"),
             (opts.revisit or None, "SEMCRAWL_REVISIT"),
@@ -216,6 +223,7 @@ class Command(OneLineErrors):
             limit=session.limit.removeprefix("SEMCRAWL_").lower(),
             left_out=outlook.left_out,
             dropped=outlook.dropped,
+            withheld=outlook.withheld,
             files=kept_files(folder),
             resumed=known > 0,
             records=shown_database(database, folder),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -149,6 +150,22 @@ class FrontierInspector:
             key = f"failed:{queue}"
             async for _, record in self._redis.hscan_iter(self._keys[key], count=_PAGE):
                 yield self._link(queue, self._unpack(key, record, 4))
+
+    async def withheld(self) -> AsyncIterator[Waiting]:
+        """Links that are withheld, as their families are barren."""
+        for family in sorted(await self._redis.smembers(self._keys["withholding"])):
+            key = f"withheld:{text(family)}"
+            async for _, record in self._redis.hscan_iter(self._keys[key], count=_PAGE):
+                queue, *fields = self._unpack(key, record, 5)
+                yield self._link(text(queue), fields)
+
+    async def families(self) -> AsyncIterator[tuple[str, dict[str, str]]]:
+        """Families of links by name, and the fields that are kept of each."""
+        start = self._keys["family:"]
+        pattern = re.sub(r"([\[\]*?\\])", r"\\\1", start) + "*"
+        async for key in self._redis.scan_iter(pattern, count=_PAGE):
+            fields = await self._redis.hgetall(key)
+            yield text(key).removeprefix(start), {text(n): text(v) for n, v in fields.items()}
 
     async def seen(self) -> AsyncIterator[list[bytes]]:
         """Digests of all URLs ever put in, in sorted portions."""

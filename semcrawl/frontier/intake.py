@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from semcrawl.frontier.contract import FRONT, Entry, Lease
+from semcrawl.frontier.families import FamilyBook
 from semcrawl.frontier.joining import JoinedAdds
 from semcrawl.frontier.learning import SharedLearning
 from semcrawl.frontier.leftout import LeftOut, Reason
@@ -53,6 +54,8 @@ class Intake:
         self.roots: set[str] = set()
         #: links that do not go in, for the summary
         self.left_out = LeftOut(options.max_left_out)
+        #: links that look alike, of which perhaps none leads anywhere
+        self.families = FamilyBook(frontier, frontier.options.family_tries)
         self._wake = wake
         self._adds = JoinedAdds(frontier)
         #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
@@ -64,7 +67,16 @@ class Intake:
         """Go on with the roots and with what was learned before."""
         self.roots |= await self._saved_roots()
         await self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
+        await self.families.open()
         await self.learning.load()
+
+    async def tell(self) -> None:
+        """Tell the frontier what was left out, and what came of families of links.
+
+        To be awaited before what that was found in is acknowledged.
+        """
+        await self.left_out.tell(self.frontier)
+        await self.families.tell()
 
     async def discover(
         self,
@@ -96,6 +108,9 @@ class Intake:
             else:
                 self.left_out.add(r.link.url, Reason.OUT_OF_SCOPE)
         await self.learning.apply_values()
+        family: Mapping[str, str] = {}
+        if page.rdf:
+            family = await self.families.name(page.url, [r.link.url for r in chosen])
         entries = [
             Entry(
                 url=r.link.url,
@@ -105,7 +120,12 @@ class Intake:
                 key=r.key,
                 label=str(r.label),
                 payload=LinkMemo(
-                    page.url, page.depth + 1, r.label, r.rules, index=r.link.index
+                    page.url,
+                    page.depth + 1,
+                    r.label,
+                    r.rules,
+                    index=r.link.index,
+                    family=family.get(r.link.url, ""),
                 ).pack(),
                 barren=barren,
             )

@@ -30,6 +30,7 @@ class Keys:
     rest       hash   host → server time in µs until which it rests for being barren
     state      hash   name → blob; ``NAME:event`` → last event read before
     lefthosts  hash   reason and host → links left out
+    withholding set   names of families of which links are withheld
     leftfirst  hash   reason and host → the first of them
     replies    hash   worker:slot → number of its last call, reply (for repeated calls)
     lists      set    lists of seeds that any were taken from
@@ -70,6 +71,11 @@ class Keys:
                             delay), or the server time in µs of its start
     seen:N           hash   digest (10 bytes) → sequence number and key of the link (and a byte
                             if the Bloom filter has it too), or nothing; bucket N
+    family:NAME      hash   a family of links: document, pattern; useful, barren, unknown (answers);
+                            met (its links met since it is barren); led, only (digests of where
+                            the last one led, and the first useful one)
+    withheld:NAME    hash   its withheld links: sequence number → msgpack of queue, host, group,
+                            key, member
     left:N           hash   digest of a link left out → reason and host; bucket N of 8192
     bloom:N          string 2²⁰ bits of the Bloom filter (with exact_limit)
     robots:ORIGIN    string robots.txt (msgpack), as long as it holds

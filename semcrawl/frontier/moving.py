@@ -49,6 +49,13 @@ class MovableFrontier(SharedState):
             key = keys["turns"]
             await self._server.through(lambda: redis.hset(key, name, f"{turn:.17g}"), key)
 
+    async def restore_family(self, name: str, fields: Mapping[str, str]) -> None:
+        """Set what is known of a family of links."""
+        redis, key = self._server.redis, self.keys["family:" + name]
+        known: Any = dict(fields)
+        if known:
+            await self._server.through(lambda: redis.hset(key, mapping=known), key)
+
     async def mark_seen(self, digests: Sequence[bytes]) -> None:
         """Count URLs as seen, by their digests."""
         await self._server.run("see", [list(digests)])

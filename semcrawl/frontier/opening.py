@@ -37,6 +37,7 @@ def frontier_options(settings: BaseSettings) -> FrontierOptions:
         exact_limit=int(number(settings, "SEMCRAWL_SEEN_EXACT", 0)),
         seen_capacity=int(number(settings, "SEMCRAWL_SEEN_CAPACITY", 1e9)),
         seen_error=number(settings, "SEMCRAWL_SEEN_ERROR", 1e-6),
+        family_tries=int(number(settings, "SEMCRAWL_FAMILY_TRIES", 10)),
         patience=number(settings, "SEMCRAWL_REDIS_PATIENCE", 300.0),
     )
 

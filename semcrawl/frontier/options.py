@@ -45,6 +45,9 @@ class FrontierOptions:
     seen_error: float = 1e-6
     #: most waiting links (0 = no limit); beyond it the last links of the worst group are dropped
     max_waiting: int = 0
+    #: links of a family (:mod:`semcrawl.relevance.families`) that bring nothing before the others
+    #: are withheld (0 = all are asked for)
+    family_tries: int = 10
     #: most failed links kept aside for ``requeue``
     max_failed: int = 100_000
     #: seconds to wait for a server that went away before ``FrontierUnavailable`` is raised
@@ -67,6 +70,7 @@ class FrontierOptions:
             "penalty_time": round(self.penalty_time * 1e6),
             "max_waiting": self.max_waiting,
             "exact_limit": self.exact_limit,
+            "family_tries": self.family_tries,
             "chunk": self.chunk,
         }
         packed: bytes = msgpack.packb(known, use_bin_type=False)
@@ -101,7 +105,14 @@ class FrontierOptions:
             raise UsageError(f"fairness must be off, equal or yield, not {self.fairness!r}")
         if self.seen_capacity < 1 or not 0 < self.seen_error < 1:
             raise UsageError("seen capacity must be at least 1, seen error between 0 and 1")
-        for name in ("penalty_after", "dynamic_depth", "max_waiting", "max_failed", "exact_limit"):
+        for name in (
+            "penalty_after",
+            "dynamic_depth",
+            "max_waiting",
+            "max_failed",
+            "exact_limit",
+            "family_tries",
+        ):
             if getattr(self, name) < 0:
                 raise UsageError(f"{name.replace('_', ' ')} must not be negative")
 

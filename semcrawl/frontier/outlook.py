@@ -5,6 +5,7 @@ from __future__ import annotations
 from semcrawl.frontier.contract import QUEUES
 from semcrawl.frontier.leftout import LeftOutLinks
 from semcrawl.frontier.redis_frontier import RedisFrontier
+from semcrawl.frontier.withheld import Withheld
 from semcrawl.relevance import Relevance
 from semcrawl.relevance.learned.stopping import Patience
 
@@ -26,6 +27,8 @@ class Outlook:
         self.dropped = 0
         #: links that did not go in
         self.left_out = LeftOutLinks()
+        #: families of links that are not asked for, as none of those that were led anywhere
+        self.withheld: list[Withheld] = []
         self._requests = patience
         self._patience = Patience(patience) if patience else None
         # optional parts of a strategy
@@ -50,5 +53,6 @@ class Outlook:
         self.waiting_left = counts.waiting + counts.leased
         self.dropped = counts.dropped
         self.left_out = await frontier.left_out()
+        self.withheld = await frontier.withheld()
         if self._expected_remaining is not None:
             self.expected_left = float(self._expected_remaining())

@@ -30,6 +30,8 @@ class LinkMemo:
     index: str = ""
     #: the last of ``redirects`` was foreseen and not asked for
     foreseen: bool = False
+    #: name of its family (:mod:`semcrawl.relevance.families`); empty if it is in none
+    family: str = ""
 
     def pack(self) -> dict[str, Any]:
         """Return the entry's payload; what has its usual value is left out."""
@@ -52,6 +54,11 @@ class LinkMemo:
             packed["i"] = self.index
         if self.foreseen:
             packed["f"] = True
+        if self.family:
+            if self.redirects or self.retries:  # once asked for, it is not withheld
+                packed = {"s": self.family, **packed}
+            else:
+                packed["s"] = self.family  # at the end, where take.lua looks for it
         return packed
 
     @classmethod
@@ -71,4 +78,5 @@ class LinkMemo:
             revisit=bool(packed.get("again", False)),
             index=str(packed.get("i", "")),
             foreseen=bool(packed.get("f", False)),
+            family=str(packed.get("s", "")),
         )

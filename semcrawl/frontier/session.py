@@ -152,7 +152,7 @@ class CrawlSession:
             _, tasks = await asyncio.wait(tasks, timeout=0.2)
         for step in (
             self._learning.tell,
-            partial(self.intake.left_out.tell, self.frontier),
+            self.intake.tell,
             partial(self._leases.flush, self.frontier),
             self._learning.save,
             partial(self.outlook.look_back, self.frontier),
@@ -228,6 +228,7 @@ class CrawlSession:
         """
         self._taker.shares.note(queue, target=outcome.target)
         self._learning.learn(outcome, links_in or queue)
+        self.intake.families.note(outcome)
         if self.options.tell_yield:
             self._yields.append((self.intake.host_key(outcome.url), outcome.target))
         if self.outlook.note(target=outcome.target):
@@ -279,7 +280,7 @@ class CrawlSession:
         for host, target in yields:
             await self.frontier.reward(host, target=target)
         heard = await self._learning.tell()
-        await self.intake.left_out.tell(self.frontier)
+        await self.intake.tell()
         over = await self._leases.flush(self.frontier)
         await self._listener.listen(heard=heard)
         planted = await self._take_seeds()

@@ -12,7 +12,9 @@ from semcrawl.frontier.keys import Keys
 from semcrawl.frontier.leftout import LeftOutLinks, Reason
 from semcrawl.frontier.packing import News, digest, text, unpack_taken
 from semcrawl.frontier.server import Server
+from semcrawl.frontier.withheld import Withheld
 from semcrawl.hosts import netloc_of
+from semcrawl.relevance.families import Family, Verdict
 
 #: events that are kept, about
 EVENTS_KEPT = 100_000
@@ -147,6 +149,39 @@ class SharedState(Frontier):
         hosts, first = [await self._server.through(partial(redis.hgetall, n), n) for n in names]
         full = await self._server.through(lambda: redis.hexists(keys.meta, "leftfull"), keys.meta)
         return LeftOutLinks.read(hosts, first, more=bool(full))
+
+    async def know_families(self, families: Mapping[str, Family]) -> None:
+        """Note families of links, by name, before links of them go in."""
+        if families:
+            named = [[name, found.document, found.pattern] for name, found in families.items()]
+            await self._server.run("know_families", [named])
+
+    async def judge_families(self, answers: Sequence[tuple[str, Verdict, str]]) -> bool:
+        """Note what answers say of the families of their links.
+
+        With each comes where its redirect led, if that was known. Return whether
+        :meth:`unwithhold` has anything to do now.
+        """
+        told = [
+            [name, str(what), led_to and digest(led_to).hex()] for name, what, led_to in answers
+        ]
+        return bool(await self._server.run("judge_families", [told], once=True))
+
+    async def unwithhold(self, limit: int) -> int:
+        """Put up to ``limit`` links back that are not to be withheld any more; return how many."""
+        return int(await self._server.run("unwithhold", [limit]))
+
+    async def withheld(self) -> list[Withheld]:
+        """Return the families of which links are withheld, those with most first."""
+        redis, keys = self._server.redis, self.keys
+        name = keys["withholding"]
+        found = []
+        for family in await self._server.through(lambda: redis.smembers(name), name):
+            key, links = keys["family:" + text(family)], keys["withheld:" + text(family)]
+            facts = await self._server.through(partial(redis.hgetall, key), key)
+            number = await self._server.through(partial(redis.hlen, links), links)
+            found.append(Withheld.read(facts, number))
+        return sorted((f for f in found if f.links), key=lambda f: (-f.links, f.document))
 
 
 def _pairs(fields: Sequence[bytes]) -> dict[bytes, bytes]:

@@ -1,10 +1,11 @@
 """A whole frontier as JSON Lines, out and in.
 
 Each line has a ``kind``: ``frontier`` (the first line, with totals), ``value`` (of a group),
-``pace`` and ``yield`` (of a host), ``link`` (its ``state``: waiting, leased or failed), ``seen``
-(digests of URLs, hexadecimal), ``state`` (a strategy's blob, base64) and ``end`` (the last line,
-with the number of those before it). An imported frontier, exported again, gives the same lines, but
-for the crawl's name and for leases, which wait again.
+``pace`` and ``yield`` (of a host), ``family`` (of links that look alike), ``link`` (its ``state``:
+waiting, leased, failed or withheld), ``seen`` (digests of URLs, hexadecimal), ``state`` (a
+strategy's blob, base64) and ``end`` (the last line, with the number of those before it). An
+imported frontier, exported again, gives the same lines, but for the crawl's name, and for links
+leased or withheld, which wait again (these until their turn comes).
 """
 
 from __future__ import annotations
@@ -45,12 +46,16 @@ async def _exported(frontier: RedisFrontier) -> AsyncIterator[str]:
         yield _line("pace", host=host, delay=delay, concurrency=concurrency)
     for host, found in (await inspector.yields()).items():
         yield _line("yield", host=host, **asdict(found))
+    async for name, fields in inspector.families():
+        yield _line("family", name=name, fields=fields)
     async for link in inspector.waiting():
         yield _link_line("waiting", link)
     async for lease in inspector.leases():
         yield _link_line("leased", lease.link)
     async for link in inspector.failed():
         yield _link_line("failed", link)
+    async for link in inspector.withheld():
+        yield _link_line("withheld", link)
     async for digests in inspector.seen():
         if digests:
             yield _line("seen", digests=[digest.hex() for digest in digests])
@@ -129,6 +134,9 @@ def _content(kind: str, row: dict[str, Any]) -> Any:
         case "yield":
             numbers = [int(row[name]) for name in ("fetches", "targets", "barren")]
             return str(row["host"]), numbers, float(row["turn"])
+        case "family":
+            fields = {str(name): str(value) for name, value in row["fields"].items()}
+            return str(row["name"]), fields
         case "seen":
             return [bytes.fromhex(digest) for digest in row["digests"]]
         case "state":
@@ -157,6 +165,8 @@ async def _import_row(frontier: RedisFrontier, kind: str, value: Any) -> None:
             await frontier.set_pace(host, delay=delay, concurrency=concurrency)
         case "yield":
             await frontier.restore_yield(*value)
+        case "family":
+            await frontier.restore_family(*value)
         case "seen":
             await frontier.mark_seen(value)
         case "state":

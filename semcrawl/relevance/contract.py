@@ -76,6 +76,11 @@ class Outcome:
     duplicate: bool = False
     #: links of this page that entered the frontier (were neither dropped nor seen before)
     new_links: tuple[Ranked, ...] = ()
+    #: family of its link (:mod:`semcrawl.relevance.families`), which other workers do not hear of
+    family: str = ""
+    #: where its redirects led, known already or not, else the hash of a page; other workers do not
+    #: hear of it
+    led_to: str = ""
 
     @property
     def wanted(self) -> bool:

@@ -104,6 +104,7 @@ class Attempt:
         target: bool = False,
         duplicate: bool = False,
         new_links: tuple[Ranked, ...] = (),
+        led_to: str = "",
     ) -> Outcome:
         """Say what the fetch turned out to be, for the strategy."""
         return Outcome(
@@ -119,7 +120,15 @@ class Attempt:
             group=self.lease.entry.group,
             duplicate=duplicate,
             new_links=new_links,
+            family=self.memo.family,
+            led_to=led_to or self._place(kind),
         )
+
+    def _place(self, kind: Kind | None) -> str:
+        """What other links may lead to as well: the target of a redirect, else a page's content."""
+        if self.memo.redirects:
+            return self.url
+        return self.digest if kind is Kind.HTML else ""
 
 
 def _validator(response: Response, name: bytes) -> str:

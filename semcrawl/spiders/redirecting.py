@@ -68,7 +68,7 @@ class RedirectingSpider(RetryingSpider):
         await self.session.frontier.spared([attempt.lease])
         memo = replace(attempt.memo, redirects=(attempt.url,), foreseen=True)
         if not await self.session.intake.follow_redirect(attempt.lease, target, memo):
-            outcome = replace(attempt.outcome(None, duplicate=True), status=_MOVED)
+            outcome = replace(attempt.outcome(None, duplicate=True, led_to=target), status=_MOVED)
             self.session.learn(outcome, self.queue)
         return []
 
@@ -145,5 +145,8 @@ class RedirectingSpider(RetryingSpider):
             )
             if await self.session.intake.follow_redirect(attempt.lease, target, memo):
                 return [record]
-        self.session.learn(attempt.outcome(None, response, duplicate=not problem), self.queue)
+        outcome = attempt.outcome(
+            None, response, duplicate=not problem, led_to="" if problem else record.final_url
+        )
+        self.session.learn(outcome, self.queue)
         return [record]

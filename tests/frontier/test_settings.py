@@ -34,6 +34,7 @@ def test_the_settings_default_to_what_the_frontier_defaults_to() -> None:
         ("SEMCRAWL_PENALTY_TIME", "7.5", "penalty_time", 7.5),
         ("SEMCRAWL_DYNAMIC_DEPTH", "7", "dynamic_depth", 7),
         ("SEMCRAWL_MAX_WAITING", "7", "max_waiting", 7),
+        ("SEMCRAWL_FAMILY_TRIES", "7", "family_tries", 7),
         ("SEMCRAWL_SEEN_EXACT", "7", "exact_limit", 7),
         ("SEMCRAWL_SEEN_CAPACITY", "7", "seen_capacity", 7),
         ("SEMCRAWL_SEEN_ERROR", "1e-3", "seen_error", 0.001),

@@ -17,6 +17,7 @@ from harvest.runs import harvest, pages, start_harvest
 from semcrawl import harvestreport
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.frontier.leftout import LeftOutLinks, Reason
+from semcrawl.frontier.withheld import Withheld
 from semcrawl.harvestreport import RunFigures, show_summary, write_summary
 from semcrawl.hosts import netloc_of
 from semcrawl.items import FetchOutcome, FetchRecord
@@ -124,6 +125,23 @@ def test_the_summary_ends_with_what_was_not_harvested_and_why(shown: io.StringIO
         "  2 failed, retries included: a.example:8080 2",
         "To try failed links again: semcrawl frontier out --requeue, and go on.",
     ]
+
+
+def test_families_of_links_that_gave_nothing_are_told_of(shown: io.StringIO) -> None:
+    found = [
+        Withheld(f"http://a.example/dump{n}.nt.gz", "http://a.example/id/0", 470 - n, 30)
+        for n in range(5)
+    ]
+    show_summary(Summary(requests=3), Path("out"), 0, RunFigures(withheld=found))
+    ending = shown.getvalue().partition("Links not harvested:\n")[2].splitlines()
+    assert ending[:2] == [
+        "  470 of http://a.example/dump0.nt.gz like http://a.example/id/0, as 0 of 30",
+        "    that were asked for gave anything",
+    ]
+    assert "  933 more of 2 such families" in ending
+    assert "SEMCRAWL_FAMILY_TRIES=0" in ending[-1]
+    parts = RunFigures(withheld=found).not_harvested(Summary()).as_dict()["withheld"]
+    assert (parts["links"], len(parts["families"])) == (5 * 470 - 10, 5)
 
 
 def test_a_harvest_that_missed_nothing_does_not_speak_of_it(shown: io.StringIO) -> None:

@@ -5,7 +5,8 @@
 -- Returns {id, queue, host, group, key, member, 1 if its host is held} for each; of a take that is
 -- told {id of the event ('' if nothing was taken), these}. Leases nothing and returns false when
 -- there are events after the last that was read.
--- needs: leases
+-- A link that is withheld (see _families.lua) is passed over, up to 1000 of them in one call.
+-- needs: leases, families
 local limit, lease_time, worker, queues, over = ARGS[1], ARGS[2], ARGS[3], ARGS[4], ARGS[5]
 local incarnation, events_kept, read = ARGS[6], ARGS[7], ARGS[8]
 release_all(over)
@@ -14,24 +15,31 @@ if read then
   if #call('XRANGE', ROOT .. 'events', start, '+', 'COUNT', '1') > 0 then return answer(false) end
 end
 tick()
-local taken = {}
-while #taken < limit do
+local taken, passed = {}, 0
+while #taken < limit and passed < 1000 do
   local queue, host, group = best(queues)
   if not queue then break end
   local first, following = pop_first(queue, host, group)
   local link_key, member = unsortable(first), member_of(first)
-  local id = queue .. ':' .. call('HINCRBY', META, 'takes', '1')
-  call('HSET', LEASE, id, cmsgpack.pack({queue, host, group, link_key, member, worker}))
-  call('ZADD', ROOT .. 'leases:' .. queue, num(NOW + lease_time), id)
   count(queue, member_label(member), -1)
   count_host(queue, host, -1)
-  local delay = pace(host)
-  call('HSET', busy_key(host), id, delay > 0 and '0' or '1')
-  if delay > 0 then cool(host, NOW + lease_time) end
-  move_turn(host)
-  file_wait(queue, host, group, following)
-  if not available(host) then file_availability(host) end
-  taken[#taken + 1] = {id, queue, host, group, num(link_key), member, delay > 0 and 1 or 0}
+  local family = TRIES > 0 and family_of(member)
+  if family and is_withheld(family) then
+    withhold(family, queue, host, group, link_key, member)
+    file_wait(queue, host, group, following)
+    passed = passed + 1
+  else
+    local id = queue .. ':' .. call('HINCRBY', META, 'takes', '1')
+    call('HSET', LEASE, id, cmsgpack.pack({queue, host, group, link_key, member, worker}))
+    call('ZADD', ROOT .. 'leases:' .. queue, num(NOW + lease_time), id)
+    local delay = pace(host)
+    call('HSET', busy_key(host), id, delay > 0 and '0' or '1')
+    if delay > 0 then cool(host, NOW + lease_time) end
+    move_turn(host)
+    file_wait(queue, host, group, following)
+    if not available(host) then file_availability(host) end
+    taken[#taken + 1] = {id, queue, host, group, num(link_key), member, delay > 0 and 1 or 0}
+  end
 end
 if not incarnation then return answer(taken) end
 local event = ''

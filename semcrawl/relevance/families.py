@@ -1,0 +1,140 @@
+"""Links of one RDF document that look alike, and whether any of them led anywhere.
+
+A dump names thousands of things by IRIs, and often not one of them can be fetched. What it cannot
+tell by itself, some answers do: links are put into *families*, those of one document whose
+addresses have one pattern, and when the first few of a family brought nothing, the others are
+withheld. This stands in front of all strategies: these see the links that are asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64encode
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import blake2b
+from http import HTTPStatus
+from urllib.parse import parse_qsl, urlsplit
+
+from semcrawl.relevance.contract import Outcome
+from semcrawl.urls import extension_of
+from semcrawl.vocabulary import Kind
+
+#: bytes that a family's name stands for: at 10⁵ families, the chance that two share one is 2·10⁻⁵
+_NAME_BYTES = 6
+#: so many times as many links of different patterns are needed for a family of their own
+_MIXED = 3
+#: a part of a path that names one thing and nothing else (digits folded): a hash, a UUID
+_OPAQUE = re.compile(r"(?=[a-f]*0)[a-f0-]{6,}|(?=.*0.*0)[a-z0]{16,}", re.IGNORECASE)
+_DIGITS = re.compile(r"\d+")
+#: statuses that say nothing of an address, but of the moment
+_PASSING = frozenset(
+    {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Links of a document that look alike."""
+
+    #: URL of the document
+    document: str
+    #: what their addresses have in common: ``http://a.example/catch/0``, digits folded to 0
+    pattern: str
+
+    @property
+    def name(self) -> str:
+        """A name of eight characters: 48 bits."""
+        text = f"{self.document} {self.pattern}".encode("utf-8", "surrogatepass")
+        return urlsafe_b64encode(blake2b(text, digest_size=_NAME_BYTES).digest()).decode()
+
+
+class Verdict(StrEnum):
+    """What an answer says of the family of its link."""
+
+    USEFUL = "useful"  #: RDF, a page, another target: its links can be fetched
+    BARREN = "barren"  #: it led nowhere
+    UNKNOWN = "unknown"  #: it says nothing: the failure may pass, or nothing was sent
+
+
+def families(document: str, urls: Iterable[str], tries: int) -> dict[str, Family]:
+    """Return the families of a document's links, by URL; links that are in none are left out.
+
+    A family has more than ``tries`` links, or it would not pay to withhold any. Links of patterns
+    with fewer make up families by folder, and else by host, if there are three times as many.
+    """
+    result: dict[str, Family] = {}
+    left = list(urls)
+    for level, least in ((_pattern, tries), (_folder, _MIXED * tries), (_host, _MIXED * tries)):
+        alike: defaultdict[str, list[str]] = defaultdict(list)
+        for url in left:
+            alike[level(url)].append(url)
+        left = []
+        for pattern, members in alike.items():
+            if len(members) > least:
+                result.update(dict.fromkeys(members, Family(document, pattern)))
+            else:
+                left += members
+    return result
+
+
+def verdict(outcome: Outcome) -> Verdict:
+    """Return what an outcome says of its link's family."""
+    if outcome.target or outcome.kind is Kind.RDF or outcome.new_links:
+        return Verdict.USEFUL
+    if outcome.kind is Kind.HTML:
+        # the same page under another address: what many servers say instead of 404
+        return Verdict.BARREN if outcome.duplicate else Verdict.USEFUL
+    status = outcome.status
+    if status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _PASSING:
+        return Verdict.UNKNOWN
+    # a redirect to what is known: who keeps count sees whether others led there, too
+    return Verdict.UNKNOWN if outcome.duplicate else Verdict.BARREN
+
+
+def _pattern(url: str) -> str:
+    """Fold what tells one thing from another: digits, identifiers, and names without digits."""
+    folder, name, query = _parts(url)
+    slash = "/" if name.endswith("/") else ""
+    name = name.rstrip("/")
+    extension = extension_of(name)
+    stem = name[: len(name) - len(extension) - 1] if extension else name
+    if any(c.isdigit() for c in stem):
+        stem = _folded(stem)
+    elif stem and not query:  # (with one, the name is that of a program)
+        stem = "*"
+    return f"{folder}{stem}{'.' if extension else ''}{extension}{slash}{query}"
+
+
+def _folder(url: str) -> str:
+    return _parts(url)[0] + "…"
+
+
+def _host(url: str) -> str:
+    return url.partition("://")[0] + "://" + url.split("/", 3)[2] + "/…"
+
+
+def _parts(url: str) -> tuple[str, str, str]:
+    """Return scheme, host and folder with digits folded, the name, and the query's variables."""
+    parts = urlsplit(url)
+    path = parts.path or "/"
+    folder, _, name = path[:-1].rpartition("/") if path.endswith("/") else path.rpartition("/")
+    if path.endswith("/"):
+        name += path[-1] if len(path) > 1 else ""
+    folded = "/".join(_folded(part) for part in folder.split("/"))
+    variables = sorted({name for name, _ in parse_qsl(parts.query, keep_blank_values=True)})
+    query = "?" + "&".join(f"{variable}=" for variable in variables) if parts.query else ""
+    return f"{parts.scheme}://{parts.netloc}{folded}/", name, query
+
+
+def _folded(part: str) -> str:
+    """Turn runs of digits into 0, and identifiers into #."""
+    folded = _DIGITS.sub("0", part)
+    return "#" if _OPAQUE.fullmatch(folded) else folded
+
+
+def by_name(found: Mapping[str, Family]) -> dict[str, Family]:
+    """Return families by their names, each once."""
+    return {family.name: family for family in set(found.values())}
