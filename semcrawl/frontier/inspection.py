@@ -159,13 +159,15 @@ class FrontierInspector:
                 queue, *fields = self._unpack(key, record, 5)
                 yield self._link(text(queue), fields)
 
-    async def families(self) -> AsyncIterator[tuple[str, dict[str, str]]]:
-        """Families of links by name, and the fields that are kept of each."""
+    async def families(self) -> list[tuple[str, dict[str, str]]]:
+        """Families of links by name, in order, and the fields that are kept of each."""
         start = self._keys["family:"]
         pattern = re.sub(r"([\[\]*?\\])", r"\\\1", start) + "*"
+        found = {}
         async for key in self._redis.scan_iter(pattern, count=_PAGE):
-            fields = await self._redis.hgetall(key)
-            yield text(key).removeprefix(start), {text(n): text(v) for n, v in fields.items()}
+            fields = sorted((await self._redis.hgetall(key)).items())
+            found[text(key).removeprefix(start)] = {text(n): text(v) for n, v in fields}
+        return sorted(found.items())
 
     async def seen(self) -> AsyncIterator[list[bytes]]:
         """Digests of all URLs ever put in, in sorted portions."""

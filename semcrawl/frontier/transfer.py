@@ -46,7 +46,7 @@ async def _exported(frontier: RedisFrontier) -> AsyncIterator[str]:
         yield _line("pace", host=host, delay=delay, concurrency=concurrency)
     for host, found in (await inspector.yields()).items():
         yield _line("yield", host=host, **asdict(found))
-    async for name, fields in inspector.families():
+    for name, fields in await inspector.families():
         yield _line("family", name=name, fields=fields)
     async for link in inspector.waiting():
         yield _link_line("waiting", link)
