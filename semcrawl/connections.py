@@ -29,12 +29,14 @@ from scrapy.utils.ssl import _make_ssl_context
 from semcrawl.heads import head_end, is_interim, may_be_http, mended
 from semcrawl.middlewares.addresses import AddressRules
 from semcrawl.middlewares.resolver import PublicResolver
-from semcrawl.spiders.failures import HeadersTooLargeError
+from semcrawl.spiders.failures import HeadersTooLargeError, NameMissingError, ProxyAwayError
 
 #: old servers that know no safe renegotiation are spoken to (``SSL_OP_LEGACY_SERVER_CONNECT``)
 _LEGACY_SERVERS = 0x4
 #: seconds for which the addresses of a name hold
 _NAME_LIFETIME = 600
+#: what the system says of names that do not exist, or have no address
+_NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 _OF_ERRNO: dict[int | None, type[Exception]] = {
     errno.ETIMEDOUT: DownloadTimeoutError,
     errno.ECONNREFUSED: DownloadConnectionRefusedError,
@@ -148,7 +150,11 @@ def scrapys_exceptions(request: Request, seconds: float) -> Iterator[None]:
         raise UnsupportedURLSchemeError(str(error)) from error
     except aiohttp.ClientConnectorDNSError as error:
         why = f"DNS lookup failed: {error.host}: {error.os_error.strerror}"
-        raise CannotResolveHostError(why) from error
+        missing = error.os_error.errno in _NO_SUCH_NAME
+        raise (NameMissingError if missing else CannotResolveHostError)(why) from error
+    except aiohttp.ClientProxyConnectionError as error:
+        why = f"cannot connect to the proxy {error.host}:{error.port}: {_reason(error.os_error)}"
+        raise ProxyAwayError(why) from error
     except aiohttp.ClientHttpProxyError as error:
         raise DownloadFailedError(f"the proxy refuses: {error.status} {error.message}") from error
     except aiohttp.ClientResponseError as error:

@@ -24,6 +24,7 @@ _PIPED = 1000
 _TOLD = frozenset(
     {
         "semcrawl.frontier.server",
+        "semcrawl.frontier.hosthealth",
         "semcrawl.pipelines.metadata",
         "scrapy.middleware",
         "scrapy.addons",

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 from sqlalchemy import func, make_url, select
 
+from semcrawl.frontier.givenup import GivenUp, given_up_lines
 from semcrawl.frontier.leftout import LeftOutLinks
 from semcrawl.frontier.withheld import Withheld
 from semcrawl.hosts import netloc_of
@@ -51,6 +52,8 @@ class RunFigures:
     withheld: Sequence[Withheld] = ()
     #: URLs of the files that are kept for their media types, with hashes of their contents
     files: Mapping[str, str] = field(default_factory=dict)
+    #: hosts whose links were set aside in this run
+    given_up: Sequence[GivenUp] = ()
     #: there were records when the run began
     resumed: bool = False
     #: where the records are; empty: in the job folder
@@ -93,6 +96,8 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
     if run.expected_left is not None:
         data["expected_left"] = round(run.expected_left, 1)
     data["not_harvested"] = run.not_harvested(summary).as_dict()
+    if run.given_up:
+        data["hosts_given_up"] = [host.as_dict() for host in run.given_up]
     with whole_file(folder / _NAME) as file:
         file.write((json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
     return summary
@@ -172,6 +177,8 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
     records = run.records or str(folder / CRAWL_DB)
     say(f"Quads: {folder / 'quads.nq'}   Records: {records}")
     for line in run.not_harvested(summary).lines(console.width):
+        say(line)
+    for line in given_up_lines(run.given_up):
         say(line)
     if summary.missed.get(FAILED):
         say(f"To try failed links again: semcrawl frontier {folder} --requeue, and go on.")

@@ -37,7 +37,7 @@ class FetchOutcome(StrEnum):
     NETWORK_ERROR = "network-error"  #: no DNS answer, refused, reset, broken response
     TIMEOUT = "timeout"  #: no answer in DOWNLOAD_TIMEOUT
     ADDRESS_REFUSED = "address-refused"  #: a private address, not asked for
-    HOST_DOWN = "host-down"  #: the host rests after network errors; nothing was sent
+    HOST_DOWN = "host-down"  #: the host was down for long; nothing was sent
     IGNORED = "ignored"  #: another middleware of the project raised IgnoreRequest
     PARSE_ERROR = "parse-error"  #: claimed to be RDF, and not one statement could be read
     INTERRUPTED = "interrupted"  #: the crawl could not go on before it was read

@@ -120,10 +120,21 @@ SEMCRAWL_ROBOTS_RETRY = 30.0
 #: rest at most.
 SEMCRAWL_MAX_RETRY_AFTER = 120.0
 #: Network errors or refusals (429) in a row, without another answer in between, after which a host
-#: rests: its links fail at once as `host-down`. 0 = never.
+#: is down: it rests and its links wait, while one request after each rest asks whether it is back.
+#: As many of several hosts with no answer from any: our own network is away, and the crawl pauses.
+#: 0 = never.
 SEMCRAWL_HOST_FAILURES = 4
-#: Seconds of that rest.
-SEMCRAWL_HOST_REST = 600.0
+#: Answers 403 in a row after which a host that gave good ones before is asked again for one of
+#: these; if that is refused as well, the host has blocked us, and rests. 0 = never.
+SEMCRAWL_HOST_FORBIDDEN = 6
+#: Seconds of the first rest. Each further one in a row is longer by as much, and each answer makes
+#: the next one shorter by as much.
+SEMCRAWL_HOST_REST = 2.0
+#: Seconds for which a host is waited for that answered before, and our own network; then the host's
+#: links are set aside as `host-down` (`semcrawl frontier DIR --requeue` brings them back).
+SEMCRAWL_HOST_PATIENCE = 600.0
+#: The same for a host that never answered. (One whose name does not exist is not waited for.)
+SEMCRAWL_UNTRIED_HOST_PATIENCE = 60.0
 #: What politeness counts by: `host`, or `domain` (pay-level domain; the longest delay that one of
 #: its hosts asks for holds, and `SEMCRAWL_CRAWL_DELAY` at least).
 SEMCRAWL_PACE_BY = "host"

@@ -225,6 +225,7 @@ class Command(OneLineErrors):
             dropped=outlook.dropped,
             withheld=outlook.withheld,
             files=kept_files(folder),
+            given_up=session.health.given_up,
             resumed=known > 0,
             records=shown_database(database, folder),
         )

@@ -52,6 +52,8 @@ class Lease:
     tries: int = 0
     #: whether its host is held until :meth:`Frontier.started` (or the end of the download)
     held: bool = False
+    #: whether it is to find out if its host, which was down, answers again
+    probe: bool = False
     #: names the attempt (64 bits): one that is made again, as the worker that made it was killed
     #: before it was acknowledged, has the name of the first
     attempt: int = 0

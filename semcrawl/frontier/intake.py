@@ -56,7 +56,7 @@ class Intake:
         self.left_out = LeftOut(options.max_left_out)
         #: links that look alike, of which perhaps none leads anywhere
         self.families = FamilyBook(frontier, frontier.options.family_tries)
-        self._wake = wake
+        self.wake = wake
         self._adds = JoinedAdds(frontier)
         #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
         self._known: set[int] = set()
@@ -152,7 +152,7 @@ class Intake:
             ]
             await self.learning.apply_values()
             new += sum(await self.frontier.add(entries))
-            self._wake()
+            self.wake()
         return new
 
     def _seed(self, url: str, memo: LinkMemo, queue: str) -> Entry:
@@ -206,7 +206,7 @@ class Intake:
         new = 0
         for start in range(0, len(entries), _REVISIT_BATCH):
             new += sum(await self.frontier.add_again(entries[start : start + _REVISIT_BATCH]))
-        self._wake()
+        self.wake()
         return new
 
     async def follow_redirect(self, lease: Lease, target: str, memo: LinkMemo) -> bool:
@@ -255,6 +255,12 @@ class Intake:
             for entry, is_new in zip(entries, new, strict=True)
             if is_new or not refusing
         )
+
+
+def check_link(url: str, host: str, queue: str) -> Entry:
+    """Return what was had before as a link that is asked for before all others of its host."""
+    memo = LinkMemo(check=True)
+    return Entry(url, host, queue, _SEEDS, FRONT, memo.pack(), str(memo.label))
 
 
 def _evidence(page: Page, link: Link) -> int:

@@ -27,7 +27,11 @@ class Keys:
     lease      hash   lease id → msgpack of queue, host, group, key, member, worker
     turns      hash   host → virtual time of its next turn (with fairness)
     yield      hash   host → ``fetches targets barren``, barren ones being those in a row
-    rest       hash   host → server time in µs until which it rests for being barren
+    rest       hash   host → server time in µs until which it rests (barren, down, or asked to)
+    down       hash   host → ``since till rest why`` (times in µs), for hosts that do not answer
+                      or block us: asked by one link at a time after each rest
+    rests      hash   host → how long its last rest was (µs), shrinking as it answers
+    good       hash   host → an address that it gave
     state      hash   name → blob; ``NAME:event`` → last event read before
     lefthosts  hash   reason and host → links left out
     withholding set   names of families of which links are withheld

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 
 from semcrawl.frontier.contract import Frontier, Lease
@@ -19,6 +20,8 @@ class LeaseBook:
         #: with the time since when (``time.monotonic``)
         self._in_flight: dict[str, tuple[Lease, float]] = {}
         self._held: dict[str, Lease] = {}
+        #: probes in flight, by host
+        self.probes: Counter[str] = Counter()
         self._sent: set[str] = set()
         self._ended: list[Lease] = []
         self._failed: list[Lease] = []
@@ -61,6 +64,8 @@ class LeaseBook:
         """Note that a link goes to its spider."""
         self._in_flight[lease.id] = (lease, time.monotonic())
         self._held[lease.id] = lease
+        if lease.probe:
+            self.probes[lease.entry.host] += 1
 
     def send(self, lease: Lease) -> None:
         """Note that its request leaves."""
@@ -72,7 +77,9 @@ class LeaseBook:
 
     def land(self, lease: Lease) -> None:
         """Note that it is read and learned from."""
-        self._in_flight.pop(lease.id, None)
+        landed = self._in_flight.pop(lease.id, None)
+        if landed is not None and lease.probe:
+            self.probes -= Counter((lease.entry.host,))
         self._sent.discard(lease.id)
 
     def drop(self, lease: Lease) -> None:

@@ -13,6 +13,7 @@ from scrapy.settings import BaseSettings
 
 from semcrawl.errors import FrontierUnavailable, UsageError
 from semcrawl.frontier.embedded import EmbeddedRedis
+from semcrawl.frontier.health import HealthOptions
 from semcrawl.frontier.keys import Keys
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis_frontier import RedisFrontier
@@ -78,6 +79,13 @@ def session_options(settings: BaseSettings) -> SessionOptions:
         tell_yield=settings.get("SEMCRAWL_FAIRNESS") == "yield"
         or number(settings, "SEMCRAWL_PENALTY_AFTER", 0) > 0,
         spiders=2 if settings.getbool("SEMCRAWL_HARVEST") else 1,
+        health=HealthOptions(
+            failures=int(number(settings, "SEMCRAWL_HOST_FAILURES", 4)),
+            forbidden=int(number(settings, "SEMCRAWL_HOST_FORBIDDEN", 6)),
+            rest=number(settings, "SEMCRAWL_HOST_REST", 2.0),
+            patience=number(settings, "SEMCRAWL_HOST_PATIENCE", 600.0),
+            untried_patience=number(settings, "SEMCRAWL_UNTRIED_HOST_PATIENCE", 60.0),
+        ),
     )
 
 

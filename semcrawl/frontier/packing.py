@@ -158,7 +158,7 @@ def unpack_lease(fields: Sequence[Any], root: str, created: str) -> Lease:
 
     ``root`` of the keys and the time when they were ``created`` name the crawl.
     """
-    lease_id, queue, host, group, key, member, held = fields
+    lease_id, queue, host, group, key, member, flags = fields
     link = unpack_member(root, text(queue), text(host), text(group), float(key), member)
     name = text(lease_id)
     number = name.rpartition(":")[2] if link.lost is None else link.lost
@@ -169,7 +169,8 @@ def unpack_lease(fields: Sequence[Any], root: str, created: str) -> Lease:
         name,
         link.entry,
         link.tries,
-        bool(held),
+        bool(flags & 1),
+        probe=bool(flags & 2),
         attempt=int.from_bytes(made.digest(), "big", signed=True),
         repeated=link.lost is not None,
     )

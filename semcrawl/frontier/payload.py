@@ -32,6 +32,8 @@ class LinkMemo:
     foreseen: bool = False
     #: name of its family (:mod:`semcrawl.relevance.families`); empty if it is in none
     family: str = ""
+    #: was had before, and shows whether its host is there
+    check: bool = False
 
     def pack(self) -> dict[str, Any]:
         """Return the entry's payload; what has its usual value is left out."""
@@ -54,6 +56,8 @@ class LinkMemo:
             packed["i"] = self.index
         if self.foreseen:
             packed["f"] = True
+        if self.check:
+            packed["c"] = True
         if self.family:
             if self.redirects or self.retries:  # once asked for, it is not withheld
                 packed = {"s": self.family, **packed}
@@ -79,4 +83,5 @@ class LinkMemo:
             index=str(packed.get("i", "")),
             foreseen=bool(packed.get("f", False)),
             family=str(packed.get("s", "")),
+            check=bool(packed.get("c", False)),
         )

@@ -16,6 +16,7 @@ from semcrawl.frontier.contract import Counts, Entry, Lease
 from semcrawl.frontier.keys import FORMAT_VERSION, Keys
 from semcrawl.frontier.moving import MovableFrontier
 from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.outages import Outages
 from semcrawl.frontier.packing import check, digest, pack_blob, text, unpack_lease
 from semcrawl.frontier.server import Server
 from semcrawl.frontier.sharedstate import EVENTS_KEPT
@@ -73,6 +74,8 @@ class RedisFrontier(MovableFrontier):
             revive=revive,
         )
         super().__init__(connection, keys)
+        #: hosts that are down
+        self.outages = Outages(connection, keys.root, self.options.max_failed)
 
     async def open(self, *, make: bool = True) -> None:
         """Connect, check the keys' version stamp, take back this worker's former leases.

@@ -19,6 +19,7 @@ from semcrawl.frontier.contexts import ContextCache
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.ending import Ending
 from semcrawl.frontier.gathering import let_others_work
+from semcrawl.frontier.hosthealth import HostHealth
 from semcrawl.frontier.intake import Intake
 from semcrawl.frontier.leasebook import LeaseBook
 from semcrawl.frontier.listening import Listener
@@ -62,6 +63,8 @@ class CrawlSession:
         self.finished = asyncio.Event()
         self._ports = Ports()
         self._leases = LeaseBook()
+        #: which hosts are down
+        self.health = HostHealth(self.intake, options.health, self._leases.probes, self.fail)
         self._learning = self.intake.learning
         self._taker = Taker(
             *(frontier, strategy, options, self._learning, self._leases),
@@ -308,6 +311,8 @@ class CrawlSession:
         """Return how many more links may be taken in this run."""
         if self._draining:
             return 0
+        if (room := self.health.room(self._leases.flying)) is not None:
+            return room
         if self.options.budget is None:
             return self.options.leases
         return self.options.budget - self.requests - self._leases.unsent

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from semcrawl.frontier.health import HealthOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +41,5 @@ class SessionOptions:
     tell_yield: bool = False
     #: spiders of this process that belong to the crawl; it is not over before all have come
     spiders: int = 1
+    #: when a host counts as down, and how long it is waited for
+    health: HealthOptions = field(default_factory=HealthOptions)

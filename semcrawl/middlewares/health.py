@@ -1,106 +1,94 @@
-"""Hosts that are gone get a rest."""
+"""Hosts that are down get a rest."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from http import HTTPStatus
-from math import inf
-from typing import Self
-from urllib.parse import urlsplit
+from math import isinf
+from typing import Any, Self
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, ResponseDataLossError
 from scrapy.http import Request, Response
 
-from semcrawl.spiders.failures import HeadersTooLargeError, HostDown
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.hosthealth import HostHealth
+from semcrawl.frontier.packing import Waiting
+from semcrawl.frontier.scheduler import LEASE
+from semcrawl.spiders.attempt import ROBOTS
+from semcrawl.spiders.failures import (
+    HeadersTooLargeError,
+    HostDown,
+    NameMissingError,
+    Postponed,
+    ProxyAwayError,
+)
 
 #: what fails though the host answers: too large, or broken off
 _ANSWERED = (DownloadCancelledError, ResponseDataLossError, HeadersTooLargeError)
-
-#: seconds within which several refusals count as one
-_TOGETHER = 1.0
-
-
-@dataclass(slots=True)
-class _Health:
-    """What is known of a host: failures since its last answer, and until when it rests."""
-
-    failures: int = 0
-    #: when it last refused an answer
-    refused: float = -inf
-    rests_until: float = 0.0
+#: what such a failure counts as
+_OK = 299
 
 
 class HostHealthMiddleware:
-    """Downloader middleware: a host that does not answer rests (sources.md I, "rest time").
+    """Downloader middleware: tells the session's :class:`HostHealth` how requests end.
 
-    After ``SEMCRAWL_HOST_FAILURES`` network errors in a row, requests to its scheme, host and port
-    fail at once, without being sent, for ``SEMCRAWL_HOST_REST`` seconds; then one more error is
-    enough for the next rest. It stands next to the downloader, so that every request counts,
-    those for robots.txt and retries included. Stat: ``semcrawl/hosts_down``.
+    It stands next to the downloader, so that every request counts, those for robots.txt and retries
+    included. What is no link's is not sent to a host that rests. Stat: ``semcrawl/hosts_down``.
     """
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        failures: int,
-        rest: float,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self._limit = failures
-        self._rest = rest
-        self._clock = clock
-        self._hosts: dict[str, _Health] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make the middleware from the settings."""
-        settings = crawler.settings
-        return cls(
-            crawler,
-            settings.getint("SEMCRAWL_HOST_FAILURES"),
-            settings.getfloat("SEMCRAWL_HOST_REST"),
-        )
+        """Make the middleware."""
+        return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Refuse the request of a host that rests."""
-        health = self._hosts.get(_server(request))
-        if health is not None and self._clock() < health.rests_until:
-            raise HostDown(f"no answer to {health.failures} requests in a row, or a refusal")
+        """Hold back what cannot be asked for now."""
+        if (health := self._health) is None or ROBOTS in request.meta:
+            return
+        if LEASE not in request.meta:
+            if health.rests(request.url):
+                raise HostDown("the host does not answer, or refuses to")
+        elif wait := health.wait(request.url):
+            if isinf(wait):
+                raise HostDown("the server did not answer for long")
+            raise Postponed("the server rests", wait)
 
-    def process_response(self, request: Request, response: Response) -> Response:
-        """Take the host for well, unless it refuses to be asked."""
-        if response.status != HTTPStatus.TOO_MANY_REQUESTS:
-            self._hosts.pop(_server(request), None)
-        elif self._limit:
-            health = self._hosts.setdefault(_server(request), _Health())
-            now = self._clock()
-            # what was in flight together is refused together
-            if now - health.refused >= _TOGETHER:
-                self._fail(health)
-            health.refused = now
+    async def process_response(self, request: Request, response: Response) -> Response:
+        """Tell of an answer."""
+        if (health := self._health) is not None:
+            lease: Lease | None = request.meta.get(LEASE)
+            self._set_aside(await health.answered(request.url, response.status, lease))
         return response
 
-    def process_exception(self, request: Request, exception: Exception) -> None:
-        """Count a network error."""
+    async def process_exception(self, request: Request, exception: Exception) -> None:
+        """Tell that no answer came."""
+        health = self._health
+        if health is None or isinstance(exception, IgnoreRequest):
+            return
+        lease: Lease | None = request.meta.get(LEASE)
         if isinstance(exception, _ANSWERED):
-            self._hosts.pop(_server(request), None)
-        elif self._limit and not isinstance(exception, IgnoreRequest):
-            self._fail(self._hosts.setdefault(_server(request), _Health()))
+            self._set_aside(await health.answered(request.url, _OK, lease))
+            return
+        spider: Any = self.crawler.spider
+        aside = await health.failed(
+            request.url,
+            spider.queue,
+            ours=isinstance(exception, ProxyAwayError),
+            missing=isinstance(exception, NameMissingError),
+        )
+        self._set_aside(aside)
+        if (down := health.newly_down()) and self.crawler.stats is not None:
+            self.crawler.stats.inc_value("semcrawl/hosts_down", down)
 
-    def _fail(self, health: _Health) -> None:
-        """Count a failure; a host with too many of them rests."""
-        health.failures += 1
-        if health.failures >= self._limit:
-            if health.rests_until == 0.0 and self.crawler.stats is not None:
-                self.crawler.stats.inc_value("semcrawl/hosts_down")
-            health.rests_until = self._clock() + self._rest
+    @property
+    def _health(self) -> HostHealth | None:
+        session = getattr(self.crawler.spider, "session", None)
+        return session.health if session is not None else None
 
-
-def _server(request: Request) -> str:
-    """Return scheme, host and port."""
-    parts = urlsplit(request.url)
-    return f"{parts.scheme}://{parts.netloc}"
+    def _set_aside(self, links: list[Waiting]) -> None:
+        """Record links that were set aside."""
+        if links:
+            spider: Any = self.crawler.spider
+            spider.set_aside(links)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError, IgnoreRequest
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+)
 from twisted.python.failure import Failure
 
 from semcrawl.items import FetchOutcome
@@ -25,6 +31,11 @@ class HostDown(IgnoreRequest):
 class Postponed(IgnoreRequest):
     """The link waits a little longer, or is another worker's by now; this was no attempt."""
 
+    def __init__(self, message: str, delay: float = 0.0) -> None:
+        """Say why, and for how many seconds more it waits."""
+        super().__init__(message)
+        self.delay = delay
+
 
 class Foreseen(IgnoreRequest):
     """The link's redirect is foreseen: its target is asked for at once; this was no attempt."""
@@ -46,6 +57,14 @@ class RobotsUnavailable(IgnoreRequest):
 
 class RobotsUnreachable(IgnoreRequest):
     """A robots.txt could not be asked for; the cause says why."""
+
+
+class ProxyAwayError(DownloadFailedError):
+    """The proxy that requests go through does not answer: our own network is to blame."""
+
+
+class NameMissingError(CannotResolveHostError):
+    """There is no such name."""
 
 
 class HeadersTooLargeError(Exception):

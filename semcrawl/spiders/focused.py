@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Sequence
+from http import HTTPStatus
 from typing import Any, Self
 
 from scrapy import signals
@@ -18,6 +19,8 @@ from semcrawl.components import install
 from semcrawl.errors import FrontierError, UsageError
 from semcrawl.frontier.acknowledgement import Acknowledgement
 from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.hosthealth import Fate
+from semcrawl.frontier.packing import Waiting
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.frontier.session import CrawlSession
@@ -191,6 +194,13 @@ class FocusedSpider(RedirectingSpider):
         if not 200 <= status < 300:
             record = attempt.record(FetchOutcome.HTTP_ERROR, response)
             record.errors = f"HTTP status {status}"
+            if status == HTTPStatus.FORBIDDEN:
+                fate = self.session.health.fate_of_forbidden(attempt.lease)
+                if fate is Fate.SPARED:
+                    await self.session.retry(attempt.lease, attempt.memo, 0.0)
+                if fate is not Fate.USUAL:
+                    attempt.failed = fate is Fate.OVER
+                    return [record]
             if status in self._retry_codes and await self._retried_later(attempt, response):
                 return [record]
             if await self._asked_by_name(attempt, status) or await self._asked_as_linked(attempt):
@@ -216,7 +226,7 @@ class FocusedSpider(RedirectingSpider):
 
     async def _read_failure(self, attempt: Attempt, failure: Failure) -> list[Any]:
         if isinstance(failure.value, Postponed):
-            await self.session.retry(attempt.lease, attempt.memo, 0.0)
+            await self.session.retry(attempt.lease, attempt.memo, failure.value.delay)
             return []
         if isinstance(failure.value, Foreseen):
             return await self._goes_ahead(attempt, failure.value.target)
@@ -225,15 +235,37 @@ class FocusedSpider(RedirectingSpider):
         outcome, message = outcome_of_failure(failure)
         record = attempt.record(outcome)
         record.errors = message
-        wait = 0.0
-        passing = outcome in (FetchOutcome.TIMEOUT, FetchOutcome.NETWORK_ERROR)
-        if isinstance(failure.value, RobotsUnavailable):
-            passing, wait = True, failure.value.until - time.time()
-        if passing and await self._retried(attempt, message, wait):
+        if outcome in (FetchOutcome.TIMEOUT, FetchOutcome.NETWORK_ERROR):
+            attempt.failed = not await self._tried_later(attempt, failure, message)
+        elif isinstance(failure.value, RobotsUnavailable):
+            wait = failure.value.until - time.time()
+            attempt.failed = not await self._retried(attempt, message, wait)
+        else:
+            attempt.failed = outcome is FetchOutcome.HOST_DOWN
+            self.session.learn(attempt.outcome(None), self.queue)
             return [record]
-        attempt.failed = passing or outcome is FetchOutcome.HOST_DOWN
-        self.session.learn(attempt.outcome(None), self.queue)
+        if attempt.failed:
+            self.session.learn(attempt.outcome(None), self.queue)
         return [record]
+
+    def set_aside(self, links: Sequence[Waiting]) -> None:
+        """Record links that are kept aside as their host was down for long."""
+        for link in links:
+            memo = LinkMemo.unpack(link.entry)
+            self.emit(
+                FetchRecord(
+                    link.entry.url,
+                    FetchOutcome.HOST_DOWN,
+                    link.entry.url,
+                    memo.parent,
+                    memo.depth,
+                    str(memo.label),
+                    memo.rules,
+                    errors=self.session.health.reason(link.entry.host),
+                    started_at=time.time(),
+                    revisit=memo.revisit,
+                )
+            )
 
     def is_duplicate(self, digest: str) -> bool:
         """Whether a body of this SHA-256 was read before in this run."""

@@ -12,8 +12,11 @@ from typing import Any, Self
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.http import Request, Response
+from twisted.python.failure import Failure
 
+from semcrawl.frontier.hosthealth import Fate
 from semcrawl.spiders.attempt import Attempt, header
+from semcrawl.spiders.failures import NameMissingError
 from semcrawl.spiders.linking import LinkingSpider
 
 #: seconds before the first retry; doubled for each further one
@@ -68,6 +71,30 @@ class RetryingSpider(LinkingSpider):
         if wait is not None and wait > self._longest_wait:
             return False
         return await self._retried(attempt, f"status {response.status}", wait or 0.0)
+
+    async def _tried_later(self, attempt: Attempt, failure: Failure, reason: str) -> bool:
+        """Give a link that got no answer back, if it may be tried again; whether nothing is lost.
+
+        Where its host, or our own network, is to blame for it, it may, however often it was.
+        """
+        health, lease = self.session.health, attempt.lease
+        causes = (failure.value, getattr(failure.value, "__cause__", None))
+        missing = any(isinstance(cause, NameMissingError) for cause in causes)
+        fate = health.fate(lease, missing=missing)
+        if fate is Fate.DONE:
+            return True
+        if fate is Fate.OVER:
+            return False
+        if forgiven := health.forgiven(attempt.url):
+            tries = max(0, attempt.memo.retries - forgiven)
+            attempt.memo = replace(attempt.memo, retries=tries)
+        if fate is Fate.USUAL:
+            if await self._retried(attempt, reason):
+                return True
+            if not await health.doubts(lease, attempt.memo.retries + 1):
+                return False
+        await self.session.retry(lease, attempt.memo, 0.0)
+        return True
 
     async def _retried(self, attempt: Attempt, reason: str, wait: float = 0.0) -> bool:
         """Give a link back for another try, if it may have one, after ``wait`` seconds or more."""

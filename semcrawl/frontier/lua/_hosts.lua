@@ -11,13 +11,26 @@ local function pace(host)
   return OPTIONS.delay, OPTIONS.concurrency
 end
 
+-- Hosts that do not answer, or block us, are asked by one link at a time, after a rest each.
+local DOWN, RESTS, GOOD = ROOT .. 'down', ROOT .. 'rests', ROOT .. 'good'
+local STOOD_STILL = 180000000  -- time without a probe that does not count as being down (µs)
+
+-- Since when a host is down, until when it rests, how long its rest is, and why; nil if it is not.
+local function down_record(host)
+  local record = call('HGET', DOWN, host)
+  if not record then return nil end
+  local since, till, rest, why = string.match(record, '^(%d+) (%d+) (%d+) (%S+)$')
+  if not since then corrupt(DOWN, 'no rest of ' .. host) end
+  return tonumber(since), tonumber(till), tonumber(rest), why
+end
+
 local function available(host)
   local till = call('ZSCORE', COOLING, host)
   if till and tonumber(till) > NOW then return false end
   local busy = call('HLEN', busy_key(host))
   if busy == 0 then return true end
   local _, concurrency = pace(host)
-  return busy < concurrency
+  return busy < concurrency and call('HEXISTS', DOWN, host) == 0
 end
 
 -- Fairness among hosts of equal value: start-time fair queueing. A host's turn is the virtual time

@@ -2,7 +2,8 @@
 -- ARGS: limit, lease time (microseconds), worker, queues, ids of leases whose downloads are over,
 -- and for a take that is told to all as an event: incarnation of the worker, number of events kept,
 -- last event it read (or false).
--- Returns {id, queue, host, group, key, member, 1 if its host is held} for each; of a take that is
+-- Returns {id, queue, host, group, key, member, sum of 1 if its host is held and 2 if the link is to
+-- find out whether its host answers again} for each; of a take that is
 -- told {id of the event ('' if nothing was taken), these}. Leases nothing and returns false when
 -- there are events after the last that was read.
 -- A link that is withheld (see _families.lua) is passed over, up to 1000 of them in one call.
@@ -38,7 +39,8 @@ while #taken < limit and passed < 1000 do
     move_turn(host)
     file_wait(queue, host, group, following)
     if not available(host) then file_availability(host) end
-    taken[#taken + 1] = {id, queue, host, group, num(link_key), member, delay > 0 and 1 or 0}
+    local flags = (delay > 0 and 1 or 0) + 2 * call('HEXISTS', DOWN, host)
+    taken[#taken + 1] = {id, queue, host, group, num(link_key), member, flags}
   end
 end
 if not incarnation then return answer(taken) end

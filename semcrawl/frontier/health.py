@@ -1,0 +1,119 @@
+"""What failures and answers say about the hosts that they come from, and about our own network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from http import HTTPStatus
+from math import inf
+
+#: seconds within which several refusals (429) of a host count as one
+_TOGETHER = 1.0
+#: known hosts that must fail, with no answer from anywhere in between, to blame our own network
+_FAILING_HOSTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class HealthOptions:
+    """When a host counts as down, and how long it is waited for."""
+
+    #: failures or refusals (429) in a row after which a host is down; 0 = never
+    failures: int = 4
+    #: answers 403 in a row after which a host that gave good ones may have blocked us; 0 = never
+    forbidden: int = 6
+    #: seconds of the first rest; each further one is longer by as much
+    rest: float = 2.0
+    #: seconds for which a host that answered before, and our own network, are waited for
+    patience: float = 600.0
+    #: seconds for which a host is waited for that never answered
+    untried_patience: float = 60.0
+
+
+class Sign(StrEnum):
+    """What an event says; the words are those by which the frontier knows why a host is down."""
+
+    #: nothing new
+    NOTHING = ""
+    #: the host does not answer
+    SILENT = "silent"
+    #: the host answers 429 to all that it is asked
+    REFUSING = "refusing"
+    #: the host answers 403 to all that it is asked
+    BLOCKING = "blocking"
+    #: one server of a host does not answer, and another one does (``http`` and ``https``, say)
+    SERVER = "server"
+    #: no host answers
+    NETWORK = "network"
+
+
+@dataclass(slots=True)
+class _Host:
+    """What is known of a host since its last answer."""
+
+    failures: int = 0
+    refused_at: float = -inf
+    forbidden: int = 0
+    #: 403 in a row that make it suspect: more of them when a suspicion was wrong
+    forbidden_limit: int = 0
+    #: servers (scheme, host, port) of it that answered, and not failed since
+    well: set[str] = field(default_factory=set)
+
+
+class HealthRows:
+    """Counts, for each host, what it failed at since its last answer.
+
+    A *host* is what the frontier keeps a pace for; it may have several servers.
+    """
+
+    def __init__(self, options: HealthOptions) -> None:
+        self._options = options
+        self._hosts: dict[str, _Host] = {}
+        #: failures since any host answered, of hosts that had answered before
+        self._failing: dict[str, int] = {}
+
+    def answered(self, host: str, server: str, status: int, now: float) -> Sign:
+        """Take in an answer; say whether the host refuses, or seems to have blocked us."""
+        self._failing.clear()
+        found = self._hosts.setdefault(host, _Host())
+        if status == HTTPStatus.TOO_MANY_REQUESTS:
+            # what was in flight together is refused together
+            if now - found.refused_at >= _TOGETHER:
+                found.failures += 1
+            found.refused_at = now
+            refuses = 0 < self._options.failures <= found.failures
+            return Sign.REFUSING if refuses else Sign.NOTHING
+        found.failures = 0
+        found.well.add(server)
+        if status != HTTPStatus.FORBIDDEN:
+            found.forbidden = 0
+            return Sign.NOTHING
+        found.forbidden += 1
+        limit = found.forbidden_limit or self._options.forbidden
+        return Sign.BLOCKING if 0 < limit <= found.forbidden else Sign.NOTHING
+
+    def failed(self, host: str, server: str, *, known: bool) -> Sign:
+        """Take in that no answer came; ``known``: the host gave something before."""
+        limit = self._options.failures
+        if not limit:
+            return Sign.NOTHING
+        found = self._hosts.setdefault(host, _Host())
+        found.well.discard(server)
+        found.failures += 1
+        if known:
+            self._failing[host] = self._failing.get(host, 0) + 1
+            if len(self._failing) >= _FAILING_HOSTS and sum(self._failing.values()) >= limit:
+                return Sign.NETWORK
+        if found.failures < limit:
+            return Sign.NOTHING
+        return Sign.SERVER if found.well else Sign.SILENT
+
+    def row(self, host: str) -> int:
+        """How often a host failed since its last answer."""
+        found = self._hosts.get(host)
+        return found.failures if found else 0
+
+    def acquit(self, host: str) -> None:
+        """Note that a host did not block us after all: from now on it takes twice as many 403."""
+        found = self._hosts.setdefault(host, _Host())
+        limit = found.forbidden_limit or self._options.forbidden
+        found.forbidden, found.forbidden_limit = 0, 2 * limit
