@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from semcrawl.frontier.health import Sign
@@ -41,10 +40,8 @@ class GivenUp:
         }
 
 
-def given_up_lines(hosts: Sequence[GivenUp], folder: Path) -> Iterator[str]:
-    """Yield lines on hosts whose links were set aside: why, how many, and what brings them back."""
-    if not hosts:
-        return
+def given_up_lines(hosts: Sequence[GivenUp]) -> Iterator[str]:
+    """Yield lines on hosts whose links were set aside: which, why, since when, and how many."""
     first = sorted(hosts, key=lambda host: -host.links)
     for host in first[:_SHOWN]:
         began = time.strftime("%H:%M:%S", time.localtime(host.since))
@@ -52,9 +49,6 @@ def given_up_lines(hosts: Sequence[GivenUp], folder: Path) -> Iterator[str]:
     if others := first[_SHOWN:]:
         links = sum(host.links for host in others)
         yield f"{len(others):,} other hosts do not answer: {_links(links)} set aside."
-    yield (
-        f"To bring them back when their hosts are there again: semcrawl frontier {folder} --requeue"
-    )
 
 
 def _links(number: int) -> str:

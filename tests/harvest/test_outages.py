@@ -61,7 +61,7 @@ def test_a_server_that_stays_away_is_waited_for_and_its_links_come_back_by_reque
     [told] = run.summary["hosts_given_up"]
     assert told["host"] == f"127.0.0.1:{server.port}"
     assert told["links"] == 30 - had
-    assert f"{30 - had} links" in run.out
+    assert f"{30 - had} links of it set aside" in run.out
     assert "--requeue" in run.out
     back = FrailServer(site(30), port=server.port)
     with frail(back):

@@ -124,6 +124,7 @@ def test_a_host_that_refuses_everything_is_given_up(tmp_path: Path) -> None:
         run = harvest(
             *(f"http://busy.example/{number}" for number in range(40)),
             *("--fast", "-s", "SEMCRAWL_HOST_FAILURES=2", "-s", "CONCURRENT_REQUESTS=2"),
+            *("-s", "SEMCRAWL_UNTRIED_HOST_PATIENCE=5"),
             folder=tmp_path / "out",
             proxy=server.proxy_url,
         )
