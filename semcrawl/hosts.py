@@ -1,15 +1,14 @@
-"""Hosts: of URLs, their pay-level domains, and private ones."""
+"""Hosts: of URLs, and their pay-level domains."""
 
 from __future__ import annotations
 
-import ipaddress
 from functools import lru_cache
 from urllib.parse import urlsplit
 
 import tldextract
 
-#: addresses of version 4, as version 6 writes them (RFC 6052)
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+from semcrawl.privacy import is_private_address as is_private_address
+
 _public_suffixes = tldextract.TLDExtract(
     suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
 )
@@ -46,22 +45,3 @@ def _host_in(start: str) -> str:
 def netloc_of(url: str) -> str:
     """Return host and port of a normalised URL: what one web server is known by."""
     return url.split("/", 3)[2] if url.count("/") >= 2 else ""
-
-
-@lru_cache(maxsize=4096)
-def is_private_address(host: str) -> bool:
-    """Whether a host is an address of a private, loopback or otherwise internal network."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        address = ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    if address.version == 6:
-        if address.is_site_local:
-            return True
-        if address in _NAT64:
-            address = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        else:
-            address = address.sixtofour or address
-    return not address.is_global

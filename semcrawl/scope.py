@@ -32,6 +32,8 @@ class Scope:
     redirectors: frozenset[str] = frozenset(DEFAULT_REDIRECTORS)
     #: pay-level domains of the seeds, and the hosts that they name
     roots: set[str] = field(default_factory=set)
+    #: those of them that the user's own seeds name, which may be private
+    named: set[str] = field(default_factory=set)
 
     @classmethod
     def parse(cls, text: str, redirectors: Iterable[str] = DEFAULT_REDIRECTORS) -> Scope:

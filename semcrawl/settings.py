@@ -141,8 +141,10 @@ SEMCRAWL_PACE_BY = "host"
 #: How those who run the crawl can be reached (URL or mail address); shown in the user agent, unless
 #: `USER_AGENT` names another one than semcrawl's.
 SEMCRAWL_CONTACT = ""
-#: Whether hosts on private addresses may be asked though no seed names them;
-#: `semcrawl harvest --fast` sets it.
+#: Whether hosts that are not of the public internet (private and other special addresses, names
+#: such as `localhost` or `nas.local`) may be asked, whoever names them; `semcrawl harvest --fast`
+#: sets it. By default only seeds of the command line, of spider arguments and of a spider's own
+#: code, and hosts of `SEMCRAWL_SCOPE`, name such hosts; seeds from a Redis list do not.
 SEMCRAWL_ALLOW_PRIVATE_ADDRESSES = False
 
 # --- Frontier

@@ -69,7 +69,7 @@ class Acknowledgement:
         await spider.plant_own()
         async for output in start:
             if isinstance(output, Request) and output.callback is None:
-                await spider.plant_request(output)
+                await spider.plant_request(output, own=True)
             else:
                 yield output
         await spider.until_over()

@@ -27,8 +27,9 @@ _PLANTED_AT_ONCE = 500
 _REVISITS = "revisits"
 _REVISITS_VALUE = 1e8
 _REVISIT_BATCH = 1000
-#: name of the frontier's blob with the pay-level domains of the seeds
-_ROOTS = "roots"
+#: names of the frontier's blobs with the pay-level domains and hosts of the seeds, and with those
+#: that the users' own seeds name
+_ROOTS, _NAMED = "roots", "named"
 
 
 class Intake:
@@ -52,6 +53,8 @@ class Intake:
         self.learning = SharedLearning(frontier, strategy, self.host_key, in_step=in_step)
         #: pay-level domains of the seeds: of this run, of earlier ones, of other workers
         self.roots: set[str] = set()
+        #: those of them that seeds name which come from no list: such hosts may be private
+        self.named: set[str] = set()
         #: links that do not go in, for the summary
         self.left_out = LeftOut(options.max_left_out)
         #: links that look alike, of which perhaps none leads anywhere
@@ -65,7 +68,7 @@ class Intake:
 
     async def open(self) -> None:
         """Go on with the roots and with what was learned before."""
-        self.roots |= await self._saved_roots()
+        await self.know_all_seeds()
         await self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
         await self.families.open()
         await self.learning.load()
@@ -162,12 +165,20 @@ class Intake:
         host = self.host_key(url)
         return Entry(url, host, queue, group, ranked.key, memo.pack(), str(ranked.label))
 
-    async def widen(self, roots: Iterable[str]) -> None:
-        """Add pay-level domains to :attr:`roots`, for later runs and other workers as well."""
-        if not self.roots.issuperset(roots):
-            self.roots.update(roots)
-            self.roots |= await self._saved_roots()
-            await self.frontier.remember(_ROOTS, "\n".join(sorted(self.roots)).encode())
+    async def widen(self, roots: Iterable[str], *, named: bool = False) -> None:
+        """Add pay-level domains to :attr:`roots`, for later runs and other workers as well.
+
+        ``named``: the user's own seeds gave them.
+        """
+        if named:  # first, so that who knows the roots knows of these
+            await self._add(self.named, roots, _NAMED)
+        await self._add(self.roots, roots, _ROOTS)
+
+    async def _add(self, known: set[str], more: Iterable[str], blob: str) -> None:
+        if not known.issuperset(more):
+            known.update(more)
+            known |= await self._saved(blob)
+            await self.frontier.remember(blob, "\n".join(sorted(known)).encode())
 
     async def know_seeds_of(self, leases: Iterable[Lease]) -> None:
         """Look up the seeds of other workers when a link lies off those that are known here.
@@ -184,11 +195,12 @@ class Intake:
                 return
 
     async def know_all_seeds(self) -> None:
-        """Add to :attr:`roots` what other workers added."""
-        self.roots |= await self._saved_roots()
+        """Add to :attr:`roots` and :attr:`named` what other workers added."""
+        self.roots |= await self._saved(_ROOTS)
+        self.named |= await self._saved(_NAMED)
 
-    async def _saved_roots(self) -> set[str]:
-        return set((await self.frontier.recall(_ROOTS) or b"").decode().split())
+    async def _saved(self, blob: str) -> set[str]:
+        return set((await self.frontier.recall(blob) or b"").decode().split())
 
     async def revisit(self, due: Sequence[tuple[str, float, LinkMemo]], queue: str) -> int:
         """Put documents in that were had before, by priority (larger first); return how many.

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from semcrawl.hosts import is_private_address
+from semcrawl.privacy import is_private_ip
 from semcrawl.spiders.failures import AddressRefused
 
 
@@ -44,7 +44,7 @@ class PublicResolver(AbstractResolver):
             loop = asyncio.get_running_loop()
             search = loop.run_in_executor(self._threads, _addresses, host, port, family)
             found = await asyncio.wait_for(search, self._timeout)
-            private = [result["host"] for result in found if is_private_address(result["host"])]
+            private = [result["host"] for result in found if is_private_ip(result["host"])]
             if allowed or not private:
                 return found
             self._refused[name] = private[0]

@@ -82,6 +82,7 @@ class PlantingSpider(Spider):
         """Take part in a session, in the scope that all its seeds give."""
         self.session = session
         self.scope.roots = session.intake.roots
+        self.scope.named = session.intake.named
 
     @property
     def seed_key(self) -> str:
@@ -124,14 +125,15 @@ class PlantingSpider(Spider):
             for task in ends:
                 task.cancel()
 
-    async def plant_request(self, request: Request) -> None:
+    async def plant_request(self, request: Request, *, own: bool = False) -> None:
         """Put what ``start``, ``start_urls`` or a callback asks for into the frontier, as a seed.
 
-        Only its URL goes there: the link is asked for as all others are.
+        Only its URL goes there: the link is asked for as all others are. ``own``: no page gave it,
+        and it may name a private address.
         """
-        await self._guarded(self._plant_request(request))
+        await self._guarded(self._plant_request(request, own=own))
 
-    async def _plant_request(self, request: Request) -> None:
+    async def _plant_request(self, request: Request, *, own: bool) -> None:
         try:
             if request.method != "GET":
                 raise UsageError(f"needs a callback of its own, being a {request.method}")
@@ -139,7 +141,7 @@ class PlantingSpider(Spider):
         except UsageError as error:
             self.logger.error("%s: %s", request.url, error)
             return
-        await self.session.intake.widen(self.scope.roots_of(url))
+        await self.session.intake.widen(self.scope.roots_of(url), named=own)
         memo = LinkMemo(index=dropped_index(request.url))
         await self.session.intake.plant([(url, memo)], self.queue)
 
@@ -156,7 +158,7 @@ class PlantingSpider(Spider):
             for url in written
         ]
         roots = {root for url, _ in seeds for root in self.scope.roots_of(url)}
-        await self.session.intake.widen(roots)
+        await self.session.intake.widen(roots, named=True)
         await self.session.intake.plant(seeds, self.queue)
 
     def _tell_of_waiting(self) -> None:

@@ -9,9 +9,11 @@ import pytest
 from scrapy.http import Request
 from scrapy.utils.test import get_crawler
 
+from semcrawl.frontier.scheduler import LEASE
 from semcrawl.middlewares.addresses import PrivateAddressMiddleware
 from semcrawl.middlewares.resolver import PublicResolver
 from semcrawl.scope import Scope
+from semcrawl.spiders.attempt import ROBOTS
 from semcrawl.spiders.failures import AddressRefused
 
 
@@ -21,7 +23,7 @@ def refuses(url: str, *seeds: str, scope: str = "site", **settings: bool) -> boo
     )
     places = Scope.parse(scope)
     for seed in seeds:
-        places.roots |= Scope.roots_of(seed)
+        places.named |= Scope.roots_of(seed)
     crawler.spider = SimpleNamespace(scope=places)
     try:
         PrivateAddressMiddleware.from_crawler(crawler).process_request(Request(url))
@@ -40,6 +42,27 @@ def test_private_addresses_are_refused_unless_a_seed_or_the_scope_names_them(url
     assert not refuses(url, "http://a.example/", scope=f"a.example,{host}")
     assert refuses(url, "http://a.example/", scope="a.example,10.0.0.2")
     assert not refuses(url, SEMCRAWL_ALLOW_PRIVATE_ADDRESSES=True)
+
+
+def test_a_seed_that_the_user_did_not_name_opens_no_private_address() -> None:
+    """Whoever writes to the Redis list of seeds widens the scope, and no more than that."""
+    crawler: Any = get_crawler()
+    places = Scope.parse("site")
+    places.roots |= Scope.roots_of("http://10.0.0.1/")
+    crawler.spider = SimpleNamespace(scope=places)
+    with pytest.raises(AddressRefused):
+        PrivateAddressMiddleware.from_crawler(crawler).process_request(Request("http://10.0.0.1/"))
+
+
+def test_a_request_of_ones_own_that_is_refused_is_told_of_once(caplog: Any) -> None:
+    crawler: Any = get_crawler()
+    part = PrivateAddressMiddleware.from_crawler(crawler)
+    error = AddressRefused("10.0.0.1 is a private address")
+    for meta in ({}, {}, {ROBOTS: True}, {LEASE: object()}):
+        part.process_exception(Request("http://10.0.0.1/a", meta=meta), error)
+    part.process_exception(Request("http://10.0.0.2/", meta={LEASE: object()}), error)
+    (line,) = caplog.messages
+    assert line.startswith("http://10.0.0.1/a is not asked for: 10.0.0.1 is a private address")
 
 
 def test_public_ones_are_not() -> None:

@@ -1,0 +1,118 @@
+"""Hosts that are not of the public internet: private addresses, in every spelling, and names."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from urllib.parse import unquote
+
+#: ranges of IANA's registry of special-purpose addresses of version 4, and those above all public
+#: ones: multicast (RFC 5771) and what is reserved (RFC 1112). No web server is at home in them,
+#: though some are reachable from everywhere.
+_SPECIAL_4 = tuple(
+    IPv4Network(network)
+    for network in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.31.196.0/24",
+        "192.52.193.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "192.175.48.0/24",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/3",
+    )
+)
+#: all addresses of version 6 that IANA gives out for public use (its registry of address space) …
+_PUBLIC_6 = IPv6Network("2000::/3")
+#: … and the special-purpose ones among them
+_SPECIAL_6 = tuple(
+    IPv6Network(network)
+    for network in ("2001::/23", "2001:db8::/32", "2620:4f:8000::/48", "3fff::/20")
+)
+#: addresses of version 6 that stand for one of version 4, and how far right that stands in them:
+#: mapped ones (RFC 4291), the well-known prefix of NAT64 (RFC 6052), 6to4 (RFC 3056)
+_STANDS_FOR = (
+    (IPv6Network("::ffff:0:0/96"), 0),
+    (IPv6Network("64:ff9b::/96"), 0),
+    (IPv6Network("2002::/16"), 80),
+)
+#: last labels of names that only a private network knows: RFC 6761, 6762, 8375, ICANN's
+#: resolution 2024.07.29.06 (``internal``), and those that RFC 6762, appendix G, found in use
+_PRIVATE_NAMES = re.compile(
+    r"(?:\A|\.)(?:localhost|localdomain|local|internal|home\.arpa|intranet|private|corp|home|lan)\Z"
+)
+#: a name that ends like this is an address (https://url.spec.whatwg.org/#ends-in-a-number-checker)
+_ENDS_IN_NUMBER = re.compile(r"(?:\A|\.)(?:[0-9]+|0x[0-9a-f]*)\Z")
+
+
+@lru_cache(maxsize=4096)
+def is_private_address(host: str) -> bool:
+    """Whether a host of a URL is a private address, however it is spelled, or a private name.
+
+    Names without a dot are private, as no public one is. What other names resolve to is not looked
+    up.
+    """
+    if "%" in host or not host.isascii():  # what a proxy may still decode
+        host = unicodedata.normalize("NFKC", unquote(host))
+    host = host.lower().rstrip(".")
+    if ":" in host:
+        return is_private_ip(host)
+    if _ENDS_IN_NUMBER.search(host):
+        address = _number_of(host)
+        return address is None or _is_private_4(address)  # (what is none, no public host is)
+    return "." not in host or _PRIVATE_NAMES.search(host) is not None
+
+
+@lru_cache(maxsize=4096)
+def is_private_ip(address: str) -> bool:
+    """Whether an IP address is none of the public internet; ``False`` for what is none."""
+    try:
+        found = ip_address(address.strip("[]"))
+    except ValueError:
+        return False
+    return _is_private_4(found) if isinstance(found, IPv4Address) else _is_private_6(found)
+
+
+def _is_private_4(address: IPv4Address) -> bool:
+    return any(address in network for network in _SPECIAL_4)
+
+
+def _is_private_6(address: IPv6Address) -> bool:
+    for network, shift in _STANDS_FOR:
+        if address in network:
+            return _is_private_4(IPv4Address(int(address) >> shift & 0xFFFFFFFF))
+    return address not in _PUBLIC_6 or any(address in network for network in _SPECIAL_6)
+
+
+def _number_of(host: str) -> IPv4Address | None:
+    """Read an address of version 4 as browsers do (https://url.spec.whatwg.org/#concept-ipv4-parser).
+
+    ``127.1``, ``0x7f.1``, ``0177.0.0.1`` and ``2130706433`` are all 127.0.0.1.
+    """
+    parts = host.split(".")
+    try:
+        numbers = [_number(part) for part in parts]
+    except ValueError:
+        return None
+    *first, last = numbers
+    if len(parts) > 4 or any(number > 255 for number in first) or last >= 256 ** (5 - len(parts)):
+        return None
+    return IPv4Address(sum(n << 8 * (3 - place) for place, n in enumerate(first)) + last)
+
+
+def _number(text: str) -> int:
+    """Read a decimal, octal (``0177``) or hexadecimal (``0x7f``) number; raise ``ValueError``."""
+    if text.startswith("0x"):
+        return int(text[2:] or "0", 16)
+    return int(text, 8 if text.startswith("0") and len(text) > 1 else 10)
