@@ -23,6 +23,7 @@ _PIPED = 1000
 #: part that was asked for
 _TOLD = frozenset(
     {
+        "semcrawl.frontier.redis_frontier",
         "semcrawl.frontier.server",
         "semcrawl.frontier.hosthealth",
         "semcrawl.pipelines.metadata",

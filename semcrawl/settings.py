@@ -155,8 +155,16 @@ REDIS_URL = os.environ.get("REDIS_URL", "")
 #: Folder of the job: results, records, frontier. Empty = `JOBDIR`, else the current folder
 #: (`semcrawl harvest`: the folder `harvest`).
 SEMCRAWL_JOBDIR = ""
-#: Name of the crawl: prefix of all its keys in Redis.
-SEMCRAWL_CRAWL_NAME = "semcrawl"
+#: Name of the crawl: prefix of all its keys in Redis. Empty: `semcrawl harvest` on a `REDIS_URL`
+#: names its crawl by its job folder (`harvest-1a2b3c4d`: the folder's name, and a hash of host and
+#: path), everything else is named `semcrawl`.
+SEMCRAWL_CRAWL_NAME = ""
+#: Whether a run takes part in the crawl that has its name though that is another folder's, or has
+#: other seeds; `semcrawl harvest --join NAME` sets it.
+SEMCRAWL_JOIN = False
+#: Whether a run that joins others at work may shorten the crawl delay and raise the number of
+#: requests at a time, for all of them. Without, it may only do the opposite.
+SEMCRAWL_LOOSEN_PACE = False
 #: Seconds after which a link that was taken and not finished goes back in.
 SEMCRAWL_LEASE_TIME = 120.0
 #: Links that a process may have taken and not finished, those included whose results are being

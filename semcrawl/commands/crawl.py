@@ -17,7 +17,9 @@ from semcrawl.crawling import Crawls
 from semcrawl.errors import UsageError
 from semcrawl.eventloop import FASTEST_LOOP
 from semcrawl.exporters.asked import check_feeds
+from semcrawl.frontier.admission import admit_worker
 from semcrawl.frontier.opening import SessionSource, frontier_options, session_options
+from semcrawl.pipelines.jobdir import job_path
 from semcrawl.pipelines.lost import lost_feeds, lost_results
 from semcrawl.readiness import check_crawl, check_results
 from semcrawl.relevance import crawl_strategy
@@ -64,7 +66,7 @@ class Command(OneLineErrors, ScrapyCrawl):
                 f"there is no spider {args[0]!r}; there are: {', '.join(self._spiders())}"
             )
         if args[0] in _OURS:
-            self._check_arguments(opts.spargs)
+            seeds = self._check_arguments(opts.spargs)
             settings = self.own_settings
             check_reactor(settings)
             session_options(settings)
@@ -72,7 +74,8 @@ class Command(OneLineErrors, ScrapyCrawl):
             crawl_strategy(settings)
             check_crawl(settings)
             check_feeds(settings, settings.getdict("FEEDS"))
-            SessionSource(settings).check()
+            scope = opts.spargs.get("scope") or ""
+            admit_worker(settings, job_path(settings), seeds, scope)
             check_results(settings)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -113,8 +116,8 @@ class Command(OneLineErrors, ScrapyCrawl):
     def _spiders(self) -> list[str]:
         return sorted(get_spider_loader(self.own_settings).list())
 
-    def _check_arguments(self, given: dict[str, str]) -> None:
-        """Raise ``UsageError`` for ``-a`` arguments that our spiders do not take.
+    def _check_arguments(self, given: dict[str, str]) -> list[str]:
+        """Return the seeds; raise ``UsageError`` for ``-a`` arguments that our spiders do not take.
 
         Those that begin with ``_`` are scrapyd's.
         """
@@ -125,6 +128,6 @@ class Command(OneLineErrors, ScrapyCrawl):
                 raise UsageError(f"the spider takes no argument {name}; {hint}")
         if (switch := given.get("follow_rdf", "").lower()) not in _SWITCH:
             raise UsageError(f"follow_rdf must be 0 or 1, not {switch!r}")
-        if "seeds" in given:
-            read_seeds(given["seeds"])
+        seeds = read_seeds(given["seeds"]) if "seeds" in given else []
         Scope.parse(given.get("scope") or self.own_settings.get("SEMCRAWL_SCOPE", "site"))
+        return seeds

@@ -21,6 +21,8 @@ from semcrawl.command import OneLineErrors
 from semcrawl.console import table_console
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier, worker_name
+from semcrawl.frontier.admission import crawl_name
+from semcrawl.frontier.charter import JobName
 from semcrawl.frontier.contract import QUEUES
 from semcrawl.frontier.inspection import FrontierInspector, FrontierState
 from semcrawl.frontier.learning import STRATEGY_STATE
@@ -146,15 +148,19 @@ async def _run(
 ) -> None:
     with ExitStack() as servers:
         address: str | Path
-        if (url := settings.get("REDIS_URL")) and job is None:
+        prefix = crawl_name(settings)
+        own = JobName.read(job) if job is not None else None
+        if (url := settings.get("REDIS_URL")) and (job is None or own is not None):
             address = str(url)
+            prefix = settings.get("SEMCRAWL_CRAWL_NAME") or (own.crawl if own else prefix)
+        elif own is not None and not (Path(job or ".") / "frontier").is_dir():
+            raise UsageError(f"the frontier of {job} is on a Redis: give -s REDIS_URL=redis://…")
         else:
             job = job or Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")
             folder = job / "frontier"
             if not (folder / "redis.lock").exists() and not opts.import_file:
                 raise UsageError(f"{job} holds no frontier")
             address = servers.enter_context(EmbeddedRedis(folder)).socket
-        prefix = settings.get("SEMCRAWL_CRAWL_NAME") or "semcrawl"
         try:
             frontier = RedisFrontier(
                 address,

@@ -15,8 +15,9 @@ from semcrawl.console import complain, error_handler
 from semcrawl.crawling import Crawls
 from semcrawl.errors import StoreError, UsageError
 from semcrawl.eventloop import FASTEST_LOOP
-from semcrawl.exporters.asked import asked_feeds
+from semcrawl.frontier.admission import admit_harvest
 from semcrawl.frontier.opening import SessionSource
+from semcrawl.harvestoptions import add_harvest_options, take_harvest_options
 from semcrawl.harvestreport import (
     RunFigures,
     anything_fetched,
@@ -33,19 +34,10 @@ from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.lost import lost_feeds, lost_results, stats_of
 from semcrawl.pipelines.stores.opening import open_deliverer
 from semcrawl.readiness import check_crawl, check_folder, delivers, metadata_url
-from semcrawl.relevance import STRATEGIES
 from semcrawl.scope import Scope
 from semcrawl.spiders.seeds import read_seeds
 from semcrawl.urls import Normalisation
 
-#: settings of ``--fast``: for one's own servers only
-_FAST: dict[str, Any] = {
-    "SEMCRAWL_CRAWL_DELAY": 0.0,
-    "SEMCRAWL_OBEY_CRAWL_DELAY": False,
-    "SEMCRAWL_CONCURRENCY_PER_HOST": 8,
-    "CONCURRENT_REQUESTS": 8,
-    "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
-}
 #: job folder when none is named
 _FOLDER = "harvest"
 
@@ -75,98 +67,12 @@ class Command(OneLineErrors):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's options to Scrapy's."""
         super().add_options(parser)
-        group = parser.add_argument_group("Harvest")
-        group.add_argument(
-            "--out", metavar="DIR", help="job folder (harvest, or what SEMCRAWL_JOBDIR says)"
-        )
-        group.add_argument("--pages", metavar="N", type=int, help="requests of this run at most")
-        group.add_argument(
-            "--relevance", metavar="NAME", help=f"strategy: {', '.join(STRATEGIES)}, or a class"
-        )
-        group.add_argument(
-            "--scope", metavar="SCOPE", help="site, parent, any, or hosts with commas between"
-        )
-        group.add_argument(
-            "--targets",
-            metavar="LIST",
-            help="what counts: rdf (the default), embedded, media types such as text/csv",
-        )
-        group.add_argument(
-            "--links",
-            metavar="LIST",
-            help="links of RDF that are followed: all (the default), see-also, foaf, dcat, void, "
-            "or properties",
-        )
-        group.add_argument(
-            "--patience",
-            metavar="N",
-            type=int,
-            help="end after N requests without a target when not one is expected of N more",
-        )
-        group.add_argument(
-            "--model",
-            metavar="FILE",
-            help="start from what another crawl learned (written by `semcrawl frontier "
-            "--export-model`)",
-        )
-        group.add_argument(
-            "--revisit",
-            action="store_true",
-            help="ask again for what is due in the job folder: `semcrawl harvest DIR --revisit`",
-        )
-        group.add_argument(
-            "-o",
-            "--output",
-            metavar="FILE",
-            action="append",
-            help="put new documents behind what is in FILE too: data.nq.gz, data.ttl, s3://…",
-        )
-        group.add_argument(
-            "-O", "--overwrite-output", metavar="FILE", action="append", help="the same, from empty"
-        )
-        group.add_argument(
-            "--metadata",
-            choices=["parquet"],
-            help="write fetch.parquet and document.parquet too, when the crawl is over",
-        )
-        group.add_argument(
-            "--record",
-            action="store_true",
-            help="keep the responses as WARC, so that `semcrawl evaluate DIR` can replay the crawl",
-        )
-        group.add_argument(
-            "--fast",
-            action="store_true",
-            help="no delays, 8 requests at a time, private addresses too: own servers only",
-        )
+        add_harvest_options(parser)
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Take the options into the settings, check them, and make the job folder."""
         settings = self.own_settings
-        if opts.pages is not None and opts.pages < 1:
-            raise UsageError("--pages must be at least 1")
-        if opts.patience is not None and opts.patience < 0:
-            raise UsageError("--patience must not be negative")
-        if opts.fast:
-            for name, value in _FAST.items():
-                if (settings.getpriority(name) or 0) < 40:  # what -s says holds
-                    settings.set(name, value, "cmdline")
-        for option, name in (
-            (opts.pages, "SEMCRAWL_PAGES"),
-            (opts.relevance, "SEMCRAWL_RELEVANCE"),
-            (opts.scope, "SEMCRAWL_SCOPE"),
-            (opts.targets, "SEMCRAWL_TARGETS"),
-            (opts.links, "SEMCRAWL_RDF_LINKS"),
-            (opts.patience, "SEMCRAWL_PATIENCE"),
-            (opts.model, "SEMCRAWL_MODEL"),
-            (opts.revisit or None, "SEMCRAWL_REVISIT"),
-            (opts.record or None, "SEMCRAWL_WARC"),
-        ):
-            if option is not None:
-                settings.set(name, option, "cmdline")
-        if opts.output or opts.overwrite_output:
-            feeds = asked_feeds(settings, opts.output, opts.overwrite_output)
-            settings.set("FEEDS", feeds, "cmdline")
+        take_harvest_options(settings, opts)
         if opts.revisit and args and "://" not in args[0] and not args[0].startswith("@"):
             opts.out = args.pop(0)
         named = settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR")
@@ -179,7 +85,7 @@ class Command(OneLineErrors):
                     "again for what it holds, --revisit"
                 )
         self._seeds = [url for arg in args for url in read_seeds(arg, Normalisation(exact=True))]
-        if not self._seeds and not _is_job(folder):
+        if not (self._seeds or opts.join or _is_job(folder)):
             raise UsageError(
                 f"give a URL to start from (or @FILE with one per line); {folder} holds no harvest "
                 "to go on with"
@@ -192,6 +98,7 @@ class Command(OneLineErrors):
         self._source = SessionSource(settings)
         self._source.configure()
         self._prepare(folder)
+        self._crawl_name = admit_harvest(settings, folder, self._seeds)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Crawl, and sum up."""
@@ -207,7 +114,12 @@ class Command(OneLineErrors):
         source = self._source
         settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
         session = source.session()
-        source.check()
+        if settings.get("REDIS_URL"):
+            print(
+                f"The crawl is named {self._crawl_name}; another worker joins it by: "
+                f"semcrawl harvest --join {self._crawl_name} --out DIR",
+                file=sys.stderr,
+            )
         try:
             failed = self._crawl(self._seeds, source)
         finally:
@@ -252,7 +164,7 @@ class Command(OneLineErrors):
         elif tried_anything(summary) and not anything_fetched(summary):
             complain(why_nothing(database))
             self.exitcode = 1
-        elif not self._seeds and not summary.outcomes and run.waiting == 0:
+        elif not (self._seeds or opts.join or summary.outcomes or run.waiting != 0):
             complain(f"{folder} holds no link to go on with; give a URL to start from")
             self.exitcode = 1
 

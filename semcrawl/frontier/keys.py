@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 #: format of the keys; frontiers of another format are refused
 FORMAT_VERSION = 6
+#: name of a crawl that is given none: on a server of its own, or a worker's
+DEFAULT_NAME = "semcrawl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class Keys:
     lefthosts  hash   reason and host → links left out
     withholding set   names of families of which links are withheld
     leftfirst  hash   reason and host → the first of them
+    charter    string folders, seeds and scope of the crawl, as JSON (on a shared server)
+    members    zset   worker → server time in µs until which it counts as alive
     replies    hash   worker:slot → number of its last call, reply (for repeated calls)
     lists      set    lists of seeds that any were taken from
     events     stream events between workers: fields ``w`` (who), and ``e`` (outcome) with ``q``

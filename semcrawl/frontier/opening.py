@@ -7,17 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from redis import Redis
-from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
-from semcrawl.errors import FrontierUnavailable, UsageError
+from semcrawl.errors import UsageError
+from semcrawl.frontier.admission import crawl_name, reached
 from semcrawl.frontier.embedded import EmbeddedRedis
 from semcrawl.frontier.health import HealthOptions
 from semcrawl.frontier.keys import Keys
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis_frontier import RedisFrontier
-from semcrawl.frontier.server import plain_reason, public_address
 from semcrawl.frontier.session import CrawlSession
 from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.frontier.workers import worker_name
@@ -135,7 +133,7 @@ class SessionSource:
         if self._parts is None:
             settings = self.settings
             try:
-                Keys(settings.get("SEMCRAWL_CRAWL_NAME") or "semcrawl")
+                Keys(crawl_name(settings))
             except ValueError as error:
                 raise UsageError(f"SEMCRAWL_CRAWL_NAME: {error}") from None
             self._parts = (
@@ -148,13 +146,8 @@ class SessionSource:
     def check(self) -> None:
         """Raise ``FrontierUnavailable`` when the server of ``REDIS_URL`` cannot be asked."""
         if url := self.settings.get("REDIS_URL"):
-            try:
-                with Redis.from_url(str(url), socket_connect_timeout=5, socket_timeout=5) as redis:
-                    redis.ping()
-            except (RedisError, ValueError, OSError) as error:
-                raise FrontierUnavailable(
-                    f"no Redis at REDIS_URL {public_address(str(url))}: {plain_reason(error)}"
-                ) from None
+            with reached(str(url)):
+                pass
 
     def close(self) -> None:
         """Stop the embedded server, if one was started."""
@@ -175,10 +168,11 @@ class SessionSource:
             address, revive = self._server.socket, self._server.ensure
         frontier = RedisFrontier(
             address,
-            prefix=settings.get("SEMCRAWL_CRAWL_NAME") or "semcrawl",
+            prefix=crawl_name(settings),
             worker_id=worker_name(),
             options=frontier_settings,
             revive=revive,
+            considerate=not settings.getbool("SEMCRAWL_LOOSEN_PACE"),
         )
         return CrawlSession(frontier, strategy, options)
 

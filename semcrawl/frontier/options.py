@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import msgpack
@@ -83,6 +83,15 @@ class FrontierOptions:
         return ", ".join(
             f"{name.replace('_', ' ')} {_shown(name, old.get(name))} -> {_shown(name, new[name])}"
             for name in changed
+        )
+
+    def as_strict_as(self, before: bytes) -> FrontierOptions:
+        """Return these with a pace that is nowhere quicker than that of other script options."""
+        old: dict[str, Any] = msgpack.unpackb(before)
+        return replace(
+            self,
+            delay=max(self.delay, old.get("delay", 0) / 1e6),
+            concurrency=min(self.concurrency, old.get("concurrency", self.concurrency)),
         )
 
     def bloom_size(self) -> str:

@@ -43,7 +43,8 @@ class RedisFrontier(MovableFrontier):
     may share it. ``revive`` is called while the server is away, to start it again.
 
     The crawl has the ``options`` of the worker that opened it last, where they bear on its order
-    and pace: for all its workers. A ``guest``, who only looks, takes the crawl's.
+    and pace: for all its workers. One that is ``considerate`` makes the pace of others at work no
+    quicker. A ``guest``, who only looks, takes the crawl's.
 
     Delays and leases are measured by the server's clock. Calls wait up to
     ``options.patience`` seconds for a server that went away, except :meth:`open`.
@@ -58,8 +59,10 @@ class RedisFrontier(MovableFrontier):
         options: FrontierOptions | None = None,
         revive: Callable[[], None] | None = None,
         guest: bool = False,
+        considerate: bool = False,
     ) -> None:
         self.options = options or FrontierOptions()
+        self._considerate = considerate
         self.worker_id = worker_id
         self._guest = guest
         #: when the crawl began: with its name, a name never used again
@@ -106,6 +109,14 @@ class RedisFrontier(MovableFrontier):
                 f" semcrawl reads format {FORMAT_VERSION}"
             )
         self._created, self._server.crawl = text(created), created
+        if not self._guest and await self.attend(self.options.lease_time) and self._considerate:
+            self.options = self.options.as_strict_as(kept)
+            asked, options = options, self.options.script_options()
+            if asked != options:
+                logger.warning(
+                    "others work on this crawl, and their slower pace holds: %s",
+                    self.options.changes(asked),
+                )
         if kept != options and not self._guest:
             await self._server.run("set_options", [options])
             logger.info("options of the crawl, for all workers: %s", self.options.changes(kept))
@@ -319,25 +330,6 @@ class RedisFrontier(MovableFrontier):
     async def reward(self, host: str, *, target: bool) -> None:
         """Tell whether a fetch on the host gave a target."""
         await self._server.run("reward", [host, int(target)])
-
-    # -- seeds
-    async def push_seeds(self, key: str, seeds: Sequence[str]) -> None:
-        """Append raw seeds to the Redis list ``key``."""
-        if seeds:
-            data = [seed.encode("utf-8", "surrogateescape") for seed in seeds]
-            await self._server.through(lambda: self._server.redis.rpush(key, *data), key)
-
-    async def take_seeds(self, key: str, limit: int) -> list[str]:
-        """Take seeds from the head of the list (or set, or highest of a sorted set) ``key``."""
-        args = [limit, _micros(self.options.lease_time), self.worker_id]
-        reply = await self._server.run("take_seeds", args, key, once=True)
-        return [seed.decode("utf-8", "surrogateescape") for seed in reply]
-
-    async def done_seeds(self, key: str, seeds: Sequence[str]) -> None:
-        """Forget pending seeds that are safely in the frontier."""
-        if seeds:
-            data = [seed.encode("utf-8", "surrogateescape") for seed in seeds]
-            await self._server.run("done_seeds", [data, self.worker_id], key)
 
     # -- looking
     async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:

@@ -337,6 +337,7 @@ class CrawlSession:
         while True:
             await asyncio.sleep(pause)
             try:
+                await self.frontier.attend(self.frontier.options.lease_time)
                 await self.frontier.renew(self._leases.held)
                 if time.monotonic() - saved >= self.options.save_interval:
                     saved = time.monotonic()

@@ -1,4 +1,4 @@
-"""What the workers of a crawl tell each other, and keep for later, on Redis."""
+"""What the workers of a crawl tell each other, are given, and keep for later, on Redis."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from uuid import uuid4
 from semcrawl.frontier.contract import Frontier
 from semcrawl.frontier.keys import Keys
 from semcrawl.frontier.leftout import LeftOutLinks, Reason
+from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.packing import News, digest, text, unpack_taken
 from semcrawl.frontier.server import Server
 from semcrawl.frontier.withheld import Withheld
+from semcrawl.frontier.workers import is_gone
 from semcrawl.hosts import netloc_of
 from semcrawl.relevance.families import Family, Verdict
 
@@ -25,12 +27,20 @@ _LEFT_AT_ONCE = 512
 class SharedState(Frontier):
     """The part of a frontier that has to do with its workers and not with links."""
 
+    worker_id: str
+    options: FrontierOptions
+
     def __init__(self, server: Server, keys: Keys) -> None:
         self.keys = keys
         self._server = server
         # events are told apart by incarnation, so that a restarted worker hears its former self
         self._incarnation = uuid4().bytes
         self._last_event = b"-"
+
+    async def attend(self, seconds: float) -> list[str]:
+        """Count as at work for so long from now; return the names of the others that are."""
+        others = await self._server.run("attend", [self.worker_id, round(seconds * 1e6)])
+        return [name for name in map(text, others) if not is_gone(name)]
 
     async def publish(self, *events: bytes, queue: str = "") -> None:
         """Append events for the other workers; the last 100,000 or so are kept.
@@ -182,6 +192,25 @@ class SharedState(Frontier):
             number = await self._server.through(partial(redis.hlen, links), links)
             found.append(Withheld.read(facts, number))
         return sorted((f for f in found if f.links), key=lambda f: (-f.links, f.document))
+
+    # -- seeds
+    async def push_seeds(self, key: str, seeds: Sequence[str]) -> None:
+        """Append raw seeds to the Redis list ``key``."""
+        if seeds:
+            data = [seed.encode("utf-8", "surrogateescape") for seed in seeds]
+            await self._server.through(lambda: self._server.redis.rpush(key, *data), key)
+
+    async def take_seeds(self, key: str, limit: int) -> list[str]:
+        """Take seeds from the head of the list (or set, or highest of a sorted set) ``key``."""
+        args = [limit, round(self.options.lease_time * 1e6), self.worker_id]
+        reply = await self._server.run("take_seeds", args, key, once=True)
+        return [seed.decode("utf-8", "surrogateescape") for seed in reply]
+
+    async def done_seeds(self, key: str, seeds: Sequence[str]) -> None:
+        """Forget pending seeds that are safely in the frontier."""
+        if seeds:
+            data = [seed.encode("utf-8", "surrogateescape") for seed in seeds]
+            await self._server.run("done_seeds", [data, self.worker_id], key)
 
 
 def _pairs(fields: Sequence[bytes]) -> dict[bytes, bytes]:

@@ -4,6 +4,7 @@
 -- Returns how many links.
 -- needs: leases, seeds
 local n = 0
+if ARGS[1] then call('ZREM', ROOT .. 'members', ARGS[1]) end
 for _, queue in ipairs(all_queues()) do
   for _, id in ipairs(call('ZRANGE', ROOT .. 'leases:' .. queue, 0, -1)) do
     local record = lease_record(id)

@@ -7,7 +7,7 @@ import logging
 import pytest
 from frontier_calls import OpenFrontier, Q, link
 
-from semcrawl.frontier import RedisFrontier
+from semcrawl.frontier import FrontierOptions, RedisFrontier
 
 
 async def test_a_crawl_has_the_options_of_the_worker_that_opened_it_last(
@@ -44,3 +44,24 @@ async def test_who_only_looks_changes_no_options(
     await worker.done(leases)
     assert len(await worker.take(9, Q)) == 2
     assert await worker.audit() == []
+
+
+async def test_who_is_considerate_makes_others_at_work_no_quicker(
+    open_frontier: OpenFrontier, address: str, prefix: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = await open_frontier("w1", delay=5.0, concurrency=1)
+
+    def joining(name: str, **options: float) -> RedisFrontier:
+        chosen = FrontierOptions(**options)  # type: ignore[arg-type]
+        return RedisFrontier(
+            address, prefix=prefix, worker_id=name, options=chosen, considerate=True
+        )
+
+    async with joining("w2", delay=0.0, concurrency=8) as second:
+        assert (second.options.delay, second.options.concurrency) == (5.0, 1)
+        assert "their slower pace holds: delay 0 -> 5 s, concurrency 8 -> 1" in caplog.text
+    async with joining("w3", delay=9.0) as third:
+        assert third.options.delay == 9.0
+    await first.close()
+    async with joining("w4", delay=0.5) as alone:
+        assert alone.options.delay == 0.5

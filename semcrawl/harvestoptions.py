@@ -1,0 +1,128 @@
+"""The options of ``semcrawl harvest``, and the settings that they stand for."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from scrapy.settings import BaseSettings
+
+from semcrawl.errors import UsageError
+from semcrawl.exporters.asked import asked_feeds
+from semcrawl.relevance import STRATEGIES
+
+#: settings of ``--fast``: for one's own servers only
+_FAST: dict[str, Any] = {
+    "SEMCRAWL_CRAWL_DELAY": 0.0,
+    "SEMCRAWL_OBEY_CRAWL_DELAY": False,
+    "SEMCRAWL_CONCURRENCY_PER_HOST": 8,
+    "CONCURRENT_REQUESTS": 8,
+    "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
+}
+#: priority of what ``-s`` says
+_SAID = 40
+
+
+def add_harvest_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options to Scrapy's."""
+    group = parser.add_argument_group("Harvest")
+    group.add_argument(
+        "--out", metavar="DIR", help="job folder (harvest, or what SEMCRAWL_JOBDIR says)"
+    )
+    group.add_argument("--pages", metavar="N", type=int, help="requests of this run at most")
+    group.add_argument(
+        "--relevance", metavar="NAME", help=f"strategy: {', '.join(STRATEGIES)}, or a class"
+    )
+    group.add_argument(
+        "--scope", metavar="SCOPE", help="site, parent, any, or hosts with commas between"
+    )
+    group.add_argument(
+        "--targets",
+        metavar="LIST",
+        help="what counts: rdf (the default), embedded, media types such as text/csv",
+    )
+    group.add_argument(
+        "--links",
+        metavar="LIST",
+        help="links of RDF that are followed: all (the default), see-also, foaf, dcat, void, "
+        "or properties",
+    )
+    group.add_argument(
+        "--patience",
+        metavar="N",
+        type=int,
+        help="end after N requests without a target when not one is expected of N more",
+    )
+    group.add_argument(
+        "--model",
+        metavar="FILE",
+        help="start from what another crawl learned (written by `semcrawl frontier "
+        "--export-model`)",
+    )
+    group.add_argument(
+        "--revisit",
+        action="store_true",
+        help="ask again for what is due in the job folder: `semcrawl harvest DIR --revisit`",
+    )
+    group.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        action="append",
+        help="put new documents behind what is in FILE too: data.nq.gz, data.ttl, s3://…",
+    )
+    group.add_argument(
+        "-O", "--overwrite-output", metavar="FILE", action="append", help="the same, from empty"
+    )
+    group.add_argument(
+        "--metadata",
+        choices=["parquet"],
+        help="write fetch.parquet and document.parquet too, when the crawl is over",
+    )
+    group.add_argument(
+        "--record",
+        action="store_true",
+        help="keep the responses as WARC, so that `semcrawl evaluate DIR` can replay the crawl",
+    )
+    group.add_argument(
+        "--join",
+        metavar="NAME",
+        help="work on the crawl NAME on the Redis at REDIS_URL together with others",
+    )
+    group.add_argument(
+        "--fast",
+        action="store_true",
+        help="no delays, 8 requests at a time, private addresses too: own servers only",
+    )
+
+
+def take_harvest_options(settings: BaseSettings, opts: argparse.Namespace) -> None:
+    """Set what the options say; raise ``UsageError`` for what cannot be meant."""
+    if opts.pages is not None and opts.pages < 1:
+        raise UsageError("--pages must be at least 1")
+    if opts.patience is not None and opts.patience < 0:
+        raise UsageError("--patience must not be negative")
+    if opts.fast:
+        for name, value in _FAST.items():
+            if (settings.getpriority(name) or 0) < _SAID:
+                settings.set(name, value, "cmdline")
+    for option, name in (
+        (opts.pages, "SEMCRAWL_PAGES"),
+        (opts.relevance, "SEMCRAWL_RELEVANCE"),
+        (opts.scope, "SEMCRAWL_SCOPE"),
+        (opts.targets, "SEMCRAWL_TARGETS"),
+        (opts.links, "SEMCRAWL_RDF_LINKS"),
+        (opts.patience, "SEMCRAWL_PATIENCE"),
+        (opts.model, "SEMCRAWL_MODEL"),
+        (opts.revisit or None, "SEMCRAWL_REVISIT"),
+        (opts.record or None, "SEMCRAWL_WARC"),
+        (opts.join, "SEMCRAWL_CRAWL_NAME"),
+        (opts.join and True, "SEMCRAWL_JOIN"),
+    ):
+        if option is not None:
+            settings.set(name, option, "cmdline")
+    if opts.output or opts.overwrite_output:
+        feeds = asked_feeds(settings, opts.output, opts.overwrite_output)
+        settings.set("FEEDS", feeds, "cmdline")
+    if opts.join and not settings.get("REDIS_URL"):
+        raise UsageError("--join needs the Redis of the crawl's workers: -s REDIS_URL=redis://…")
