@@ -25,12 +25,17 @@ _SAID = 20
 
 @contextmanager
 def reached(url: str) -> Iterator[Redis]:
-    """Connect to the server of ``REDIS_URL``; raise ``FrontierUnavailable`` when it is away."""
+    """Connect to the server of ``REDIS_URL``.
+
+    Raises ``UsageError`` for what is no address of one, ``FrontierUnavailable`` when it is away.
+    """
     try:
         with Redis.from_url(url, socket_connect_timeout=_TIMEOUT, socket_timeout=_TIMEOUT) as redis:
             redis.ping()
             yield redis
-    except (RedisError, ValueError, OSError) as error:
+    except ValueError as error:
+        raise UsageError(f"REDIS_URL {public_address(url)}: {error}") from None
+    except (RedisError, OSError) as error:
         raise FrontierUnavailable(
             f"no Redis at REDIS_URL {public_address(url)}: {plain_reason(error)}"
         ) from None
