@@ -138,10 +138,10 @@ def tried_anything(summary: Summary) -> bool:
 
 
 def anything_fetched(summary: Summary) -> bool:
-    """Whether any server gave an answer to anything but a robots.txt."""
+    """Whether anything but a robots.txt was had, of use or not."""
+    had = ("fetched-", "filtered", "not-modified", "duplicate", "too-large", "parse-error")
     return any(
-        name.startswith(("fetched-", "filtered", "redirected", "not-modified", "http-error"))
-        and name != "fetched-robots"
+        name.startswith(had) and name not in ("fetched-robots", "fetched-context")
         for name in summary.outcomes
     )
 

@@ -28,6 +28,7 @@ class FetchOutcome(StrEnum):
     FETCHED_OTHER = "fetched-other"  #: a body that is neither RDF nor HTML, dropped
     NOT_MODIFIED = "not-modified"  #: 304 on a re-visit
     DUPLICATE = "duplicate"  #: its final URL or content had been had before
+    NOT_KEPT = "not-kept"  #: data that say that no copy may be kept (noarchive)
     FILTERED_TYPE = "filtered-type"  #: body refused for its Content-Type
     TOO_LARGE = "too-large"  #: body larger than DOWNLOAD_MAXSIZE
     REDIRECTED = "redirected"  #: 3xx with a usable Location

@@ -12,6 +12,7 @@ from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.pipelines.jobdir import job_path
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
 from semcrawl.pipelines.stores.opening import check_store_settings
+from semcrawl.robotstags import RobotsTags
 from semcrawl.spiders.readoptions import read_options
 from semcrawl.spiders.spelling import normalisation
 from semcrawl.targets import Targets
@@ -28,6 +29,7 @@ def check_crawl(settings: BaseSettings) -> None:
     """Raise ``UsageError`` for settings of URLs, reading, targets or store that cannot be."""
     normalisation(settings)
     Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
+    RobotsTags.from_settings(settings)
     read_options(settings)
     if delivers(settings):
         check_store_settings(settings)

@@ -21,7 +21,8 @@ _MODES = ("site", "parent", "any")
 class Scope:
     """What ``-a scope=…`` says.
 
-    ``site``: the pay-level domains of the seeds, and off them redirectors and links labelled R.
+    ``site``: the pay-level domains of the seeds and of where they lead, and off them redirectors
+    and links labelled R.
     ``parent``: any link whose page is inside those domains (the thesis's rule, sources.md T.7).
     ``any``: everything. ``hosts``: only these hosts, or parts of them (``host/folder/``).
     """
@@ -30,7 +31,7 @@ class Scope:
     #: host and path prefix, when the mode is ``hosts``
     hosts: tuple[tuple[str, str], ...] = ()
     redirectors: frozenset[str] = frozenset(DEFAULT_REDIRECTORS)
-    #: pay-level domains of the seeds, and the hosts that they name
+    #: pay-level domains of the seeds and of where they lead, and the hosts there
     roots: set[str] = field(default_factory=set)
     #: those of them that the user's own seeds name, which may be private
     named: set[str] = field(default_factory=set)
@@ -88,6 +89,10 @@ class Scope:
         if self.mode == "hosts":
             return self.inside(url)
         return self.mode in ("any", "site") or page_inside or self.inside(url)
+
+    def lets_seed_go(self, url: str) -> bool:
+        """Whether a seed may redirect to a URL: anywhere, unless the hosts are listed."""
+        return self.mode != "hosts" or self.inside(url)
 
     def allows(self, url: str, *, label_r: bool, page_inside: bool = True) -> bool:
         """Whether to follow a link that was labelled R or not, found on a page inside or not."""

@@ -135,6 +135,10 @@ SEMCRAWL_HOST_REST = 2.0
 SEMCRAWL_HOST_PATIENCE = 600.0
 #: The same for a host that never answered. (One whose name does not exist is not waited for.)
 SEMCRAWL_UNTRIED_HOST_PATIENCE = 60.0
+#: What is obeyed of what pages say to robots, in `robots` meta tags, `X-Robots-Tag` headers and
+#: links: `nofollow` (no link of the page is followed), `noarchive` (no copy of its data is kept),
+#: `noindex` (the same), `rel-nofollow` (links with `rel=nofollow` are not followed). Empty: none.
+SEMCRAWL_ROBOTS_TAGS = ["nofollow", "noarchive"]
 #: What politeness counts by: `host`, or `domain` (pay-level domain; the longest delay that one of
 #: its hosts asks for holds, and `SEMCRAWL_CRAWL_DELAY` at least).
 SEMCRAWL_PACE_BY = "host"

@@ -35,6 +35,7 @@ from semcrawl.pipelines.lost import lost_feeds, lost_results, stats_of
 from semcrawl.pipelines.stores.opening import open_deliverer
 from semcrawl.readiness import check_crawl, check_folder, delivers, metadata_url
 from semcrawl.scope import Scope
+from semcrawl.seedreport import seed_lines
 from semcrawl.spiders.seeds import read_seeds
 from semcrawl.urls import Normalisation
 
@@ -152,6 +153,8 @@ class Command(OneLineErrors):
         taken = "stdout:" in settings.getdict("FEEDS")
         with redirect_stdout(sys.stderr if taken else sys.stdout):
             show_summary(summary, folder, before, run)
+            for line in seed_lines(database):
+                complain(line)
             self._tell_of_store(folder)
             lost = self._tell_of_lost(folder)
             if opts.metadata:

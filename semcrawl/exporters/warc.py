@@ -20,6 +20,7 @@ from scrapy.http import Response
 from semcrawl.bodies import body_file
 from semcrawl.errors import StoreError
 from semcrawl.pipelines.jobdir import job_folder
+from semcrawl.robotstags import HEADER, RobotsTags
 
 logger = logging.getLogger(__name__)
 
@@ -31,8 +32,8 @@ class WarcExtension:
     """Writes every response as it came, with its request, to ``*.warc.gz`` in the job folder.
 
     On with ``SEMCRAWL_WARC = True``. A file is called ``….warc.gz.open`` until it is whole; each
-    record is compressed by itself, so that a crash costs at most the last one. Stats:
-    ``semcrawl/warc/records``, ``semcrawl/warc/failed``.
+    record is compressed by itself, so that a crash costs at most the last one. What asks robots to
+    keep no copy is left out. Stats: ``semcrawl/warc/records``, ``/failed``, ``/left_out``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -47,6 +48,7 @@ class WarcExtension:
         self._folder = job_folder(crawler.settings)
         self._max_size = crawler.settings.getint("SEMCRAWL_WARC_SIZE", 1 << 30)
         self._stats = crawler.stats
+        self._tags = RobotsTags.from_settings(crawler.settings)
         self._file: IO[bytes] | None = None
         self._path = self._folder
         self._writer: Any = None
@@ -65,6 +67,10 @@ class WarcExtension:
     def write(self, response: Response, request: Request) -> None:
         """Write a request and its response."""
         if urlsplit(response.url).scheme not in ("http", "https"):
+            return
+        headers = [value.decode("latin-1") for value in response.headers.getlist(HEADER)]
+        if not self._tags.keeps(self._tags.said(headers, response.body)):
+            self._count("left_out")
             return
         try:
             self._write(response, request)

@@ -15,6 +15,7 @@ from semcrawl.items import EMBEDDED, FetchedFile, FetchOutcome, FetchRecord, Rdf
 from semcrawl.links import Link, Page
 from semcrawl.rdf import Detection, Reading
 from semcrawl.relevance import Outcome, Ranked
+from semcrawl.robotstags import NOFOLLOW
 from semcrawl.spiders.attempt import ENDED, RECEIVED, Attempt, content_type, header
 from semcrawl.spiders.contexts import MAX_ROUNDS, ContextFetcher, ContextRules
 from semcrawl.spiders.focused import FocusedSpider
@@ -26,6 +27,8 @@ from semcrawl.vocabulary import Kind
 _MAX_TEXT = 300
 #: bytes of a body on disk that tell what it is
 _HEAD = 1 << 22
+#: what is said of data of which no copy may be kept
+_NOT_KEPT = "it asks robots to keep no copy"
 #: statuses of a success without a body
 _NO_CONTENT = (204, 205)
 
@@ -90,16 +93,23 @@ class DocumentSpider(FocusedSpider):
         """
         duplicate = self.is_duplicate(attempt.digest)
         page = Page(attempt.url, attempt.memo.depth)
+        said = self.said_to_robots(response, page=True)
         faults = list(faults)
-        links = await self.page_links(response, attempt.url, faults)
+        links: list[Link] = []
+        if NOFOLLOW not in said:
+            links = await self.page_links(response, attempt.url, faults)
         new = await self.follow(page, links, attempt.lease.entry.barren + 1)
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
         record.real_type = str(Kind.HTML)
-        items: list[Any] = await self._embedded(attempt, response, record)
+        items: list[Any] = []
+        if kept := self.robots_tags.keeps(said):
+            items += await self._embedded(attempt, response, record)
+        else:
+            record.errors = _NOT_KEPT
         record.errors = "; ".join(filter(None, [*faults, record.errors]))
         # (what a page is, its content says: its name counts for nothing)
         target = self.targets.include(Kind.HTML, record.content_type, record.quads)
-        if self.targets.has_type(record.content_type):
+        if kept and self.targets.has_type(record.content_type):
             items.append(self._file(attempt, response))
         outcome = attempt.outcome(
             Kind.HTML, response, target=target, duplicate=duplicate, new_links=new
@@ -142,22 +152,28 @@ class DocumentSpider(FocusedSpider):
         """Pass the quads of an RDF document on, and its links."""
         duplicate = self.is_duplicate(attempt.digest)
         record = _record(attempt, response, reading)
+        said = self.said_to_robots(response)
+        if not self.robots_tags.keeps(said):
+            record.outcome, record.quads, record.errors = FetchOutcome.NOT_KEPT, 0, _NOT_KEPT
         whole = record.outcome is FetchOutcome.FETCHED_RDF
         page = Page(attempt.url, attempt.memo.depth, rdf=True)
-        links = self.reader.rdf_links(reading)
+        links = [] if NOFOLLOW in said else self.reader.rdf_links(reading)
         links += self.metadata_links(response, attempt.url, rdf=True)
         new = await self.follow(page, links)
         name = _saved_name(response)
         # (where only its context cannot be had it is RDF all the same)
-        target = (whole or bool(reading.contexts_needed)) and self.targets.include(
-            Kind.RDF, record.content_type, url=attempt.url, name=name
+        kept = record.outcome is not FetchOutcome.NOT_KEPT
+        target = (
+            kept
+            and (whole or bool(reading.contexts_needed))
+            and self.targets.include(Kind.RDF, record.content_type, url=attempt.url, name=name)
         )
         outcome = attempt.outcome(
             Kind.RDF, response, target=target, duplicate=duplicate, new_links=new
         )
         self._learn(outcome, page)
         items: list[Any] = [record]
-        if self.targets.has_type(record.content_type, attempt.url, name):
+        if kept and self.targets.has_type(record.content_type, attempt.url, name):
             items.insert(0, self._file(attempt, response))
         if whole:
             items.insert(0, self._document(attempt, response, reading))
@@ -253,6 +269,9 @@ class DocumentSpider(FocusedSpider):
             new_links=new,
         )
         self.session.learn(outcome, self.queue)
+        if target and not self.robots_tags.keeps(self.said_to_robots(response)):
+            record.outcome, record.errors = FetchOutcome.NOT_KEPT, _NOT_KEPT
+            return [record]
         return [self._file(attempt, response), record] if target else [record]
 
     def _file(self, attempt: Attempt, response: Response) -> FetchedFile:

@@ -209,6 +209,8 @@ class FocusedSpider(RedirectingSpider):
             self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
         self._note_folder(attempt, added=attempt.memo.foreseen)
+        if attempt.memo.redirects:
+            await self._arrived(attempt, attempt.url)
         if attempt.meta.get(FILTERED):
             new = await self.follow_metadata(attempt, response)
             self.session.learn(attempt.outcome(None, response, new_links=new), self.queue)

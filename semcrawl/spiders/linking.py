@@ -20,6 +20,7 @@ from semcrawl.links import (
 )
 from semcrawl.relevance import Label, Ranked
 from semcrawl.relevance.rules import is_non_semantic
+from semcrawl.robotstags import HEADER, NOFOLLOW, RobotsTags
 from semcrawl.spiders.attempt import content_type
 from semcrawl.spiders.planting import PlantingSpider
 from semcrawl.spiders.reading import Reader
@@ -33,6 +34,7 @@ class LinkingSpider(PlantingSpider):
     other: ClassVar[str]
 
     reader: Reader
+    robots_tags: RobotsTags
     _depth_limit: int
     _allowed_domains: tuple[str, ...]
 
@@ -41,6 +43,7 @@ class LinkingSpider(PlantingSpider):
         """Make the spider and read its settings."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider._depth_limit = crawler.settings.getint("DEPTH_LIMIT")
+        spider.robots_tags = RobotsTags.from_settings(crawler.settings)
         domains = getattr(spider, "allowed_domains", None) or ()
         spider._allowed_domains = tuple(domain.lower() for domain in domains if domain)
         return spider
@@ -87,6 +90,8 @@ class LinkingSpider(PlantingSpider):
         others: list[Link] = []
         for link in links:
             may = self.scope.may_lead(link.url, page_inside=inside) and self.is_allowed(link.url)
+            if may and self.robots_tags.passes_over(link.rel):
+                continue
             (possible if may else others).append(link)
         self._leave_out(others, Reason.OUT_OF_SCOPE)
         return possible
@@ -96,6 +101,11 @@ class LinkingSpider(PlantingSpider):
         for link in links:
             if not is_non_semantic(link):
                 self.session.intake.left_out.add(link.url, reason)
+
+    def said_to_robots(self, response: Response, *, page: bool = False) -> frozenset[str]:
+        """Return what an answer says to robots, by its headers and as a page, and is obeyed."""
+        headers = [header_text(value) for value in response.headers.getlist(HEADER)]
+        return self.robots_tags.said(headers, response.body if page else b"")
 
     def is_allowed(self, url: str) -> bool:
         """Whether a URL is on the spider's ``allowed_domains``, if it has any.
@@ -125,6 +135,8 @@ class LinkingSpider(PlantingSpider):
 
         What is neither may send on by a ``Refresh`` header: often it has no body.
         """
+        if NOFOLLOW in self.said_to_robots(response):
+            return []
         found = [
             link
             for value in response.headers.getlist(b"Link")

@@ -128,9 +128,7 @@ class RedirectingSpider(RetryingSpider):
             problem, record.outcome = "REDIRECT_ENABLED is off", FetchOutcome.HTTP_ERROR
         elif len(attempt.memo.redirects) >= self._max_redirects:
             problem, record.outcome = "too many redirects", FetchOutcome.HTTP_ERROR
-        elif not self.is_allowed(target) or not self.scope.allows(
-            target, label_r=attempt.memo.label is Label.R
-        ):
+        elif not self._may_lead_to(target, attempt):
             record.final_url = target
             problem, record.outcome = "redirected out of the scope", FetchOutcome.OUT_OF_SCOPE
         record.errors = problem
@@ -145,8 +143,28 @@ class RedirectingSpider(RetryingSpider):
             )
             if await self.session.intake.follow_redirect(attempt.lease, target, memo):
                 return [record]
+            await self._arrived(attempt, target)
         outcome = attempt.outcome(
             None, response, duplicate=not problem, led_to="" if problem else record.final_url
         )
         self.session.learn(outcome, self.queue)
         return [record]
+
+    def _may_lead_to(self, target: str, attempt: Attempt) -> bool:
+        """Whether a redirect is followed: within the scope, and from a seed anywhere."""
+        if not self.is_allowed(target):
+            return False
+        if _is_seed(attempt) and self.scope.lets_seed_go(target):
+            return True
+        return self.scope.allows(target, label_r=attempt.memo.label is Label.R)
+
+    async def _arrived(self, attempt: Attempt, url: str) -> None:
+        """Take the site into the scope that a seed's redirects end on."""
+        if _is_seed(attempt) and self.scope.lets_seed_go(url):
+            # (nobody named the host: it is among those that may not be private)
+            await self.session.intake.widen(self.scope.roots_of(url))
+
+
+def _is_seed(attempt: Attempt) -> bool:
+    """Whether no page led to a link, or to what was redirected to it."""
+    return attempt.memo.parent is None and not attempt.memo.revisit

@@ -1,0 +1,86 @@
+"""What became of a crawl's seeds, by its records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
+
+from semcrawl.hosts import host_of, pay_level_domain
+from semcrawl.items import FetchOutcome
+from semcrawl.metadata.models import Fetch
+from semcrawl.tally import is_aside, is_robots
+
+#: outcomes with which something of a seed was had
+_HAD = frozenset(
+    {
+        FetchOutcome.FETCHED_RDF,
+        FetchOutcome.FETCHED_HTML,
+        FetchOutcome.FETCHED_OTHER,
+        FetchOutcome.NOT_MODIFIED,
+        FetchOutcome.DUPLICATE,
+        FetchOutcome.FILTERED_TYPE,
+    }
+)
+#: seeds whose records are looked at, and redirects of one that are followed
+_MOST_SEEDS, _MOST_REDIRECTS = 100_000, 30
+
+
+@dataclass(frozen=True, slots=True)
+class SeedFate:
+    """Where a seed led, and how that ended."""
+
+    seed: str
+    #: the last address that it led to
+    end: str
+    #: empty when the end is no record of a seed: a page linked to it as well
+    outcome: str = ""
+    status: int | None = None
+    errors: str = ""
+
+    @property
+    def moved(self) -> bool:
+        """Whether it led to another pay-level domain."""
+        return pay_level_domain(host_of(self.seed)) != pay_level_domain(host_of(self.end))
+
+    @property
+    def had(self) -> bool:
+        """Whether something came of it."""
+        return not self.outcome or self.outcome in _HAD
+
+    def line(self) -> str:
+        """Say in a line what a user should know; empty for a seed that was just fetched."""
+        if self.had:
+            return f"the seed {self.seed} leads to {self.end}" if self.moved else ""
+        where = self.seed if self.end == self.seed else f"{self.seed} leads to {self.end}, which"
+        if self.outcome == FetchOutcome.HTTP_ERROR and (self.status or 0) >= 400:
+            return f"the seed {where} answers {self.status}"
+        why = self.errors.partition("\n")[0] or str(self.outcome)
+        return f"the seed {where}{':' if self.end == self.seed else ' fails:'} {why}"
+
+
+def seed_fates(engine: Engine) -> list[SeedFate]:
+    """Return what became of each seed that was asked for, the last time that it was."""
+    columns = (Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.status, Fetch.errors, Fetch.rules)
+    query = select(*columns).where(Fetch.parent_url.is_(None)).order_by(Fetch.id)
+    rows: dict[str, Any] = {}
+    with Session(engine) as session:
+        for row in session.execute(query.limit(_MOST_SEEDS)):
+            if not (is_robots(row.url, row.outcome) or is_aside(row.rules)):
+                rows[row.url] = row
+    led_to = {row.final_url for row in rows.values() if row.outcome == FetchOutcome.REDIRECTED}
+    return [_fate(url, rows) for url in rows if url not in led_to]
+
+
+def _fate(seed: str, rows: dict[str, Any]) -> SeedFate:
+    row = rows[seed]
+    for _ in range(_MOST_REDIRECTS):
+        if row.outcome != FetchOutcome.REDIRECTED:
+            end = row.final_url or row.url
+            return SeedFate(seed, end, row.outcome, row.status, row.errors)
+        if row.final_url not in rows:
+            break
+        row = rows[row.final_url]
+    return SeedFate(seed, row.final_url)
