@@ -124,13 +124,14 @@ def _check(command: str) -> None:
 def _settings_for(command: str) -> Settings:
     """The project's settings, by which Scrapy imports of our commands the asked one only.
 
-    In somebody's project our commands run with our settings, as in any other folder; ``crawl``, and
-    what the project has a command for, are the project's.
+    In somebody's project our commands run with our settings, as in any other folder; ``crawl``,
+    ``parse``, and what the project has a command for, are the project's.
     """
     settings = get_project_settings()
     module = settings["COMMANDS_MODULE"]
     ours = command in _names(_OURS)
-    if module != _OURS and ours and command not in {"crawl", *(_names(module) if module else ())}:
+    theirs = {"crawl", "parse", *(_names(module) if module else ())}
+    if module != _OURS and ours and command not in theirs:
         settings = Settings()
         settings.setmodule("semcrawl.settings", priority="project")
         module = _OURS

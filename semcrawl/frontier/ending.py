@@ -32,6 +32,9 @@ class Ending:
             return False
         if spent:
             return True
+        if self._ports.any_busy:
+            self.worked()
+            return False
         if self._ports.any_waits:
             return self._idle_for(self._options.idle_time) and self._options.idle_time > 0
         counts = await self._frontier.counts(list(self._ports), self._ports.seed_keys)

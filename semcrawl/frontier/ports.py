@@ -31,6 +31,8 @@ class Port:
     waits: bool = False
     #: takes links that another spider hands over
     discover: Discover | None = None
+    #: whether requests of the spider's own are under way, whose callbacks may give links
+    busy: Callable[[], bool] = lambda: False
     #: its own seeds are in
     planted: bool = False
 
@@ -63,6 +65,11 @@ class Ports(dict[str, Port]):
     def any_waits(self) -> bool:
         """Whether a spider goes on waiting for seeds."""
         return any(port.waits for port in self.values())
+
+    @property
+    def any_busy(self) -> bool:
+        """Whether a spider is at requests that are no links."""
+        return any(port.busy() for port in self.values())
 
     @property
     def seed_keys(self) -> list[str]:

@@ -72,6 +72,7 @@ class FrontierScheduler(BaseScheduler):
                 seed_key=spider.seed_key,
                 waits=spider.waits,
                 discover=spider.discover,
+                busy=self._has_others,
             )
             self._open = True
         except SemcrawlError as error:
@@ -125,6 +126,13 @@ class FrontierScheduler(BaseScheduler):
         if self._others.has_pending_requests():
             return self._others.next_request()
         return self._ready.popleft() if self._ready else None
+
+    def _has_others(self) -> bool:
+        """Whether requests with callbacks of the user's wait or are under way."""
+        if self._others.has_pending_requests():
+            return True
+        slot = getattr(self.crawler.engine, "_slot", None)
+        return slot is not None and any(LEASE not in each.meta for each in slot.inprogress)
 
     def _deliver(self, lease: Lease) -> None:
         """Take a link that the frontier handed out, and have the engine look."""

@@ -105,13 +105,15 @@ class CrawlSession:
         seed_key: str,
         waits: bool = False,
         discover: Discover | None = None,
+        busy: Callable[[], bool] = lambda: False,
     ) -> None:
         """Serve a spider: links go to ``deliver``, raw seeds from its list to ``plant``.
 
-        What the other spiders of the process find for it goes to ``discover``.
+        What the other spiders of the process find for it goes to ``discover``. While it is ``busy``
+        with requests that are no links the crawl is not over.
         """
         await self.open()
-        self._ports.open(queue, Port(deliver, plant, seed_key, waits, discover))
+        self._ports.open(queue, Port(deliver, plant, seed_key, waits, discover, busy))
         if not self._tasks:
             self._tasks = [
                 asyncio.create_task(self._pump()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from semcrawl.errors import StoreError
@@ -25,3 +26,11 @@ def job_folder(settings: BaseSettings) -> Path:
 def job_path(settings: BaseSettings) -> Path:
     """Return that folder without making it."""
     return Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")
+
+
+def writes_at_once(crawler: Crawler) -> bool:
+    """Whether the results of a crawl have their files from its start: for spiders of ours.
+
+    Other spiders of a project may never give anything of the kind.
+    """
+    return hasattr(crawler.spidercls, "make_request")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import socket
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Self, cast
 
 from scrapy.crawler import Crawler
@@ -22,7 +24,7 @@ from semcrawl.metadata.insertion import Insertion
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
 from semcrawl.pipelines.batching import GroupCommit
-from semcrawl.pipelines.jobdir import job_folder
+from semcrawl.pipelines.jobdir import job_path, writes_at_once
 from semcrawl.pipelines.lost import ItemLost
 
 logger = logging.getLogger(__name__)
@@ -53,8 +55,16 @@ class MetadataPipeline:
         worker: str = "",
         documents: bool = False,
         patience: float = 60.0,
+        at_once: bool = True,
+        folder: Path | None = None,
     ) -> None:
-        """Write to the database at ``url`` (SQLAlchemy's form), with or without documents."""
+        """Write to the database at ``url`` (SQLAlchemy's form), with or without documents.
+
+        Connect ``at_once``, or when there is something to write; make ``folder`` before.
+        """
+        self._folder = folder
+        self._at_once = at_once
+        self._opening = asyncio.Lock()
         self._url = url
         self._documents = documents
         self._patience = patience
@@ -71,7 +81,8 @@ class MetadataPipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the pipeline from the crawler's settings."""
         settings = crawler.settings
-        own = crawl_db_url(job_folder(settings))
+        folder = job_path(settings)
+        own = crawl_db_url(folder)
         url = settings.get("SEMCRAWL_METADATA_URL") or own
         return cls(
             url,
@@ -81,10 +92,19 @@ class MetadataPipeline:
             worker=getattr(crawler.spider, "_job", ""),
             documents=url != own,
             patience=settings.getfloat("SEMCRAWL_METADATA_PATIENCE", 60.0),
+            at_once=url != own or writes_at_once(crawler),
+            folder=folder,
         )
 
     def open_spider(self) -> None:
+        """Connect, if that is to be done at once."""
+        if self._at_once:
+            self._open()
+
+    def _open(self) -> None:
         """Connect, and make the tables where they are missing."""
+        if self._folder is not None:
+            self._folder.mkdir(parents=True, exist_ok=True)
         self._engine = connect(self._url)
         self._insert = Insertion(
             _FETCH,
@@ -98,7 +118,16 @@ class MetadataPipeline:
         is_ours = isinstance(item, FetchRecord) or (
             self._documents and isinstance(item, RdfDocument) and not item.is_embedded
         )
-        if not is_ours or self._commits is None:
+        if not is_ours:
+            return item
+        try:
+            async with self._opening:
+                if self._commits is None:
+                    await asyncio.to_thread(self._open)
+        except (StoreError, OSError) as error:
+            self._count("failed")
+            raise ItemLost(str(error)) from None
+        if self._commits is None:
             return item
         try:
             await self._commits.submit(item)

@@ -12,11 +12,12 @@ from scrapy.statscollectors import StatsCollector
 
 from semcrawl.errors import StoreError
 from semcrawl.items import FetchRecord, RdfDocument
+from semcrawl.metadata.database import CRAWL_DB
 from semcrawl.metadata.history import Written
 from semcrawl.pipelines.batching import GroupCommit
-from semcrawl.pipelines.jobdir import job_folder
+from semcrawl.pipelines.jobdir import job_folder, job_path, writes_at_once
 from semcrawl.pipelines.lost import ItemLost
-from semcrawl.pipelines.quadsfile import QuadsFile
+from semcrawl.pipelines.quadsfile import QUADS_FILE, QuadsFile
 
 logger = logging.getLogger(__name__)
 
@@ -33,17 +34,25 @@ class QuadsFilePipeline:
     """Writes every :class:`~semcrawl.items.RdfDocument` once to ``quads.nq``.
 
     ``process_item`` returns when the lines are written whole and the document's row is
-    committed. A re-visited document whose content changed replaces its old lines, one that is gone
-    loses them, both when the spider closes. Stats: ``semcrawl/quads/documents``, ``/statements``,
-    ``/duplicates``, ``/replaced``, ``/unchanged``, ``/gone``, ``/failed``.
+    committed. The file and its ledger are there from the start of our own spiders' crawls, and from
+    the first document of others'. A re-visited document whose content changed replaces its old
+    lines, one that is gone loses them, both when the spider closes. Stats:
+    ``semcrawl/quads/documents``, ``/statements``, ``/duplicates``, ``/replaced``, ``/unchanged``,
+    ``/gone``, ``/failed``.
     """
 
     #: what the names of its stats begin with
     stats_prefix: ClassVar[str] = "semcrawl/quads"
+    file_name: ClassVar[str] = QUADS_FILE
+    ledger_name: ClassVar[str] = CRAWL_DB
 
-    def __init__(self, folder: Path, stats: StatsCollector | None = None) -> None:
-        """Write to ``folder``."""
+    def __init__(
+        self, folder: Path, stats: StatsCollector | None = None, *, at_once: bool = True
+    ) -> None:
+        """Write to ``folder``; make the file ``at_once``, or when there is something to write."""
         self._folder = folder
+        self._at_once = at_once
+        self._opening = asyncio.Lock()
         self._stats = stats
         self._file: QuadsFile | None = None
         self._commits: GroupCommit[RdfDocument | FetchRecord, Written] | None = None
@@ -51,9 +60,16 @@ class QuadsFilePipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the pipeline from the crawler's settings."""
-        return cls(job_folder(crawler.settings), crawler.stats)
+        at_once = writes_at_once(crawler)
+        folder = job_folder(crawler.settings) if at_once else job_path(crawler.settings)
+        return cls(folder, crawler.stats, at_once=at_once)
 
     def open_spider(self) -> None:
+        """Open the file, if it is there or wanted at once."""
+        if self._at_once or (self._folder / self.file_name).exists():
+            self._open()
+
+    def _open(self) -> None:
         """Open the file and cut off what a crashed writer left."""
         self._file = self._open_file()
         self._commits = GroupCommit(self._file.append)
@@ -65,14 +81,27 @@ class QuadsFilePipeline:
             )
 
     def _open_file(self) -> QuadsFile:
-        return QuadsFile(self._folder)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"cannot make {self._folder}: {error.strerror}") from None
+        return QuadsFile(self._folder, self.file_name, self.ledger_name)
 
     async def process_item(self, item: Any) -> Any:
         """Write a document; pass everything on.
 
         Raises ``ItemLost`` when it cannot be written.
         """
-        if not self._is_ours(item) or self._commits is None:
+        if not self._is_ours(item):
+            return item
+        async with self._opening:
+            if self._commits is None:
+                try:
+                    await asyncio.to_thread(self._open)
+                except StoreError as error:
+                    self._count("failed")
+                    raise ItemLost(str(error)) from None
+        if self._commits is None:
             return item
         try:
             written = await self._commits.submit(item)

@@ -16,6 +16,7 @@ from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.server import public_address
 from semcrawl.frontier.session import CrawlSession
 from semcrawl.links import Link, Page
+from semcrawl.pipelines.jobdir import job_path
 from semcrawl.relevance import Ranked
 from semcrawl.scope import Scope
 from semcrawl.spiders.revisits import due_links
@@ -60,6 +61,8 @@ class PlantingSpider(Spider):
         self._seeds_text = seeds
         self._scope_text = scope
         self._redis_key = redis_key
+        self._given_seeds = 0
+        self._new_seeds = 0
         self._closed = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -143,7 +146,12 @@ class PlantingSpider(Spider):
             return
         await self.session.intake.widen(self.scope.roots_of(url), named=own)
         memo = LinkMemo(index=dropped_index(request.url))
-        await self.session.intake.plant([(url, memo)], self.queue)
+        await self._plant_seeds([(url, memo)])
+
+    async def _plant_seeds(self, seeds: Sequence[tuple[str, LinkMemo]]) -> None:
+        """Put seeds in, and count them."""
+        self._new_seeds += await self.session.intake.plant(seeds, self.queue)
+        self._given_seeds += len(seeds)
 
     async def _plant_own(self) -> None:
         if self.settings.getbool("SEMCRAWL_REVISIT") and self.queue == "html":
@@ -159,7 +167,7 @@ class PlantingSpider(Spider):
         ]
         roots = {root for url, _ in seeds for root in self.scope.roots_of(url)}
         await self.session.intake.widen(roots, named=True)
-        await self.session.intake.plant(seeds, self.queue)
+        await self._plant_seeds(seeds)
 
     def _tell_of_waiting(self) -> None:
         """Say where seeds are awaited: a list that nobody writes to is waited on for ever."""
@@ -177,6 +185,22 @@ class PlantingSpider(Spider):
 
     def _end_start(self) -> None:
         self._closed.set()
+        session: CrawlSession | None = getattr(self, "session", None)
+        if session is None or self.settings.getbool("SEMCRAWL_HARVEST"):
+            return  # (whose summary says it)
+        if self._given_seeds and not self._new_seeds and not session.requests:
+            self.logger.warning(
+                "Nothing was asked for: an earlier run of this crawl (in %s) has had all of these "
+                "seeds. For a new crawl give another folder, -s JOBDIR=…; to ask again for what is "
+                "there, -s SEMCRAWL_REVISIT=1",
+                self._kept_in(),
+            )
+
+    def _kept_in(self) -> str:
+        """Say where the crawl's frontier is."""
+        if url := self.settings.get("REDIS_URL"):
+            return f"the Redis at {public_address(str(url))}"
+        return str(job_path(self.settings).resolve() / "frontier")
 
     def emit(self, item: Any) -> None:
         """Send an item to the pipelines that belongs to no link (a robots.txt, say)."""
