@@ -23,13 +23,14 @@ class EmbeddedQuadsPipeline(QuadsFilePipeline):
     stats_prefix = "semcrawl/embedded"
     file_name = EMBEDDED_FILE
     ledger_name = EMBEDDED_LEDGER
+    may_be_empty = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the pipeline; it is off without ``SEMCRAWL_EMBEDDED``."""
         if not crawler.settings.getlist("SEMCRAWL_EMBEDDED"):
             raise NotConfigured
-        return cls(job_path(crawler.settings), crawler.stats, at_once=False)
+        return cls(job_path(crawler.settings), crawler.stats)
 
     def _is_ours(self, item: Any) -> bool:
         """Whether an item says something of the data in a page."""

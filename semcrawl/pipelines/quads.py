@@ -45,13 +45,15 @@ class QuadsFilePipeline:
     stats_prefix: ClassVar[str] = "semcrawl/quads"
     file_name: ClassVar[str] = QUADS_FILE
     ledger_name: ClassVar[str] = CRAWL_DB
+    #: whether the file may be made before there is anything to write
+    may_be_empty: ClassVar[bool] = True
 
     def __init__(
         self, folder: Path, stats: StatsCollector | None = None, *, at_once: bool = True
     ) -> None:
         """Write to ``folder``; make the file ``at_once``, or when there is something to write."""
         self._folder = folder
-        self._at_once = at_once
+        self._at_once = at_once and self.may_be_empty
         self._opening = asyncio.Lock()
         self._stats = stats
         self._file: QuadsFile | None = None
