@@ -6,7 +6,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from semcrawl.hosts import host_of
+from semcrawl.hosts import netloc_of
 from semcrawl.items import FetchOutcome, FetchRecord
 
 #: outcomes of attempts that sent nothing
@@ -16,6 +16,17 @@ UNSENT = frozenset(
         FetchOutcome.ADDRESS_REFUSED,
         FetchOutcome.HOST_DOWN,
         FetchOutcome.IGNORED,
+    }
+)
+#: outcomes that count as errors
+PROBLEMS = frozenset(
+    {
+        FetchOutcome.HTTP_ERROR,
+        FetchOutcome.NETWORK_ERROR,
+        FetchOutcome.TIMEOUT,
+        FetchOutcome.HOST_DOWN,
+        FetchOutcome.PARSE_ERROR,
+        FetchOutcome.TOO_LARGE,
     }
 )
 #: how the error of a link begins that was not asked for, as its host's robots.txt could not be had
@@ -50,6 +61,9 @@ class Tally:
     rdf_documents: int = 0
     html_documents: int = 0
     quads: int = 0
+    #: of the data embedded in pages
+    embedded_quads: int = 0
+    errors: int = 0
     bytes: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     _hosts: OrderedDict[str, None] = field(default_factory=OrderedDict)
@@ -65,8 +79,11 @@ class Tally:
         self.html_documents += record.outcome is FetchOutcome.FETCHED_HTML
         if record.outcome is FetchOutcome.FETCHED_RDF:
             self.quads += record.quads
+        elif record.outcome is FetchOutcome.FETCHED_HTML:
+            self.embedded_quads += record.quads
+        self.errors += record.outcome in PROBLEMS
         self.bytes += record.bytes
-        host = host_of(record.url)
+        host = netloc_of(record.url)
         self._hosts[host] = None
         self._hosts.move_to_end(host)
         while len(self._hosts) > _CURRENT_HOSTS:

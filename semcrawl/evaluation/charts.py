@@ -9,8 +9,10 @@ from html import escape
 
 _WIDTH, _HEIGHT = 640, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 26, 10, 34
-#: line styles, so that lines differ without colour too
-_DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4", "4 2", "1 2", "14 3 3 3", "6 6", "3 5")
+#: line styles, so that lines differ without colour too; those of colours that are alike differ most
+_DASHES = ("", "9 4", "2 3", "10 3 2 3", "18 4", "5 2", "1 3", "3 7", "7 2 2 2 2 2", "16 3 5 3")
+#: as many colours has the page's style sheet
+_COLOURS = 10
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class Line:
     """One line of a chart."""
 
     name: str
-    #: number of its colour and dashes in the page's style sheet
+    #: number of its colour and dashes, from 0
     style: int
     #: (x, y)
     points: Sequence[tuple[float, float]]
@@ -59,8 +61,7 @@ def line_chart(title: str, lines: Sequence[Line], x_label: str, y_label: str) ->
     )
     for line in lines:
         points = " ".join(place(x, y) for x, y in line.points)
-        look = "reference" if line.reference else f"s{line.style}"
-        dashes = "" if line.reference else f' stroke-dasharray="{_DASHES[line.style % 10]}"'
+        look, dashes = _style(line)
         last = f"{line.points[-1][1]:.4g}" if line.points else "–"
         parts.append(
             f'<polyline class="line {look}"{dashes} points="{points}">'
@@ -73,13 +74,20 @@ def legend(lines: Sequence[Line]) -> str:
     """The key to a chart's lines, in their order."""
     items = []
     for line in lines:
-        look = "reference" if line.reference else f"s{line.style}"
-        dashes = "" if line.reference else f' stroke-dasharray="{_DASHES[line.style % 10]}"'
+        look, dashes = _style(line)
         items.append(
             f'<li><svg width="34" height="10" aria-hidden="true"><line class="line {look}"{dashes}'
             f' x1="1" y1="5" x2="33" y2="5"/></svg>{escape(line.name)}</li>'
         )
     return f'<ul class="legend">{"".join(items)}</ul>'
+
+
+def _style(line: Line) -> tuple[str, str]:
+    """The class and the dashes of a line: up to 100 lines differ in one of both."""
+    if line.reference:
+        return "reference", ""
+    again, colour = divmod(line.style, _COLOURS)
+    return f"s{colour}", f' stroke-dasharray="{_DASHES[(colour + again) % len(_DASHES)]}"'
 
 
 @dataclass(frozen=True)

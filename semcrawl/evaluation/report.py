@@ -12,8 +12,11 @@ from semcrawl.evaluation import tables
 from semcrawl.evaluation.charts import Bars, Line, bar_chart, legend, line_chart
 from semcrawl.evaluation.references import REFERENCES
 from semcrawl.evaluation.thesis import figures as thesis
+from semcrawl.relevance import STRATEGIES
 
 Data = Mapping[str, Any]
+#: strategies that are compared most: their lines are the easiest to tell apart
+_FIRST = ("learned", "rules-parents")
 
 
 def report_page(results: Data) -> str:
@@ -31,7 +34,10 @@ class _Page:
         self.results = results
         self.titles = {each["name"]: each["title"] for each in results["strategies"]}
         crawlers = [name for name in self.titles if name not in REFERENCES]
-        self.styles = {name: number % 10 for number, name in enumerate(crawlers)}
+        # the same strategy looks the same in every report
+        known = [*_FIRST, *(name for name in STRATEGIES if name not in _FIRST)]
+        others = [name for name in crawlers if name not in known]
+        self.styles = {name: number for number, name in enumerate([*known, *others])}
 
     def title(self, name: str) -> str:
         """A strategy's name, with the thesis's where it has one."""

@@ -13,6 +13,10 @@ Data = Mapping[str, Any]
 Title = Callable[[str], str]
 
 _LABELS = ("R", "HR", "H", "N")
+#: worlds of which a table has four columns each, side by side
+_WORLDS_ACROSS = 2
+#: worlds of which a table has one wide column each, side by side
+_LABEL_WORLDS_ACROSS = 5
 
 
 def side_by_side(data: Data, title: Title) -> str:
@@ -51,7 +55,24 @@ def side_by_side(data: Data, title: Title) -> str:
 
 def found(data: Data, title: Title) -> str:
     """Targets found by world, with the thesis's figures where it has them."""
+    note = (
+        "Targets found; area relative to omniscient; requests to 50 and 90 % of what omniscient "
+        "finds (– = never) (Table 4-4)."
+    )
     worlds = data["worlds"]
+    parts = [
+        table(
+            *_found_in(data, worlds[start : start + _WORLDS_ACROSS], title), "" if start else note
+        )
+        for start in range(0, len(worlds), _WORLDS_ACROSS)
+    ]
+    return "<h3>World by world</h3>" + "".join(parts)
+
+
+def _found_in(
+    data: Data, worlds: Sequence[Data], title: Title
+) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the table of some worlds."""
     head = ["strategy"]
     for world in worlds:
         head += [world["name"], "area", "to 50 %", "to 90 %"]
@@ -73,16 +94,11 @@ def found(data: Data, title: Title) -> str:
             for world in worlds:
                 row += [_number(reported.get(world["name"])), "", "", ""]
             rows.append(row)
-    note = (
-        "Targets found; area relative to omniscient; requests to 50 and 90 % of what omniscient "
-        "finds (– = never) (Table 4-4)."
-    )
-    return "<h3>World by world</h3>" + table(head, rows, note)
+    return head, rows
 
 
 def labels(data: Data, title: Title) -> str:
     """Precision of every label (Table 4-6)."""
-    head = ["strategy", "label", *(world["name"] for world in data["worlds"]), "mean"]
     names = [
         name
         for name in data["strategies"]
@@ -95,33 +111,50 @@ def labels(data: Data, title: Title) -> str:
         "asked what the links would have been."
     )
     shown = "rules-parents" if "rules-parents" in names else names[0]
-    rest = [row for name in names if name != shown for row in _label_rows(data, name, title)]
-    body = table(head, _label_rows(data, shown, title), note)
+    rest = [name for name in names if name != shown]
+    body = _label_tables(data, [shown], title, note)
     if rest:
-        more = f"Labels of {len(names) - 1} other strategies"
-        body += f"<details><summary>{more}</summary>{table(head, rest, note)}</details>"
+        more = f"Labels of {len(rest)} other strategies"
+        tables = _label_tables(data, rest, title, note)
+        body += f"<details><summary>{more}</summary>{tables}</details>"
     return f"<h3>Precision of the labels</h3>{body}"
 
 
-def _label_rows(data: Data, name: str, title: Title) -> list[list[str]]:
+def _label_tables(data: Data, names: Sequence[str], title: Title, note: str) -> str:
+    """A table for every few worlds; the means are in the last."""
+    worlds = data["worlds"]
+    parts = []
+    for start in range(0, len(worlds), _LABEL_WORLDS_ACROSS):
+        part = worlds[start : start + _LABEL_WORLDS_ACROSS]
+        last = start + _LABEL_WORLDS_ACROSS >= len(worlds)
+        head = ["strategy", "label", *(world["name"] for world in part), *["mean"] * last]
+        rows = [row for name in names for row in _label_rows(data, part, name, title, mean=last)]
+        parts.append(table(head, rows, "" if start else note))
+    return "".join(parts)
+
+
+def _label_rows(
+    data: Data, worlds: Sequence[Data], name: str, title: Title, *, mean: bool
+) -> list[list[str]]:
     """A row for every label of a strategy, and the thesis's where it has one."""
     rows = []
     precision = data["strategies"][name].get("precision") or {}
     for label in _LABELS:
         cells = [
-            world["strategies"].get(name, {}).get("labels", {}).get(label)
-            for world in data["worlds"]
+            [world["strategies"].get(name, {}).get("labels", {}).get(label) for world in part]
+            for part in (data["worlds"], worlds)
         ]
-        if not any(cells):
+        if not any(cells[0]):
             continue
-        rows.append([title(name), label, *map(_counts, cells), _percent(precision.get(label))])
+        means = [_percent(precision.get(label))] if mean else []
+        rows.append([title(name), label, *map(_counts, cells[1]), *means])
         if data["thesis"] and name == "rules-parents" and label in thesis.LABELS:
             reported = dict(zip(thesis.DOMAINS, thesis.LABELS[label], strict=True))
             counts = [
-                " / ".join(f"{n:,}" for n in reported.get(world["name"], ()))
-                for world in data["worlds"]
+                " / ".join(f"{n:,}" for n in reported.get(world["name"], ())) for world in worlds
             ]
-            rows.append(["— thesis", label, *counts, f"{thesis.PRECISION[label]:.1f} %"])
+            means = [f"{thesis.PRECISION[label]:.1f} %"] if mean else []
+            rows.append(["— thesis", label, *counts, *means])
     return rows
 
 
@@ -214,8 +247,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], note: str) -> str:
     lines = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
+    above = f'<p class="note">{escape(note)}</p>' if note else ""
     return (
-        f'<p class="note">{escape(note)}</p><div class="scroll" tabindex="0"><table>'
+        f'{above}<div class="scroll" tabindex="0"><table>'
         f"<thead><tr>{columns}</tr></thead><tbody>{lines}</tbody></table></div>"
     )
 

@@ -11,6 +11,7 @@ from typing import Any, Self
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
@@ -24,7 +25,7 @@ _LABELS = ("R", "HR", "H", "N")
 
 
 class Progress:
-    """Extension: shows requests, RDF found, harvest rate, queue by label, hosts and time left.
+    """Extension: shows requests, errors, finds, the queue, hosts, times, the address.
 
     ``SEMCRAWL_PROGRESS``: ``auto`` (live on a terminal, else lines), ``live``, ``lines``, ``off``.
     """
@@ -89,18 +90,21 @@ class Progress:
         tally: Tally = session.tally
         budget = session.options.budget
         seconds = time.monotonic() - self._started
-        requests = f"{tally.requests:,}" + (f" of {budget:,}" if budget else "")
+        left = self._seconds_left(tally.requests, seconds, budget, sum(waiting.values()))
         queue = " ".join(f"{name} {waiting[name]:,}" for name in _LABELS if waiting.get(name))
-        facts: dict[str, str] = {
-            "requests": requests,
+        under_way = session.in_flight
+        return {
+            "requests": f"{tally.requests:,}" + (f" of {budget:,}" if budget else ""),
+            "errors": f"{tally.errors:,}",
             "RDF found": f"{tally.rdf_documents:,} documents, {tally.quads:,} quads",
+            "embedded": f"{tally.embedded_quads:,} quads",
             "harvest rate": f"{tally.harvest_rate:.1%}",
             "waiting": queue or "nothing",
             "hosts": ", ".join(tally.current_hosts) or "none yet",
+            "elapsed": _clock(seconds),
+            "time left": "?" if left is None else _clock(left),
+            "now": under_way[-1].entry.url if under_way else "waiting for the next",
         }
-        left = self._seconds_left(tally.requests, seconds, budget, sum(waiting.values()))
-        facts["time left"] = "?" if left is None else str(timedelta(seconds=round(left)))
-        return facts
 
     @staticmethod
     def _seconds_left(done: int, seconds: float, budget: int | None, waiting: int) -> float | None:
@@ -116,6 +120,13 @@ class Progress:
 
     def _table(self, session: CrawlSession, waiting: dict[str, int]) -> Any:
         table = Table.grid(padding=(0, 2))
+        table.add_column(style="dim", no_wrap=True)
+        table.add_column(no_wrap=True, overflow="ellipsis")  # a display of changing height flickers
         for name, value in self._facts(session, waiting).items():
-            table.add_row(f"[dim]{name}[/dim]", value)
+            table.add_row(name, Text(value))
         return table
+
+
+def _clock(seconds: float) -> str:
+    """Hours, minutes and seconds."""
+    return str(timedelta(seconds=round(seconds)))

@@ -14,7 +14,7 @@ from semcrawl.items import FetchOutcome
 from semcrawl.metadata.history import means_gone
 from semcrawl.metadata.missed import Missed
 from semcrawl.metadata.models import Fetch
-from semcrawl.tally import ROBOTS_FIRST, is_aside, is_robots, was_sent
+from semcrawl.tally import PROBLEMS, ROBOTS_FIRST, is_aside, is_robots, was_sent
 
 
 @dataclass
@@ -88,19 +88,6 @@ class Summary:
         }
 
 
-_PROBLEMS = frozenset(
-    str(outcome)
-    for outcome in (
-        FetchOutcome.HTTP_ERROR,
-        FetchOutcome.NETWORK_ERROR,
-        FetchOutcome.TIMEOUT,
-        FetchOutcome.HOST_DOWN,
-        FetchOutcome.PARSE_ERROR,
-        FetchOutcome.TOO_LARGE,
-    )
-)
-
-
 def summarise(engine: Engine) -> Summary:
     """Add up the table ``fetch``: one summary over all runs of the job.
 
@@ -134,7 +121,7 @@ def summarise(engine: Engine) -> Summary:
             if was_sent(outcome, errors):
                 summary.requests += 1
                 host.requests += 1
-            host.errors += outcome in _PROBLEMS
+            host.errors += outcome in PROBLEMS
             if outcome == FetchOutcome.FETCHED_RDF or means_gone(outcome, status):
                 for found in (documents, pages):
                     found.pop(url, None)
@@ -164,7 +151,7 @@ def last_problem(engine: Engine) -> str:
     """Return what the last attempt that failed says of it; empty when none does."""
     failed = (
         select(Fetch.errors)
-        .where(Fetch.outcome.in_(_PROBLEMS), Fetch.errors != "")
+        .where(Fetch.outcome.in_(map(str, PROBLEMS)), Fetch.errors != "")
         .where(Fetch.outcome != FetchOutcome.HOST_DOWN)
         .order_by(Fetch.id.desc())
         .limit(1)

@@ -5,12 +5,13 @@ from html.parser import HTMLParser
 import pytest
 
 from semcrawl.errors import SemcrawlError
-from semcrawl.evaluation.report import report_page
+from semcrawl.evaluation.charts import Line, _style
+from semcrawl.evaluation.report import _Page, report_page
 from semcrawl.evaluation.results import as_data, checkpoints
 from semcrawl.evaluation.simulate import Fetch, Run
 from semcrawl.evaluation.study import Plan, simulated, study
 from semcrawl.evaluation.worlds import WorldSet
-from semcrawl.relevance import Label, load_strategy
+from semcrawl.relevance import STRATEGIES, Label, load_strategy
 from tests.evaluation.worlds import barren, members
 
 _VOID = {"meta", "link", "br"}
@@ -189,3 +190,16 @@ def test_checkpoints_end_at_the_last_request(pages):
     assert len(points) <= 200
     assert points == sorted(set(points))
     assert not pages or points[-1] == pages
+
+
+def test_no_two_lines_look_alike(results):
+    """Those compared most differ in both colour and dashes, in whatever report."""
+    names = [*reversed(STRATEGIES), *(f"package.Strategy{n}" for n in range(30))]
+    page = _Page({**results, "strategies": [{"name": name, "title": name} for name in names]})
+    looks = {name: _style(Line(name, page.styles[name], [])) for name in names}
+    assert len(set(looks.values())) == len(names)
+    assert looks["learned"][0] != looks["rules-parents"][0]
+    assert looks["learned"][1] != looks["rules-parents"][1]
+    few = _Page({**results, "strategies": [{"name": "rules-parents", "title": "FC"}]})
+    assert few.styles["rules-parents"] == page.styles["rules-parents"]
+    assert len({looks[name] for name in STRATEGIES}) == len({looks[n][0] for n in STRATEGIES})
