@@ -15,8 +15,7 @@ pytestmark = pytest.mark.slow
 OPEN = {
     *("dripping robots.txt", "20 dripping hosts", "20 silent hosts", "20 slow contexts"),
     *("1,000 dead names", "60 unanswered names", "resets", "broken TLS", "large robots.txt"),
-    *("broken pages", "hosts away", "network away", "a block", "foreign graphs"),
-    *("private addresses", "100 names, one address"),
+    *("foreign graphs", "100 names, one address"),
 }
 
 

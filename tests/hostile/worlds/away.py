@@ -71,6 +71,7 @@ def _asked_after_block(run: Run, server: WebServer) -> list[str]:
     return found
 
 
+# Hosts are away for 4 s, and as long again at most until a rest that grows with the outage is over.
 WORLDS = (
     World(
         "hosts away",
