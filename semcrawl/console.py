@@ -9,9 +9,10 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from semcrawl.hosts import host_of
+from semcrawl.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,7 +40,7 @@ _REQUEST_LOGGERS = frozenset({"scrapy.core.scraper", "scrapy.downloadermiddlewar
 
 def complain(message: str) -> None:
     """Say what is wrong in one line."""
-    print(f"semcrawl: {message}", file=sys.stderr)
+    print(f"semcrawl: {printable(message)}", file=sys.stderr)
 
 
 def note_refusal(settings: BaseSettings, message: str) -> None:
@@ -50,7 +51,7 @@ def note_refusal(settings: BaseSettings, message: str) -> None:
     if file := settings.get("LOG_FILE"):
         moment = time.strftime(settings.get("LOG_DATEFORMAT") or "%Y-%m-%d %H:%M:%S")
         with suppress(OSError), Path(file).open("a", encoding="utf-8") as log:
-            log.write(f"{moment} [semcrawl] ERROR: {message}\n")
+            log.write(f"{moment} [semcrawl] ERROR: {printable(message)}\n")
 
 
 def table_console() -> Console:
@@ -59,12 +60,26 @@ def table_console() -> Console:
     Where the output is piped nothing is cut or broken: a line may be as long as it must, unless
     ``COLUMNS`` says otherwise.
     """
-    from rich.console import Console  # most of what is said needs none
-
-    console = Console()
+    console = plain_console()
     if not console.is_terminal and "COLUMNS" not in os.environ:
-        console = Console(width=_PIPED)
+        console = plain_console(width=_PIPED)
     return console
+
+
+def plain_console(*, stderr: bool = False, width: int | None = None) -> Console:
+    """Make a console that takes every text as it stands.
+
+    What looks like rich's markup, an emoji's name or a terminal's escape sequence in an address, a
+    path or a message is shown, and has no effect.
+    """
+    from rich.console import Console  # most of what is said needs none
+    from rich.text import Text
+
+    class PlainConsole(Console):
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(printable(text), **options)
+
+    return PlainConsole(stderr=stderr, width=width, markup=False, emoji=False)
 
 
 def error_handler() -> logging.Handler:
@@ -111,7 +126,7 @@ class _OneLine(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return one line."""
-        return f"semcrawl: {_text(record)}"
+        return f"semcrawl: {printable(_text(record))}"
 
 
 def _text(record: logging.LogRecord) -> str:

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 from sqlalchemy import func, make_url, select
 
+from semcrawl.console import plain_console
 from semcrawl.frontier.givenup import GivenUp, given_up_lines
 from semcrawl.frontier.leftout import LeftOutLinks
 from semcrawl.frontier.withheld import Withheld
@@ -148,10 +147,10 @@ def anything_fetched(summary: Summary) -> bool:
 
 def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -> None:
     """Print what was found per host, and where it is. ``before``: requests of other runs."""
-    console = Console()
+    console = plain_console()
 
     def say(line: str) -> None:
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
     console.print(_table(summary, folder))
     rest = {k: v for k, v in summary.outcomes.items() if k not in ("fetched-rdf", "fetched-html")}
@@ -202,14 +201,14 @@ def _wrapped(title: str, parts: list[str], width: int) -> list[str]:
 
 
 def _table(summary: Summary, folder: Path) -> Table:
-    table = Table(title=Text(f"Found in {folder}"), title_justify="left", header_style="bold")
+    table = Table(title=f"Found in {folder}", title_justify="left", header_style="bold")
     table.add_column("host", overflow="fold")
     for name in ("requests", "RDF", "HTML", "errors", "quads", "harvest\nrate"):
         table.add_column(name, justify="right")
     hosts = list(summary.hosts.items())
     for name, host in hosts[:_SHOWN]:
         table.add_row(
-            Text(name), f"{host.requests:,}", f"{host.rdf_documents:,}", f"{host.html_documents:,}",
+            name, f"{host.requests:,}", f"{host.rdf_documents:,}", f"{host.html_documents:,}",
             f"{host.errors:,}", f"{host.quads:,}", f"{host.harvest_rate:.1%}",
         )  # fmt: skip
     if len(hosts) > _SHOWN:

@@ -9,6 +9,8 @@ from scrapy.crawler import Crawler
 from scrapy.logformatter import LogFormatter
 from scrapy.settings import BaseSettings
 
+from semcrawl.printable import printable
+
 
 class SparingLogFormatter(LogFormatter):
     """Makes no line per page and per item unless ``LOG_LEVEL`` shows them.
@@ -21,7 +23,9 @@ class SparingLogFormatter(LogFormatter):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Read the log level."""
+        """Read the log level; from now on log lines hold nothing that a terminal acts on."""
+        if logging.getLogRecordFactory() is logging.LogRecord:
+            logging.setLogRecordFactory(PrintableRecord)
         return cls(verbose=shows_debug(crawler.settings))
 
     def crawled(self, *args: Any, **kwargs: Any) -> Any:
@@ -31,6 +35,14 @@ class SparingLogFormatter(LogFormatter):
     def scraped(self, *args: Any, **kwargs: Any) -> Any:
         """Tell of an item."""
         return super().scraped(*args, **kwargs) if self._verbose else None
+
+
+class PrintableRecord(logging.LogRecord):
+    """A log record whose message may hold what a site sent."""
+
+    def getMessage(self) -> str:  # noqa: N802 - of the base class
+        """Return the message without characters that a terminal acts on."""
+        return printable(super().getMessage())
 
 
 def shows_debug(settings: BaseSettings) -> bool:

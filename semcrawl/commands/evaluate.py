@@ -8,11 +8,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from scrapy.settings import BaseSettings
 
 from semcrawl.command import OneLineErrors
-from semcrawl.console import complain, table_console
+from semcrawl.console import complain, plain_console, table_console
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.console import ProgressDisplay, show
 from semcrawl.evaluation.references import REFERENCES
@@ -86,7 +85,7 @@ class Command(OneLineErrors):
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the study; what fails is told, and the rest goes on."""
-        console = Console(stderr=True)
+        console = plain_console(stderr=True)
         folder = Path(opts.out)
         sets: list[WorldSet] = []
         try:

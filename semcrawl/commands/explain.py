@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
 from rich.table import Table
 from scrapy import Request, Spider
 from scrapy.http import Response
@@ -173,7 +172,7 @@ class Command(OneLineErrors):
         ranked = rank_page(strategy, page, links)
         console = table_console()
         table = Table(
-            title=escape(f"{strategy.name} on {page.url}: {len(links)} links"),
+            title=f"{strategy.name} on {page.url}: {len(links)} links",
             title_justify="left",
             header_style="bold",
         )
@@ -181,7 +180,7 @@ class Command(OneLineErrors):
             table.add_column(name, justify="right" if name in ("turn", "value", "key") else "left")
         table.add_column("link", overflow="fold")
         for one in ranked:
-            table.add_row(*map(escape, _cells(one)))
+            table.add_row(*_cells(one))
         console.print(table)
         held = {rule for one in ranked for rule in one.rules}
         for rule, meaning in RULE_MEANINGS.items():
@@ -192,9 +191,7 @@ class Command(OneLineErrors):
             console.print(f"Why the first {len(first)} come first:", style="bold")
         for one in first:
             why = reason(one, strategy, page)
-            console.print(
-                escape(f"{one.turn:3d}. {one.ranked.link.url}\n     {why}"), soft_wrap=True
-            )
+            console.print(f"{one.turn:3d}. {one.ranked.link.url}\n     {why}", soft_wrap=True)
 
 
 def _cells(one: RankedLink) -> list[str]:

@@ -14,7 +14,6 @@ from tempfile import TemporaryFile
 from typing import BinaryIO, TextIO
 
 from rich.table import Table
-from rich.text import Text
 from scrapy.settings import BaseSettings
 
 from semcrawl.command import OneLineErrors
@@ -256,9 +255,7 @@ def _show(state: FrontierState, rate: float | None, lists: Sequence[str]) -> Non
             table.add_column(column, justify="right")
         for host in state.hosts:
             ready = f"{host.cooling:.1f}" if host.cooling else "now"
-            table.add_row(
-                Text(host.host), Text(host.queue), f"{host.waiting:,}", str(host.busy), ready
-            )
+            table.add_row(host.host, host.queue, f"{host.waiting:,}", str(host.busy), ready)
         console.print(table)
     if state.groups:
         table = Table("group", "queue", title="groups, best first", title_justify="left")
@@ -266,8 +263,8 @@ def _show(state: FrontierState, rate: float | None, lists: Sequence[str]) -> Non
             table.add_column(column, justify="right")
         for group in state.groups:
             table.add_row(
-                Text(group.group),
-                Text(group.queue),
+                group.group,
+                group.queue,
                 f"{group.value:g}",
                 f"{group.waiting:,}",
                 f"{group.hosts:,}",
@@ -279,8 +276,8 @@ def _show(state: FrontierState, rate: float | None, lists: Sequence[str]) -> Non
             table.add_column(column, justify="right")
         for lease in state.leases:
             table.add_row(
-                Text(lease.link.entry.url),
-                Text(short_name(lease.worker) if lease.worker else "(retry)"),
+                lease.link.entry.url,
+                short_name(lease.worker) if lease.worker else "(retry)",
                 str(lease.link.tries),
                 f"{lease.expires:.0f}",
             )

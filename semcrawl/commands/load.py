@@ -10,6 +10,7 @@ from semcrawl.command import OneLineErrors
 from semcrawl.errors import UsageError
 from semcrawl.pipelines.quadsfile import QUADS_FILE
 from semcrawl.pipelines.stores.opening import open_deliverer
+from semcrawl.printable import printable
 from semcrawl.readiness import check_folder
 
 
@@ -62,7 +63,7 @@ class Command(OneLineErrors):
             removed += step.removed
             refused += len(step.refused)
             for entry in step.refused:
-                print(f"refused: {entry.url}: {entry.error}", file=sys.stderr)
+                print(printable(f"refused: {entry.url}: {entry.error}"), file=sys.stderr)
         deliverer.close()
         gone = f"{removed:,} that are gone removed, " if removed else ""
         print(f"{documents:,} documents with {quads:,} quads delivered, {gone}{refused:,} refused")

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from semcrawl.evaluation.study import Progress as Step
+from semcrawl.printable import printable
 
 Data = Mapping[str, Any]
 
@@ -25,7 +26,7 @@ class ProgressDisplay:
         self.problems: list[str] = []
         if console.is_terminal:
             self._bar = Progress(
-                TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+                TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
                 TimeElapsedColumn(), console=console, transient=True,
             )  # fmt: skip
             self._task = self._bar.add_task("starting", total=runs)
@@ -53,7 +54,7 @@ class ProgressDisplay:
             text = f"{what}: {step.found:,} found in {step.requests:,} requests"
             if not step.strategy:
                 text = f"{what}: mapping the links"
-            self._bar.update(self._task, description=text)
+            self._bar.update(self._task, description=printable(text))
             if step.finished and step.strategy:
                 self._bar.advance(self._task)
         elif step.finished and step.strategy and not step.note:

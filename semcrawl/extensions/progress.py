@@ -8,14 +8,13 @@ import time
 from datetime import timedelta
 from typing import Any, Self
 
-from rich.console import Console
 from rich.live import Live
 from rich.table import Table
-from rich.text import Text
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
+from semcrawl.console import plain_console
 from semcrawl.errors import FrontierError
 from semcrawl.frontier.contract import QUEUES
 from semcrawl.frontier.session import CrawlSession
@@ -36,7 +35,7 @@ class Progress:
         self._interval = interval
         self._task: asyncio.Task[None] | None = None
         self._started = time.monotonic()
-        self._console = Console(stderr=True)
+        self._console = plain_console(stderr=True)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -123,7 +122,7 @@ class Progress:
         table.add_column(style="dim", no_wrap=True)
         table.add_column(no_wrap=True, overflow="ellipsis")  # a display of changing height flickers
         for name, value in self._facts(session, waiting).items():
-            table.add_row(name, Text(value))
+            table.add_row(name, value)
         return table
 
 

@@ -12,6 +12,8 @@ from sqlalchemy import BigInteger, Double, Index, Integer, String, Text
 from sqlalchemy.dialects import mysql
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from semcrawl.printable import printable
+
 #: 64 bits wide everywhere; SQLite numbers rows by itself only for INTEGER
 _RowId = BigInteger().with_variant(Integer, "sqlite")
 #: MySQL's TEXT ends at 64 KiB
@@ -150,7 +152,10 @@ def url_key(url: str) -> str:
 
 
 def storable(text: str) -> str:
-    """Return the text without what a database refuses: NULs and lone surrogates."""
+    """Return the text without what a database refuses, or a terminal that shows it acts on.
+
+    Lone surrogates are replaced, control characters written by their numbers.
+    """
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
-    return text.replace("\0", "\ufffd") if "\0" in text else text
+    return printable(text)

@@ -1,0 +1,23 @@
+"""Texts of sites and users, made fit for terminals, log files and tables of records."""
+
+from __future__ import annotations
+
+import re
+
+#: what a terminal acts on, or shows something else for: control characters but for white space, and
+#: those that turn the direction of writing
+_ACTING = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    r"""Return a text with such characters written by their numbers.
+
+    >>> printable("a\x1b[31mb")
+    'a\\x1b[31mb'
+    """
+    return _ACTING.sub(_number, text) if _ACTING.search(text) else text
+
+
+def _number(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
