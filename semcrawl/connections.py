@@ -26,6 +26,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils._download_handlers import normalize_bind_address
 from scrapy.utils.ssl import _make_ssl_context
 
+from semcrawl.descriptors import idle_connections
 from semcrawl.heads import head_end, is_interim, may_be_http, mended
 from semcrawl.middlewares.addresses import AddressRules
 from semcrawl.middlewares.resolver import PublicResolver
@@ -130,6 +131,12 @@ class Connector(aiohttp.TCPConnector):
         limit = settings.getint("SEMCRAWL_MAX_HEADERS_SIZE")
         make: partial[Any] = partial(_Protocol, limit, loop=self._loop)
         self._factory = make
+        self._most_idle = idle_connections(settings.getint("CONCURRENT_REQUESTS"))
+
+    def _release(self, key: Any, protocol: ResponseHandler, *, should_close: bool = False) -> None:
+        """Keep a connection for later requests, unless as many are kept as files may be open."""
+        idle = sum(map(len, self._conns.values()))
+        super()._release(key, protocol, should_close=should_close or idle >= self._most_idle)
 
     async def close(self, *, abort_ssl: bool = False) -> None:
         """Close all connections."""

@@ -36,6 +36,8 @@ _TOLD = frozenset(
 _SIGNALS = "scrapy.utils.signal"
 #: loggers that tell of single requests, which the records tell better
 _REQUEST_LOGGERS = frozenset({"scrapy.core.scraper", "scrapy.downloadermiddlewares.robotstxt"})
+#: how what Scrapy logs of a result begins that a pipeline could not write, or failed at
+_LOST = ("Dropped: ", "Error processing ")
 
 
 def complain(message: str) -> None:
@@ -97,6 +99,7 @@ class _OncePerHost(logging.Filter):
     def __init__(self) -> None:
         super().__init__()
         self._hosts: set[str] = set()
+        self._lost: set[str] = set()
         self._last = ""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -104,7 +107,7 @@ class _OncePerHost(logging.Filter):
         if record.levelno < logging.ERROR and record.name not in _TOLD:
             return False
         if record.name in _REQUEST_LOGGERS:
-            return False
+            return self._is_new_loss(record)
         if record.name == _SIGNALS and _part_of(record) == "CoreStats.spider_closed":
             return False  # the spider could not open, which is told by itself
         # several tasks may meet the same trouble
@@ -118,6 +121,14 @@ class _OncePerHost(logging.Filter):
         if host in self._hosts:
             return False
         self._hosts.add(host)
+        return True
+
+    def _is_new_loss(self, record: logging.LogRecord) -> bool:
+        """Whether a record is the first to tell why results are lost."""
+        text = _text(record)
+        if not str(record.msg).startswith(_LOST) or text in self._lost:
+            return False
+        self._lost.add(text)
         return True
 
 
@@ -135,6 +146,10 @@ def _text(record: logging.LogRecord) -> str:
     text = message.splitlines()[0] if message else ""
     if record.name == _SIGNALS and (part := _part_of(record)):
         text = f"{part} failed"
+    elif str(record.msg).startswith(_LOST):
+        text = "a result is lost"
+        if not record.exc_info and isinstance(record.args, Mapping):
+            return f"{text}: {record.args.get('exception')}"
     error = record.exc_info[1] if record.exc_info else None
     if error is None:
         return text

@@ -8,6 +8,7 @@ from scrapy.utils.test import get_crawler
 
 from semcrawl.console import error_handler
 from semcrawl.logformat import SparingLogFormatter
+from semcrawl.pipelines.lost import ItemLost
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,25 @@ def test_the_console_shows_outages_and_errors_once(capsys):
     shown = capsys.readouterr().err.splitlines()
     texts = ("Redis is away", "Redis is back", "Redis is gone", "Redis is away")
     assert shown == [f"semcrawl: {text}" for text in texts]
+
+
+def test_the_console_tells_once_why_results_are_lost(capsys):
+    """A result that a pipeline could not write, or failed at, has no record that says so."""
+    handler = error_handler()
+    lost = {"exception": ItemLost("cannot write quads.nq: No space left on device"), "item": "…"}
+    for _ in range(2):
+        handler.handle(_scrapers("Dropped: %(exception)s\n%(item)s", lost))
+        handler.handle(_scrapers("Error processing %(item)s", {"item": "…"}, KeyError("name")))
+    handler.handle(_scrapers("Spider error processing %(request)s", {"request": "…"}))
+    assert capsys.readouterr().err.splitlines() == [
+        "semcrawl: a result is lost: cannot write quads.nq: No space left on device",
+        "semcrawl: a result is lost: KeyError: 'name'",
+    ]
+
+
+def _scrapers(msg, args, error=None):
+    exc_info = (type(error), error, None) if error else None
+    return logging.makeLogRecord(
+        {"name": "scrapy.core.scraper", "levelno": logging.ERROR, "msg": msg, "args": args}
+        | {"exc_info": exc_info}
+    )

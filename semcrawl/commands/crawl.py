@@ -14,6 +14,7 @@ from semcrawl.command import OneLineErrors
 from semcrawl.components import check_reactor
 from semcrawl.console import complain
 from semcrawl.crawling import Crawls
+from semcrawl.descriptors import fit_to_limit
 from semcrawl.errors import UsageError
 from semcrawl.eventloop import FASTEST_LOOP
 from semcrawl.exporters.asked import check_feeds
@@ -69,6 +70,8 @@ class Command(OneLineErrors, ScrapyCrawl):
             seeds = self._check_arguments(opts.spargs)
             settings = self.own_settings
             check_reactor(settings)
+            if notice := fit_to_limit(settings):
+                complain(notice)
             session_options(settings)
             frontier_options(settings)
             crawl_strategy(settings)

@@ -13,6 +13,7 @@ from semcrawl.command import OneLineErrors
 from semcrawl.components import check_reactor
 from semcrawl.console import complain, error_handler
 from semcrawl.crawling import Crawls
+from semcrawl.descriptors import fit_to_limit
 from semcrawl.errors import StoreError, UsageError
 from semcrawl.eventloop import FASTEST_LOOP
 from semcrawl.frontier.admission import admit_harvest
@@ -94,6 +95,8 @@ class Command(OneLineErrors):
         check_reactor(settings)
         Scope.parse(settings.get("SEMCRAWL_SCOPE", "site"))
         check_crawl(settings)
+        if notice := fit_to_limit(settings):
+            complain(notice)
         if opts.metadata:
             check_parquet()
         self._source = SessionSource(settings)

@@ -21,6 +21,7 @@ from semcrawl.bodies import body_file
 from semcrawl.errors import StoreError
 from semcrawl.pipelines.jobdir import job_folder
 from semcrawl.robotstags import HEADER, RobotsTags
+from semcrawl.spiders.attempt import UNKEPT
 
 logger = logging.getLogger(__name__)
 
@@ -77,6 +78,7 @@ class WarcExtension:
         except (OSError, StoreError) as error:
             logger.error("%s cannot be kept in %s: %s", response.url, self._path, error)
             self._count("failed")
+            request.meta[UNKEPT] = True
             self._cut()
         else:
             self._count("records")

@@ -155,6 +155,8 @@ class Acknowledgement:
 
     def item_lost(self, item: Any, response: Response | None) -> None:
         """Hear that a pipeline failed: the link is kept among the failed ones."""
+        if self._crawler.stats is not None:
+            self._crawler.stats.inc_value("semcrawl/pipelines/failed")
         self._one_less(response, lost=True)
 
     def _one_less(self, response: Response | Failure | None, *, lost: bool) -> None:

@@ -9,8 +9,9 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.statscollectors import StatsCollector
 
-#: the stats ``semcrawl/NAME/failed`` count what a pipeline could not write
-_PIPELINES = ("quads", "embedded", "files", "metadata")
+#: the stats ``semcrawl/NAME/failed`` count what could not be written: by our pipelines, by others
+#: (``pipelines``), and of the responses that are recorded
+_NAMES = ("quads", "embedded", "files", "metadata", "pipelines", "warc")
 
 
 class ItemLost(DropItem):
@@ -37,7 +38,7 @@ def stats_of(crawlers: Iterable[Crawler]) -> list[StatsCollector]:
 
 def lost_results(crawlers: Iterable[Crawler]) -> int:
     """How many results of a run could not be written."""
-    names = [f"semcrawl/{pipeline}/failed" for pipeline in _PIPELINES]
+    names = [f"semcrawl/{name}/failed" for name in _NAMES]
     return sum(int(each.get_value(name, 0)) for each in stats_of(crawlers) for name in names)
 
 

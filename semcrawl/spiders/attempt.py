@@ -26,6 +26,8 @@ MEMO = "semcrawl_memo"
 ROBOTS = "semcrawl_robots"
 #: set by the content-type filter when it stopped the download
 FILTERED = "semcrawl_filtered"
+#: set where the response could not be recorded as asked for
+UNKEPT = "semcrawl_unkept"
 #: characters of a header that records keep
 _LONGEST = 1000
 

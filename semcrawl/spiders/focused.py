@@ -27,7 +27,7 @@ from semcrawl.frontier.session import CrawlSession
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Page
 from semcrawl.relevance import Label, Ranked
-from semcrawl.spiders.attempt import FILTERED, MEMO, Attempt
+from semcrawl.spiders.attempt import FILTERED, MEMO, UNKEPT, Attempt
 from semcrawl.spiders.failures import (
     Foreseen,
     Postponed,
@@ -177,7 +177,8 @@ class FocusedSpider(RedirectingSpider):
         finally:
             self.session.processed(attempt.lease)
         if not left:
-            acknowledgement.read(attempt.lease, self.session.acknowledge, failed=attempt.failed)
+            failed = attempt.failed or UNKEPT in attempt.meta
+            acknowledgement.read(attempt.lease, self.session.acknowledge, failed=failed)
         for item in items:
             self.count(item)
             yield item
