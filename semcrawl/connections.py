@@ -7,13 +7,17 @@ import errno
 import os
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
+from aiohttp.client_reqrep import ClientRequest
+from aiohttp.connector import Connection
+from aiohttp.tracing import Trace
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadConnectionRefusedError,
@@ -32,6 +36,10 @@ from semcrawl.middlewares.addresses import AddressRules
 from semcrawl.middlewares.resolver import PublicResolver
 from semcrawl.spiders.failures import HeadersTooLargeError, NameMissingError, ProxyAwayError
 
+#: what a request awaits, in its own task, between its connection and its first byte
+WHEN_CONNECTED: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar(
+    "WHEN_CONNECTED", default=None
+)
 #: old servers that know no safe renegotiation are spoken to (``SSL_OP_LEGACY_SERVER_CONNECT``)
 _LEGACY_SERVERS = 0x4
 #: seconds for which the addresses of a name hold
@@ -137,6 +145,27 @@ class Connector(aiohttp.TCPConnector):
         """Keep a connection for later requests, unless as many are kept as files may be open."""
         idle = sum(map(len, self._conns.values()))
         super()._release(key, protocol, should_close=should_close or idle >= self._most_idle)
+
+    async def connect(
+        self,
+        req: ClientRequest,
+        traces: list[Trace],
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - aiohttp's own
+    ) -> Connection:
+        """Return a connection, when all is done that is to be done once it is there."""
+        connection = await super().connect(req, traces, timeout)
+        if (when_connected := WHEN_CONNECTED.get()) is None:
+            return connection
+        try:
+            await when_connected()
+        except BaseException:
+            connection.close()
+            raise
+        if (protocol := connection.protocol) is None or not protocol.is_connected():
+            # a kept one that its server has ended meanwhile
+            connection.close()
+            connection = await super().connect(req, traces, timeout)
+        return connection
 
     async def close(self, *, abort_ssl: bool = False) -> None:
         """Close all connections."""

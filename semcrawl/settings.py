@@ -258,6 +258,14 @@ SEMCRAWL_CONTEXT_HOSTS = ["*"]
 SEMCRAWL_MAX_CONTEXT_SIZE = 2 * 1024 * 1024
 #: Contexts that a worker fetches in one run.
 SEMCRAWL_MAX_CONTEXTS = 200
+#: Those among them that may be of one host.
+SEMCRAWL_MAX_CONTEXTS_OF_HOST = 50
+#: Contexts that a worker fetches at a time, one from each host. They are fetched beside the crawl,
+#: at their hosts' pace; the document that names them waits for them outside the slots.
+SEMCRAWL_CONTEXTS_AT_A_TIME = 32
+#: Seconds that a document waits for its contexts, their hosts' crawl delays included; then it is
+#: read without those that are not there.
+SEMCRAWL_CONTEXT_PATIENCE = 300.0
 #: Bytes that contexts may add to a document.
 SEMCRAWL_MAX_INLINED_CONTEXT_SIZE = 16 * 1024 * 1024
 #: Seconds to wait for a context.

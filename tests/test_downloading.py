@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from aiohttp.abc import ResolveResult
 from scrapy.exceptions import DownloadCancelledError, ResponseDataLossError
 from scrapy.http import Request, Response
 from scrapy.utils.test import get_crawler
 
 from semcrawl.downloading import CountedDownloadHandler
 from semcrawl.middlewares.addresses import AddressRules
+from semcrawl.spiders.attempt import LEAVES
+from semcrawl.spiders.failures import Postponed
 
 TEXT = b"Content-Type: text/plain"
 
@@ -35,8 +39,8 @@ async def server(*pieces: bytes) -> AsyncIterator[str]:
         yield f"http://{host}:{port}/"
 
 
-async def fetch(*pieces: bytes, meta: dict[str, Any] | None = None, **settings: Any) -> Response:
-    handler = CountedDownloadHandler(
+def handler_with(**settings: Any) -> CountedDownloadHandler:
+    return CountedDownloadHandler(
         get_crawler(
             settings_dict={
                 "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
@@ -46,6 +50,10 @@ async def fetch(*pieces: bytes, meta: dict[str, Any] | None = None, **settings: 
             }
         )
     )
+
+
+async def fetch(*pieces: bytes, meta: dict[str, Any] | None = None, **settings: Any) -> Response:
+    handler = handler_with(**settings)
     async with server(*pieces) as url:
         try:
             return await handler.download_request(Request(url, meta=meta or {}))
@@ -107,3 +115,60 @@ async def test_names_of_proxies_may_be_private_and_links_to_them_may_not(
         assert rules.allow_name(name)
         assert not rules.allow(name)
     assert not rules.allow_name("a.example")
+
+
+async def test_a_request_leaves_when_its_connection_is_there_and_not_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Looking a name up may take longer than a crawl delay."""
+    order: list[str] = []
+
+    def slow(host: str, port: int, family: socket.AddressFamily) -> list[ResolveResult]:
+        order.append("name")
+        flags = socket.AI_NUMERICHOST
+        v4 = socket.AF_INET
+        return [
+            ResolveResult(
+                hostname=host, host="127.0.0.1", port=port, family=v4, proto=0, flags=flags
+            )
+        ]
+
+    async def leaves() -> None:
+        await asyncio.wait_for(connected.wait(), 10)
+        order.append("leaves")
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        order.append("connected")
+        connected.set()
+        await reader.readuntil(b"\r\n\r\n")
+        order.append("request")
+        writer.write(answer(b"Content-Length: 0"))
+        writer.close()
+
+    monkeypatch.setattr("semcrawl.middlewares.resolver._addresses", slow)
+    connected = asyncio.Event()
+    handler = handler_with()
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as listening:
+        url = f"http://slow.example:{listening.sockets[0].getsockname()[1]}/"
+        await handler.download_request(Request(url, meta={LEAVES: leaves}))
+        await handler.close()
+    assert order == ["name", "connected", "leaves", "request"]
+
+
+async def test_nothing_is_sent_for_a_link_that_may_not_leave() -> None:
+    async def leaves() -> None:
+        raise Postponed("its lease ran out")
+
+    received = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        received.append(await reader.read())
+        writer.close()
+
+    handler = handler_with()
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as listening:
+        url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/"
+        with pytest.raises(Postponed):
+            await handler.download_request(Request(url, meta={LEAVES: leaves}))
+        await handler.close()
+    assert received in ([b""], [])

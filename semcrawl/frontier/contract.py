@@ -172,6 +172,30 @@ class Frontier(ABC):
     async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
         """Put links back (a retry), not to be taken before ``delay`` seconds have passed."""
 
+    # -- errands: requests that are no link's
+    @abstractmethod
+    async def next_turn(
+        self, host: str, errand: str, *, instead_of: Lease | None = None
+    ) -> float | None:
+        """Ask for a host's next turn for an errand; return after how many seconds to ask again.
+
+        0 when its turn is now: the host is held for it as for a link that was taken. ``None`` where
+        there is no delay: then nothing is counted. Errands wait in line, first in, first out, and
+        links wait for them. One that does not ask again in time, or does not end, is forgotten
+        after :attr:`FrontierOptions.lease_time`. ``errand`` is a name of this worker's.
+
+        ``instead_of``: a link that was taken, and has not been sent, gives its host's turn up for
+        the errand.
+        """
+
+    @abstractmethod
+    async def turn_starts(self, host: str, errand: str) -> bool:
+        """Say that an errand's request leaves now, as :meth:`started` does; whether it may."""
+
+    @abstractmethod
+    async def end_turn(self, host: str, errand: str, *, spared: bool = False) -> None:
+        """Say that an errand is over; ``spared``: nothing was sent, and its host needs no rest."""
+
     # -- order and pace
     @abstractmethod
     async def set_values(self, values: Mapping[str, float]) -> None:

@@ -27,6 +27,8 @@ class Keys:
     pace       hash   host → ``delay concurrency``, delay in µs, where not the default
     cooling    zset   host → server time in µs until which it may not be asked
     lease      hash   lease id → msgpack of queue, host, group, key, member, worker
+    errands    zset   worker, NUL, errand, NUL, host: requests that are no link's, by the server
+                      time in µs at which they are void
     turns      hash   host → virtual time of its next turn (with fairness)
     yield      hash   host → ``fetches targets barren``, barren ones being those in a row
     rest       hash   host → server time in µs until which it rests (barren, down, or asked to)
@@ -75,8 +77,9 @@ class Keys:
     spread:Q:GRP     zset   hosts of a global group, by turn and place, parked ones left out
     place:Q:GRP      hash   host → turn and place in spread:, or empty when parked
     parked:HOST      set    ``Q:GRP`` left until the host may be asked again
-    busy:HOST        hash   downloads under way: lease id → 0 (start not told yet), 1 (no
-                            delay), or the server time in µs of its start
+    busy:HOST        hash   downloads under way: lease id or errand → 0 (start not told yet), 1
+                            (no delay), or the server time in µs of its start; errands that
+                            wait for their turn: ``w`` and their number in line
     seen:N           hash   digest (10 bytes) → sequence number and key of the link (and a byte
                             if the Bloom filter has it too), or nothing; bucket N
     family:NAME      hash   a family of links: document, pattern; useful, barren, unknown (answers);

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 import zlib
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 import msgpack
 
-from semcrawl.errors import FrontierCorrupt, FrontierError
+from semcrawl.errors import FrontierCorrupt
+from semcrawl.frontier.claims import asked_once
+from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.redis_frontier import RedisFrontier
+from semcrawl.frontier.turns import Turn, Turns
 
 #: bytes of a robots.txt that are read; RFC 9309, section 2.5 asks for 500 KiB at least
 LONGEST = 512 * 1024
@@ -24,10 +26,6 @@ LONGEST = 512 * 1024
 _WORTH_PACKING = 200
 #: origins whose rules a process keeps at hand
 _AT_HAND = 10_000
-#: seconds for which an origin stays claimed without a word of who asks it
-_CLAIM = 10.0
-#: seconds between two looks whether another worker has the answer, at first and at most
-_LOOK, _LONGEST_LOOK = 0.02, 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,90 +82,148 @@ def first_lines(body: bytes, *, whole: bool = True) -> bytes:
 
 
 @dataclass(slots=True)
-class _Known:
+class KnownRobots:
+    """A robots.txt that is known."""
+
     answer: RobotsAnswer
-    #: the answer as the crawler reads it
-    parsed: Any = None
+    #: the rules as the crawler reads them; ``None`` where there are none to be had
+    rules: Any = None
+
+
+#: asks for a robots.txt; the turn is one that is there already, which it ends
+Ask = Callable[[Turn | None], Awaitable[KnownRobots]]
 
 
 class SharedRobots:
     """The robots.txt of each origin (scheme, host and port), fetched by one worker for all.
 
-    Who asks first claims the origin; the others wait for the answer, which the frontier keeps for
-    as long as it holds. A claim ends some seconds after its holder has died, and then the next
-    one asks.
+    It is fetched beside the crawl: a link whose host is held for it gives its turn up for the
+    robots.txt, and goes back. The frontier keeps the answer for as long as it holds.
     """
 
-    def __init__(self, frontier: RedisFrontier) -> None:
+    def __init__(self, frontier: RedisFrontier, turns: Turns) -> None:
         self._frontier = frontier
-        self._known: OrderedDict[str, _Known] = OrderedDict()
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._turns = turns
+        self._known: OrderedDict[str, KnownRobots] = OrderedDict()
+        #: what is being asked for
+        self._asking: dict[str, asyncio.Task[KnownRobots]] = {}
+        #: why nothing came of asking, for the next link
+        self._failures: dict[str, Exception] = {}
 
     async def get(
         self,
         origin: str,
-        ask: Callable[[], Awaitable[RobotsAnswer]],
-        parse: Callable[[bytes], Any],
-    ) -> tuple[RobotsAnswer, Any, bool]:
-        """Return the answer, its rules as ``parse`` gives them, and whether it was asked just now.
+        ask: Ask,
+        parse: Callable[[RobotsAnswer], Awaitable[KnownRobots]],
+        lease: Lease | None = None,
+    ) -> KnownRobots | None:
+        """Return the robots.txt of an origin; it is asked for where nobody has.
 
-        ``ask`` sends the request; what it raises is raised, and nothing is kept.
+        ``None`` for a link (``lease``) that cannot wait for the answer, as its host is held for it:
+        it is to go back. What ``ask`` raises is raised, and nothing is kept.
         """
-        known = self._at_hand(origin)
-        asked = False
-        if known is None:
-            async with self._turn(origin):
-                known = self._at_hand(origin)
-                if known is None:
-                    answer, asked = await self._find(origin, ask)
-                    known = _Known(answer, parse(answer.rules) if answer.available else None)
-                    self._known[origin] = known
-                    if len(self._known) > _AT_HAND:
-                        self._known.popitem(last=False)
-        return known.answer, known.parsed, asked
+        if (known := self._at_hand(origin)) is not None:
+            return known
+        waits = lease is None or not lease.held
+        if not waits and (failure := self._failures.pop(origin, None)) is not None:
+            raise failure
+        if origin not in self._asking and (kept := await self._kept("robots:" + origin)):
+            return self._keep_at_hand(origin, await parse(kept))
+        if lease is not None and lease.held:
+            await self._pass_turn(origin, ask, parse, lease)
+            return None
+        self._failures.pop(origin, None)
+        return await asyncio.shield(self._task(origin, ask, parse, None))
 
-    def _at_hand(self, origin: str) -> _Known | None:
+    async def close(self) -> None:
+        """Ask for nothing any more."""
+        for task in list(self._asking.values()):
+            task.cancel()
+        await asyncio.gather(*self._asking.values(), return_exceptions=True)
+
+    async def _pass_turn(
+        self,
+        origin: str,
+        ask: Ask,
+        parse: Callable[[RobotsAnswer], Awaitable[KnownRobots]],
+        lease: Lease,
+    ) -> None:
+        """Have the robots.txt asked for in a link's turn."""
+        if origin not in self._asking:
+            turn = await self._turns.next(lease.entry.host, instead_of=lease)
+            if origin not in self._asking:
+                task = self._task(origin, ask, parse, turn)
+                task.add_done_callback(lambda done: self._note_failure(origin, done))
+                return
+            await turn.end()
+        await self._frontier.spared([lease])
+
+    def _task(
+        self,
+        origin: str,
+        ask: Ask,
+        parse: Callable[[RobotsAnswer], Awaitable[KnownRobots]],
+        turn: Turn | None,
+    ) -> asyncio.Task[KnownRobots]:
+        """Return what asks for a robots.txt: one task for all who want it."""
+        task = self._asking.get(origin)
+        if task is None:
+            task = asyncio.create_task(self._find(origin, ask, parse, turn))
+            self._asking[origin] = task
+            task.add_done_callback(partial(self._over, origin))
+        return task
+
+    def _note_failure(self, origin: str, task: asyncio.Task[KnownRobots]) -> None:
+        """Keep what is to be told to the link for which nothing came of asking."""
+        if not task.cancelled() and isinstance(error := task.exception(), Exception):
+            self._failures[origin] = error
+
+    def _at_hand(self, origin: str) -> KnownRobots | None:
         known = self._known.get(origin)
         if known is not None and known.answer.until <= time.time():
             del self._known[origin]
             known = None
         return known
 
-    @asynccontextmanager
-    async def _turn(self, origin: str) -> AsyncIterator[None]:
-        """Let the spiders of this process look one after the other."""
-        lock = self._locks.setdefault(origin, asyncio.Lock())
-        try:
-            async with lock:
-                yield
-        finally:
-            if not lock.locked():
-                self._locks.pop(origin, None)
+    def _keep_at_hand(self, origin: str, known: KnownRobots) -> KnownRobots:
+        self._known[origin] = known
+        if len(self._known) > _AT_HAND:
+            self._known.popitem(last=False)
+        return known
+
+    def _over(self, origin: str, task: asyncio.Task[KnownRobots]) -> None:
+        del self._asking[origin]
+        if not task.cancelled():
+            task.exception()  # those who wait for it are told; perhaps nobody does any more
 
     async def _find(
-        self, origin: str, ask: Callable[[], Awaitable[RobotsAnswer]]
-    ) -> tuple[RobotsAnswer, bool]:
-        """Return the kept answer, or ask; tell which."""
-        name, pause = "robots:" + origin, _LOOK
-        while True:
-            if (kept := await self._kept(name)) is not None:
-                return kept, False
-            if await self._frontier.claim(name, _CLAIM):
-                break
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_LOOK)
-        holding = asyncio.create_task(self._hold(name))
-        try:
-            # between our look and our claim the last holder may have found it
-            if (kept := await self._kept(name)) is not None:
-                return kept, False
-            answer = await ask()
+        self,
+        origin: str,
+        ask: Ask,
+        parse: Callable[[RobotsAnswer], Awaitable[KnownRobots]],
+        turn: Turn | None,
+    ) -> KnownRobots:
+        """Take the kept answer, or ask."""
+        name = "robots:" + origin
+
+        async def look() -> KnownRobots | None:
+            kept = await self._kept(name)
+            return None if kept is None else await parse(kept)
+
+        async def fetch() -> KnownRobots:
+            known = await ask(turn if turn is not None and not turn.ended else None)
+            answer = known.answer
             await self._frontier.keep(name, answer.pack(), answer.until - time.time())
-            return answer, True
+            return known
+
+        try:
+            # (another worker that asks needs the turn)
+            waits = turn.end if turn is not None else None
+            known = await asked_once(self._frontier, name, look, fetch, waits)
+            return self._keep_at_hand(origin, known)
         finally:
-            holding.cancel()
-            with contextlib.suppress(FrontierError):
-                await self._frontier.unclaim(name)
+            if turn is not None:
+                await turn.end()
 
     async def _kept(self, name: str) -> RobotsAnswer | None:
         data = await self._frontier.kept(name)
@@ -179,9 +235,3 @@ class SharedRobots:
             key = self._frontier.keys[name]
             raise FrontierCorrupt(f"the frontier's key {key!r} holds {error}") from error
         return answer if answer.until > time.time() else None
-
-    async def _hold(self, name: str) -> None:
-        while True:
-            await asyncio.sleep(_CLAIM / 3)
-            with contextlib.suppress(FrontierError):
-                await self._frontier.claim(name, _CLAIM)

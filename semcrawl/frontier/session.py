@@ -30,6 +30,7 @@ from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.frontier.robots import SharedRobots
 from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.frontier.taking import Taker
+from semcrawl.frontier.turns import Turns
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Ranked, Relevance
 from semcrawl.tally import Tally
@@ -47,8 +48,10 @@ class CrawlSession:
         self, frontier: RedisFrontier, strategy: Relevance, options: SessionOptions
     ) -> None:
         self.frontier = frontier
-        self.contexts = ContextCache(frontier)
-        self.robots = SharedRobots(frontier)
+        self.contexts = ContextCache(frontier, shared=options.shared)
+        #: turns of requests that are no link's
+        self.turns = Turns(frontier)
+        self.robots = SharedRobots(frontier, self.turns)
         self.strategy = strategy
         self.options = options
         #: what puts links in
@@ -156,6 +159,8 @@ class CrawlSession:
                 task.cancel()
             _, tasks = await asyncio.wait(tasks, timeout=0.2)
         for step in (
+            self.robots.close,
+            self.contexts.close,
             self._learning.tell,
             self.intake.tell,
             partial(self._leases.flush, self.frontier),
@@ -211,12 +216,18 @@ class CrawlSession:
         """Whether a link is in flight here, from its hand-out until it is read."""
         return self._leases.is_in_flight(lease)
 
-    async def starts(self, lease: Lease) -> bool:
-        """Note that a link's request leaves now; return whether it may, its lease still holding."""
+    def send(self, lease: Lease) -> None:
+        """Note that a link's request is sent as soon as there is a connection."""
         self.requests += 1
         self._leases.send(lease)
-        (held,) = await self.frontier.started([lease])
-        self.requests -= not held
+
+    async def leaves(self, lease: Lease) -> bool:
+        """Note that the request leaves now; return whether it may, its lease still holding."""
+        held = False
+        try:
+            (held,) = await self.frontier.started([lease])
+        finally:
+            self.requests -= not held
         return held
 
     def downloaded(self, lease: Lease) -> None:
@@ -248,7 +259,7 @@ class CrawlSession:
         self.wake()
 
     def processed(self, lease: Lease) -> None:
-        """Note that an attempt is read and learned from: its place in flight is free."""
+        """Note that an attempt is read, or waits for other things: its place in flight is free."""
         self._leases.land(lease)
         self._ending.worked()
         self.wake()

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from semcrawl.frontier.contract import Frontier
+from semcrawl.frontier.contract import Frontier, Lease
 from semcrawl.frontier.keys import Keys
 from semcrawl.frontier.leftout import LeftOutLinks, Reason
 from semcrawl.frontier.options import FrontierOptions
@@ -41,6 +41,34 @@ class SharedState(Frontier):
         """Count as at work for so long from now; return the names of the others that are."""
         others = await self._server.run("attend", [self.worker_id, round(seconds * 1e6)])
         return [name for name in map(text, others) if not is_gone(name)]
+
+    async def next_turn(
+        self, host: str, errand: str, *, instead_of: Lease | None = None
+    ) -> float | None:
+        """Ask for a host's next turn for an errand; return after how many seconds to ask again."""
+        giver = instead_of.id if instead_of is not None else False
+        patience, poll = self._patience, round(self.options.poll * 1e6)
+        args = [*self._errand(host, errand), patience, poll, giver]
+        wait = int(await self._server.run("next_turn", args))
+        return None if wait < 0 else wait / 1e6
+
+    async def turn_starts(self, host: str, errand: str) -> bool:
+        """Say that an errand's request leaves now; whether its turn still held."""
+        args = [*self._errand(host, errand), self._patience]
+        return bool(await self._server.run("turn_starts", args))
+
+    async def end_turn(self, host: str, errand: str, *, spared: bool = False) -> None:
+        """Say that an errand is over."""
+        await self._server.run("end_turn", [*self._errand(host, errand), int(spared)])
+
+    def _errand(self, host: str, errand: str) -> list[Any]:
+        """What the scripts know an errand by: its name is this worker's own."""
+        return [host, f"{self._incarnation.hex()} {errand}", self.worker_id]
+
+    @property
+    def _patience(self) -> int:
+        """Microseconds for which an errand is waited for."""
+        return round(self.options.lease_time * 1e6)
 
     async def publish(self, *events: bytes, queue: str = "") -> None:
         """Append events for the other workers; the last 100,000 or so are kept.

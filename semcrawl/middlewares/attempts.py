@@ -3,29 +3,60 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from functools import partial
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
+from scrapy.utils.misc import load_object
 from twisted.python.failure import Failure
 
 from semcrawl.bodies import body_file
+from semcrawl.downloading import CountedDownloadHandler
+from semcrawl.errors import FrontierError
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.scheduler import LEASE
+from semcrawl.frontier.session import CrawlSession
+from semcrawl.frontier.turns import Turn
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.spiders.attempt import ENDED, RECEIVED, ROBOTS, STARTED, content_type
+from semcrawl.middlewares.slots import slot_of_its_own
+from semcrawl.spiders.attempt import (
+    ENDED,
+    LEAVES,
+    RECEIVED,
+    ROBOTS,
+    STARTED,
+    TURN,
+    content_type,
+)
 from semcrawl.spiders.failures import Foreseen, Postponed, outcome_of_failure
+
+#: the turn that a request waited for here
+_OWN_TURN = "semcrawl_own_turn"
 
 
 class AttemptMiddleware:
     """Downloader middleware next to the downloader: what passes here is sent.
 
-    Stamps the request, tells the frontier that it leaves, and records the requests that belong to
-    no link (robots.txt).
+    Stamps the request, tells the frontier when it leaves, and records the requests that belong to
+    no link (robots.txt). A request that is no link's waits here for the next turn of its host,
+    and gives its slot to others meanwhile.
+
+    A request leaves when it has a connection: looking a name up, and the way to the server and
+    back, may take longer than the crawl delay. Other handlers than ours, which do not tell, are
+    handed it as it leaves.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
+        handlers = crawler.settings.getwithbase("DOWNLOAD_HANDLERS")
+        #: schemes whose handler tells when a request leaves
+        self._told = {name for name, handler in handlers.items() if _tells(handler)}
+        #: requests that wait for their turn
+        self._waiting = 0
+        self._most_waiting = crawler.settings.getint("SEMCRAWL_MAX_LEASES")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -33,20 +64,46 @@ class AttemptMiddleware:
         return cls(crawler)
 
     async def process_request(self, request: Request) -> None:
-        """Note that the request leaves now.
+        """Note that the request is sent.
 
         Raises ``Postponed`` for a link whose lease ran out: the process stood still so long that
         another worker may be at it; ``Foreseen`` for one that is known to lead elsewhere.
         """
-        lease: Lease | None = request.meta.get(LEASE)
         spider: Any = self.crawler.spider
-        session = getattr(spider, "session", None)
-        if lease is not None and session is not None:
-            if target := spider.foreseen(request):
-                raise Foreseen(target)
-            if not await session.starts(lease):
-                raise Postponed("its lease ran out before it was sent")
+        session: CrawlSession | None = getattr(spider, "session", None)
+        if session is not None:
+            lease: Lease | None = request.meta.get(LEASE)
+            if lease is None:
+                turn = request.meta.get(TURN) or await self._next_turn(session, request)
+                leaves = partial(_leaves, turn.starts)
+            else:
+                if target := spider.foreseen(request):
+                    raise Foreseen(target)
+                session.send(lease)
+                leaves = partial(_leaves, partial(session.leaves, lease))
+            if request.url.partition(":")[0] in self._told:
+                request.meta[LEAVES] = leaves
+            else:
+                await leaves()
         request.meta[STARTED] = time.time()
+
+    async def _next_turn(self, session: CrawlSession, request: Request) -> Turn:
+        """Wait for the host's next turn, which ends with the download."""
+        lends = self._waiting < self._most_waiting
+        self._waiting += 1
+        try:
+            with slot_of_its_own(self.crawler) if lends else nullcontext():
+                turn = await session.turns.next(session.intake.host_key(request.url))
+        finally:
+            self._waiting -= 1
+        request.meta[_OWN_TURN] = turn
+        return turn
+
+    def _end_turn(self, request: Request) -> None:
+        turn: Turn | None = request.meta.pop(_OWN_TURN, None)
+        session: CrawlSession | None = getattr(self.crawler.spider, "session", None)
+        if turn is not None and session is not None:
+            session.turns.end_soon(turn)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Note when the response was whole, and its size as received."""
@@ -57,13 +114,17 @@ class AttemptMiddleware:
             # Scrapy's cache would give it back as an empty one
             request.meta["dont_cache"] = True
         if LEASE not in request.meta:
+            self._end_turn(request)
             self._record(request, response)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Note when it failed."""
         request.meta[ENDED] = time.time()
+        if isinstance(exception, Postponed | FrontierError):
+            request.meta.pop(STARTED, None)  # it did not leave
         if LEASE not in request.meta:
+            self._end_turn(request)
             failure = Failure(exception)  # type: ignore[no-untyped-call]
             self._record(request, None, *outcome_of_failure(failure))
 
@@ -93,3 +154,15 @@ class AttemptMiddleware:
             record.content_type = content_type(response)
             record.bytes = len(response.body)
         emit(record)
+
+
+def _tells(handler: Any) -> bool:
+    """Whether a download handler tells when requests leave."""
+    kind = load_object(handler) if handler is not None else None
+    return isinstance(kind, type) and issubclass(kind, CountedDownloadHandler)
+
+
+async def _leaves(may: Callable[[], Awaitable[bool]]) -> None:
+    """Tell that a request leaves."""
+    if not await may():
+        raise Postponed("its lease ran out before it was sent")

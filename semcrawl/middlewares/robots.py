@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -15,16 +16,18 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, StopDownload
-from scrapy.http import Request
+from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.robotstxt import RobotParser
 from scrapy.utils.misc import build_from_crawler
 
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.robots import LONGEST, RobotsAnswer, first_lines
+from semcrawl.frontier.robots import LONGEST, KnownRobots, RobotsAnswer, first_lines
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.frontier.session import CrawlSession
-from semcrawl.spiders.attempt import ROBOTS, header
+from semcrawl.frontier.turns import Turn
+from semcrawl.middlewares.slots import slot_of_its_own
+from semcrawl.spiders.attempt import ROBOTS, TURN, header
 from semcrawl.spiders.failures import (
     AddressRefused,
     HostDown,
@@ -33,6 +36,7 @@ from semcrawl.spiders.failures import (
     RobotsUnreachable,
 )
 from semcrawl.spiders.retrying import retry_after
+from semcrawl.urls import resolve
 
 logger = logging.getLogger(__name__)
 
@@ -53,25 +57,21 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
     for documents.
 
     The file's delay holds, up to ``SEMCRAWL_MAX_CRAWL_DELAY`` seconds; where it asks for none,
-    ``SEMCRAWL_CRAWL_DELAY``. Fetching the file counts as a request to the host: the
-    page that made us ask for it goes back into the frontier and waits for the delay there.
-    Requests that are no link's (JSON-LD contexts) wait for the delay after any other to the same
-    host.
+    ``SEMCRAWL_CRAWL_DELAY``. Fetching the file, and each of its redirects, counts as a request to
+    the host: the link that made us ask for it gives its turn up, goes back into the frontier and
+    waits for the delay there.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         settings = crawler.settings
-        self._delay = settings.getfloat("SEMCRAWL_CRAWL_DELAY")
         self._longest = settings.getfloat("SEMCRAWL_MAX_CRAWL_DELAY")
         self._obey = settings.getbool("SEMCRAWL_OBEY_CRAWL_DELAY")
         self._lifetime = settings.getfloat("SEMCRAWL_ROBOTS_LIFETIME")
         self._retry = settings.getfloat("SEMCRAWL_ROBOTS_RETRY")
+        self._follows = settings.getbool("REDIRECT_ENABLED")
         self._longest_retry = settings.getfloat("SEMCRAWL_MAX_RETRY_AFTER")
         self._agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
-        self._delays: dict[str, float] = {}
-        #: when the last request to a host left, or will leave (monotonic clock)
-        self._last: dict[str, float] = {}
         #: bytes received of each robots.txt
         self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
         #: how many of them are being asked for
@@ -84,81 +84,89 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
             if received > LONGEST:
                 raise StopDownload(fail=False)
 
-    async def process_request(self, request: Request, spider: Any = None) -> None:
-        """Ask robots.txt; a request that is no link's waits for its turn."""
-        await super().process_request(request)
-        if request.meta.get("dont_obey_robotstxt"):
-            return
-        netloc = urlsplit(request.url).netloc
-        now = time.monotonic()
-        if LEASE not in request.meta:
-            # the frontier keeps the pace of links only
-            delay = self._delays.get(netloc, self._delay)
-            turn = max(self._last.get(netloc, -delay) + delay, now)
-            self._last[netloc] = turn
-            await asyncio.sleep(turn - now)
-        else:
-            self._last[netloc] = max(self._last.get(netloc, now), now)
-
     async def robot_parser(self, request: Request) -> RobotParser | None:
         """Return the rules of the request's origin.
 
         Raises ``RobotsUnavailable`` or ``RobotsUnreachable`` when they cannot be known now, and
-        ``Postponed`` when they were asked for just now, and the request comes too soon after.
+        ``Postponed`` when they are asked for in the link's place.
         """
         session: CrawlSession | None = getattr(self.crawler.spider, "session", None)
         if session is None:
             return await super().robot_parser(request)
         parts = urlsplit(request.url)
         origin = f"{parts.scheme}://{parts.netloc}"
-
-        async def ask() -> RobotsAnswer:
-            answer = await self._ask(f"{origin}/robots.txt")
-            self._last[parts.netloc] = time.monotonic()
-            if answer.available:
-                await self._set_pace(session, request, self._parse(answer.rules))
-            return answer
-
-        answer, rules, asked = await session.robots.get(origin, ask, self._parse)
-        if parts.netloc not in self._delays or asked:
-            self._delays[parts.netloc] = self._delay_of(rules)
+        lease: Lease | None = request.meta.get(LEASE)
+        known = await session.robots.get(
+            origin, partial(self._ask, session, origin), self._read, lease
+        )
+        if known is None:
+            raise Postponed("the host is asked for its robots.txt first")
+        answer, rules = known.answer, known.rules
         if not answer.available:
             raise RobotsUnavailable(f"robots.txt: HTTP status {answer.status}", answer.until)
-        if asked and self._delays[parts.netloc] > 0 and LEASE in request.meta:
-            raise Postponed("the host was asked for its robots.txt just now")
-        parsed: RobotParser = rules
-        return parsed
+        if lease is not None and not lease.held and rules.delay:
+            # it was taken when the host had no delay
+            await self._set_pace(session, origin, rules.delay)
+            raise Postponed("the host asks for a delay")
+        parser: RobotParser = rules.parser
+        return parser
 
-    async def _ask(self, url: str) -> RobotsAnswer:
-        """Send the request."""
+    async def _ask(self, session: CrawlSession, origin: str, turn: Turn | None) -> KnownRobots:
+        """Ask for the robots.txt of an origin, and set the pace that it asks for.
+
+        Each request has its own turn, the first one perhaps this.
+        """
+        url: str | None = f"{origin}/robots.txt"
+        self._stats.inc_value("robotstxt/request_count")
+        for _ in range(_REDIRECTS + 1):
+            if url is None:
+                break
+            turn = turn or await session.turns.next(session.intake.host_key(url))
+            try:
+                response = await self._send(url, turn)
+                location = header(response, b"Location") if response is not None else ""
+                if response is None:
+                    url = None
+                elif self._follows and 300 <= response.status < 400 and location:
+                    url = resolve(url, location)
+                else:
+                    known = await self._read(self._answer(response))
+                    if known.rules is not None and known.rules.delay is not None:
+                        await self._set_pace(session, origin, known.rules.delay)
+                    return known
+            finally:
+                await turn.end()
+            turn = None
+        # too many redirects (RFC 9309, 2.3.1.2), or what it is cannot be told
+        return await self._read(RobotsAnswer(_UNUSABLE, b"", time.time() + self._lifetime))
+
+    async def _send(self, url: str, turn: Turn) -> Response | None:
+        """Send one request; ``None`` when the server answers with what is of no use."""
         engine = self.crawler.engine
         if engine is None:
             raise RobotsUnreachable("robots.txt: the crawl has ended")
+        meta = {"dont_obey_robotstxt": True, "dont_redirect": True, "dont_retry": True}
         request = Request(
             url,
             priority=self.DOWNLOAD_PRIORITY,
-            meta={
-                "dont_obey_robotstxt": True,
-                "dont_retry": True,
-                "redirect_ttl": _REDIRECTS,
-                ROBOTS: True,
-            },
+            meta={**meta, ROBOTS: True, TURN: turn},
             callback=NO_CALLBACK,
         )
-        self._stats.inc_value("robotstxt/request_count")
-        now = time.time()
         try:
-            with self._counted():
-                response = await engine.download_async(request)
-        except (AddressRefused, HostDown):
+            with self._counted(), slot_of_its_own(self.crawler):
+                return await engine.download_async(request)
+        except (AddressRefused, HostDown, Postponed):
             raise
         except (IgnoreRequest, DownloadCancelledError) as error:
-            # too many redirects (RFC 9309, 2.3.1.2), or too large when unpacked
-            logger.debug("%s: %s", url, error)
-            return RobotsAnswer(_UNUSABLE, b"", now + self._lifetime)
+            logger.debug("%s: %s", url, error)  # too large when unpacked
+            return None
         except Exception as error:
             self._stats.inc_value(f"robotstxt/exception_count/{type(error)}")
             raise RobotsUnreachable("robots.txt cannot be asked for") from error
+
+    def _answer(self, response: Response) -> RobotsAnswer:
+        """Return what a response says."""
+        now = time.time()
         self._stats.inc_value("robotstxt/response_count")
         self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
         rules = first_lines(response.body, whole="download_stopped" not in response.flags)
@@ -166,7 +174,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         if not answer.available:
             asked = retry_after(header(response, b"Retry-After")) or 0.0
             wait = max(self._retry, min(asked, self._longest_retry))
-            return RobotsAnswer(response.status, b"", time.time() + wait)
+            return RobotsAnswer(response.status, b"", now + wait)
         return answer
 
     @contextmanager
@@ -182,31 +190,36 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
             if not self._asking:
                 self.crawler.signals.disconnect(self.bytes_received, signals.bytes_received)
 
-    def _parse(self, rules: bytes) -> RobotParser:
-        parser: RobotParser = build_from_crawler(self._parserimpl, self.crawler, rules)
-        return parser
+    async def _read(self, answer: RobotsAnswer) -> KnownRobots:
+        """Read the rules of an answer."""
+        if not answer.available:
+            return KnownRobots(answer)
+        parser: RobotParser = build_from_crawler(self._parserimpl, self.crawler, answer.rules)
+        return KnownRobots(answer, _Rules(parser, self._asked(parser)))
 
-    async def _set_pace(self, session: CrawlSession, request: Request, rules: RobotParser) -> None:
-        """Tell the frontier the delay that the file asks for, if it does.
+    async def _set_pace(self, session: CrawlSession, origin: str, delay: float) -> None:
+        """Tell the frontier the delay that the file asks for.
 
         Where hosts share a pace, that of their domain, the longest of their delays holds.
         """
-        lease: Lease | None = request.meta.get(LEASE)
-        delay = self._asked(rules)
-        if lease is not None and delay is not None:
-            shared = session.options.pace_by == "domain"
-            await session.frontier.set_pace(lease.entry.host, delay=delay, at_least=shared)
+        host = session.intake.host_key(origin + "/")
+        shared = session.options.pace_by == "domain"
+        await session.frontier.set_pace(host, delay=delay, at_least=shared)
 
-    def _delay_of(self, rules: RobotParser | None) -> float:
-        """Return the delay that holds."""
-        delay = self._asked(rules)
-        return self._delay if delay is None else delay
-
-    def _asked(self, rules: RobotParser | None) -> float | None:
+    def _asked(self, rules: RobotParser) -> float | None:
         """Return the delay that is asked for, as far as it is obeyed."""
         parsed = getattr(rules, "rp", None)
         delay = asked_delay(parsed, self._agent) if parsed is not None and self._obey else None
         return None if delay is None else min(delay, self._longest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What a robots.txt says."""
+
+    parser: RobotParser
+    #: seconds between requests that it asks for, as far as they are granted
+    delay: float | None
 
 
 def asked_delay(rules: Any, agent: str) -> float | None:

@@ -113,9 +113,16 @@ class ContextInliner:
             return self._load(urljoin(base, value), chain, scoped)
         if isinstance(value, list):
             flat: list[Any] = []
+            unusable: _Unusable | None = None
             for item in value:
-                inlined = self._inline(item, base, chain, remote=remote, scoped=scoped)
-                flat.extend(inlined if isinstance(inlined, list) else [inlined])
+                try:
+                    inlined = self._inline(item, base, chain, remote=remote, scoped=scoped)
+                except _Unusable as error:  # the others may be missing as well: noted together
+                    unusable = error
+                else:
+                    flat.extend(inlined if isinstance(inlined, list) else [inlined])
+            if unusable is not None:
+                raise unusable
             return flat
         if not isinstance(value, dict):
             return value

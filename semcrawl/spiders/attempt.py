@@ -24,6 +24,10 @@ RECEIVED = "semcrawl_received"
 MEMO = "semcrawl_memo"
 #: set where a robots.txt is asked for, and kept where that redirects
 ROBOTS = "semcrawl_robots"
+#: the :class:`~semcrawl.frontier.turns.Turn` of a request that is no link's
+TURN = "semcrawl_turn"
+#: what is awaited when there is a connection, and the request leaves
+LEAVES = "semcrawl_leaves"
 #: set by the content-type filter when it stopped the download
 FILTERED = "semcrawl_filtered"
 #: set where the response could not be recorded as asked for

@@ -5,26 +5,37 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Self
-from urllib.parse import urlsplit
 
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
-from semcrawl.frontier.contexts import ContextCache
+from semcrawl.frontier.session import CrawlSession
+from semcrawl.hosts import host_of
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.spiders.attempt import content_type, header
+from semcrawl.middlewares.slots import beside_the_scraper, slot_of_its_own
+from semcrawl.spiders.attempt import Attempt, content_type, header
 from semcrawl.spiders.failures import outcome_of_failure
+from semcrawl.tally import ROBOTS_FIRST
 from semcrawl.urls import normalise, resolve
 
 #: what a context is asked for with (JSON-LD 1.1 API, section 9.4)
 _ACCEPT = 'application/ld+json;profile="http://www.w3.org/ns/json-ld#context", application/ld+json, application/json;q=0.9, */*;q=0.1'  # noqa: E501
 _MAX_REDIRECTS = 5
+#: bytes of documents that may wait beside Scrapy's own limit, ``SCRAPER_SLOT_MAX_ACTIVE_SIZE``
+_MOST_WAITING = 64 * 1024 * 1024
+#: what may be different tomorrow: outcomes that the network, or a server's bad day, is to blame for
+_PASSING = frozenset(
+    {FetchOutcome.NETWORK_ERROR, FetchOutcome.TIMEOUT, FetchOutcome.HOST_DOWN, FetchOutcome.IGNORED}
+)
+_BUSY = frozenset({429, 500, 502, 503, 504})
 #: rounds of reading and fetching: contexts that name further ones
 MAX_ROUNDS = 5
 
@@ -38,10 +49,13 @@ class ContextRules:
     max_bytes: int = 2 * 1024 * 1024
     #: seconds
     timeout: float = 20.0
-    #: contexts that one process fetches in one run
+    #: contexts that one process fetches in one run, in all and from each host
     max_contexts: int = 200
-    #: seconds between two requests
-    delay: float = 1.0
+    max_of_host: int = 50
+    #: at a time
+    at_a_time: int = 32
+    #: seconds that a document waits
+    patience: float = 300.0
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -51,69 +65,95 @@ class ContextRules:
             settings.getint("SEMCRAWL_MAX_CONTEXT_SIZE"),
             settings.getfloat("SEMCRAWL_CONTEXT_TIMEOUT"),
             settings.getint("SEMCRAWL_MAX_CONTEXTS"),
-            settings.getfloat("SEMCRAWL_CRAWL_DELAY"),
+            settings.getint("SEMCRAWL_MAX_CONTEXTS_OF_HOST"),
+            max(1, settings.getint("SEMCRAWL_CONTEXTS_AT_A_TIME")),
+            settings.getfloat("SEMCRAWL_CONTEXT_PATIENCE"),
         )
 
     def allow(self, url: str) -> bool:
         """Whether the host of a URL may be asked."""
-        host = (urlsplit(url).hostname or "").lower()
+        host = host_of(url)
         return any(fnmatchcase(host, pattern) for pattern in self.hosts)
 
 
 class ContextFetcher:
-    """Fetches contexts once for all workers; every request is recorded.
+    """Fetches contexts beside the crawl, once for all workers; every request is recorded.
 
-    The requests pass the downloader middlewares, and so obey robots.txt and never go to private
-    addresses.
+    The requests pass the downloader middlewares, and so obey robots.txt, wait for their hosts'
+    turns, and never go to private addresses. At each host one context is asked for at a time.
     """
 
     def __init__(
         self,
         crawler: Crawler,
-        cache: ContextCache,
+        session: CrawlSession,
         rules: ContextRules,
         emit: Callable[[FetchRecord], None],
     ) -> None:
         """Fetch through ``crawler``; records go to ``emit``."""
         self._crawler = crawler
-        self._cache = cache
+        self._session = session
         self._rules = rules
         self._emit = emit
-        self._pace = asyncio.Lock()
-        self._last = 0.0
+        #: contexts that were asked for in this run, in all and of each host
+        self._asked: Counter[str] = Counter()
+        self._hosts: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._places = asyncio.Semaphore(rules.at_a_time)
+        #: bytes of documents that wait
+        self._waiting = 0
 
-    async def fetch(self, urls: Iterable[str], parent: str) -> Mapping[str, bytes]:
-        """Return those contexts that could be had, for the document at ``parent``."""
-        found: dict[str, bytes] = {}
-        for url in urls:
-            async with self._cache.lock(url):
-                context = await self._cache.get(url)
-                if context is None:
-                    context = await self._fetch(url, parent)
-            if context:
-                found[url] = context
-        return found
+    async def fetch(self, urls: Sequence[str], document: Attempt, size: int) -> dict[str, bytes]:
+        """Return those contexts that can be had in time, for a document of ``size`` bytes.
 
-    async def _fetch(self, url: str, parent: str) -> bytes:
-        target = normalise(url)
-        if target is None or self._cache.asked >= self._rules.max_contexts:
-            await self._cache.put(url, None, lasting=False)
-            return b""
-        self._cache.asked += 1
+        The document keeps no place in the crawl while it waits.
+        """
+        self._session.processed(document.lease)
+        urls = urls[: self._rules.max_contexts]
+        size = size if self._waiting + size <= _MOST_WAITING else 0
+        self._waiting += size
+        try:
+            with beside_the_scraper(self._crawler, size):
+                return await self._fetch_all(urls, document.url)
+        finally:
+            self._waiting -= size
+
+    async def _fetch_all(self, urls: Sequence[str], parent: str) -> dict[str, bytes]:
+        get = self._session.contexts.get
+        tasks = [asyncio.create_task(get(url, partial(self._fetch, url, parent))) for url in urls]
+        if not tasks:
+            return {}
+        done, late = await asyncio.wait(tasks, timeout=self._rules.patience or None)
+        for task in late:
+            task.cancel()  # (what it waits for goes on)
+        found = {url: task.result() for url, task in zip(urls, tasks, strict=True) if task in done}
+        return {url: context for url, context in found.items() if context}
+
+    async def _fetch(self, url: str, parent: str) -> tuple[bytes, bool]:
+        """Fetch a context; return it, and whether what came of it is to last."""
+        target: str | None = normalise(url)
+        if target is None or not self._rules.allow(target) or not self._is_granted(target):
+            return b"", False
         for _ in range(_MAX_REDIRECTS + 1):
-            if not self._rules.allow(target):
-                await self._cache.put(url, None, lasting=False)
-                return b""
-            record, body, location = await self._ask(target, parent)
+            async with self._hosts[host_of(target)], self._places:
+                record, body, location = await self._ask(target, parent)
             self._emit(record)
             if location is None:
-                # what the network or a server's bad day is to blame for may be different tomorrow
-                lasting = record.outcome not in (FetchOutcome.NETWORK_ERROR, FetchOutcome.TIMEOUT)
-                await self._cache.put(url, body or None, lasting=lasting)
-                return body
+                return body, _is_lasting(record)
+            if not self._rules.allow(location):
+                return b"", False
             target = location
-        await self._cache.put(url, None)
-        return b""
+        return b"", True
+
+    def _is_granted(self, url: str) -> bool:
+        """Whether one context more may be asked for in this run; counts it."""
+        host = host_of(url)
+        if self._asked[""] >= self._rules.max_contexts:
+            return False
+        if self._asked[host] >= self._rules.max_of_host:
+            return False
+        self._asked[""] += 1
+        self._asked[host] += 1
+        return True
 
     async def _ask(self, url: str, parent: str) -> tuple[FetchRecord, bytes, str | None]:
         """Send one request; return its record, the context, and where a redirect leads."""
@@ -134,11 +174,9 @@ class ContextFetcher:
                 "download_maxsize": self._rules.max_bytes,
             },
         )
-        async with self._pace:
-            await asyncio.sleep(max(0.0, self._last + self._rules.delay - time.monotonic()))
-            self._last = time.monotonic()
         try:
-            response = await engine.download_async(request)
+            with slot_of_its_own(self._crawler):
+                response = await engine.download_async(request)
         except Exception as error:
             record.outcome, record.errors = outcome_of_failure(Failure(error))  # type: ignore[no-untyped-call]
             record.elapsed = time.time() - record.started_at
@@ -173,3 +211,10 @@ class ContextFetcher:
         record.outcome = FetchOutcome.FETCHED_CONTEXT
         record.real_type = "context"
         return record, response.body, None
+
+
+def _is_lasting(record: FetchRecord) -> bool:
+    """Whether what came of a request need not be different tomorrow."""
+    if record.outcome in _PASSING or record.status in _BUSY:
+        return False
+    return not record.errors.startswith(ROBOTS_FIRST)

@@ -146,7 +146,7 @@ class DocumentSpider(FocusedSpider):
                 contexts=contexts,
             )
 
-        return await self._with_contexts(read, attempt)
+        return await self._with_contexts(read, attempt, len(response.body))
 
     async def _take_rdf(self, attempt: Attempt, response: Response, reading: Reading) -> list[Any]:
         """Pass the quads of an RDF document on, and its links."""
@@ -182,16 +182,25 @@ class DocumentSpider(FocusedSpider):
         return items
 
     async def _with_contexts(
-        self, read: Callable[[Mapping[str, bytes]], Awaitable[Reading]], attempt: Attempt
+        self,
+        read: Callable[[Mapping[str, bytes]], Awaitable[Reading]],
+        attempt: Attempt,
+        size: int,
     ) -> Reading:
-        """Read, and read again with the JSON-LD contexts that turn out to be needed."""
+        """Read, and read again with the JSON-LD contexts that turn out to be needed.
+
+        These are fetched beside the crawl: a document of ``size`` bytes keeps its lease, and no
+        place, until they are there.
+        """
         contexts: dict[str, bytes] = {}
         tried: set[str] = set()
         reading = await read(contexts)
         for _ in range(MAX_ROUNDS):
             missing = [url for url in reading.contexts_needed if url not in tried]
             tried.update(missing)
-            found = await self._fetcher.fetch(missing, attempt.url) if missing else {}
+            if not missing:
+                break
+            found = await self._fetcher.fetch(missing, attempt, size)
             if not found:
                 break
             contexts.update(found)
@@ -203,7 +212,7 @@ class DocumentSpider(FocusedSpider):
     def _fetcher(self) -> ContextFetcher:
         if self._contexts is None:
             rules = ContextRules.from_settings(self.settings)
-            self._contexts = ContextFetcher(self.crawler, self.session.contexts, rules, self.emit)
+            self._contexts = ContextFetcher(self.crawler, self.session, rules, self.emit)
         return self._contexts
 
     def _document(self, attempt: Attempt, response: Response, reading: Reading) -> RdfDocument:
@@ -245,7 +254,7 @@ class DocumentSpider(FocusedSpider):
                 response.body, attempt.url, content_type(response), contexts
             )
 
-        reading = await self._with_contexts(read, attempt)
+        reading = await self._with_contexts(read, attempt, len(response.body))
         record.quads = reading.quads
         record.errors = _errors_of(reading)
         if not reading.quads:

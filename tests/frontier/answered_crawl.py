@@ -47,7 +47,8 @@ class Crawl:
 
     async def fetch(self) -> Lease:
         lease = await asyncio.wait_for(self.leases.get(), LIMIT)
-        await self.session.starts(lease)
+        self.session.send(lease)
+        await self.session.leaves(lease)
         return lease
 
     def finish(self, lease: Lease) -> None:

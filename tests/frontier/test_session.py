@@ -37,7 +37,8 @@ async def test_a_request_whose_lease_is_lost_before_it_leaves_is_not_sent_and_co
     await crawl.begin("http://a/")
     lease = await asyncio.wait_for(crawl.leases.get(), LIMIT)
     await crawl.session.frontier.reclaim_all()
-    assert not await crawl.session.starts(replace(lease, held=True))
+    crawl.session.send(lease)
+    assert not await crawl.session.leaves(replace(lease, held=True))
     assert crawl.session.requests == 0
 
 

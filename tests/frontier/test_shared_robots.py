@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import Any
 
 import pytest
-from frontier_calls import OpenFrontier
+from frontier_calls import OpenFrontier, Q, eventually, link, names
 from redis import Redis
 
 from semcrawl.errors import FrontierCorrupt
-from semcrawl.frontier.robots import RobotsAnswer, SharedRobots
+from semcrawl.frontier import RedisFrontier
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.robots import KnownRobots, RobotsAnswer, SharedRobots
+from semcrawl.frontier.turns import Turn, Turns
 
 ORIGIN = "http://a.example"
 RULES = b"User-agent: *\nDisallow: /x\n"
@@ -24,39 +28,107 @@ class Server:
         self.status, self.body, self.holds = status, body, holds
         self.asked = 0
 
-    async def ask(self) -> RobotsAnswer:
+    async def ask(self, turn: Turn | None) -> KnownRobots:
         self.asked += 1
+        if turn is not None:
+            await turn.starts()
         await asyncio.sleep(0.05)
-        return RobotsAnswer(self.status, self.body, time.time() + self.holds)
+        return await parse(RobotsAnswer(self.status, self.body, time.time() + self.holds))
 
-    async def fails(self) -> RobotsAnswer:
+    async def fails(self, turn: Turn | None) -> KnownRobots:
         self.asked += 1
         raise OSError("no route")
 
-    async def read(self, robots: SharedRobots) -> tuple[Any, bool]:
-        _, rules, asked = await robots.get(ORIGIN, self.ask, bytes.decode)
-        return rules, asked
+    async def read(self, robots: SharedRobots, lease: Lease | None = None) -> Any:
+        known = await robots.get(ORIGIN, self.ask, parse, lease)
+        return known.rules if known is not None else "later"
+
+
+async def parse(answer: RobotsAnswer) -> KnownRobots:
+    return KnownRobots(answer, answer.rules.decode() if answer.available else None)
+
+
+def shared_robots(frontier: RedisFrontier) -> SharedRobots:
+    return SharedRobots(frontier, Turns(frontier))
 
 
 async def test_many_readers_in_two_workers_ask_once(open_frontier: OpenFrontier) -> None:
-    workers = [SharedRobots(await open_frontier(name)) for name in ("w1", "w2")]
+    workers = [shared_robots(await open_frontier(name)) for name in ("w1", "w2")]
     server = Server(body=RULES * 50)
     found = await asyncio.gather(*(server.read(robots) for robots in workers * 5))
     assert server.asked == 1
-    assert {rules for rules, _ in found} == {(RULES * 50).decode()}
-    assert sum(asked for _, asked in found) == 1
-    late = SharedRobots(await open_frontier("w3"))
-    assert await server.read(late) == ((RULES * 50).decode(), False)
+    assert set(found) == {(RULES * 50).decode()}
+    late = shared_robots(await open_frontier("w3"))
+    assert await server.read(late) == (RULES * 50).decode()
     assert server.asked == 1
+
+
+async def test_a_link_whose_host_is_held_does_not_wait_for_the_answer(
+    open_frontier: OpenFrontier,
+) -> None:
+    """It goes back, and comes again when the answer is there and the delay is over."""
+    frontier = await open_frontier(delay=0.2)
+    robots, server = shared_robots(frontier), Server()
+    await frontier.add([link("1"), link("2")])
+    leases = await frontier.take(1, Q)
+    assert await server.read(robots, leases[0]) == "later"
+    await frontier.give_back(leases)
+    began = time.monotonic()
+    leases = await eventually(lambda: frontier.take(2, Q))
+    assert names(leases) == ["1"]
+    assert time.monotonic() - began >= 0.19
+    assert await server.read(robots, leases[0]) == RULES.decode()
+    assert server.asked == 1
+
+
+async def test_who_asks_gets_the_turn_of_a_link_of_another_worker(
+    open_frontier: OpenFrontier,
+) -> None:
+    """Neither waits for the other."""
+    one, two = await open_frontier("w1", delay=0.05), await open_frontier("w2", delay=0.05)
+    server = Server()
+    await one.add([link("1")])
+    leases = await two.take(1, Q)
+
+    async def ask(turn: Turn | None) -> KnownRobots:
+        turn = turn or await Turns(one).next("a.example")
+        try:
+            return await server.ask(turn)
+        finally:
+            await turn.end()
+
+    asking = asyncio.create_task(shared_robots(one).get(ORIGIN, ask, parse))
+    await eventually(partial(two.kept, "claim:robots:" + ORIGIN))
+    assert await server.read(shared_robots(two), leases[0]) == "later"
+    assert await asking is not None
+    assert server.asked == 1
+
+
+async def test_a_failure_is_told_to_one_link_and_then_the_next_one_asks(
+    open_frontier: OpenFrontier,
+) -> None:
+    frontier = await open_frontier(delay=0.01)
+    robots, server = shared_robots(frontier), Server()
+    await frontier.add([link("1")])
+    for outcome in ("later", "failure", "later", "failure"):
+        leases = await eventually(lambda: frontier.take(1, Q))
+        if outcome == "later":
+            assert await robots.get(ORIGIN, server.fails, parse, leases[0]) is None
+        else:
+            with pytest.raises(OSError, match="no route"):
+                await robots.get(ORIGIN, server.fails, parse, leases[0])
+        await frontier.give_back(leases)
+    assert server.asked == 2
 
 
 async def test_an_answer_that_no_longer_holds_is_asked_for_again(
     open_frontier: OpenFrontier,
 ) -> None:
-    robots, server = SharedRobots(await open_frontier()), Server(holds=0.1)
+    robots, server = shared_robots(await open_frontier()), Server(holds=0.1)
     await server.read(robots)
     await asyncio.sleep(0.15)
-    assert await server.read(robots) == (RULES.decode(), True)
+    assert await server.read(robots) == RULES.decode()
+    assert server.asked == 2
 
 
 @pytest.mark.parametrize(
@@ -68,18 +140,19 @@ async def test_what_a_status_means(
     """No rules where there is no robots.txt; nothing is known where the server fails or refuses."""
     server = Server(status, b"<h1>Disallow: everything</h1>")
     for name in ("w1", "w2"):
-        robots = SharedRobots(await open_frontier(name))
-        answer, found, _ = await robots.get(ORIGIN, server.ask, bytes.decode)
-        assert (answer.available, found) == (available, rules)
+        robots = shared_robots(await open_frontier(name))
+        known = await robots.get(ORIGIN, server.ask, parse)
+        assert known is not None
+        assert (known.answer.available, known.rules) == (available, rules)
     assert server.asked == 1
 
 
 async def test_after_a_failure_the_next_one_asks(open_frontier: OpenFrontier) -> None:
-    one, other = [SharedRobots(await open_frontier(name)) for name in ("w1", "w2")]
+    one, other = [shared_robots(await open_frontier(name)) for name in ("w1", "w2")]
     server = Server()
     with pytest.raises(OSError, match="no route"):
-        await one.get(ORIGIN, server.fails, bytes.decode)
-    assert await server.read(other) == (RULES.decode(), True)
+        await one.get(ORIGIN, server.fails, parse)
+    assert await server.read(other) == RULES.decode()
     assert server.asked == 2
 
 
@@ -89,7 +162,7 @@ async def test_a_worker_that_dies_while_it_asks_is_not_waited_for_long(
     dead, other = await open_frontier("w1"), await open_frontier("w2")
     assert await dead.claim("robots:" + ORIGIN, 0.3)
     assert not await other.claim("robots:" + ORIGIN, 0.3)
-    assert await Server().read(SharedRobots(other)) == (RULES.decode(), True)
+    assert await Server().read(shared_robots(other)) == RULES.decode()
 
 
 async def test_a_wrong_answer_under_the_key_is_named(
@@ -101,4 +174,4 @@ async def test_a_wrong_answer_under_the_key_is_named(
     with Redis(**options) if options else Redis.from_url(address) as admin:
         admin.set(key, b"something else")
     with pytest.raises(FrontierCorrupt, match=r"robots:http://a\.example"):
-        await Server().read(SharedRobots(frontier))
+        await Server().read(shared_robots(frontier))

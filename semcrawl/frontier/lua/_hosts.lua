@@ -24,13 +24,39 @@ local function down_record(host)
   return tonumber(since), tonumber(till), tonumber(rest), why
 end
 
+-- Errands are requests that are no link's: for a robots.txt, or a JSON-LD context. They stand in
+-- busy: as links do, and while they wait for their turn with a mark of their own, by their number in
+-- line; links wait as long as one of them does.
+local ERRANDS = ROOT .. 'errands'
+
+local function is_waiting(mark) return string.sub(mark, 1, 1) == 'w' end
+
+-- The first errand in a host's line (or nil), how many downloads are under way, and whether the host
+-- is held for one that has not been sent.
+local function line(host)
+  local first, number
+  local sent, held = 0, false
+  local marks = call('HGETALL', busy_key(host))
+  for i = 1, #marks, 2 do
+    if is_waiting(marks[i + 1]) then
+      local n = tonumber(string.sub(marks[i + 1], 2))
+      if not number or n < number then first, number = marks[i], n end
+    else
+      sent = sent + 1
+      held = held or marks[i + 1] == '0'
+    end
+  end
+  return first, sent, held
+end
+
 local function available(host)
   local till = call('ZSCORE', COOLING, host)
   if till and tonumber(till) > NOW then return false end
   local busy = call('HLEN', busy_key(host))
   if busy == 0 then return true end
   local _, concurrency = pace(host)
-  return busy < concurrency and call('HEXISTS', DOWN, host) == 0
+  if busy >= concurrency or call('HEXISTS', DOWN, host) == 1 then return false end
+  return call('EXISTS', ERRANDS) == 0 or not line(host)
 end
 
 -- Fairness among hosts of equal value: start-time fair queueing. A host's turn is the virtual time

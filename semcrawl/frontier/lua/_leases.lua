@@ -34,6 +34,31 @@ local function release(host, id)
   if unseen or was ~= available(host) then file_availability(host) end
 end
 
+-- ---- errands: what is noted of them is worker, errand and host, with the time when they are void
+
+local function errand_member(host, errand, worker) return worker .. '\0' .. errand .. '\0' .. host end
+
+local function errand_parts(member) return string.match(member, '^(%Z*)%z(%Z*)%z(.*)$') end
+
+local function note_errand(host, errand, worker, void)
+  call('ZADD', ERRANDS, num(void), errand_member(host, errand, worker))
+end
+
+-- End an errand; the host may be asked at once where nothing was sent.
+local function end_errand(host, errand, worker, spared)
+  call('ZREM', ERRANDS, errand_member(host, errand, worker))
+  local busy = busy_key(host)
+  local mark = call('HGET', busy, errand)
+  if not mark then return end
+  if is_waiting(mark) or (spared and mark == '0') then
+    call('HDEL', busy, errand)
+    if mark == '0' then cool(host, NOW) end
+  else
+    release(host, errand)
+  end
+  file_availability(host)
+end
+
 -- A lease's record, or nil when it is void.
 local function lease_record(id)
   local r = call('HGET', LEASE, id)
@@ -66,7 +91,7 @@ local function go_back(id, record)
   put(record.queue, record.host, record.group, record.key, m)
 end
 
--- Expired leases and due retries go back in; hosts whose delay is over may be asked again.
+-- Expired leases and due retries go back in; void errands end; hosts whose delay is over may be asked again.
 local function tick()
   local now = num(NOW)
   for _, queue in ipairs(all_queues()) do
@@ -90,6 +115,11 @@ local function tick()
         put(record.queue, record.host, record.group, record.key, record.member)
       end
     end
+  end
+  for _, member in ipairs(call('ZRANGEBYSCORE', ERRANDS, '-inf', now, 'LIMIT', '0', '100')) do
+    local worker, errand, host = errand_parts(member)
+    if not worker then corrupt(ERRANDS, 'no errand') end
+    end_errand(host, errand, worker)
   end
   for _, host in ipairs(call('ZRANGEBYSCORE', COOLING, '-inf', now, 'LIMIT', '0', '200')) do
     call('ZREM', COOLING, host)

@@ -15,7 +15,9 @@ for _, queue in ipairs(queues) do
   end
 end
 if not waits then return nil end
-if call('HLEN', LEASE) > 0 then soonest = math.min(soonest or math.huge, poll) end
+if call('HLEN', LEASE) > 0 or call('EXISTS', ERRANDS) == 1 then
+  soonest = math.min(soonest or math.huge, poll)
+end
 local start = 0
 while true do
   local page = call('ZRANGE', COOLING, start, start + 99, 'WITHSCORES')

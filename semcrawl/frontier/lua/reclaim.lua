@@ -1,5 +1,5 @@
 -- Put a worker's leases back at once (it ends, or it starts again after a crash), and let the seeds
--- that it took be taken again.
+-- that it took be taken again; its errands end.
 -- ARGS: worker, or false for all workers
 -- Returns how many links.
 -- needs: leases, seeds
@@ -13,6 +13,10 @@ for _, queue in ipairs(all_queues()) do
       n = n + 1
     end
   end
+end
+for _, member in ipairs(call('ZRANGE', ERRANDS, 0, -1)) do
+  local worker, errand, host = errand_parts(member)
+  if worker and (not ARGS[1] or worker == ARGS[1]) then end_errand(host, errand, worker) end
 end
 for _, list in ipairs(call('SMEMBERS', SEED_LISTS)) do
   for _, member in ipairs(call('ZRANGE', pending_key(list), 0, -1)) do

@@ -10,8 +10,15 @@ else
   call('HSET', PACE, host, string.format('%.0f %.0f', delay, concurrency))
 end
 local till = call('ZSCORE', COOLING, host)
-local held = false
-for _, flag in ipairs(call('HVALS', busy_key(host))) do held = held or flag == '0' end
+local _, _, held = line(host)
 if till and not held then cool(host, tonumber(till) - old + delay) end
+if old == 0 and delay > 0 then
+  -- what was not counted until now counts as sent now: what is under way, and what told of the delay
+  local marks = call('HGETALL', busy_key(host))
+  for i = 1, #marks, 2 do
+    if marks[i + 1] == '1' then call('HSET', busy_key(host), marks[i], num(NOW)) end
+  end
+  if not held then cool(host, NOW + delay) end
+end
 file_availability(host)
 return 1

@@ -1,4 +1,4 @@
--- Names of the workers that hold leases or have taken seeds.
+-- Names of the workers that hold leases, are on errands or have taken seeds.
 -- needs: leases, seeds
 local names, list = {}, {}
 local function note(worker)
@@ -12,6 +12,10 @@ for _, queue in ipairs(all_queues()) do
     local record = lease_record(id)
     if record then note(record.worker) end
   end
+end
+for _, member in ipairs(call('ZRANGE', ERRANDS, 0, -1)) do
+  local worker = errand_parts(member)
+  if worker then note(worker) end
 end
 for _, seeds in ipairs(call('SMEMBERS', SEED_LISTS)) do
   for _, member in ipairs(call('ZRANGE', pending_key(seeds), 0, -1)) do
