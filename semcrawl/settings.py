@@ -112,6 +112,9 @@ SEMCRAWL_OBEY_CRAWL_DELAY = True
 SEMCRAWL_MAX_CRAWL_DELAY = 60.0
 #: Seconds for which a robots.txt holds (RFC 9309: not more than a day); then it is read again.
 SEMCRAWL_ROBOTS_LIFETIME = 86_400.0
+#: Bytes that the rules of robots.txt files may take in a worker's memory, about. The frontier has
+#: all files; rules that are not at hand are read from there, large ones beside the crawl.
+SEMCRAWL_ROBOTS_MEMORY = 128 * 1024 * 1024
 #: Seconds after which a robots.txt is asked for again that its server failed to give (status 5xx
 #: or 429), later if its Retry-After says so; until then nothing is asked for there.
 SEMCRAWL_ROBOTS_RETRY = 30.0

@@ -72,6 +72,7 @@ def session_options(settings: BaseSettings) -> SessionOptions:
         budget=budget,
         patience=int(number(settings, "SEMCRAWL_PATIENCE", 0)),
         pace_by=pace_by,
+        robots_memory=int(number(settings, "SEMCRAWL_ROBOTS_MEMORY", 128 * 1024 * 1024)),
         idle_time=number(settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0.0),
         shared=bool(settings.get("REDIS_URL")),
         tell_yield=settings.get("SEMCRAWL_FAIRNESS") == "yield"

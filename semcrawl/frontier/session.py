@@ -51,7 +51,7 @@ class CrawlSession:
         self.contexts = ContextCache(frontier, shared=options.shared)
         #: turns of requests that are no link's
         self.turns = Turns(frontier)
-        self.robots = SharedRobots(frontier, self.turns)
+        self.robots = SharedRobots(frontier, self.turns, memory=options.robots_memory)
         self.strategy = strategy
         self.options = options
         #: what puts links in

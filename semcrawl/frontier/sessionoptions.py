@@ -27,6 +27,8 @@ class SessionOptions:
     patience: int = 0
     #: what politeness counts by: ``host``, or ``domain`` (pay-level domain)
     pace_by: str = "host"
+    #: bytes that parsed robots.txt files may take in memory, about
+    robots_memory: int = 128 * 1024 * 1024
     #: seconds between looks at the seed lists
     seed_interval: float = 0.5
     #: seconds between looks at what other workers learned

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
@@ -22,7 +23,13 @@ from scrapy.robotstxt import RobotParser
 from scrapy.utils.misc import build_from_crawler
 
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.robots import LONGEST, KnownRobots, RobotsAnswer, first_lines
+from semcrawl.frontier.robots import (
+    LONGEST,
+    KnownRobots,
+    RobotsAnswer,
+    first_lines,
+    parsed_size,
+)
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.frontier.session import CrawlSession
 from semcrawl.frontier.turns import Turn
@@ -42,6 +49,8 @@ logger = logging.getLogger(__name__)
 
 #: status that stands for a robots.txt which cannot be had though its server answers
 _UNUSABLE = 400
+#: bytes of parsed rules from which on they are parsed, and asked, in a thread
+_LARGE = 1 << 20
 #: redirects of a robots.txt that are followed (RFC 9309, section 2.3.1.2: at least five)
 _REDIRECTS = 5
 
@@ -74,6 +83,8 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         self._agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
         #: bytes received of each robots.txt
         self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
+        #: held while a large one is parsed
+        self._parsing = asyncio.Lock()
         #: how many of them are being asked for
         self._asking = 0
 
@@ -109,7 +120,13 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
             await self._set_pace(session, origin, rules.delay)
             raise Postponed("the host asks for a delay")
         parser: RobotParser = rules.parser
-        return parser
+        if known.size < _LARGE:
+            return parser
+        # many wildcards take many milliseconds
+        agent = self._robotstxt_useragent or request.headers.get(
+            b"User-Agent", self._default_useragent
+        )
+        return _Verdict(await asyncio.to_thread(parser.allowed, request.url, agent or ""))
 
     async def _ask(self, session: CrawlSession, origin: str, turn: Turn | None) -> KnownRobots:
         """Ask for the robots.txt of an origin, and set the pace that it asks for.
@@ -191,11 +208,19 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
                 self.crawler.signals.disconnect(self.bytes_received, signals.bytes_received)
 
     async def _read(self, answer: RobotsAnswer) -> KnownRobots:
-        """Read the rules of an answer."""
+        """Read the rules of an answer; large ones in a thread, one after the other."""
         if not answer.available:
             return KnownRobots(answer)
-        parser: RobotParser = build_from_crawler(self._parserimpl, self.crawler, answer.rules)
-        return KnownRobots(answer, _Rules(parser, self._asked(parser)))
+        size = parsed_size(answer.rules)
+        if size < _LARGE:
+            return KnownRobots(answer, self._parse(answer.rules), size)
+        async with self._parsing:
+            rules = await asyncio.to_thread(self._parse, answer.rules)
+        return KnownRobots(answer, rules, size)
+
+    def _parse(self, text: bytes) -> _Rules:
+        parser: RobotParser = build_from_crawler(self._parserimpl, self.crawler, text)
+        return _Rules(parser, self._asked(parser))
 
     async def _set_pace(self, session: CrawlSession, origin: str, delay: float) -> None:
         """Tell the frontier the delay that the file asks for.
@@ -211,6 +236,22 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         parsed = getattr(rules, "rp", None)
         delay = asked_delay(parsed, self._agent) if parsed is not None and self._obey else None
         return None if delay is None else min(delay, self._longest)
+
+
+class _Verdict(RobotParser):
+    """What the rules say of one URL."""
+
+    def __init__(self, allowed: bool) -> None:
+        self._allowed = allowed
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, robotstxt_body: bytes) -> Self:
+        """Make none: it is no parser."""
+        raise NotImplementedError
+
+    def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
+        """Whether it is allowed."""
+        return self._allowed
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,27 @@ async def test_a_failure_is_told_to_one_link_and_then_the_next_one_asks(
     assert server.asked == 2
 
 
+async def test_rules_at_hand_are_bounded_by_their_bytes(open_frontier: OpenFrontier) -> None:
+    """Those of other origins are read again from the frontier, and nobody is asked again."""
+    frontier = await open_frontier()
+    robots, server, parsed = SharedRobots(frontier, Turns(frontier), memory=1000), Server(), []
+
+    async def sized(answer: RobotsAnswer) -> KnownRobots:
+        parsed.append(answer.status)
+        return KnownRobots(answer, answer.rules.decode(), 400)
+
+    async def ask(turn: Turn | None) -> KnownRobots:
+        return await sized((await server.ask(turn)).answer)
+
+    for number in (1, 2, 1, 3, 1, 2):
+        known = await robots.get(f"http://h{number}.example", ask, sized)
+        assert known is not None
+        assert known.rules == RULES.decode()
+        assert robots._size <= 1000
+    assert server.asked == 3
+    assert len(parsed) == 3 + 1  # the second was the one that was not used for longest
+
+
 async def test_an_answer_that_no_longer_holds_is_asked_for_again(
     open_frontier: OpenFrontier,
 ) -> None:

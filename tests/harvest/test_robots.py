@@ -111,3 +111,23 @@ def test_rules_are_asked_for_again_when_their_server_says_so(
     assert run.outcomes()["http://busy.example/"] == ["robots-denied", "robots-denied"]
     first, second = (line["t"] for line in logged(log))
     assert least <= second - first < 60
+
+
+@pytest.mark.slow
+def test_large_rules_are_obeyed_when_they_are_not_at_hand_any_more(tmp_path: Path) -> None:
+    """Each robots.txt is asked for once, though memory holds the rules of one host only."""
+    log = tmp_path / "requests.jsonl"
+    lines = b"".join(b"Disallow: /*/%d$\n" % number for number in range(2000))
+    hosts = [f"h{number}.example" for number in range(3)]
+    sites = {host: site(200, RULES + lines) for host in hosts}
+    with serve(DemoWeb(), log=log, handlers=sites) as server:
+        run = harvest(
+            *(f"http://{host}/" for host in hosts),
+            *("--fast", "-s", "SEMCRAWL_ROBOTS_MEMORY=1000000"),
+            folder=tmp_path / "out",
+            proxy=server.proxy_url,
+        )
+    assert asked(log) == {
+        host + path: 1 for host in hosts for path in ("/robots.txt", "/", "/public")
+    }
+    assert [run.outcomes()[f"http://{host}/private"] for host in hosts] == [["robots-denied"]] * 3

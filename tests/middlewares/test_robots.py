@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from protego import Protego
 
-from semcrawl.frontier.robots import LONGEST, first_lines
+from semcrawl.frontier.robots import LONGEST, first_lines, parsed_size
 from semcrawl.middlewares.robots import asked_delay
 
 
@@ -24,6 +26,29 @@ from semcrawl.middlewares.robots import asked_delay
 )
 def test_the_longest_delay_that_is_asked_of_us_counts(rules: str, seconds: float | None) -> None:
     assert asked_delay(Protego.parse(rules), "semcrawl/1.0") == seconds
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Disallow: /some/path/{0:06}/",
+        "Disallow: /{0}",
+        "Disallow: /*/{0:06}*x$",
+        "User-agent: bot{0}\nDisallow: /some/path/{0:06}/",
+        "Sitemap: http://a.example/{0}",
+    ],
+)
+def test_what_parsed_rules_take_is_estimated(line: str) -> None:
+    """Within a factor of three, and hardly ever less than they take."""
+    rules = "User-agent: *\n" + "\n".join(line.format(number) for number in range(3000))
+    tracemalloc.start()
+    try:
+        parsed = Protego.parse(rules)
+        taken = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert parsed is not None
+    assert 0.8 * taken < parsed_size(rules.encode()) < 3 * taken + 3000 * 300
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
