@@ -16,6 +16,7 @@ from semcrawl.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
     from scrapy.settings import BaseSettings
 
 #: columns of a table that no terminal shows
@@ -82,6 +83,22 @@ def plain_console(*, stderr: bool = False, width: int | None = None) -> Console:
             return super().render_str(printable(text), **options)
 
     return PlainConsole(stderr=stderr, width=width, markup=False, emoji=False)
+
+
+def fitted(table: Table, console: Console) -> Table:
+    """Return a table as it fits a console best: a narrow one gets it without lines between columns.
+
+    Columns of figures want ``no_wrap``, those of names ``overflow="fold"``: these break first, and
+    nothing is cut off.
+    """
+    from rich import box
+    from rich.measure import Measurement
+
+    unbound = console.options.update(width=_PIPED)
+    if Measurement.get(console, unbound, table).maximum > console.width:
+        table.box, table.padding = box.SIMPLE_HEAD, 0
+        table.show_edge = table.pad_edge = False
+    return table
 
 
 def error_handler() -> logging.Handler:

@@ -12,7 +12,7 @@ from typing import Any
 from rich.table import Table
 from sqlalchemy import func, make_url, select
 
-from semcrawl.console import plain_console
+from semcrawl.console import fitted, plain_console
 from semcrawl.frontier.givenup import GivenUp, given_up_lines
 from semcrawl.frontier.leftout import LeftOutLinks
 from semcrawl.frontier.withheld import Withheld
@@ -152,7 +152,7 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
     def say(line: str) -> None:
         console.print(line, soft_wrap=True)
 
-    console.print(_table(summary, folder))
+    console.print(fitted(_table(summary, folder), console))
     rest = {k: v for k, v in summary.outcomes.items() if k not in ("fetched-rdf", "fetched-html")}
     for line in _wrapped("Other outcomes:", [f"{k} {v:,}" for k, v in rest.items()], console.width):
         say(line)
@@ -204,7 +204,7 @@ def _table(summary: Summary, folder: Path) -> Table:
     table = Table(title=f"Found in {folder}", title_justify="left", header_style="bold")
     table.add_column("host", overflow="fold")
     for name in ("requests", "RDF", "HTML", "errors", "quads", "harvest\nrate"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap="\n" not in name)
     hosts = list(summary.hosts.items())
     for name, host in hosts[:_SHOWN]:
         table.add_row(

@@ -13,7 +13,7 @@ from scrapy.settings import BaseSettings
 
 from semcrawl.command import OneLineErrors
 from semcrawl.components import say_who_it_is
-from semcrawl.console import table_console
+from semcrawl.console import fitted, table_console
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.explanation import RULE_MEANINGS, RankedLink, rank_page, reason
 from semcrawl.links import ExtractionOptions, Link, Page, extract_links, header_text
@@ -177,15 +177,21 @@ class Command(OneLineErrors):
             header_style="bold",
         )
         for name in ("turn", "label", "group", "value", "key", "rules"):
-            table.add_column(name, justify="right" if name in ("turn", "value", "key") else "left")
+            number = name in ("turn", "value", "key")
+            table.add_column(
+                name,
+                justify="right" if number else "left",
+                no_wrap=number or name == "label",
+                overflow="fold",
+            )
         table.add_column("link", overflow="fold")
         for one in ranked:
             table.add_row(*_cells(one))
-        console.print(table)
+        console.print(fitted(table, console))
         held = {rule for one in ranked for rule in one.rules}
         for rule, meaning in RULE_MEANINGS.items():
             if rule in held:
-                console.print(f"  {rule:9} {meaning}", highlight=False)
+                console.print(f"  {rule:9} {meaning}", highlight=False, soft_wrap=True)
         first = [one for one in ranked if one.turn is not None][:reasoned]
         if first:
             console.print(f"Why the first {len(first)} come first:", style="bold")

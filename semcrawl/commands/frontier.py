@@ -17,7 +17,7 @@ from rich.table import Table
 from scrapy.settings import BaseSettings
 
 from semcrawl.command import OneLineErrors
-from semcrawl.console import table_console
+from semcrawl.console import fitted, table_console
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier, worker_name
 from semcrawl.frontier.admission import crawl_name
@@ -246,21 +246,21 @@ def _show(state: FrontierState, rate: float | None, lists: Sequence[str]) -> Non
         ("failed", state.failed),
         ("expired", state.expired),
         ("dropped", counts.dropped),
+        ("withheld", state.withheld),
+        ("left out", state.left_out),
     ):
         if number:
             console.print(f"{name:8} {number:,}")
     if state.hosts:
-        table = Table("host", "queue", title=f"hosts ({counts.hosts:,})", title_justify="left")
-        for column in ("waiting", "busy", "ready in s"):
-            table.add_column(column, justify="right")
+        table = _table(
+            f"hosts ({counts.hosts:,})", "host", "queue", "waiting", "busy", "ready in s"
+        )
         for host in state.hosts:
             ready = f"{host.cooling:.1f}" if host.cooling else "now"
             table.add_row(host.host, host.queue, f"{host.waiting:,}", str(host.busy), ready)
-        console.print(table)
+        console.print(fitted(table, console))
     if state.groups:
-        table = Table("group", "queue", title="groups, best first", title_justify="left")
-        for column in ("value", "waiting", "hosts"):
-            table.add_column(column, justify="right")
+        table = _table("groups, best first", "group", "queue", "value", "waiting", "hosts")
         for group in state.groups:
             table.add_row(
                 group.group,
@@ -269,11 +269,9 @@ def _show(state: FrontierState, rate: float | None, lists: Sequence[str]) -> Non
                 f"{group.waiting:,}",
                 f"{group.hosts:,}",
             )
-        console.print(table)
+        console.print(fitted(table, console))
     if state.leases:
-        table = Table("leased", "worker", title="leases", title_justify="left")
-        for column in ("tries", "expires in s"):
-            table.add_column(column, justify="right")
+        table = _table("leases", "leased", "worker", "tries", "expires in s")
         for lease in state.leases:
             table.add_row(
                 lease.link.entry.url,
@@ -281,4 +279,14 @@ def _show(state: FrontierState, rate: float | None, lists: Sequence[str]) -> Non
                 str(lease.link.tries),
                 f"{lease.expires:.0f}",
             )
-        console.print(table)
+        console.print(fitted(table, console))
+
+
+def _table(title: str, name: str, other: str, *figures: str) -> Table:
+    """A table whose names break where it is too wide, and whose figures do not."""
+    table = Table(title=title, title_justify="left")
+    table.add_column(name, overflow="fold")
+    table.add_column(other, overflow="fold")
+    for figure in figures:
+        table.add_column(figure, justify="right", no_wrap=True)
+    return table

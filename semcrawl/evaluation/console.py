@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from semcrawl.console import fitted
 from semcrawl.evaluation.study import Progress as Step
 from semcrawl.printable import printable
 
@@ -71,16 +72,16 @@ def show(results: Data, console: Console) -> None:
     titles = {each["name"]: each["title"] for each in results["strategies"]}
     for each in results["sets"]:
         if each["strategies"]:
-            console.print(_totals(each, titles))
+            console.print(fitted(_totals(each, titles), console))
             if len(each["worlds"]) > 1:
-                console.print(_by_world(each))
+                console.print(fitted(_by_world(each), console))
 
 
 def _totals(data: Data, titles: Mapping[str, str]) -> Table:
     worlds = data["worlds"]
     table = Table(title=data["name"], title_justify="left", header_style="bold")
-    table.add_column("strategy", no_wrap=True)
-    table.add_column("thesis", no_wrap=True)
+    table.add_column("strategy", overflow="fold")
+    table.add_column("thesis", overflow="fold")
     for name in ("found", "requests", "harvest", "area", "µs/link"):
         table.add_column(name, justify="right", no_wrap=True)
     for name, figures in data["strategies"].items():
@@ -103,7 +104,7 @@ def _totals(data: Data, titles: Mapping[str, str]) -> Table:
 
 def _by_world(data: Data) -> Table:
     table = Table(title="found (area) by world", title_justify="left", header_style="bold")
-    table.add_column("strategy", no_wrap=True)
+    table.add_column("strategy", overflow="fold", min_width=len("breadth-first"))
     for world in data["worlds"]:
         table.add_column(world["name"], justify="right", overflow="fold")
     for name in data["strategies"]:

@@ -82,6 +82,10 @@ class FrontierState:
     hosts: Sequence[HostState]
     groups: Sequence[GroupState]
     leases: Sequence[LeaseState]
+    #: links that are not asked for, as none of those like them led anywhere
+    withheld: int
+    #: links that did not go in: out of scope, excluded, too deep
+    left_out: int
 
 
 class FrontierInspector:
@@ -115,6 +119,8 @@ class FrontierInspector:
             hosts=[h for queue in queues for h in await self._hosts(queue, top, now)],
             groups=[g for queue in queues for g in await self._groups(queue, top)],
             leases=[lease async for lease in self.leases()],
+            withheld=sum(family.links for family in await self._frontier.withheld()),
+            left_out=int(totals.get(b"left", 0)),
         )
 
     async def done(self) -> int:
