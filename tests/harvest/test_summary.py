@@ -36,7 +36,8 @@ LONG = "a-host-with-a-name-that-is-far-too-long-for-a-narrow-terminal.example"
 def shown(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """Standard output, as wide as a small terminal."""
     out = io.StringIO()
-    monkeypatch.setattr(harvestreport, "Console", lambda: Console(file=out, width=80))
+    console = Console(file=out, width=80, markup=False, emoji=False)
+    monkeypatch.setattr(harvestreport, "plain_console", lambda: console)
     return out
 
 
