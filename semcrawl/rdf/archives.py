@@ -20,6 +20,7 @@ from typing import IO, Protocol, Self, cast
 
 from semcrawl.rdf.compression import Compression, compression_of
 from semcrawl.rdf.streams import Budget, CountedFile, Readable, SafeFile
+from semcrawl.rdf.ziplocal import local_members
 
 _MARK = 512
 _ARCHIVES = frozenset({Compression.ZIP, Compression.TAR})
@@ -258,8 +259,16 @@ def _zip_members(file: SafeFile, budget: Budget, report: Report) -> Iterator[tup
     with tempfile.SpooledTemporaryFile(_ZIP_IN_MEMORY, dir=_folder(budget)) as copy:
         while data := file.read(1 << 20):
             copy.write(data)
-        _guard_directory(cast(IO[bytes], copy), budget.options.max_members)
-        with zipfile.ZipFile(copy) as archive:
+        file_of_copy = cast(IO[bytes], copy)
+        try:
+            _guard_directory(file_of_copy, budget.options.max_members)
+            opened = zipfile.ZipFile(copy)
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+            # cut off, or of more members than may be held: those that are there can be read
+            report(f"zip: {error or type(error).__name__}; its members are read one by one")
+            yield from local_members(file_of_copy, report)
+            return
+        with opened as archive:
             for entry in archive.infolist():
                 if entry.is_dir():
                     continue

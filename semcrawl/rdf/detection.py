@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import unquote, urlsplit
 
 from semcrawl.rdf import sniffing
 from semcrawl.rdf.compression import Compression, compression_of
 from semcrawl.rdf.encoding import to_utf8
+from semcrawl.rdf.escaped import unescaped
 from semcrawl.vocabulary import (
     ARCHIVE_EXTENSIONS,
     HTML_EXTENSIONS,
@@ -140,6 +141,10 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
         # a long comment or document type comes first
         text, encoding = to_utf8(head[: HEAD * 64], content_type)
         found = sniffing.sniff(text, head, claim)
+    if (found is None or found.kind is Kind.RDF) and (plain := unescaped(text)) is not None:
+        again = sniffing.sniff(plain, plain, claim)
+        if again is not None and again.format in _TURTLE_FAMILY:
+            found = replace(again, evidence=f"{again.evidence}, escaped as HTML")
     if found is not None and found.loose and _labelled_html(content_type, extension):
         # browsers take it for a page, whatever it begins with
         return Detection(Kind.HTML, None, 0.5, "label HTML, nothing that says otherwise")

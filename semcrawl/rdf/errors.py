@@ -39,12 +39,15 @@ class ErrorLog:
         self.count = 0
         #: line to report for errors of the parser that tell none
         self.line_now: Callable[[], int] | None = None
+        #: what the last error said
+        self.last = ""
         #: name of the archive's member that is being read
         self.member = ""
 
     def add(self, message: str, line: int = 0, column: int = 0) -> None:
         """Record an error; raise :class:`LimitReached` when there are too many."""
         self.count += 1
+        self.last = message
         if len(self.kept) < self._options.max_errors:
             self.kept.append(DocumentError(self._text(message), line, column))
         if self.count >= self._options.give_up_after_errors:

@@ -14,6 +14,7 @@ from semcrawl.rdf import linewise, rdfxml, trix
 from semcrawl.rdf.blocks import all_in_named_graphs
 from semcrawl.rdf.encoding import find_encoding, to_utf8
 from semcrawl.rdf.errors import ErrorLog, LimitReached
+from semcrawl.rdf.escaped import ESCAPED, UnescapedFile, is_all_escaped, unescaped
 from semcrawl.rdf.guards import guard_triple_terms, guard_xml
 from semcrawl.rdf.jsonld import parse_jsonld
 from semcrawl.rdf.linescan import has_pair
@@ -33,6 +34,7 @@ _OXIGRAPH: dict[RdfFormat, pyoxigraph.RdfFormat] = {
 }
 _LINE_FORMATS = frozenset({RdfFormat.N_TRIPLES, RdfFormat.N_QUADS})
 _WITH_GRAPHS = frozenset({RdfFormat.N3, RdfFormat.TRIG, RdfFormat.N_QUADS})
+_TURTLE_FAMILY = frozenset(_OXIGRAPH) - {RdfFormat.RDF_XML}
 _ALL_LABELLED = frozenset({RdfFormat.N_TRIPLES, RdfFormat.N_QUADS, RdfFormat.TRIX})
 _LAST_TOKEN = re.compile(rb"[^\s;,()\[\]]*+\Z")
 _HELD_BACK = 4096
@@ -65,6 +67,9 @@ class Parser:
             data = body.removeprefix(codecs.BOM_UTF8)
         else:
             data, _ = to_utf8(body, content_type)
+        if syntax in _TURTLE_FAMILY and (plain := unescaped(data)) is not None:
+            self._errors.add(ESCAPED, data.count(b"\n", 0, data.find(b"&lt;")) + 1)
+            data = plain
         self._prepare(syntax)
         self._sink.may_have_labels = syntax in _ALL_LABELLED or _may_say_labels(data, syntax)
         if syntax is RdfFormat.JSON_LD:
@@ -85,12 +90,19 @@ class Parser:
                 linewise.parse_lines(data, _OXIGRAPH[syntax], self._sink, self._errors, depth)
             else:
                 guard_triple_terms(data, depth)
-                data = without_cut_token(data)
+                text = without_cut_token(data)
                 if syntax is RdfFormat.N3:
-                    self._parse_n3(data, base)
+                    self._parse_n3(text, base)
                 else:
-                    self._sink.all_named = syntax is RdfFormat.TRIG and all_in_named_graphs(data)
-                    parse_whole(data, _OXIGRAPH[syntax], base, self._sink, self._errors)
+                    self._sink.all_named = syntax is RdfFormat.TRIG and all_in_named_graphs(text)
+                    parse_whole(text, _OXIGRAPH[syntax], base, self._sink, self._errors)
+                if len(text) < len(data):
+                    self._tell_cut(data.count(b"\n") + 1)
+
+    def _tell_cut(self, line: int) -> None:
+        """Record that a document ends in a token, unless the parser has complained of its end."""
+        if not self._errors.last.startswith("Unexpected end"):
+            self._errors.add("the document ends inside a token", line)
 
     def _parse_n3(self, data: bytes, base: str) -> None:
         """Read N3 line by line: errors of what is beyond RDF tell no place."""
@@ -123,9 +135,12 @@ class Parser:
             self.parse(whole, content_type, syntax, base)
             return
         encoding = find_encoding(file.peek(_HEAD), content_type)
-        text = Utf8File(file, encoding.name, encoding.bom)
+        text: Readable = Utf8File(file, encoding.name, encoding.bom)
         self._prepare(syntax)
         self._sink.may_have_labels = True  # not known before the end
+        if syntax in _TURTLE_FAMILY and is_all_escaped(file.peek(_HEAD)):
+            self._errors.add(ESCAPED, 1)
+            text = UnescapedFile(text)
         if syntax in _LINE_FORMATS:
             linewise.parse_file(
                 text, _OXIGRAPH[syntax], self._sink, self._errors, self._options.max_depth
@@ -133,6 +148,8 @@ class Parser:
         elif syntax in (RdfFormat.TURTLE, RdfFormat.N3, RdfFormat.TRIG):
             guarded = _Guarded(text, self._options.max_depth)
             parse_stream(guarded, _OXIGRAPH[syntax], base, self._sink, self._errors)
+            if guarded.cut_line:
+                self._tell_cut(guarded.cut_line)
         elif syntax is RdfFormat.RDF_XML:
             head = file.peek(_HEAD)
             if b"<!ENTITY" in head:
@@ -211,10 +228,14 @@ class _Guarded:
         self._ready = b""
         self._held = b""
         self._ended = False
+        self._lines = 1
+        #: the line in which the document ends inside a token; 0 if it does not
+        self.cut_line = 0
 
     def read(self, size: int = -1) -> bytes:
         while not self._ready and not self._ended:
             data = self._file.read(1 << 20)
+            self._lines += data.count(b"\n")
             if data:
                 guard_triple_terms(data, self._max_depth)
                 data = self._held + data
@@ -222,6 +243,8 @@ class _Guarded:
             else:
                 self._ended = True
                 self._ready = without_cut_token(self._held)
+                if len(self._ready) < len(self._held):
+                    self.cut_line = self._lines
         if size is None or size < 0:
             size = 1 << 20
         result, self._ready = self._ready[:size], self._ready[size:]

@@ -67,6 +67,9 @@ _STATEMENT = re.compile(
     + rb"|<<" + _SPACE + _SUBJECT + _SPACE + _VERB + _SPACE + _OBJECT + rb")",
     re.DOTALL,
 )  # fmt: skip
+_GRAPH = re.compile(rb"(" + _IRI + rb")" + _SPACE + rb"\{")
+#: behind the brace of a graph
+_IN_GRAPH = re.compile(_SPACE + rb"(?:\}|" + _STATEMENT.pattern + rb")", re.DOTALL)
 #: behind three IRIs of a statement, or four
 _GOES_ON = re.compile(_SPACE + rb"(?:" + _IRI + _SPACE + rb")?[.;,}]")
 _STATEMENT_LINE = re.compile(
@@ -100,6 +103,11 @@ _N3_SIGNS = re.compile(
 _PARTS_OF_N3 = (b"=", b"?", b"!", b"}", b"@for", b"of")
 _TRIG_SIGNS = re.compile(
     rb"(?:^|[.}\s])(?:(?i:graph)\s+)?(?:<>|[\w.-]{0,80}:[\w.%-]{0,80}|_:\w+|\[\s*\])\s*\{|\A\s*\{|\.\s*\{"
+)
+#: before the first brace: a term that no other term of a statement stands before
+_NAME_OF_GRAPH = re.compile(
+    rb"(?:\A|\.(?:\s+|(?=<))|(?i:prefix)\s+[^\s:]*:\s*<>|(?i:base)\s*<>)\s*(?:(?i:graph)\s+)?"
+    rb"(?:<>|[\w.-]{0,80}:[\w.%-]{0,80}|_:\w+|\[\s*\])\s*\Z"
 )
 _LINE_FORMATS = (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS)
 _FAMILY = (RdfFormat.TURTLE, RdfFormat.N3, RdfFormat.TRIG, *_LINE_FORMATS)
@@ -154,7 +162,8 @@ def _sniff_markup(text: bytes, claim: RdfFormat | None) -> Finding | None:
     doctype = (misc[2] or b"").lower() if misc else b""
     if doctype in (b"html", b"xhtml"):
         return Finding(Kind.HTML, None, 0.99, "document type html")
-    rest = text[misc.end() :] if misc else start
+    # (only white space may come before it)
+    rest = text[misc.end() :] if misc and misc[0].strip() else start
     root = _TAG.match(rest)
     if root is None:
         if _XML_START.match(start) and not _HTML_ANYWHERE.match(start):
@@ -165,7 +174,8 @@ def _sniff_markup(text: bytes, claim: RdfFormat | None) -> Finding | None:
     prefix, local = (root[1], root[2]) if root[2] else (b"", root[1])
     if not prefix and local.lower() == b"html":
         return Finding(Kind.HTML, None, 0.99, "root element html")
-    if text.startswith(b"<") and _begins_statement(start, claim) and not _XMLNS.search(root[3]):
+    begins = rest is start and (_begins_statement(start, claim) or _begins_graph(start, claim))
+    if begins and not _XMLNS.search(root[3]):
         return None  # Turtle that begins with a relative IRI: <a> <b> <c>
     namespaces = _namespaces(text, root[3])
     namespace = namespaces.get(prefix, b"")
@@ -204,6 +214,16 @@ def _begins_statement(start: bytes, claim: RdfFormat | None) -> bool:
     if match[0].endswith(b">"):
         return (apart and claim in _FAMILY) or _GOES_ON.match(start, match.end()) is not None
     return apart
+
+
+def _begins_graph(start: bytes, claim: RdfFormat | None) -> bool:
+    """Whether what begins like a tag is a graph of TriG: ``<urn:g> { <a> <b> <c> }``."""
+    match = _GRAPH.match(start)
+    if match is None:
+        return False
+    return claim in _FAMILY or (
+        b":" in match[1] and _IN_GRAPH.match(start, match.end()) is not None
+    )
 
 
 def _namespaces(text: bytes, attributes: bytes) -> dict[bytes, bytes]:
@@ -287,6 +307,9 @@ def _ends_statement(bare: bytes) -> bool:
 def _family_member(bare: bytes, claim: RdfFormat | None) -> RdfFormat:
     if claim in (RdfFormat.N3, RdfFormat.TRIG):
         return claim
+    brace = bare.find(b"{")
+    if brace >= 0 and _NAME_OF_GRAPH.search(bare[max(brace - 400, 0) : brace]):
+        return RdfFormat.TRIG  # (behind its first statement, `} <b> {` may be N3 or TriG)
     # most documents have nothing of the kind, and the patterns are dear
     if any(sign in bare for sign in _PARTS_OF_N3) and _N3_SIGNS.search(bare):
         return RdfFormat.N3

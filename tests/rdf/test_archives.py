@@ -11,6 +11,8 @@ from collections.abc import Callable
 from hashlib import sha256
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from semcrawl.rdf import ReadOptions, detect, read, read_stream
 from semcrawl.rdf.compression import Compression
@@ -180,7 +182,10 @@ def test_names_in_a_tar_do_not_fill_the_memory(kind: bytes) -> None:
 
 @pytest.mark.parametrize("offset", [b"", b"PK\x05\x06"], ids=["told", "hidden"])
 def test_a_zip_with_a_huge_directory_is_not_opened(offset: bytes) -> None:
-    """Nor one that puts the mark of its directory where that would be looked for in vain."""
+    """Nor one that puts the mark of its directory where that would be looked for in vain.
+
+    Its members are read one by one, as many as there may be.
+    """
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for number in range(20):
@@ -189,8 +194,9 @@ def test_a_zip_with_a_huge_directory_is_not_opened(offset: bytes) -> None:
     end = body.rindex(b"PK\x05\x06") + 16
     body = body[:end] + offset + body[end + len(offset) :]
     reading = read(body, URL, None, ReadOptions(max_members=5))
-    assert (reading.members, reading.error_count) == ([], 1)
+    assert (len(reading.members), reading.error_count) == (5, 2)
     assert "directory is too large" in reading.errors[0].message
+    assert reading.errors[1].message == "more than 5 members"
 
 
 @pytest.mark.parametrize(
@@ -291,3 +297,58 @@ def test_limits_within_a_parser_are_recorded() -> None:
     assert reading.error_count == 1
     small = read(LINES, URL + ".nt", None, ReadOptions(max_nquads_bytes=1000))
     assert "bytes of N-Quads" in small.errors[0].message
+
+
+def numbered_zip(count: int, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        archive.writestr("folder/", b"")
+        for n in range(count):
+            archive.writestr(f"folder/{n}.nt", f"<urn:{n}> <urn:b> <urn:c> .\n")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED])
+def test_a_zip_that_is_cut_gives_what_came_before(method):
+    whole = numbered_zip(20, method)
+    place = whole.index(b"folder/12.nt") - 30
+    for end, least in ((place, 12), (place + 20, 12), (len(whole) - 5, 20)):
+        reading = read(whole[:end], "http://a.org/x.zip", "application/zip")
+        assert [m.name for m in reading.members][:least] == [f"folder/{n}.nt" for n in range(least)]
+        assert reading.quads == least
+        assert "read one by one" in reading.errors[0].message
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED])
+def test_a_cut_zip_whose_sizes_stand_behind_its_members(method):
+    """As programs write that cannot go back in a file."""
+
+    class Pipe(io.BytesIO):
+        def seekable(self) -> bool:
+            return False
+
+        def seek(self, *_: int) -> int:
+            raise OSError
+
+    file = Pipe()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        for n in range(9):
+            archive.writestr(f"{n}.nt", f"<urn:{n}> <urn:b> <urn:c> .\n")
+    body = file.getvalue()
+    reading = read(body[: body.index(b"PK\x01\x02")], "http://a.org/x.zip", "application/zip")
+    assert (reading.quads, len(reading.members)) == (9, 9)
+
+
+def test_of_a_zip_of_too_many_members_the_first_are_read():
+    body = numbered_zip(20_000, zipfile.ZIP_STORED)
+    options = ReadOptions(max_members=50)
+    reading = read(body, "http://a.org/x.zip", "application/zip", options)
+    assert reading.quads == 50
+    assert reading.errors[-1].message == "more than 50 members"
+
+
+@given(st.binary(max_size=60), st.integers(0, 200), st.integers(0, 2000))
+def test_no_broken_zip_makes_it_fail(noise, place, end):
+    body = numbered_zip(5)
+    body = body[:place] + noise + body[place + len(noise) :]
+    read(body[:end], "http://a.org/x.zip", "application/zip")

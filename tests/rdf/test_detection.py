@@ -231,3 +231,37 @@ def test_a_labelled_document_with_control_bytes_is_what_it_says(sign):
 def test_binary_is_binary_whatever_it_is_called(label):
     image = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)) * 8
     assert detect(image, label, URL).kind is Kind.OTHER
+
+
+@pytest.mark.parametrize("label", ["text/turtle", "application/trig", "text/plain", None])
+@pytest.mark.parametrize(
+    ("body", "quads"),
+    [
+        ("<urn:g> { <urn:a> <urn:b> <urn:c> . }", 1),
+        ("\n<urn:g>{<urn:a> <urn:b> <urn:c>}", 1),
+        ("<urn:g> {\n<urn:a> <urn:b> <urn:c> .\n}\n<urn:h> { <urn:a> <urn:b> 'x' }\n", 2),
+        ("@prefix x: <urn:x> .\n<urn:g> { x:a x:b x:c . } <urn:h> { x:a x:b 'x' }", 2),
+        ("PREFIX x: <urn:x>\nx:g { x:a x:b x:c . } x:h { x:a x:b 'x' }", 2),
+    ],
+)
+def test_trig_that_begins_with_the_name_of_a_graph(body, quads, label):
+    found = detect(body.encode(), label, URL)
+    assert (found.kind, found.format) == (Kind.RDF, RdfFormat.TRIG)
+    reading = read(body.encode(), URL, label)
+    assert (reading.quads, reading.errors) == (quads, [])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "@prefix log: <urn:l> . { <a> <b> <c> } log:implies { <d> <e> <f> } .",
+        "@prefix : <urn:x#> . :a :says { :d :e :f } .\n{ :a :b :c } :p :x .",
+    ],
+)
+def test_formulas_are_no_graphs(body):
+    assert detect(body.encode(), None, URL).format is RdfFormat.N3
+
+
+@pytest.mark.parametrize("body", ["<p> {{ title }}</p>", "<style> {}</style>", "<ul> { <li> x"])
+def test_templates_are_no_trig(body):
+    assert detect(body.encode(), "text/html", URL).kind is Kind.HTML

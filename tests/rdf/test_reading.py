@@ -287,3 +287,17 @@ def test_such_strings_far_apart_in_a_large_document_cost_their_statements_only()
     reading = read_stream(BytesIO(text.encode()), URL, "text/turtle", ReadOptions(max_in_memory=10))
     assert reading.quads == 60_000
     assert [error.line for error in reading.errors] == [3 + 2 * n for n in bad]
+
+
+@pytest.mark.parametrize("rest", ["<urn:d", "@pre", "<urn:d> <urn:e", "<urn:d> <urn:e> tru", "'x"])
+@pytest.mark.parametrize("in_memory", [1 << 20, 10])
+def test_a_document_that_ends_inside_a_token_is_not_clean(rest, in_memory):
+    body = f"<urn:a> <urn:b> <urn:c> .\n{rest}".encode()
+    options = ReadOptions(max_in_memory=in_memory)
+    for reading in (
+        read(body, URL, "text/turtle"),
+        read_stream(BytesIO(body), URL, "text/turtle", options),
+    ):
+        assert reading.quads == 1
+        assert reading.error_count == 1
+        assert reading.errors[0].line == 2
