@@ -7,13 +7,14 @@ import errno
 import os
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
 import aiohttp
+from aiohttp.abc import ResolveResult
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.client_reqrep import ClientRequest
 from aiohttp.connector import Connection
@@ -40,6 +41,8 @@ from semcrawl.spiders.failures import HeadersTooLargeError, NameMissingError, Pr
 WHEN_CONNECTED: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar(
     "WHEN_CONNECTED", default=None
 )
+#: what a request passes when its address is known, and before it connects
+GATE: ContextVar[Callable[[str], Awaitable[None]] | None] = ContextVar("GATE", default=None)
 #: old servers that know no safe renegotiation are spoken to (``SSL_OP_LEGACY_SERVER_CONNECT``)
 _LEGACY_SERVERS = 0x4
 #: seconds for which the addresses of a name hold
@@ -153,7 +156,15 @@ class Connector(aiohttp.TCPConnector):
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - aiohttp's own
     ) -> Connection:
         """Return a connection, when all is done that is to be done once it is there."""
+        if req.proxy:
+            GATE.set(None)  # nobody here knows the address of the server
         connection = await super().connect(req, traces, timeout)
+        if (gate := GATE.get()) is not None and connection.transport is not None:
+            try:  # (a connection that was kept has looked no name up)
+                await gate(connection.transport.get_extra_info("peername")[0])
+            except BaseException:
+                connection.release()
+                raise
         if (when_connected := WHEN_CONNECTED.get()) is None:
             return connection
         try:
@@ -166,6 +177,14 @@ class Connector(aiohttp.TCPConnector):
             connection.close()
             connection = await super().connect(req, traces, timeout)
         return connection
+
+    async def _resolve_host(
+        self, host: str, port: int, traces: Sequence[Trace] | None = None
+    ) -> list[ResolveResult]:
+        found = await super()._resolve_host(host, port, traces)
+        if found and (gate := GATE.get()) is not None:
+            await gate(min(result["host"] for result in found))
+        return found
 
     async def close(self, *, abort_ssl: bool = False) -> None:
         """Close all connections."""

@@ -29,10 +29,10 @@ from scrapy.utils.url import add_http_if_no_scheme
 from yarl import URL
 
 from semcrawl.bodies import BODY_FILE, BodyBuffer
-from semcrawl.connections import WHEN_CONNECTED, Connector, scrapys_exceptions, what_broke
+from semcrawl.connections import GATE, WHEN_CONNECTED, Connector, scrapys_exceptions, what_broke
 from semcrawl.frontier.robots import LONGEST
 from semcrawl.middlewares.addresses import AddressRules
-from semcrawl.spiders.attempt import LEAVES, ROBOTS
+from semcrawl.spiders.attempt import AT_ADDRESS, LEAVES, ROBOTS
 from semcrawl.spiders.spool import spool_folder
 
 logger = logging.getLogger(__name__)
@@ -98,6 +98,7 @@ class CountedDownloadHandler(BaseDownloadHandler):
         if self._session is None:  # (it needs the loop that runs)
             self._session = self._new_session()
         seconds = request.meta.get("download_timeout", self._timeout)
+        GATE.set(request.meta.get(AT_ADDRESS))
         WHEN_CONNECTED.set(request.meta.pop(LEAVES, None))
         began = time.monotonic()
         with scrapys_exceptions(request, seconds):

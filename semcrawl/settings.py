@@ -106,6 +106,15 @@ SEMCRAWL_CRAWL_DELAY = 1.0
 SEMCRAWL_SLOW_START = 6
 #: Requests at a time to a host.
 SEMCRAWL_CONCURRENCY_PER_HOST = 1
+#: Seconds between the starts of two requests to one address, under whatever names; 0 = addresses
+#: have no pace. It holds beside the pace of hosts, for hosts that have a crawl delay. An IPv6
+#: network of 64 bits counts as one address. Through a proxy nobody knows the address, and there is
+#: nothing to count by.
+SEMCRAWL_ADDRESS_DELAY = 0.1
+#: Requests at a time to one address, under whatever names.
+SEMCRAWL_CONCURRENCY_PER_ADDRESS = 8
+#: Whether private addresses, which are asked only where somebody wants them, have such a pace, too.
+SEMCRAWL_PACE_PRIVATE_ADDRESSES = False
 #: Whether Crawl-delay and Request-rate of robots.txt are obeyed.
 SEMCRAWL_OBEY_CRAWL_DELAY = True
 #: Longest crawl delay that a robots.txt is granted, seconds.

@@ -90,6 +90,9 @@ class Keys:
     left:N           hash   digest of a link left out → reason and host; bucket N of 8192
     bloom:N          string 2²⁰ bits of the Bloom filter (with exact_limit)
     robots:ORIGIN    string robots.txt (msgpack), as long as it holds
+    address:A        string server times in µs of the next free turn of address A, and of its last
+    at:A             zset   requests under way to A, by server time in µs at which they are void
+    reserved:HOST    string server time in µs of a host's turn at its address, and the address
     claim:NAME       string worker that claims NAME (an origin's robots.txt, to ask for it)
     pending:LIST     zset   worker, NUL, seed: seeds that a worker took from LIST and has not
                             put in yet, by time to come back

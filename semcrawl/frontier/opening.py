@@ -10,6 +10,7 @@ from typing import Any
 from scrapy.settings import BaseSettings
 
 from semcrawl.errors import UsageError
+from semcrawl.frontier.addresspace import AddressLimits
 from semcrawl.frontier.admission import crawl_name, reached
 from semcrawl.frontier.embedded import EmbeddedRedis
 from semcrawl.frontier.health import HealthOptions
@@ -78,6 +79,11 @@ def session_options(settings: BaseSettings) -> SessionOptions:
         tell_yield=settings.get("SEMCRAWL_FAIRNESS") == "yield"
         or number(settings, "SEMCRAWL_PENALTY_AFTER", 0) > 0,
         spiders=2 if settings.getbool("SEMCRAWL_HARVEST") else 1,
+        address=AddressLimits(
+            delay=number(settings, "SEMCRAWL_ADDRESS_DELAY", 0.1),
+            concurrency=max(1, int(number(settings, "SEMCRAWL_CONCURRENCY_PER_ADDRESS", 8))),
+            private=settings.getbool("SEMCRAWL_PACE_PRIVATE_ADDRESSES"),
+        ),
         health=HealthOptions(
             failures=int(number(settings, "SEMCRAWL_HOST_FAILURES", 4)),
             forbidden=int(number(settings, "SEMCRAWL_HOST_FORBIDDEN", 6)),

@@ -12,6 +12,7 @@ from typing import Any
 from redis.asyncio import Redis
 
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
+from semcrawl.frontier.addresspace import AddressPace
 from semcrawl.frontier.contract import Counts, Entry, Lease
 from semcrawl.frontier.keys import FORMAT_VERSION, Keys
 from semcrawl.frontier.moving import MovableFrontier
@@ -78,6 +79,7 @@ class RedisFrontier(MovableFrontier):
         )
         super().__init__(connection, keys)
         #: hosts that are down
+        self.addresses = AddressPace(connection, self.options.lease_time)
         self.outages = Outages(connection, keys.root, self.options.max_failed)
 
     async def open(self, *, make: bool = True) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from semcrawl.frontier.addresspace import AddressLimits
 from semcrawl.frontier.health import HealthOptions
 
 
@@ -43,5 +44,7 @@ class SessionOptions:
     tell_yield: bool = False
     #: spiders of this process that belong to the crawl; it is not over before all have come
     spiders: int = 1
+    #: how often addresses are asked
+    address: AddressLimits = field(default_factory=AddressLimits)
     #: when a host counts as down, and how long it is waited for
     health: HealthOptions = field(default_factory=HealthOptions)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import uuid4
 
 from semcrawl.errors import FrontierError
@@ -66,14 +68,19 @@ class Turns:
                 await asyncio.sleep(wait)
                 wait = await self._frontier.next_turn(host, errand)
         except BaseException:
-            self.end_soon(turn)
+            self.soon(turn.end())
             raise
         if wait is None:
             turn.errand = ""
         return turn
 
-    def end_soon(self, turn: Turn) -> None:
-        """End a turn without waiting for the frontier."""
-        task = asyncio.get_running_loop().create_task(turn.end())
+    def soon(self, telling: Coroutine[Any, Any, None]) -> None:
+        """Tell the frontier something without waiting for it."""
+
+        async def tell() -> None:
+            with contextlib.suppress(FrontierError):
+                await telling
+
+        task = asyncio.get_running_loop().create_task(tell())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)

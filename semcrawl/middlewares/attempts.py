@@ -21,8 +21,10 @@ from semcrawl.frontier.scheduler import LEASE
 from semcrawl.frontier.session import CrawlSession
 from semcrawl.frontier.turns import Turn
 from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.middlewares.gate import AddressGate
 from semcrawl.middlewares.slots import slot_of_its_own
 from semcrawl.spiders.attempt import (
+    AT_ADDRESS,
     ENDED,
     LEAVES,
     RECEIVED,
@@ -75,14 +77,18 @@ class AttemptMiddleware:
             lease: Lease | None = request.meta.get(LEASE)
             if lease is None:
                 turn = request.meta.get(TURN) or await self._next_turn(session, request)
-                leaves = partial(_leaves, turn.starts)
+                leaves, paced = partial(_leaves, turn.starts), bool(turn.errand)
+                host = turn.host
             else:
                 if target := spider.foreseen(request):
                     raise Foreseen(target)
                 session.send(lease)
-                leaves = partial(_leaves, partial(session.leaves, lease))
+                leaves, paced = partial(_leaves, partial(session.leaves, lease)), lease.held
+                host = lease.entry.host
             if request.url.partition(":")[0] in self._told:
                 request.meta[LEAVES] = leaves
+                if paced and session.options.address.delay:
+                    request.meta[AT_ADDRESS] = AddressGate(session, host, lease)
             else:
                 await leaves()
         request.meta[STARTED] = time.time()
@@ -100,10 +106,16 @@ class AttemptMiddleware:
         return turn
 
     def _end_turn(self, request: Request) -> None:
-        turn: Turn | None = request.meta.pop(_OWN_TURN, None)
+        """Tell, without waiting, that a request's turns are over: at its host, and its address."""
         session: CrawlSession | None = getattr(self.crawler.spider, "session", None)
-        if turn is not None and session is not None:
-            session.turns.end_soon(turn)
+        if session is None:
+            return
+        turn: Turn | None = request.meta.pop(_OWN_TURN, None)
+        gate: AddressGate | None = request.meta.pop(AT_ADDRESS, None)
+        if turn is not None:
+            session.turns.soon(turn.end())
+        if gate is not None:
+            session.turns.soon(gate.over())
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Note when the response was whole, and its size as received."""
@@ -113,8 +125,8 @@ class AttemptMiddleware:
         if file is not None or "download_stopped" in response.flags:
             # Scrapy's cache would give it back as an empty one
             request.meta["dont_cache"] = True
+        self._end_turn(request)
         if LEASE not in request.meta:
-            self._end_turn(request)
             self._record(request, response)
         return response
 
@@ -123,8 +135,8 @@ class AttemptMiddleware:
         request.meta[ENDED] = time.time()
         if isinstance(exception, Postponed | FrontierError):
             request.meta.pop(STARTED, None)  # it did not leave
+        self._end_turn(request)
         if LEASE not in request.meta:
-            self._end_turn(request)
             failure = Failure(exception)  # type: ignore[no-untyped-call]
             self._record(request, None, *outcome_of_failure(failure))
 

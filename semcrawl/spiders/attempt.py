@@ -28,6 +28,8 @@ ROBOTS = "semcrawl_robots"
 TURN = "semcrawl_turn"
 #: what is awaited when there is a connection, and the request leaves
 LEAVES = "semcrawl_leaves"
+#: what the request passes when its address is known
+AT_ADDRESS = "semcrawl_at_address"
 #: set by the content-type filter when it stopped the download
 FILTERED = "semcrawl_filtered"
 #: set where the response could not be recorded as asked for
