@@ -200,7 +200,7 @@ class Intake:
         self.named |= await self._saved(_NAMED)
 
     async def _saved(self, blob: str) -> set[str]:
-        return set((await self.frontier.recall(blob) or b"").decode().split())
+        return set((await self.frontier.recall(blob) or b"").decode(errors="replace").split())
 
     async def revisit(self, due: Sequence[tuple[str, float, LinkMemo]], queue: str) -> int:
         """Put documents in that were had before, by priority (larger first); return how many.

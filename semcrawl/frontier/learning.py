@@ -11,6 +11,7 @@ from functools import partial
 from itertools import groupby, islice, takewhile
 from operator import itemgetter
 
+from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier.contract import FRONT, QUEUES, Entry
 from semcrawl.frontier.packing import News
 from semcrawl.frontier.payload import LinkMemo
@@ -91,7 +92,12 @@ class SharedLearning:
         """Go on with what was learned before."""
         state = await self._frontier.load(self._state_name)
         if state:
-            self.strategy.load_state(state)
+            try:
+                self.strategy.load_state(state)
+            except UsageError as error:
+                key = self._frontier.keys["state"]
+                what = f"the frontier's key {key!r}, field {self._state_name!r}"
+                raise FrontierCorrupt(f"{what}, cannot be read: {error}") from error
         await self.apply()
         self._loading = True
         while await self.hear():
@@ -200,7 +206,15 @@ class SharedLearning:
             except ValueError as error:
                 logger.warning("an event of another worker cannot be read: %s", error)
                 return
-        self._take_in(outcome)
+        try:
+            self._take_in(outcome)
+        except Exception as error:
+            if mine:
+                raise
+            # of the right types, and still nothing that a strategy says
+            reason = f"{type(error).__name__}: {error}"
+            logger.warning("an event of another worker cannot be learned from: %s", reason)
+            return
         if self.in_step and queue:
             self._note_places((r.link.url, queue, r.group) for r in outcome.new_links if r.group)
 

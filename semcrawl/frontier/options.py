@@ -78,7 +78,7 @@ class FrontierOptions:
 
     def changes(self, before: bytes) -> str:
         """Say in which script options these differ from others."""
-        old, new = (msgpack.unpackb(packed) for packed in (before, self.script_options()))
+        old, new = (_read(packed) for packed in (before, self.script_options()))
         changed = [name for name in new if new[name] != old.get(name)]
         return ", ".join(
             f"{name.replace('_', ' ')} {_shown(name, old.get(name))} -> {_shown(name, new[name])}"
@@ -87,11 +87,14 @@ class FrontierOptions:
 
     def as_strict_as(self, before: bytes) -> FrontierOptions:
         """Return these with a pace that is nowhere quicker than that of other script options."""
-        old: dict[str, Any] = msgpack.unpackb(before)
+        old = _read(before)
+        delay, concurrency = old.get("delay", 0), old.get("concurrency", self.concurrency)
         return replace(
             self,
-            delay=max(self.delay, old.get("delay", 0) / 1e6),
-            concurrency=min(self.concurrency, old.get("concurrency", self.concurrency)),
+            delay=max(self.delay, delay / 1e6) if isinstance(delay, int) else self.delay,
+            concurrency=min(self.concurrency, concurrency)
+            if isinstance(concurrency, int)
+            else self.concurrency,
         )
 
     def bloom_size(self) -> str:
@@ -126,6 +129,17 @@ class FrontierOptions:
                 raise UsageError(f"{name.replace('_', ' ')} must not be negative")
 
 
+def _read(packed: bytes) -> dict[str, int | str]:
+    """Script options as another worker has left them; what is none of them is passed over."""
+    try:
+        found = msgpack.unpackb(packed)
+    except (ValueError, msgpack.UnpackException):
+        return {}
+    options = found.items() if isinstance(found, dict) else ()
+    return {n: v for n, v in options if isinstance(n, str) and type(v) in (int, str)}
+
+
 def _shown(name: str, option: Any) -> str:
     """An option as users set it."""
-    return f"{option / 1e6:g} s" if name in ("delay", "penalty_time") and option else str(option)
+    is_time = name in ("delay", "penalty_time") and option and isinstance(option, int)
+    return f"{option / 1e6:g} s" if is_time else str(option)

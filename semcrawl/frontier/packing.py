@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -22,6 +23,16 @@ PLACE_BYTES = _KEY_BYTES + _SEQUENCE_BYTES
 #: mark in the byte of the tries: the member ends with the number of a lost take
 _LOST = 128
 _SCHEMES = ("http://", "https://")
+#: what bytes and values raise that are not what they should be
+_UNREADABLE = (
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    OverflowError,
+    RecursionError,
+    msgpack.UnpackException,
+)
 #: msgpack's code of our own type: a text without its first part
 _SHORTENED = 1
 #: fewest characters worth leaving out
@@ -143,8 +154,10 @@ def unpack_member(
         )
         url = rest if isinstance(rest, str) else _SCHEMES[rest[0]] + host + rest[1]
         payload = {name: _lengthen(v, url) for name, v in more[0].items()} if more else {}
-        barren = int(more[1]) if len(more) > 1 else 0
-    except (ValueError, TypeError, IndexError, KeyError, msgpack.UnpackException) as error:
+        barren = more[1] if len(more) > 1 else 0
+        if not isinstance(url, str) or not isinstance(barren, int):
+            raise TypeError("no link")
+    except _UNREADABLE as error:
         raise FrontierCorrupt(
             f"the frontier's key '{root}wait:{queue}:{host}/{group}' holds a link that cannot be"
             f" read: {error or type(error).__name__}"
@@ -158,9 +171,11 @@ def unpack_lease(fields: Sequence[Any], root: str, created: str) -> Lease:
 
     ``root`` of the keys and the time when they were ``created`` name the crawl.
     """
-    lease_id, queue, host, group, key, member, flags = fields
-    link = unpack_member(root, text(queue), text(host), text(group), float(key), member)
-    name = text(lease_id)
+    with readable(f"a lease under {root!r}"):
+        lease_id, queue, host, group, key, member, flags = fields
+        place, name, flags = (text(queue), text(host), text(group)), text(lease_id), int(flags)
+        key = float(key)
+    link = unpack_member(root, *place, key, member)
     number = name.rpartition(":")[2] if link.lost is None else link.lost
     made = hashlib.blake2b(
         f"{root}{created}/{number}".encode("utf-8", "surrogatepass"), digest_size=8
@@ -178,11 +193,19 @@ def unpack_lease(fields: Sequence[Any], root: str, created: str) -> Lease:
 
 def unpack_taken(told: bytes, root: str) -> list[Entry]:
     """Read which links a worker took in step; ``FrontierCorrupt`` when that is not ours."""
-    try:
+    with readable("an event of the frontier"):
         links = msgpack.unpackb(told, raw=True)
         return [
             unpack_member(root, text(queue), text(host), text(group), 0.0, member).entry
             for queue, host, group, member in links
         ]
-    except (ValueError, TypeError, AttributeError, msgpack.UnpackException) as error:
-        raise FrontierCorrupt(f"an event of the frontier cannot be read: {error}") from error
+
+
+@contextmanager
+def readable(what: str) -> Iterator[None]:
+    """Raise ``FrontierCorrupt`` when ``what`` is not what this version writes."""
+    try:
+        yield
+    except _UNREADABLE as error:
+        reason = str(error) or type(error).__name__
+        raise FrontierCorrupt(f"{what} cannot be read: {reason}") from error

@@ -69,19 +69,29 @@ class LinkMemo:
     def unpack(cls, entry: Entry) -> LinkMemo:
         """Read it back from a leased entry; what is missing or odd has its usual value."""
         packed: Mapping[str, Any] = entry.payload
-        parent = packed.get("p")
+        redirects = packed.get("v")
         return cls(
-            parent=str(parent) if parent is not None else None,
-            depth=int(packed.get("d", 0)),
+            parent=_text(packed, "p") if "p" in packed else None,
+            depth=_number(packed, "d"),
             label=Label.read(entry.label),
-            rules=tuple(str(packed.get("r", "")).split()),
-            redirects=tuple(map(str, packed.get("v", ()))),
-            retries=int(packed.get("t", 0)),
-            etag=str(packed.get("e", "")),
-            last_modified=str(packed.get("m", "")),
+            rules=tuple(_text(packed, "r").split()),
+            redirects=tuple(map(str, redirects)) if isinstance(redirects, list | tuple) else (),
+            retries=_number(packed, "t"),
+            etag=_text(packed, "e"),
+            last_modified=_text(packed, "m"),
             revisit=bool(packed.get("again", False)),
-            index=str(packed.get("i", "")),
+            index=_text(packed, "i"),
             foreseen=bool(packed.get("f", False)),
-            family=str(packed.get("s", "")),
+            family=_text(packed, "s"),
             check=bool(packed.get("c", False)),
         )
+
+
+def _text(packed: Mapping[str, Any], name: str) -> str:
+    value = packed.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _number(packed: Mapping[str, Any], name: str) -> int:
+    value = packed.get(name)
+    return value if isinstance(value, int) and 0 <= value < 1 << 31 else 0

@@ -19,6 +19,7 @@ from semcrawl.frontier.claims import asked_once
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.frontier.turns import Turn, Turns
+from semcrawl.typedfields import check_fields
 
 #: bytes of a robots.txt that are read; RFC 9309, section 2.5 asks for 500 KiB at least
 LONGEST = 512 * 1024
@@ -65,8 +66,10 @@ class RobotsAnswer:
         """Read it back; raise ``ValueError`` for anything else."""
         try:
             status, until, is_long, body = msgpack.unpackb(data)
-            text = zlib.decompressobj().decompress(body, LONGEST) if is_long else bytes(body)
-            return cls(int(status), text, float(until))
+            text = zlib.decompressobj().decompress(body, LONGEST) if is_long else body
+            answer = cls(status, text, until)
+            check_fields(answer)
+            return answer
         except (ValueError, TypeError, zlib.error, msgpack.UnpackException) as error:
             raise ValueError(f"no robots.txt: {error}") from error
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 from uuid import uuid4
 
+from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Frontier, Lease
 from semcrawl.frontier.keys import Keys
 from semcrawl.frontier.leftout import LeftOutLinks, Reason
 from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.packing import News, digest, text, unpack_taken
+from semcrawl.frontier.packing import News, digest, readable, text, unpack_taken
 from semcrawl.frontier.server import Server
 from semcrawl.frontier.withheld import Withheld
 from semcrawl.frontier.workers import is_gone
 from semcrawl.hosts import netloc_of
 from semcrawl.relevance.families import Family, Verdict
+
+logger = logging.getLogger(__name__)
 
 #: events that are kept, about
 EVENTS_KEPT = 100_000
@@ -110,16 +114,21 @@ class SharedState(Frontier):
     def _read(self, found: Sequence[tuple[bytes, Mapping[bytes, bytes]]]) -> list[News]:
         if found:
             self._last_event = found[-1][0]
-        return [
-            News(
+        return [news for _, fields in found if (news := self._news(fields)) is not None]
+
+    def _news(self, fields: Mapping[bytes, bytes]) -> News | None:
+        """Read an event; one that cannot be read is passed over: each worker sees it so."""
+        try:
+            return News(
                 mine=fields.get(b"w") == self._incarnation,
                 event=fields.get(b"e"),
                 queue=text(fields.get(b"q", b"")),
                 taken=unpack_taken(fields[b"t"], self.keys.root) if b"t" in fields else [],
                 more=bool(fields.get(b"m")),
             )
-            for _, fields in found
-        ]
+        except (ValueError, FrontierCorrupt) as error:
+            logger.warning("an event of the crawl is passed over: %s", error)
+            return None
 
     async def save(self, name: str, state: bytes) -> None:
         """Keep a blob, and up to which event this worker had read when it was made."""
@@ -186,7 +195,8 @@ class SharedState(Frontier):
         names = keys["lefthosts"], keys["leftfirst"]
         hosts, first = [await self._server.through(partial(redis.hgetall, n), n) for n in names]
         full = await self._server.through(lambda: redis.hexists(keys.meta, "leftfull"), keys.meta)
-        return LeftOutLinks.read(hosts, first, more=bool(full))
+        with readable(f"the frontier's keys {names}"):
+            return LeftOutLinks.read(hosts, first, more=bool(full))
 
     async def know_families(self, families: Mapping[str, Family]) -> None:
         """Note families of links, by name, before links of them go in."""
@@ -218,7 +228,8 @@ class SharedState(Frontier):
             key, links = keys["family:" + text(family)], keys["withheld:" + text(family)]
             facts = await self._server.through(partial(redis.hgetall, key), key)
             number = await self._server.through(partial(redis.hlen, links), links)
-            found.append(Withheld.read(facts, number))
+            with readable(f"the frontier's key {key!r}"):
+                found.append(Withheld.read(facts, number))
         return sorted((f for f in found if f.links), key=lambda f: (-f.links, f.document))
 
     # -- seeds

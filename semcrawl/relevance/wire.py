@@ -11,6 +11,7 @@ import msgpack
 
 from semcrawl.links import Link
 from semcrawl.relevance.contract import Label, Outcome, Ranked
+from semcrawl.typedfields import check_fields
 from semcrawl.vocabulary import Kind
 
 #: changes with the layout; an event of another version is refused
@@ -22,6 +23,7 @@ _LARGEST = 1 << 27
 _PLAIN, _PACKED = b"p", b"z"
 
 _LINK_FIELDS = tuple(f.name for f in dataclasses.fields(Link))
+_POSITION = _LINK_FIELDS.index("position")
 _LINK_DEFAULTS = tuple(
     None if f.default is dataclasses.MISSING else f.default for f in dataclasses.fields(Link)
 )
@@ -60,7 +62,7 @@ def decode_event(event: bytes) -> Outcome:
         )  # fmt: skip
         if version != VERSION:
             raise ValueError(f"version {version}, not {VERSION}")
-        return Outcome(
+        outcome = Outcome(
             url=url,
             kind=None if kind is None else Kind(kind),
             target=bool(target),
@@ -72,17 +74,20 @@ def decode_event(event: bytes) -> Outcome:
             rules=tuple(rules),
             group=group,
             duplicate=bool(duplicate),
-            new_links=tuple(_unpacked(fields) for fields in links),
         )
+        check_fields(outcome)
+        outcome = dataclasses.replace(outcome, new_links=tuple(map(_unpacked, links)))
     except (
         ValueError,
         TypeError,
         AttributeError,
         IndexError,
+        RecursionError,
         zlib.error,
         msgpack.UnpackException,
     ) as error:
         raise ValueError(f"not an outcome: {error}") from None
+    return outcome
 
 
 def _packed(ranked: Ranked) -> list[Any]:
@@ -97,7 +102,18 @@ def _packed(ranked: Ranked) -> list[Any]:
 
 def _unpacked(fields: list[Any]) -> Ranked:
     link, label, group, key, rules, judged = fields
-    if not all(map(math.isfinite, judged)):
-        raise ValueError("a judgement is no number")
+    types = {type(value) for i, value in link.items() if i != _POSITION}
+    types.update(map(type, rules), (str if group is None else type(group),))
+    numbers = (link.get(_POSITION, 0), *judged)
+    is_key = type(key) in (float, int) and not math.isnan(key)  # (in front of all: an infinite one)
+    if types - {str} or not is_key or not all(map(_is_number, numbers)):
+        raise ValueError("a link's field is of another type")
     named = {_LINK_FIELDS[i]: value for i, value in link.items() if 0 <= i < len(_LINK_FIELDS)}
     return Ranked(Link(**named), Label(label), group, key, tuple(rules), tuple(judged))
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a finite number that everybody can pack again, or a truth value."""
+    if isinstance(value, int):
+        return abs(value) < 1 << 63
+    return isinstance(value, float) and math.isfinite(value)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.links import Link
+from semcrawl.links import Link, Page
+from semcrawl.relevance import STRATEGIES, load_strategy
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.wire import decode_event, encode_event
 from semcrawl.vocabulary import Kind
@@ -31,6 +32,15 @@ OUTCOMES = st.builds(
 
 @given(OUTCOMES)
 def test_an_outcome_comes_back_as_it_was(outcome):
+    assert decode_event(encode_event(outcome)) == outcome
+
+
+@pytest.mark.parametrize("name", sorted(STRATEGIES))
+def test_what_a_strategy_says_of_links_comes_back_as_it_was(name):
+    page = Page("http://a.example/", 1)
+    links = [Link("http://a.example/data.ttl", anchor="RDF"), Link("http://a.example/b/", "area")]
+    ranked = tuple(load_strategy(name, {}).rank(page, links))
+    outcome = Outcome(page.url, Kind.HTML, False, page.url, new_links=ranked)
     assert decode_event(encode_event(outcome)) == outcome
 
 
