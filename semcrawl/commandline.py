@@ -135,6 +135,8 @@ def _settings_for(command: str) -> Settings:
         settings = Settings()
         settings.setmodule("semcrawl.settings", priority="project")
         module = _OURS
+    if command == "parse" and command not in (_names(module) if module else ()):
+        module = _OURS
     if module == _OURS:
         settings.set("COMMANDS_MODULE", f"{_OURS}.{command}" if ours else "", "project")
     if editor := os.environ.get("EDITOR"):  # as Scrapy does when it reads the settings itself

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from harvest.runs import TIMEOUT, Run, environment
 
 from semcrawl.demo import DemoWeb, serve
+from semcrawl.demo.stream import Handler, Request, Stream
 from spiders.site import handler, page
 
 pytestmark = pytest.mark.slow
@@ -86,6 +88,16 @@ class Starts(Base):
         yield Request(HOST + "/a.ttl")
     def parse_own(self, response):
         yield {"own": response.text}
+
+class OwnOnly(Base):
+    name = "own-only"
+    start_urls = []
+    async def start(self):
+        yield Request(HOST + "/late", callback=self.parse_own)
+    def parse_own(self, response):
+        yield Request(HOST + "/late?2", callback=self.parse_later)
+    def parse_later(self, response):
+        yield Request(HOST + "/a.ttl")
 
 class Shallow(Base):
     name = "shallow"
@@ -214,6 +226,19 @@ class Mine(HtmlSpider):
 """
 
 
+def late(site: Handler) -> Handler:
+    """Take longer for one page than a crawl needs to see that nothing waits."""
+
+    async def answer(request: Request, out: Stream) -> None:
+        if request.path.startswith("/late"):
+            await asyncio.sleep(1.5)
+            await out.whole(200, [("Content-Type", "text/plain")], b"late")
+        else:
+            await site(request, out)
+
+    return answer
+
+
 class Crawls:
     """What the crawls of the script left."""
 
@@ -246,7 +271,7 @@ class Crawls:
 @pytest.fixture(scope="module")
 def crawls(tmp_path_factory: pytest.TempPathFactory) -> Crawls:
     folder = tmp_path_factory.mktemp("subclasses")
-    hosts = {"d.example": handler(SITE), "e.example": handler(SITE)}
+    hosts = {"d.example": late(handler(SITE)), "e.example": handler(SITE)}
     (folder / "script.py").write_text(SCRIPT)
     with serve(DemoWeb(), handlers=hosts) as server:
         done = subprocess.run(
@@ -310,6 +335,10 @@ def test_requests_with_callbacks_are_asked_for_once(crawls: Crawls) -> None:
     assert crawls.stats["starts"]["scheduler/enqueued"] == 1
     assert crawls.outcomes("adds")["/b.ttl"] == ["fetched-rdf"]
     assert crawls.documents("starts") == {"/a.ttl": 1}
+
+
+def test_a_crawl_waits_for_requests_of_the_spiders_own(crawls: Crawls) -> None:
+    assert crawls.documents("own-only") == {"/a.ttl": 1}
 
 
 def test_start_may_give_items(crawls: Crawls) -> None:
