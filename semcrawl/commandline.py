@@ -36,6 +36,8 @@ def main(argv: list[str] | None = None) -> None:
     gc.set_threshold(*_GARBAGE)
     arguments = list(sys.argv if argv is None else argv)
     sys.argv[:1] = arguments[:1] = ["semcrawl"]  # what usage messages show
+    if arguments[1:2] == ["help"]:  # as many programs have it
+        arguments[1:] = [*arguments[2:3], "-h"]
     command = next((word for word in arguments[1:] if not word.startswith("-")), None)
     try:
         if command is None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from asyncio import AbstractEventLoop
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
+from scrapy.utils.conf import closest_scrapy_cfg
 from scrapy.utils.misc import load_object
 
 from semcrawl import __version__
 from semcrawl import settings as defaults
 from semcrawl.errors import UsageError
 from semcrawl.exporters.registry import FEED_EXPORTERS, FEED_STORAGES
+from semcrawl.pipelines.jobdir import job_path
 
 #: priority of our component settings: above Scrapy's defaults, below a project's own
 _PRIORITY = "addon"
@@ -20,6 +23,7 @@ _PRIORITY = "addon"
 SCHEDULER = "semcrawl.frontier.scheduler.FrontierScheduler"
 
 DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
+    "semcrawl.middlewares.patterns.ExcludedLinksMiddleware": 40,
     "semcrawl.middlewares.addresses.PrivateAddressMiddleware": 50,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "semcrawl.middlewares.robots.PacedRobotsMiddleware": 100,
@@ -83,6 +87,7 @@ def install(settings: BaseSettings) -> None:
     ):
         _add_components(settings, name, components)
     _leave_pace_to_frontier(settings)
+    _place_cache(settings)
     _install_targets(settings)
 
 
@@ -93,6 +98,16 @@ def say_who_it_is(settings: BaseSettings) -> None:
     contact = settings.get("SEMCRAWL_CONTACT")
     agent = f"semcrawl/{__version__} (+{contact})" if contact else defaults.USER_AGENT
     _settle(settings, "USER_AGENT", agent)
+
+
+def _place_cache(settings: BaseSettings) -> None:
+    """Put an HTTP cache with a relative path into the job folder, where there is no project.
+
+    Scrapy would look for the project's own data folder, and go on without the cache.
+    """
+    folder = Path(settings["HTTPCACHE_DIR"] or "httpcache")
+    if settings.getbool("HTTPCACHE_ENABLED") and not (folder.is_absolute() or closest_scrapy_cfg()):
+        _settle(settings, "HTTPCACHE_DIR", str(job_path(settings).resolve() / folder))
 
 
 def _leave_pace_to_frontier(settings: BaseSettings) -> None:

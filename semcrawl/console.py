@@ -101,6 +101,16 @@ def fitted(table: Table, console: Console) -> Table:
     return table
 
 
+def log_handler(settings: BaseSettings) -> logging.Handler:
+    """Make a log handler that shows the log as its file has it."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(settings.get("LOG_LEVEL"))
+    handler.setFormatter(
+        logging.Formatter(settings.get("LOG_FORMAT"), settings.get("LOG_DATEFORMAT"))
+    )
+    return handler
+
+
 def error_handler() -> logging.Handler:
     """Make a log handler that shows errors and outages of the crawl as a whole, a line each."""
     handler = logging.StreamHandler(sys.stderr)

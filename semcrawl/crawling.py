@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 import traceback
 from asyncio import Future
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -67,7 +70,8 @@ class Crawls:
                     crawl.add_done_callback(partial(_tell, unbegun))
                 else:
                     crawl.addErrback(lambda failure, tell=unbegun: tell(failure.value))
-            self._process.start()
+            with _hangups_end():
+                self._process.start()
         finally:
             handlers.removeHandler(self._watch)
 
@@ -81,6 +85,20 @@ class Crawls:
             logger.debug("where it happened", exc_info=error)
         self.fault = self.fault or fault
         give_up(fault)
+
+
+@contextmanager
+def _hangups_end() -> Iterator[None]:
+    """Have the end of the terminal (SIGHUP) end crawls as SIGTERM does, unless it is ignored."""
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup is None or signal.getsignal(hangup) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(hangup, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(hangup, signal.SIG_DFL)
 
 
 def reason_of(error: BaseException, settings: BaseSettings) -> str:

@@ -36,6 +36,16 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--scope", metavar="SCOPE", help="site, parent, any, or hosts with commas between"
     )
+    for name, what in (
+        ("include", "only links that one holds for"),
+        ("exclude", "no such link"),
+    ):
+        group.add_argument(
+            f"--{name}",
+            metavar="PATTERN",
+            action="append",
+            help=f"follow {what}: /data/*, example.org/data/*, re:EXPRESSION",
+        )
     group.add_argument(
         "--targets",
         metavar="LIST",
@@ -89,6 +99,13 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="work on the crawl NAME on the Redis at REDIS_URL together with others",
     )
+    group.add_argument("-q", "--quiet", action="store_true", help="say nothing but what is wrong")
+    group.add_argument(
+        "-v", "--verbose", action="store_true", help="show the log on standard error as well"
+    )
+    group.add_argument(
+        "--json", action="store_true", help="print summary.json to standard output, and no table"
+    )
     group.add_argument(
         "--fast",
         action="store_true",
@@ -110,6 +127,8 @@ def take_harvest_options(settings: BaseSettings, opts: argparse.Namespace) -> No
         (opts.pages, "SEMCRAWL_PAGES"),
         (opts.relevance, "SEMCRAWL_RELEVANCE"),
         (opts.scope, "SEMCRAWL_SCOPE"),
+        (opts.include, "SEMCRAWL_INCLUDE"),
+        (opts.exclude, "SEMCRAWL_EXCLUDE"),
         (opts.targets, "SEMCRAWL_TARGETS"),
         (opts.links, "SEMCRAWL_RDF_LINKS"),
         (opts.patience, "SEMCRAWL_PATIENCE"),
@@ -124,5 +143,11 @@ def take_harvest_options(settings: BaseSettings, opts: argparse.Namespace) -> No
     if opts.output or opts.overwrite_output:
         feeds = asked_feeds(settings, opts.output, opts.overwrite_output)
         settings.set("FEEDS", feeds, "cmdline")
+    if opts.quiet and opts.verbose:
+        raise UsageError("give -q or -v, not both")
+    if (settings.getpriority("SEMCRAWL_PROGRESS") or 0) < _SAID:
+        # (a live display and a log do not go on one screen)
+        progress = "off" if opts.quiet else "lines" if opts.verbose else "auto"
+        settings.set("SEMCRAWL_PROGRESS", progress, "cmdline")
     if opts.join and not settings.get("REDIS_URL"):
         raise UsageError("--join needs the Redis of the crawl's workers: -s REDIS_URL=redis://…")

@@ -28,7 +28,7 @@ from semcrawl.wholefiles import whole_file
 
 #: hosts shown in the table
 _SHOWN = 30
-_NAME = "summary.json"
+SUMMARY_FILE = "summary.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class RunFigures:
 def last_summary(folder: Path) -> dict[str, Any]:
     """Read the summary of earlier runs; empty when there is none."""
     try:
-        data = json.loads((folder / _NAME).read_text("utf-8"))
+        data = json.loads((folder / SUMMARY_FILE).read_text("utf-8"))
     except (OSError, ValueError):
         return {}
     return data if isinstance(data, dict) else {}
@@ -97,7 +97,7 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
     data["not_harvested"] = run.not_harvested(summary).as_dict()
     if run.given_up:
         data["hosts_given_up"] = [host.as_dict() for host in run.given_up]
-    with whole_file(folder / _NAME) as file:
+    with whole_file(folder / SUMMARY_FILE) as file:
         file.write((json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
     return summary
 

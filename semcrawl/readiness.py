@@ -16,6 +16,7 @@ from semcrawl.robotstags import RobotsTags
 from semcrawl.spiders.readoptions import read_options
 from semcrawl.spiders.spelling import normalisation
 from semcrawl.targets import Targets
+from semcrawl.urlpatterns import UrlPatterns
 
 #: files of a job folder that every run goes on writing
 _FILES = tuple(
@@ -30,6 +31,7 @@ def check_crawl(settings: BaseSettings) -> None:
     normalisation(settings)
     Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
     RobotsTags.from_settings(settings)
+    UrlPatterns.from_settings(settings)
     read_options(settings)
     if delivers(settings):
         check_store_settings(settings)

@@ -49,6 +49,13 @@ SEMCRAWL_RELEVANCE = "learned"
 #: and redirectors), `parent` (any link of a page on those domains), `any`, or hosts with commas
 #: between them, each perhaps with a folder (`example.org/data/`).
 SEMCRAWL_SCOPE = "site"
+#: Patterns of addresses of which one must hold for a link to be followed; empty: all. `/data/*` is
+#: compared with path and query, `example.org/data/*` with host, path and query, `https://…` with
+#: the whole address; `*` stands for any signs. `re:…` is a regular expression, searched for in the
+#: address. Seeds, and where they lead, are asked for in any case.
+SEMCRAWL_INCLUDE: list[str] = []
+#: Patterns of addresses that are not asked for, links that wait already among them.
+SEMCRAWL_EXCLUDE: list[str] = []
 #: Hosts that redirect persistent identifiers; followed in scope `site`.
 SEMCRAWL_REDIRECTORS = [
     "w3id.org",

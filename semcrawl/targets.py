@@ -85,12 +85,34 @@ class Targets:
 
     @property
     def extensions(self) -> frozenset[str]:
-        """File extensions of the media types, without the dot; none for ``text/*``."""
+        """File extensions of the media types, without the dot; ``text/*`` has many."""
         return frozenset(
-            extension[1:]
-            for name in self.media_types
-            for extension in _TYPES.guess_all_extensions(name, strict=False)
+            extension[1:] for name in self.media_types for extension in extensions_of_type(name)
         )
+
+    @property
+    def elements(self) -> frozenset[str]:
+        """Elements of pages that show targets in place, whose addresses are links then."""
+        shown = ("image/", "audio/", "video/")
+        wanted = any(name.startswith(shown) or name.startswith("*") for name in self.media_types)
+        return frozenset(("img", "audio", "video", "source", "embed")) if wanted else frozenset()
+
+
+def types_like(wanted: str) -> set[str]:
+    """Return the known media types that one with ``*`` stands for, else the type itself."""
+    if "*" not in wanted:
+        return {wanted}
+    known = {each for names in _TYPES.types_map for each in names.values()}
+    return {each for each in known if fnmatchcase(each, wanted)}
+
+
+def extensions_of_type(wanted: str) -> set[str]:
+    """Return the file extensions of a media type, dots included; of all that ``*`` stands for."""
+    return {
+        extension
+        for name in types_like(wanted)
+        for extension in _TYPES.guess_all_extensions(name, strict=False)
+    }
 
 
 def saved_name(disposition: str) -> str:

@@ -26,6 +26,7 @@ from semcrawl.readiness import check_crawl, check_results
 from semcrawl.relevance import crawl_strategy
 from semcrawl.scope import Scope
 from semcrawl.spiders.seeds import read_seeds
+from semcrawl.urls import Normalisation
 
 _OURS = frozenset({"html", "rdf"})
 _ARGUMENTS = ("seeds", "scope", "follow_rdf", "redis_key")
@@ -131,6 +132,8 @@ class Command(OneLineErrors, ScrapyCrawl):
                 raise UsageError(f"the spider takes no argument {name}; {hint}")
         if (switch := given.get("follow_rdf", "").lower()) not in _SWITCH:
             raise UsageError(f"follow_rdf must be 0 or 1, not {switch!r}")
+        if given.get("seeds") == "@-":  # which can be read but once
+            given["seeds"] = " ".join(read_seeds("@-", Normalisation(exact=True)))
         seeds = read_seeds(given["seeds"]) if "seeds" in given else []
         Scope.parse(given.get("scope") or self.own_settings.get("SEMCRAWL_SCOPE", "site"))
         return seeds

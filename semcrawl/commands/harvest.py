@@ -11,7 +11,7 @@ from typing import Any
 
 from semcrawl.command import OneLineErrors
 from semcrawl.components import check_reactor
-from semcrawl.console import complain, error_handler
+from semcrawl.console import complain, error_handler, log_handler
 from semcrawl.crawling import Crawls
 from semcrawl.descriptors import fit_to_limit
 from semcrawl.errors import StoreError, UsageError
@@ -20,6 +20,7 @@ from semcrawl.frontier.admission import admit_harvest
 from semcrawl.frontier.opening import SessionSource
 from semcrawl.harvestoptions import add_harvest_options, take_harvest_options
 from semcrawl.harvestreport import (
+    SUMMARY_FILE,
     RunFigures,
     anything_fetched,
     count_records,
@@ -118,14 +119,14 @@ class Command(OneLineErrors):
         source = self._source
         settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
         session = source.session()
-        if settings.get("REDIS_URL"):
+        if settings.get("REDIS_URL") and not opts.quiet:
             print(
                 f"The crawl is named {self._crawl_name}; another worker joins it by: "
                 f"semcrawl harvest --join {self._crawl_name} --out DIR",
                 file=sys.stderr,
             )
         try:
-            failed = self._crawl(self._seeds, source)
+            failed = self._crawl(self._seeds, source, verbose=opts.verbose)
         finally:
             source.close()
         if source.failure and not session.tally.requests:
@@ -155,13 +156,16 @@ class Command(OneLineErrors):
         # documents that went to standard output stay alone there
         taken = "stdout:" in settings.getdict("FEEDS")
         with redirect_stdout(sys.stderr if taken else sys.stdout):
-            show_summary(summary, folder, before, run)
+            if opts.json:
+                print((folder / SUMMARY_FILE).read_text("utf-8"), end="")
+            elif not opts.quiet:
+                show_summary(summary, folder, before, run)
             for line in seed_lines(database):
                 complain(line)
             self._tell_of_store(folder)
             lost = self._tell_of_lost(folder)
             if opts.metadata:
-                _write_tables(database, folder)
+                _write_tables(database, folder, quiet=opts.quiet or opts.json)
         if source.failure:
             complain(source.failure)
             self.exitcode = 1
@@ -179,17 +183,16 @@ class Command(OneLineErrors):
         check_folder(folder)
         self.own_settings.set("SEMCRAWL_JOBDIR", str(folder.resolve()), "cmdline")
         self.own_settings.set("SEMCRAWL_HARVEST", True, "cmdline")
-        if (self.own_settings.getpriority("SEMCRAWL_PROGRESS") or 0) < 40:
-            self.own_settings.set("SEMCRAWL_PROGRESS", "auto", "cmdline")
         if (self.own_settings.getpriority("LOG_FILE") or 0) < 40:
             self.own_settings.set("LOG_FILE", str(folder / "crawl.log"), "cmdline")
 
-    def _crawl(self, seeds: list[str], source: SessionSource) -> bool:
+    def _crawl(self, seeds: list[str], source: SessionSource, *, verbose: bool) -> bool:
         """Run both spiders until the crawl is over or interrupted; return whether a part failed."""
         process = self.crawler_process
         if process is None:
             raise UsageError("no crawler process")
-        logging.getLogger().addHandler(error_handler())
+        log = log_handler(self.own_settings) if verbose else error_handler()
+        logging.getLogger().addHandler(log)
         self._crawlers = [process.create_crawler("html"), process.create_crawler("rdf")]
         crawls = Crawls(process)
         crawls.run(
@@ -239,14 +242,15 @@ class Command(OneLineErrors):
         return sum(self._stats("semcrawl/filtered/bytes_saved"))
 
 
-def _write_tables(database: str, folder: Path) -> None:
+def _write_tables(database: str, folder: Path, *, quiet: bool) -> None:
     """Write the records as Parquet files."""
     engine = connect(database)
     try:
         paths = write_parquet(engine, folder)
     finally:
         engine.dispose()
-    print("Tables: " + "   ".join(map(str, paths)))
+    if not quiet:
+        print("Tables: " + "   ".join(map(str, paths)))
 
 
 def _is_job(folder: Path) -> bool:

@@ -46,6 +46,8 @@ class ExtractionOptions:
     #: the first so many distinct URLs count
     max_links: int = 10_000
     normalisation: Normalisation = DEFAULT_NORMALISATION
+    #: elements that show something in place (``img``, say) whose ``src`` is a link, too
+    shown: frozenset[str] = frozenset()
 
 
 DEFAULT_EXTRACTION = ExtractionOptions()
@@ -88,7 +90,7 @@ def _tree_links(
     position = 0
     seen: set[str] = set()
     targets: dict[str, str | None] = {}
-    for element in root.iter(*_LINK_TAGS):
+    for element in root.iter(*_LINK_TAGS, *options.shown):
         tag: str = element.tag
         # (most are these, and there are many)
         reference = element.get("href") if tag == "a" else _reference(element, tag)
@@ -131,7 +133,7 @@ def _reference(element: Any, tag: str) -> str | None:
         if element.get("http-equiv", "").lower() != "refresh":
             return None
         return refresh_target(element.get("content", ""))
-    value: str | None = element.get(_REFERENCE[tag])
+    value: str | None = element.get(_REFERENCE.get(tag, "src"))
     return value
 
 

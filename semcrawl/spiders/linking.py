@@ -25,6 +25,7 @@ from semcrawl.spiders.attempt import content_type
 from semcrawl.spiders.planting import PlantingSpider
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.seeds import hand_over
+from semcrawl.urlpatterns import UrlPatterns
 
 
 class LinkingSpider(PlantingSpider):
@@ -35,6 +36,7 @@ class LinkingSpider(PlantingSpider):
 
     reader: Reader
     robots_tags: RobotsTags
+    patterns: UrlPatterns
     _depth_limit: int
     _allowed_domains: tuple[str, ...]
 
@@ -43,6 +45,7 @@ class LinkingSpider(PlantingSpider):
         """Make the spider and read its settings."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider._depth_limit = crawler.settings.getint("DEPTH_LIMIT")
+        spider.patterns = UrlPatterns.from_settings(crawler.settings)
         spider.robots_tags = RobotsTags.from_settings(crawler.settings)
         domains = getattr(spider, "allowed_domains", None) or ()
         spider._allowed_domains = tuple(domain.lower() for domain in domains if domain)
@@ -88,11 +91,16 @@ class LinkingSpider(PlantingSpider):
             return []
         possible: list[Link] = []
         others: list[Link] = []
+        excluded: list[Link] = []
         for link in links:
             may = self.scope.may_lead(link.url, page_inside=inside) and self.is_allowed(link.url)
             if may and self.robots_tags.passes_over(link.rel):
                 continue
+            if may and not self.patterns.allow(link.url):
+                excluded.append(link)
+                continue
             (possible if may else others).append(link)
+        self._leave_out(excluded, Reason.EXCLUDED)
         self._leave_out(others, Reason.OUT_OF_SCOPE)
         return possible
 

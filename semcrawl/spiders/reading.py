@@ -24,6 +24,7 @@ from semcrawl.links import ExtractionOptions, Link, extract_links
 from semcrawl.spiders.coding import uncoded
 from semcrawl.spiders.readoptions import read_options
 from semcrawl.spiders.spool import spool_folder
+from semcrawl.targets import Targets
 from semcrawl.urls import Normalisation, dropped_index, normalise
 from semcrawl.vocabulary import Kind, RdfFormat
 
@@ -54,7 +55,11 @@ class Reader:
         options = read_options(settings, spool_folder(settings))
         count = settings.getint("SEMCRAWL_READ_PROCESSES")
         return cls(
-            ExtractionOptions(settings.getint("SEMCRAWL_MAX_LINKS_PER_PAGE"), normalisation),
+            ExtractionOptions(
+                settings.getint("SEMCRAWL_MAX_LINKS_PER_PAGE"),
+                normalisation,
+                Targets.parse(settings.getlist("SEMCRAWL_TARGETS")).elements,
+            ),
             options,
             settings.getint("SEMCRAWL_READ_IN_THREAD_ABOVE"),
             ReadingProcesses(count, options.max_seconds, options.spool_dir) if count > 0 else None,

@@ -150,13 +150,20 @@ class RedirectingSpider(RetryingSpider):
         self.session.learn(outcome, self.queue)
         return [record]
 
+    def is_excluded(self, request: Request) -> bool:
+        """Whether a link that waited is not to be asked for by the patterns of this run."""
+        return bool(self.patterns) and not (
+            self.patterns.allow(request.url) or _is_seed(Attempt.of(request))
+        )
+
     def _may_lead_to(self, target: str, attempt: Attempt) -> bool:
         """Whether a redirect is followed: within the scope, and from a seed anywhere."""
         if not self.is_allowed(target):
             return False
         if _is_seed(attempt) and self.scope.lets_seed_go(target):
             return True
-        return self.scope.allows(target, label_r=attempt.memo.label is Label.R)
+        inside = self.scope.allows(target, label_r=attempt.memo.label is Label.R)
+        return inside and self.patterns.allow(target)
 
     async def _arrived(self, attempt: Attempt, url: str) -> None:
         """Take the site into the scope that a seed's redirects end on."""

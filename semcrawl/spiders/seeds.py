@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -15,11 +16,15 @@ from semcrawl.links import Link, Page
 from semcrawl.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, normalise
 
 _LINK_TEXTS = tuple(f.name for f in fields(Link) if f.name not in ("url", "position"))
+#: a host name with a dot, or this machine, perhaps with a port
+_HOST = re.compile(r"(?:(?:[^\s.:@/\\]+\.)+[^\W\d_][^\s.:@/\\]*|localhost)(?::\d+)?")
 _SEPARATOR = re.compile(r"[,\s]+(?=[A-Za-z][A-Za-z0-9+.-]*:)|\s+")
 
 
 def read_seeds(text: str, options: Normalisation = DEFAULT_NORMALISATION) -> list[str]:
     """Read ``URL,URL`` or ``@file`` (one URL a line, ``#`` comments); return normalised URLs.
+
+    ``@-`` is standard input.
 
     Raises ``UsageError`` for a file that cannot be read or is empty, and for what is no http(s)
     URL.
@@ -27,7 +32,7 @@ def read_seeds(text: str, options: Normalisation = DEFAULT_NORMALISATION) -> lis
     if text.startswith("@"):
         path = Path(text[1:])
         try:
-            lines = path.read_text("utf-8-sig", "replace").splitlines()
+            lines = _read_lines(path)
         except OSError as error:
             raise UsageError(f"cannot read the seed file {path}: {error.strerror}") from None
         seeds = []
@@ -45,6 +50,12 @@ def read_seeds(text: str, options: Normalisation = DEFAULT_NORMALISATION) -> lis
     return list(dict.fromkeys(seeds))
 
 
+def _read_lines(path: Path) -> list[str]:
+    """Return the lines of a file, or of standard input for ``-``."""
+    content = sys.stdin.buffer.read() if path == Path("-") else path.read_bytes()
+    return content.decode("utf-8-sig", "replace").splitlines()
+
+
 def seed_list(pattern: str, spider: str) -> str:
     """Name of the Redis list that a spider's seeds wait on, by ``REDIS_START_URLS_KEY``."""
     try:
@@ -57,8 +68,17 @@ def seed_url(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str:
     """Normalise a seed; raise ``UsageError`` when it is no http(s) URL."""
     seed = normalise(url, options)
     if seed is None:
-        raise UsageError(f"not an http or https URL: {url[:200]!r}")
+        raise UsageError(f"not an http or https URL: {url[:200]!r}{_meant(url)}")
     return seed
+
+
+def _meant(text: str) -> str:
+    """Ask whether a host without a scheme is meant, where text looks like one."""
+    host = re.split(r"[/?#]", text, maxsplit=1)[0]
+    if not _HOST.fullmatch(host) or normalise(f"https://{text}") is None:
+        return ""
+    address = f"https://{text}" if re.search(r"[/?#]", text) else f"https://{text}/"
+    return f"; did you mean {address}?"
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,29 @@ def crawl(place: Path, *arguments: str) -> Run:
         return harvest(f"{D}/", "--fast", *arguments, folder=place / "out", proxy=server.proxy_url)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", ["learned", "rules-parents", "breadth-first"])
+def test_images_are_had_where_they_are_linked_and_where_they_are_shown(
+    strategy: str, tmp_path: Path
+) -> None:
+    shown = '<img src="/shown.png"><video><source src="/film.webm"></video>'
+    picture = ("image/png", b"\x89PNG\r\n\x1a\n a picture")
+    site = {
+        "/": page("/linked.jpg", "/bare", "/style.css", body=shown),
+        "/linked.jpg": ("image/jpeg", b"\xff\xd8 a photograph"),
+        **dict.fromkeys(("/shown.png", "/bare"), picture),
+        "/film.webm": ("video/webm", b"a film"),
+    }
+    with serve(DemoWeb(), handlers={"d.example": handler(site)}) as server:
+        run = harvest(
+            *(f"{D}/", "--fast", "--targets", "image/*", "--relevance", strategy),
+            folder=tmp_path / "out", proxy=server.proxy_url,
+        )  # fmt: skip
+    assert run.status == 0, run.err
+    had = {D + path for path in ("/linked.jpg", "/shown.png", "/bare")}
+    assert {str(line["url"]) for line in index(run.folder / "files")} == had
+
+
 def index(folder: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in (folder / "index.jsonl").read_text().splitlines()]
 

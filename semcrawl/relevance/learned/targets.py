@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import mimetypes
 import re
 from dataclasses import dataclass
 from typing import Self
 
 from semcrawl.errors import UsageError
+from semcrawl.targets import extensions_of_type, types_like
 from semcrawl.vocabulary import (
     ARCHIVE_EXTENSIONS,
     NON_SEMANTIC_EXTENSIONS,
@@ -57,8 +57,8 @@ class TargetSigns:
             elif name == "embedded":
                 words |= _EMBEDDED_WORDS
             elif _MEDIA_TYPE.fullmatch(name):
-                types.add(name)
-                found = {e[1:] for e in mimetypes.guess_all_extensions(name, strict=False)}
+                types |= {name, *types_like(name)}
+                found = {e[1:] for e in extensions_of_type(name)}
                 found |= {name.rpartition("/")[2].rpartition("+")[2]} - {"*", "plain", "xml"}
                 extensions |= found
                 words |= found
