@@ -323,6 +323,22 @@ SEMCRAWL_STORE_UPDATE_URL = ""
 #: there. Empty: none.
 SEMCRAWL_STORE_BULK_URL = ""
 
+#: URL of a SPARQL 1.1 query endpoint of the triple store, where semcrawl asks which graphs are
+#: there, as those of others are not touched. Empty: found beside the other endpoints, or graph by
+#: graph by the Graph Store Protocol.
+SEMCRAWL_STORE_QUERY_URL = ""
+
+#: Hosts and pay-level domains whose documents may write graphs of any name in the triple store, as
+#: they state it. Other documents write the graphs of their address, below it and on their host;
+#: what they state of others goes to graphs of their own. A graph that somebody else made is never
+#: written.
+SEMCRAWL_TRUSTED_SITES = []
+
+#: Whether graphs under the addresses of documents that are in the triple store already, made by
+#: another harvest or by hand, are replaced by these documents. Otherwise they stay, and the
+#: documents' own graphs get other names.
+SEMCRAWL_STORE_ADOPT = False
+
 #: Whether the data embedded in pages go to the triple store too, each page a graph.
 SEMCRAWL_STORE_EMBEDDED = True
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from sqlalchemy import BigInteger, Double, Index, Integer, String, Text
+from sqlalchemy import BigInteger, Boolean, Double, Index, Integer, String, Text
 from sqlalchemy.dialects import mysql
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -106,7 +106,7 @@ class Document(Base):
 
 
 class Contribution(Base):
-    """A graph other than its own that a document has statements in, or once had."""
+    """A graph other than its own that a document has statements in."""
 
     __tablename__ = "contribution"
 
@@ -130,6 +130,37 @@ class Delivery(Base):
     target: Mapped[str] = mapped_column(String(255), primary_key=True)
     #: every document's revision up to here is in the store, or refused
     revision: Mapped[int] = mapped_column(BigInteger)
+    #: whether ``made_graph`` tells which graphs were made by it; deliveries of older versions of
+    #: semcrawl have no owners noted
+    has_owners: Mapped[bool] = mapped_column(Boolean)
+
+
+class MadeGraph(Base):
+    """A graph that a document has made in a triple store: nobody else writes it, or drops it.
+
+    The rows of both files of quads are in ``crawl.db``, as their graphs are in one store.
+    """
+
+    __tablename__ = "made_graph"
+
+    id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=True)
+    target: Mapped[str] = mapped_column(String(255))
+    #: :func:`url_key` of ``name``
+    name_key: Mapped[str] = mapped_column(String(64))
+    #: the graph in the store, as N-Quads writes it
+    name: Mapped[str] = mapped_column(_LongText)
+    #: ``url_key`` of the document that made it
+    document_key: Mapped[str] = mapped_column(String(64))
+    #: the name that the document states for it
+    stated: Mapped[str] = mapped_column(_LongText)
+    #: the version of the document that is being written; NULL once the store has said that it is
+    #: there
+    claimed_for: Mapped[str | None] = mapped_column(String(64))
+
+    __table_args__ = (
+        Index("ix_made_graph_name", "target", "name_key", unique=True),
+        Index("ix_made_graph_document", "target", "document_key"),
+    )
 
 
 class Refusal(Base):

@@ -16,9 +16,9 @@ from semcrawl.errors import StoreError
 from semcrawl.metadata.models import Base
 
 #: newest Alembic revision; a new migration changes it
-HEAD = "0004"
+HEAD = "0005"
 #: revisions that can be brought up to :data:`HEAD`
-KNOWN = ("0001", "0002", "0003", "0004")
+KNOWN = ("0001", "0002", "0003", "0004", "0005")
 
 _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 

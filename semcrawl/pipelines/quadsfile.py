@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from sqlalchemy import Connection, desc, func, insert, select
+from sqlalchemy import Connection, delete, desc, func, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.errors import StoreError
@@ -123,7 +123,7 @@ class QuadsFile:
             }
 
         written = history.note_document(document, place)
-        if graphs:
+        if graphs or written is Written.REPLACED:
             _note_graphs(connection, url_key(document.url), graphs)
         return written
 
@@ -187,15 +187,11 @@ class QuadsFile:
 
 
 def _note_graphs(connection: Connection, key: str, graphs: set[str]) -> None:
-    """Remember the graphs; those of older versions stay, so that stores look at them again."""
-    known = set(
-        connection.execute(
-            select(Contribution.graph).where(Contribution.document_key == key)
-        ).scalars()
-    )
+    """Note the graphs of a document in place of those of an older version."""
+    connection.execute(delete(Contribution).where(Contribution.document_key == key))
     rows = [
         {"document_key": key, "graph_key": url_key(graph), "graph": graph}
-        for graph in sorted(graphs - known)
+        for graph in sorted(graphs)
     ]
     if rows:
         connection.execute(insert(Contribution), rows)

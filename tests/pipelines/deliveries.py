@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import collections
+import sqlite3
 from pathlib import Path
+from urllib.parse import quote
 
 import pyoxigraph
 
@@ -23,6 +25,36 @@ def counts_of_file(folder: Path) -> dict[str, int]:
         with path.open("rb") as file:
             quads |= set(pyoxigraph.parse(file, pyoxigraph.RdfFormat.N_QUADS))
     return dict(collections.Counter(quad.graph_name.value for quad in quads))
+
+
+def counts_for_store(folder: Path) -> dict[str, int]:
+    """What a store is to hold where nobody but the documents has written.
+
+    Each document has a graph for each graph that it states, all of one host: under its stated name,
+    unless that is the address of another document. Of the others its own graph tells their name.
+    """
+    documents = []
+    for ledger in folder.glob("*.db"):
+        file = folder / ("quads.nq" if ledger.name == "crawl.db" else "embedded.nq")
+        with sqlite3.connect(ledger) as connection:
+            query = 'SELECT url, "offset", length FROM document WHERE gone_at IS NULL'
+            for url, offset, length in connection.execute(query):
+                documents.append((url, file.read_bytes()[offset : offset + length]))
+    addresses = {url for url, _ in documents}
+    counts: collections.Counter[str] = collections.Counter()
+    renamed = set()
+    for url, lines in documents:
+        for quad in set(pyoxigraph.parse(lines, pyoxigraph.RdfFormat.N_QUADS)):
+            name = quad.graph_name.value
+            if isinstance(quad.graph_name, pyoxigraph.BlankNode):
+                name = f"{url}#graph=_%3A{name}"
+            elif name != url and name in addresses:
+                name = f"{url}#graph={quote(name, safe='')}"
+            counts[name] += 1
+            if name != quad.graph_name.value:
+                renamed.add((url, name))
+    counts.update(url for url, _ in renamed)
+    return dict(counts)
 
 
 def counts_of_embedded(folder: Path) -> dict[str, int]:

@@ -242,6 +242,14 @@ class FakeStore(BaseHTTPRequestHandler):
             self.server.graphs[graph] = body
         self.answer(self.server.sick or (400 if is_refused else 201))
 
+    def do_GET(self):
+        (graph,) = parse_qs(urlsplit(self.path).query)["graph"]
+        body = self.server.graphs.get(graph, b"")
+        self.send_response(self.server.sick or (200 if body else 404))
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
     def do_DELETE(self):
         (graph,) = parse_qs(urlsplit(self.path).query)["graph"]
         self.server.graphs.pop(graph, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from urllib.parse import quote
 
 from scrapy.settings import Settings
 
@@ -13,7 +14,7 @@ from semcrawl.pipelines.stores.embedded import EmbeddedStore
 from semcrawl.pipelines.stores.opening import open_deliverer
 from tests.inprocess import exit_status
 
-from .deliveries import change, counts_of_embedded, counts_of_file, deliver, fill
+from .deliveries import change, counts_for_store, counts_of_embedded, deliver, fill
 from .documents import document, url_of
 
 
@@ -26,7 +27,7 @@ def test_the_embedded_store_holds_what_the_file_holds(job):
         assert deliverer.waiting() == 0
         deliverer.close()
         file.compact()
-        assert counts_of_embedded(job / "store") == counts_of_file(job)
+        assert counts_of_embedded(job / "store") == counts_for_store(job)
     file.close()
 
 
@@ -40,8 +41,11 @@ def test_a_document_of_very_many_graphs_arrives_whole(job):
     assert deliver(deliverer) == []
     deliverer.close()
     file.close()
-    counts = counts_of_embedded(job / "store")
-    assert counts == {graph: 3 if graph == graphs[7] else 2 for graph in graphs}
+    expected = dict.fromkeys(graphs, 2)
+    expected[graphs[7]] = 1
+    expected[f"{url_of('dump')}#graph={quote(graphs[7], safe='')}"] = 2
+    expected[url_of("dump")] = 1  # tells of that one
+    assert counts_of_embedded(job / "store") == expected
 
 
 def test_what_is_gone_is_not_told_of_as_delivered(job, capsys):
@@ -77,6 +81,6 @@ def test_a_new_embedded_store_is_filled_from_the_start(job):
         deliverer = open_deliverer(settings, job)
         deliver(deliverer)
         deliverer.close()
-        assert counts_of_embedded(job / "store") == counts_of_file(job)
+        assert counts_of_embedded(job / "store") == counts_for_store(job)
         (job / "store").rename(job / f"old-{folder.name}")
     file.close()

@@ -55,9 +55,9 @@ def test_every_graph_gets_its_lines_in_order(of, asked, piece, runs):
 def test_triples_are_the_lines_without_their_graph():
     lines = [line(1, GRAPHS[0]), line(2, GRAPHS[1]), line(3, GRAPHS[0]), line(4, "")]
     with document(lines) as span:
-        named = GraphContent(GRAPHS[0], [span])
+        named = GraphContent(GRAPHS[0], [(span, GRAPHS[0])])
         assert b"".join(named.triples()) == line(1, "") + line(3, "")
-        assert b"".join(GraphContent("", [span]).triples()) == line(4, "")
+        assert b"".join(GraphContent(GRAPHS[0], [(span, "")]).triples()) == line(4, "")
 
 
 def test_of_many_graphs_each_is_read_where_it_is(monkeypatch):

@@ -9,7 +9,7 @@ from semcrawl.pipelines.stores.contract import StoreUnavailable
 from semcrawl.pipelines.stores.delivery import Deliverer
 from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
 
-from .deliveries import counts_of_file, deliver, fill, options_of
+from .deliveries import counts_for_store, deliver, fill, options_of
 from .documents import document, rows, url_of
 
 
@@ -23,7 +23,7 @@ def test_a_server_killed_in_the_middle_gets_everything_once(job, server):
         deliverer.step()
     server.start()
     deliver(deliverer, server)
-    assert server.counts() == counts_of_file(job)
+    assert server.counts() == counts_for_store(job)
     deliverer.close()
     file.close()
 

@@ -15,7 +15,7 @@ from semcrawl.pipelines.quadsfile import QuadsFile
 from semcrawl.pipelines.store import StorePipeline
 from semcrawl.pipelines.stores.opening import open_deliverer
 
-from .deliveries import counts_of_file, fill
+from .deliveries import counts_for_store, fill
 from .documents import document
 
 
@@ -59,7 +59,7 @@ async def test_a_crawl_goes_on_while_the_store_is_away(job, oxigraph, caplog):
             assert caplog.messages[-1].startswith("3 documents wait in ")
         else:
             assert caplog.messages == []
-    assert oxigraph.counts() == counts_of_file(job)
+    assert oxigraph.counts() == counts_for_store(job)
 
 
 async def test_of_two_crawlers_one_delivers_for_both(job, oxigraph):
@@ -73,7 +73,7 @@ async def test_of_two_crawlers_one_delivers_for_both(job, oxigraph):
     await second.process_item(document("late", "1"))
     await second.close_spider()
     assert len(oxigraph.counts()) == 41
-    assert oxigraph.counts() == counts_of_file(job)
+    assert oxigraph.counts() == counts_for_store(job)
 
 
 @pytest.mark.slow
@@ -86,7 +86,7 @@ def test_load_delivers_a_finished_harvest(job, oxigraph):
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
     assert done.returncode == 0, done.stderr
     assert "44 documents" in done.stdout
-    assert oxigraph.counts() == counts_of_file(job)
+    assert oxigraph.counts() == counts_for_store(job)
     oxigraph.kill()
     done = subprocess.run(
         [*command, "--again"], capture_output=True, text=True, env=environment, timeout=60

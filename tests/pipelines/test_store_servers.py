@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from urllib.parse import quote
 
 import pytest
 
@@ -11,7 +12,7 @@ from semcrawl.pipelines.quadsfile import QuadsFile
 from semcrawl.pipelines.stores.delivery import Deliverer
 from semcrawl.pipelines.stores.sparql import SparqlStore
 
-from .deliveries import change, counts_of_file, deliver, fill, options_of
+from .deliveries import change, counts_for_store, counts_of_file, deliver, fill, options_of
 from .documents import document, url_of
 from .servers import Virtuoso
 
@@ -28,7 +29,7 @@ def test_a_server_holds_what_the_file_holds(job, server, protocol):
         assert deliver(deliverer, server) == []
         deliverer.close()
         file.compact()
-        assert server.counts() == counts_of_file(job)
+        assert server.counts() == counts_for_store(job)
     file.close()
 
 
@@ -48,8 +49,8 @@ def test_a_graph_holds_what_a_page_and_a_document_say(job, oxigraph, protocol):
     )
     steps = (
         (pages, in_page("first"), 1),
-        (file, dump, 2),
-        (pages, in_page("second", "third", revisit=True, fetched_at=2000.0), 3),
+        (file, dump, 1),
+        (pages, in_page("second", "third", revisit=True, fetched_at=2000.0), 2),
         (file, replace(dump, nquads=b"", content_hash="x", revisit=True, fetched_at=2000.0), 2),
         (file, document("page", "negotiated"), 3),
         (pages, gone, 1),
@@ -61,11 +62,11 @@ def test_a_graph_holds_what_a_page_and_a_document_say(job, oxigraph, protocol):
         assert oxigraph.counts()[url_of("page")] == statements
         for each in (pages, file):
             each.compact()
-        assert oxigraph.counts() == counts_of_file(job)
+        assert oxigraph.counts() == counts_for_store(job)
     deliverer.start_again()
     assert deliverer.waiting() == 9
     deliver(deliverer)
-    assert oxigraph.counts() == counts_of_file(job)
+    assert oxigraph.counts() == counts_for_store(job)
     for each in (deliverer, pages, file):
         each.close()
 
@@ -76,21 +77,34 @@ def test_a_delivery_that_was_not_noted_is_repeated_without_doubling(job, oxigrap
     for _ in range(2):
         deliverer = Deliverer(job, SparqlStore(options_of(oxigraph, "gsp update")))
         deliver(deliverer)
-        assert oxigraph.counts() == counts_of_file(job)
+        assert oxigraph.counts() == counts_for_store(job)
         deliverer.start_again()
         deliverer.close()
     file.close()
 
 
 @pytest.mark.parametrize("protocol", ["gsp", "update", "gsp update", "gsp update bulk"])
-def test_what_another_harvest_delivered_is_replaced(tmp_path, oxigraph, protocol):
+def test_what_another_harvest_delivered_stays_unless_it_is_adopted(tmp_path, oxigraph, protocol):
     """A job folder that is new knows nothing of what the store holds."""
-    for folder in (tmp_path / "first", tmp_path / "second"):
+
+    def deliver_from(name: str, *, adopting: bool = False) -> dict[str, int]:
+        folder = tmp_path / name
         folder.mkdir()
         file = QuadsFile(folder)
-        file.append([document("a", folder.name), document("b", folder.name, "both")])
+        file.append([document("a", name), document("b", name, "both")])
         file.close()
-        deliverer = Deliverer(folder, SparqlStore(options_of(oxigraph, protocol)))
+        store = SparqlStore(options_of(oxigraph, protocol))
+        deliverer = Deliverer(folder, store, adopting=adopting)
         assert deliver(deliverer) == []
         deliverer.close()
-        assert oxigraph.counts() == counts_of_file(folder)
+        return counts_of_file(folder)
+
+    first = deliver_from("first")
+    second = deliver_from("second")
+    # (with a statement more each, which tells the stated name)
+    renamed = {f"{graph}#graph={quote(graph, safe='')}": n + 1 for graph, n in second.items()}
+    assert oxigraph.counts() == first | renamed
+    deliver_from("third", adopting=True)
+    assert oxigraph.counts() == first | renamed
+    found = oxigraph.ask(f"SELECT ?o {{ GRAPH <{url_of('a')}> {{ ?s ?p ?o }} }}")
+    assert [row["o"]["value"] for row in found["results"]["bindings"]] == ["third"]

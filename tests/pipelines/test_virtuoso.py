@@ -14,7 +14,7 @@ from semcrawl.pipelines.stores.contract import StoreUnavailable
 from semcrawl.pipelines.stores.delivery import Deliverer
 from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
 
-from .deliveries import change, counts_of_file, deliver, fill, options_of
+from .deliveries import change, counts_for_store, deliver, fill, options_of
 from .documents import document, url_of
 
 
@@ -30,7 +30,7 @@ def test_a_user_who_may_not_call_virtuosos_loader_delivers_without_it(job, virtu
         assert deliver(deliverer, virtuoso) == []
         deliverer.close()
     file.compact()
-    assert virtuoso.counts() == counts_of_file(job)
+    assert virtuoso.counts() == counts_for_store(job)
     file.close()
 
 
@@ -107,7 +107,7 @@ def test_virtuoso_killed_while_it_loads_has_every_statement_once_in_the_end(job,
         )
         == expected
     )
-    assert virtuoso.counts() == counts_of_file(job)
+    assert virtuoso.counts() == counts_for_store(job)
     file.close()
 
 
@@ -130,5 +130,5 @@ def test_virtuosos_loader_keeps_a_graph_that_lies_in_two_of_its_parts(job, virtu
     deliverer = Deliverer(job, SparqlStore(options), batch_documents=2000)
     assert deliver(deliverer, virtuoso) == []
     deliverer.close()
-    assert virtuoso.counts() == counts_of_file(job)
+    assert virtuoso.counts() == counts_for_store(job)
     file.close()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from semcrawl.errors import StoreError
 from semcrawl.pipelines.graphs import line_ending
 from semcrawl.pipelines.stores.spans import Span
+from semcrawl.pipelines.stores.statements import Statement
 
 
 class StoreUnavailable(StoreError):  # noqa: N818 - a state of the server
@@ -21,49 +22,59 @@ class StoreRefused(StoreError):  # noqa: N818 - the store's word on one batch
 
 @dataclass(slots=True)
 class GraphContent:
-    """What a graph is to hold: lines of one document, or of all that have statements in it.
+    """What a graph of the store is to hold: lines of one document, under the graph's name there."""
 
-    ``graph`` is written as in N-Quads; empty for the default graph.
-    """
-
-    graph: str
-    spans: list[Span] = field(default_factory=list)
-    #: whether no other content of it has been delivered before
+    #: the graph's name in the store, as N-Quads writes it; an IRI
+    name: str
+    #: places of lines, and the graph name that these state; empty for the default graph
+    parts: list[tuple[Span, str]] = field(default_factory=list)
+    #: statements of our own about graphs, lines of N-Triples
+    about: bytes = b""
+    #: whether the store holds no graph of this name
     is_new: bool = False
 
     @property
-    def address(self) -> str:
-        """The graph's name as SPARQL can address it: blank nodes get an IRI of ours."""
-        is_blank = self.graph.startswith("_:")
-        return f"<urn:semcrawl:graph:{self.graph[2:]}>" if is_blank else self.graph
+    def is_as_written(self) -> bool:
+        """Whether the lines state the graph's name in the store, and nothing else is to be held."""
+        return not self.about and all(stated == self.name for _, stated in self.parts)
 
     @property
     def size(self) -> int:
         """Bytes to be read, at least those of the graph."""
-        return sum(span.length for span in self.spans)
+        return len(self.about) + sum(span.length for span in self._spans())
 
     @property
     def quads(self) -> int:
         """Statements in the documents, at least those of the graph."""
-        return sum(span.quads for span in self.spans)
+        return self.about.count(b"\n") + sum(span.quads for span in self._spans())
+
+    def is_empty(self) -> bool:
+        """Say whether there are no statements."""
+        return next(self.triples(), None) is None
 
     def has_blank_nodes(self) -> bool:
         """Say whether there may be blank nodes among the terms."""
-        return any(b"_:" in lines for lines in self.quad_lines())
+        return any(b"_:" in lines for lines in self.triples())
 
     def triples(self) -> Iterator[bytes]:
         """Yield the graph's statements as whole lines of N-Triples."""
-        if not self.graph:
-            yield from self.quad_lines()
-            return
-        ending = line_ending(self.graph)
-        for lines in self.quad_lines():
-            yield lines.replace(ending, b" .\n")
+        yield from self._lines(b" .\n")
 
     def quad_lines(self) -> Iterator[bytes]:
         """Yield the graph's statements as whole lines of N-Quads."""
-        for span in self.spans:
-            yield from span.lines(self.graph)
+        yield from self._lines(line_ending(self.name))
+
+    def _lines(self, ending: bytes) -> Iterator[bytes]:
+        """Yield whole lines that end so, in place of the graph name that they state."""
+        if self.about:
+            yield self.about.replace(b" .\n", ending)
+        for span, stated in self.parts:
+            stated_ending = line_ending(stated) if stated else b" .\n"
+            for lines in span.lines(stated):
+                yield lines if stated_ending == ending else lines.replace(stated_ending, ending)
+
+    def _spans(self) -> list[Span]:
+        return list({id(span): span for span, _ in self.parts}.values())
 
 
 class GraphStore(Protocol):
@@ -72,11 +83,22 @@ class GraphStore(Protocol):
     #: names the store in the ledger: no password, the same on every run
     target: str
 
+    def existing(self, names: Collection[str]) -> set[str]:
+        """Return those of the graphs that the store holds, whoever made them.
+
+        Raises :class:`StoreUnavailable` when it is away or does not tell.
+        """
+        ...
+
+    def statements(self, name: str) -> Iterator[Statement]:
+        """Yield the statements of a graph; raises :class:`StoreUnavailable`."""
+        ...
+
     def replace(self, contents: Sequence[GraphContent]) -> None:
         """Make each graph hold exactly its content; graphs without content are dropped.
 
-        Safe to repeat. Raises :class:`StoreUnavailable` when the store is away and
-        :class:`StoreRefused` when it is well and refuses these statements.
+        Safe to repeat, with contents that are not called new. Raises :class:`StoreUnavailable` when
+        the store is away and :class:`StoreRefused` when it is well and refuses these statements.
         """
         ...
 

@@ -3,15 +3,16 @@
 ``quads.nq`` and its ledger are the spool, and ``embedded.nq`` with its own another: what a store
 lacks is every document whose revision is larger than the one that the ledger's table ``delivery``
 names for the store. A document's graphs are replaced, so that a delivery may be repeated after a
-crash or a lost answer without doubling anything. A graph that both files have statements of holds
-those of both.
+crash or a lost answer without doubling anything. The graph of a URL that both files have statements
+of holds those of both. Only graphs are replaced that the ledger says a document made
+(:mod:`~semcrawl.pipelines.stores.claiming`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,11 +21,16 @@ from sqlalchemy.exc import SQLAlchemyError
 from semcrawl.errors import StoreError
 from semcrawl.metadata.database import CRAWL_DB, one_line
 from semcrawl.metadata.models import storable
-from semcrawl.pipelines.graphs import iri
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
+from semcrawl.pipelines.stores.claiming import Claimed, Claims, StatedDocument
 from semcrawl.pipelines.stores.contract import GraphContent, GraphStore, StoreRefused
-from semcrawl.pipelines.stores.spans import Span
+from semcrawl.pipelines.stores.naming import GraphNaming
+from semcrawl.pipelines.stores.owners import Owners
 from semcrawl.pipelines.stores.spool import OpenSpool, Spool
+from semcrawl.pipelines.stores.takeover import take_over_delivery
+
+#: no site is trusted
+NAMING = GraphNaming()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +51,15 @@ class Delivered:
     #: documents that are gone, whose graphs the store has no more
     removed: int = 0
     refused: list[Refused] = field(default_factory=list)
+    #: documents whose own graph has another name than their address, as somebody else has that
+    renamed: int = 0
     #: whether more was waiting than a batch holds
     more: bool = False
 
 
 @dataclass(slots=True)
 class _Batch:
-    """Documents with the graphs they touch, read from the ledgers at one moment."""
+    """Documents with the graphs that they state, read from the ledgers at one moment."""
 
     #: closes the files of the spans
     files: ExitStack
@@ -59,17 +67,20 @@ class _Batch:
     documents: list[tuple[str, int, int]] = field(default_factory=list)
     #: URLs of those that are gone
     gone: set[str] = field(default_factory=set)
-    #: graphs by document URL
-    graphs: dict[str, list[str]] = field(default_factory=dict)
-    spans: dict[str, list[Span]] = field(default_factory=dict)
-    #: graphs of documents in their first version, which no other document has statements in
-    new: set[str] = field(default_factory=set)
+    stated: dict[str, StatedDocument] = field(default_factory=dict)
+    #: graph names that are the addresses of documents
+    addresses: frozenset[str] = frozenset()
+    claimed: dict[str, Claimed] = field(default_factory=dict)
     more: bool = False
 
     def contents(self, urls: Iterable[str]) -> list[GraphContent]:
-        """Return the contents of the documents' graphs, each graph once."""
-        names = dict.fromkeys(graph for url in urls for graph in self.graphs[url])
-        return [GraphContent(name, self.spans.get(name, []), name in self.new) for name in names]
+        """Return the contents of the documents' graphs."""
+        return [content for url in urls for content in self.claimed[url].contents]
+
+    def called_known(self) -> None:
+        """Call no graph new any more: the store may have some of them now."""
+        for content in self.contents(self.claimed):
+            content.is_new = False
 
 
 class Deliverer:
@@ -81,12 +92,16 @@ class Deliverer:
         store: GraphStore,
         *,
         embedded: bool = True,
+        naming: GraphNaming = NAMING,
+        adopting: bool = False,
         batch_documents: int = 2000,
         batch_bytes: int = 16 << 20,
     ) -> None:
         """Deliver to ``store`` in batches of so many documents and bytes of N-Quads.
 
-        ``embedded``: also the data embedded in pages.
+        ``embedded``: also the data embedded in pages. ``naming`` says which names of graphs
+        documents may keep. ``adopting``: graphs under the documents' own addresses that are in the
+        store already are replaced.
         """
         self._folder = folder
         self._store = store
@@ -94,19 +109,26 @@ class Deliverer:
         self._target = storable(store.target)[:255]
         self._batch_documents = batch_documents
         self._batch_bytes = batch_bytes
-        self._open_spools = [Spool(folder, QUADS_FILE, CRAWL_DB, self._target)]
+        spool = Spool(folder, QUADS_FILE, CRAWL_DB, self._target)
+        self._open_spools = [spool]
+        self._owners = Owners(spool.engine, self._target)
+        self._naming = naming
+        self._claims = Claims(self._owners, store, naming, adopting=adopting)
+        self._take_over(spool)
 
     def waiting(self) -> int:
         """Return how many documents the store has not been told of."""
         return sum(spool.waiting() for spool in self._spools())
 
-    def start_again(self) -> None:
-        """Forget what was delivered: the store is new or was emptied."""
-        try:
+    def start_again(self, *, is_new: bool = False) -> None:
+        """Forget how much was delivered; when the store ``is_new``, also which graphs were made."""
+        with self._ledger("write"):
+            if is_new:
+                self._owners.forget_all()
+            else:
+                self._owners.doubt_all()
             for spool in self._spools():
                 spool.start_again()
-        except SQLAlchemyError as error:
-            raise StoreError(f"cannot write the ledger: {one_line(error)}") from None
 
     def step(self) -> Delivered | None:
         """Deliver the next batch of each file; ``None`` when nothing waits.
@@ -123,6 +145,7 @@ class Deliverer:
             total.quads += result.quads
             total.removed += result.removed
             total.refused += result.refused
+            total.renamed += result.renamed
             total.more |= result.more
         return total
 
@@ -137,25 +160,44 @@ class Deliverer:
         is_there = len(self._open_spools) > 1
         if self._embedded and not is_there and (self._folder / EMBEDDED_FILE).exists():
             spool = Spool(self._folder, EMBEDDED_FILE, EMBEDDED_LEDGER, self._target)
+            self._take_over(spool)
             self._open_spools.append(spool)
         return self._open_spools
 
-    def _step(self, spool: Spool) -> Delivered | None:
+    def _take_over(self, spool: Spool) -> None:
+        """Make the graphs that an older version delivered those of their documents."""
+        with self._ledger("write"):
+            take_over_delivery(spool, self._owners, self._naming)
+
+    @contextmanager
+    def _ledger(self, doing: str) -> Iterator[None]:
+        """Tell of errors in one line."""
         try:
-            batch = self._next_batch(spool)
+            yield
         except OSError as error:
             raise StoreError(f"cannot read {self._folder}: {error.strerror}") from None
         except SQLAlchemyError as error:
-            raise StoreError(f"cannot read the ledger: {one_line(error)}") from None
+            raise StoreError(f"cannot {doing} the ledger: {one_line(error)}") from None
+
+    def _step(self, spool: Spool) -> Delivered | None:
+        with self._ledger("read"):
+            batch = self._next_batch(spool)
         if batch is None:
             return None
         with batch.files:
+            with self._ledger("write"):
+                batch.claimed = self._claims.claim(list(batch.stated.values()), batch.addresses)
             result = self._deliver(batch)
         result.more = batch.more
-        try:
+        refused = {entry.url for entry in result.refused}
+        done = [claimed for url, claimed in batch.claimed.items() if url not in refused]
+        result.renamed = sum(claimed.is_renamed for claimed in done)
+        dropped = [name for claimed in done for name in claimed.dropped]
+        names = {content.name for claimed in done for content in claimed.contents}
+        with self._ledger("write"):
+            # (a crash in between only repeats what was delivered)
+            self._owners.settle(names.difference(dropped), dropped)
             spool.note_delivered(batch.documents[-1][1], _rows(result.refused))
-        except SQLAlchemyError as error:
-            raise StoreError(f"cannot write the ledger: {one_line(error)}") from None
         return result
 
     def _deliver(self, batch: _Batch) -> Delivered:
@@ -167,6 +209,7 @@ class Deliverer:
             try:
                 self._store.replace(batch.contents(url for url, _, _ in documents))
             except StoreRefused as error:
+                batch.called_known()
                 if len(documents) == 1:
                     url, revision, _ = documents[0]
                     result.refused.append(Refused(url, revision, str(error)))
@@ -194,13 +237,11 @@ class Deliverer:
                     batch.more = True
                     break
                 size += row.length
-                graph = iri(row.url)
                 batch.documents.append((row.url, row.revision, row.quads))
-                batch.graphs[row.url] = [graph]
-                if not row.changes:
-                    batch.new.add(graph)
+                document = StatedDocument(row.url, f"{spool.name} {row.revision}")
+                batch.stated[row.url] = document
                 if row.gone_at is None:
-                    batch.spans[graph] = [own.span(row)]
+                    document.spans.append(own.span(row))
                 else:
                     batch.gone.add(row.url)
             others = [
@@ -210,27 +251,27 @@ class Deliverer:
             ]
             for other in others:
                 files.enter_context(other.file)
-            _add_shared_graphs(batch, own, others)
+                for row in other.rows_of(batch.stated):
+                    batch.stated[row.url].spans.append(other.span(row))
+            _add_stated_graphs(batch, (own, *others))
             batch.files = files.pop_all()
             return batch
 
 
-def _add_shared_graphs(batch: _Batch, own: OpenSpool, others: Sequence[OpenSpool]) -> None:
+def _add_stated_graphs(batch: _Batch, spools: Sequence[OpenSpool]) -> None:
     """Add the graphs that documents have statements in besides their own."""
-    shared: set[str] = set()
-    if own.has_contributions():
-        for url, graph in own.contributions_of(batch.graphs):
-            batch.graphs[url].append(graph)
-            shared.add(graph)
-        shared |= own.contributed([iri(url) for url in batch.graphs])
-    if others:
-        graphs = {graph for graphs in batch.graphs.values() for graph in graphs}
-        for other in others:
-            shared |= other.documents(graphs) | other.contributed(graphs)
-    batch.new -= shared
-    places = [spool.spans_of(shared) for spool in (own, *others)]
-    for graph in shared:
-        batch.spans[graph] = [span for spans in places for span in spans[graph]]
+    stated: set[str] = set()
+    for spool in spools:
+        if not spool.has_contributions():
+            continue
+        for url, graph in spool.contributions_of(batch.stated):
+            document = batch.stated[url]
+            spans = [span for span in document.spans if span.file is spool.file]
+            if spans:
+                document.graphs.setdefault(graph, []).extend(spans)
+                stated.add(graph)
+    if stated:
+        batch.addresses = frozenset().union(*(spool.documents(stated) for spool in spools))
 
 
 def _rows(refused: Sequence[Refused]) -> list[dict[str, object]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, cast
 
 import pyoxigraph
 
 from semcrawl.pipelines.stores.contract import GraphContent, StoreRefused, StoreUnavailable
+from semcrawl.pipelines.stores.statements import Statement, statement
 
 #: bytes of N-Quads from which the store's bulk loader is faster than a transaction (measured)
 BULK_SIZE = 1 << 20
@@ -27,18 +28,23 @@ class EmbeddedStore:
         except OSError as error:
             raise StoreUnavailable(f"cannot open the store {folder}: {_line(error)}") from None
 
+    def existing(self, names: Collection[str]) -> set[str]:
+        """Return those of the graphs that the store holds, be they empty."""
+        store = self._opened()
+        return {name for name in names if store.contains_named_graph(graph_name(name))}
+
+    def statements(self, name: str) -> Iterator[Statement]:
+        """Yield the statements of a graph."""
+        for quad in self._opened().quads_for_pattern(None, None, None, graph_name(name)):
+            yield statement(quad.subject, quad.predicate, quad.object)
+
     def replace(self, contents: Sequence[GraphContent]) -> None:
         """Make each graph hold exactly its content."""
-        store = self._store
-        if store is None:
-            raise StoreUnavailable("the embedded store is closed")
+        store = self._opened()
         try:
             for content in contents:
-                name = graph_name(content.graph)
-                if isinstance(name, pyoxigraph.DefaultGraph):
-                    store.clear_graph(name)
-                elif store.contains_named_graph(name):
-                    store.remove_graph(name)
+                if not content.is_new:
+                    store.remove_graph(graph_name(content.name))
             # parsed here, as the store's own loaders give blank nodes new names
             quads = pyoxigraph.parse(
                 cast("IO[bytes]", _Lines(contents)), pyoxigraph.RdfFormat.N_QUADS
@@ -58,16 +64,15 @@ class EmbeddedStore:
             self._store.flush()
             self._store = None
 
+    def _opened(self) -> pyoxigraph.Store:
+        if self._store is None:
+            raise StoreUnavailable("the embedded store is closed")
+        return self._store
 
-def graph_name(
-    graph: str,
-) -> pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.DefaultGraph:
+
+def graph_name(name: str) -> pyoxigraph.NamedNode:
     """Return pyoxigraph's term for a graph name as N-Quads writes it."""
-    if not graph:
-        return pyoxigraph.DefaultGraph()
-    if graph.startswith("_:"):
-        return pyoxigraph.BlankNode(graph[2:])
-    return pyoxigraph.NamedNode(graph[1:-1])
+    return pyoxigraph.NamedNode(name[1:-1])
 
 
 class _Lines:

@@ -10,6 +10,7 @@ from semcrawl.errors import UsageError
 from semcrawl.pipelines.stores.contract import GraphStore
 from semcrawl.pipelines.stores.delivery import Deliverer
 from semcrawl.pipelines.stores.embedded import EmbeddedStore
+from semcrawl.pipelines.stores.naming import GraphNaming
 from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
 
 #: value of ``SEMCRAWL_STORE_URL`` that stands for a store in the job folder
@@ -23,6 +24,7 @@ BATCH_DOCUMENTS, BATCH_BYTES = 5000, 32 << 20
 
 def check_store_settings(settings: BaseSettings) -> None:
     """Raise ``UsageError`` when the settings name no usable store."""
+    GraphNaming.trusting(settings.getlist("SEMCRAWL_TRUSTED_SITES"))
     if settings.get("SEMCRAWL_STORE_URL") != EMBEDDED:
         sparql_options(settings)
 
@@ -40,6 +42,7 @@ def sparql_options(settings: BaseSettings) -> SparqlOptions:
     return SparqlOptions(
         gsp_url=settings.get("SEMCRAWL_STORE_URL") or "",
         update_url=settings.get("SEMCRAWL_STORE_UPDATE_URL") or "",
+        query_url=settings.get("SEMCRAWL_STORE_QUERY_URL") or "",
         bulk_url=settings.get("SEMCRAWL_STORE_BULK_URL") or "",
         user=settings.get("SEMCRAWL_STORE_USER") or "",
         password=settings.get("SEMCRAWL_STORE_PASSWORD") or "",
@@ -57,6 +60,7 @@ def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
     Raises ``UsageError`` for wrong settings and ``StoreUnavailable`` when the embedded store
     cannot be opened. A server is not asked yet.
     """
+    naming = GraphNaming.trusting(settings.getlist("SEMCRAWL_TRUSTED_SITES"))
     store: GraphStore
     is_new = False
     if settings.get("SEMCRAWL_STORE_URL") == EMBEDDED:
@@ -68,9 +72,11 @@ def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
         folder,
         store,
         embedded=settings.getbool("SEMCRAWL_STORE_EMBEDDED", True),
+        naming=naming,
+        adopting=settings.getbool("SEMCRAWL_STORE_ADOPT"),
         batch_documents=BATCH_DOCUMENTS,
         batch_bytes=BATCH_BYTES,
     )
     if is_new:
-        deliverer.start_again()
+        deliverer.start_again(is_new=True)
     return deliverer

@@ -5,14 +5,13 @@ from __future__ import annotations
 import tempfile
 import threading
 from typing import IO
+from uuid import uuid4
 
 import requests
 from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 
 from semcrawl.pipelines.stores.contract import StoreUnavailable
 
-#: graph that is written and dropped to see whether a store that failed is well
-PROBE_GRAPH = "<urn:semcrawl:probe>"
 #: what a request carries
 Body = IO[bytes] | tempfile.SpooledTemporaryFile[bytes] | bytes
 
@@ -22,6 +21,7 @@ class HttpError(Exception):
 
     def __init__(self, status: int, words: str) -> None:
         """Keep the status and the words of the answer, in one line."""
+        self.status = status
         super().__init__(f"HTTP {status} {words}".strip())
 
 
@@ -30,7 +30,10 @@ class Sender:
 
     def __init__(self, name: str, user: str, password: str, auth: str, timeout: float) -> None:
         """Log in as ``user`` by ``auth`` (``basic`` or ``digest``); ``name`` is for messages."""
-        self._name = name
+        #: the store, in messages
+        self.name = name
+        #: a graph that nobody else has, written and dropped to see what a store does
+        self.probe_graph = f"<urn:semcrawl:probe:{uuid4().hex}>"
         self._user = user
         self._password = password
         self._auth = auth
@@ -48,40 +51,49 @@ class Sender:
         body: Body = b"",
         content_type: str = "",
         *,
+        accept: str = "",
         again: bool = False,
+        most: int = 0,
     ) -> str:
         """Send, and return the answer when the server has done it.
 
+        ``accept``: the media type to be answered in.
+        ``most``: bytes of the answer that are read, lines that are cut left out; 0 = all.
         ``again``: this changes nothing, and may be sent once more when the connection ends; servers
         close those that were kept open at any moment.
 
         Raises ``StoreUnavailable`` when the server cannot be reached or does not know us, and
         ``HttpError`` when it answers with an error. Dropping what is not there is no error.
         """
+        headers = {"Content-Type": content_type} if content_type else {}
+        if accept:
+            headers["Accept"] = accept
         try:
             answer = self._session(url).request(
                 method,
                 url,
                 params=params,
                 data=body,
-                headers={"Content-Type": content_type} if content_type else {},
+                headers=headers,
                 timeout=self._timeout,
                 allow_redirects=False,
+                stream=bool(most),
             )
+            text = _start(answer, most) if most else answer.text
         except (requests.RequestException, OSError) as error:
             if again and isinstance(error, requests.ConnectionError):
-                return self.send(method, url, params, body, content_type)
-            raise StoreUnavailable(f"{self._name}: {_reason(error)}") from None
+                return self.send(method, url, params, body, content_type, accept=accept, most=most)
+            raise StoreUnavailable(f"{self.name}: {_reason(error)}") from None
         self.server = answer.headers.get("Server", "")
         if answer.status_code in (401, 403):
             raise StoreUnavailable(
-                f"{self._name}: user or password is wrong, or may not write"
+                f"{self.name}: user or password is wrong, or may not write"
                 f" (HTTP {answer.status_code})"
             )
         is_dropped = method == "DELETE" and answer.status_code in (404, 410)
         if not (answer.ok and answer.status_code < 300) and not is_dropped:
-            raise HttpError(answer.status_code, _words(answer.text))
-        return answer.text
+            raise HttpError(answer.status_code, _words(text))
+        return text
 
     def update(self, url: str, body: Body) -> None:
         """Send SPARQL 1.1 Update operations; raises what :meth:`send` raises."""
@@ -102,7 +114,7 @@ class Sender:
             self._sessions.append(session)
             if isinstance(session.auth, HTTPDigestAuth):
                 # a large body may be cut off by the server's question who we are
-                params = {"graph": PROBE_GRAPH[1:-1]}
+                params = {"graph": self.probe_graph[1:-1]}
                 session.get(url, params=params, timeout=self._timeout, allow_redirects=False)
         return session
 
@@ -111,6 +123,14 @@ class Sender:
             return None
         kind = HTTPDigestAuth if self._auth == "digest" else HTTPBasicAuth
         return kind(self._user, self._password)
+
+
+def _start(answer: requests.Response, most: int) -> str:
+    """Return the whole lines among the first bytes of an answer, and close it."""
+    with answer:
+        start = next(answer.iter_content(most), b"")
+    whole = start if len(start) < most else start[: start.rfind(b"\n") + 1]
+    return whole.decode("utf-8", "replace")
 
 
 def _reason(error: BaseException) -> str:

@@ -5,21 +5,23 @@ a ``PUT`` of its graph, those that Update cannot take: large ones, and those wit
 a store refuses these in ``INSERT DATA`` (Virtuoso 7).
 
 Graphs that have been delivered before are replaced in one request, which stores run as one
-transaction. New ones are dropped in a request of their own, in case something is there: stores
-insert twice as fast when they need not remember in the same transaction what was dropped.
+transaction. New ones, of which the store holds nothing, are inserted: stores do that twice as fast
+when they need not remember in the same transaction what was dropped.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import inf
 
 from semcrawl.errors import UsageError
 from semcrawl.pipelines.stores.contract import GraphContent, StoreRefused, StoreUnavailable
-from semcrawl.pipelines.stores.sending import PROBE_GRAPH, HttpError, Sender
+from semcrawl.pipelines.stores.looking import StoreReader
+from semcrawl.pipelines.stores.sending import HttpError, Sender
+from semcrawl.pipelines.stores.statements import Statement
 from semcrawl.pipelines.stores.virtuoso import BATCH_BYTES, LOADS, MAX_GRAPHS, VirtuosoLoader
 
 PROBE_TRIPLE = b"<urn:semcrawl:probe> <urn:semcrawl:probe> <urn:semcrawl:probe> .\n"
@@ -37,6 +39,8 @@ class SparqlOptions:
     gsp_url: str = ""
     #: SPARQL 1.1 Update endpoint; empty: none
     update_url: str = ""
+    #: SPARQL 1.1 query endpoint; empty: looked for beside the others
+    query_url: str = ""
     #: URL that takes N-Quads of many graphs in a ``POST``; empty: none
     bulk_url: str = ""
     user: str = ""
@@ -56,7 +60,7 @@ class SparqlOptions:
         """Check; raises ``UsageError``."""
         if not (self.gsp_url or self.update_url):
             raise UsageError("no URL of a triple store is given")
-        for url in (self.gsp_url, self.update_url, self.bulk_url):
+        for url in (self.gsp_url, self.update_url, self.bulk_url, self.query_url):
             if url and not url.startswith(("http://", "https://")):
                 raise UsageError(f"the triple store's URL must be http or https: {url}")
         if self.bulk_url and not self.update_url:
@@ -80,8 +84,20 @@ class SparqlStore:
         self._loader = VirtuosoLoader(self._sender, options.update_url)
         self._pool = ThreadPoolExecutor(options.connections, "semcrawl-store")
         self._load_pool = ThreadPoolExecutor(min(LOADS, options.connections), "semcrawl-load")
+        urls = (options.update_url, options.gsp_url)
+        self._reader = StoreReader(
+            self._sender, urls, options.gsp_url, options.query_url, self._pool
+        )
         #: whether Update takes blank nodes, when that is known
         self._takes_blank_nodes: bool | None = None
+
+    def existing(self, names: Collection[str]) -> set[str]:
+        """Return those of the graphs that the store holds."""
+        return self._reader.existing(names)
+
+    def statements(self, name: str) -> Iterator[Statement]:
+        """Yield the statements of a graph."""
+        return self._reader.statements(name)
 
     def replace(self, contents: Sequence[GraphContent]) -> None:
         """Make each graph hold exactly its content."""
@@ -181,8 +197,7 @@ class SparqlStore:
                 body.write(lines)
             is_empty = not body.tell()
             body.seek(0)
-            name = content.address
-            params = {"graph": name[1:-1]} if name else {"default": ""}
+            params = {"graph": content.name[1:-1]}
             url = self._options.gsp_url
             if is_empty:
                 self._sender.send("DELETE", url, params)
@@ -198,8 +213,7 @@ class SparqlStore:
             self._send_update(body)
 
     def _add(self, contents: Sequence[GraphContent]) -> None:
-        """Drop what may be there, then insert."""
-        self._send_update(_drops(contents))
+        """Insert graphs of which nothing is there."""
         with tempfile.SpooledTemporaryFile(MEMORY_SIZE) as body:
             if not self._options.bulk_url:
                 _write_insertion(body, contents)
@@ -228,7 +242,7 @@ class SparqlStore:
             if self._options.update_url:
                 self._probe_update(PROBE_TRIPLE)
             if self._options.gsp_url:
-                params = {"graph": PROBE_GRAPH[1:-1]}
+                params = {"graph": self._sender.probe_graph[1:-1]}
                 url = self._options.gsp_url
                 self._sender.send("PUT", url, params, PROBE_TRIPLE, "application/n-triples")
                 self._sender.send("DELETE", url, params)
@@ -241,15 +255,15 @@ class SparqlStore:
 
         Two requests: after a crash Virtuoso brings back what one request inserts and drops.
         """
-        self._send_update(f"INSERT DATA {{ GRAPH {PROBE_GRAPH} {{ {triple.decode()} }} }}".encode())
-        self._send_update(f"DROP SILENT GRAPH {PROBE_GRAPH}".encode())
+        self._send_update(
+            f"INSERT DATA {{ GRAPH {self._sender.probe_graph} {{ {triple.decode()} }} }}".encode()
+        )
+        self._send_update(f"DROP SILENT GRAPH {self._sender.probe_graph}".encode())
 
 
 def _drops(contents: Sequence[GraphContent]) -> bytes:
     """Return the operations that drop the graphs."""
-    names = (content.address for content in contents)
-    drops = (f"DROP SILENT GRAPH {name}" if name else "DROP SILENT DEFAULT" for name in names)
-    return " ;\n".join(drops).encode()
+    return " ;\n".join(f"DROP SILENT GRAPH {content.name}" for content in contents).encode()
 
 
 def _write_insertion(
@@ -261,16 +275,15 @@ def _write_insertion(
     """
     opening = b" ;\nINSERT DATA {\n" if body.tell() else b"INSERT DATA {\n"
     for content in contents:
-        name = content.address
         lines = content.triples()
         first = next(lines, b"")
         if not first:
             continue
         body.write(opening)
         opening = b""
-        body.write(f"GRAPH {name} {{\n".encode() if name else b"")
+        body.write(f"GRAPH {content.name} {{\n".encode())
         body.write(first)
         for more in lines:
             body.write(more)
-        body.write(b"}\n" if name else b"")
+        body.write(b"}\n")
     body.write(b"" if opening else b"}\n")

@@ -12,10 +12,8 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Contribution, Delivery, Document, Refusal, url_key
+from semcrawl.pipelines.stores.owners import in_parts
 from semcrawl.pipelines.stores.spans import Span
-
-#: keys in one question; SQLite takes some thousands at most
-_KEYS_AT_ONCE = 500
 
 
 class Spool:
@@ -26,10 +24,11 @@ class Spool:
 
     def __init__(self, folder: Path, name: str, ledger: str, target: str) -> None:
         """Read the file ``name``, whose documents ``ledger`` tells of, for the store ``target``."""
+        self.name = name
         self._path = folder / name
         self._lock_path = folder / f".{name}.lock"
-        self._engine = connect(crawl_db_url(folder, ledger))
-        self._reading = self._engine.execution_options(read_only=True)
+        self.engine = connect(crawl_db_url(folder, ledger))
+        self._reading = self.engine.execution_options(read_only=True)
         self._target = target
 
     @contextmanager
@@ -50,19 +49,48 @@ class Spool:
                 .where(Document.revision > _delivered(connection, self._target))
             ).scalar_one()
 
+    def has_older_delivery(self) -> bool:
+        """Say whether the store was told of documents by a version that noted no owners."""
+        with self._reading.begin() as connection:
+            query = select(Delivery.has_owners).where(Delivery.target == self._target)
+            return connection.execute(query).scalar() is False
+
+    def delivered(self) -> list[tuple[str, list[str]]]:
+        """Return documents whose graphs the store may have: URLs, with graphs besides their own.
+
+        These are all that it was told of, and those that have changed since.
+        """
+        with self._reading.begin() as connection:
+            revision = _delivered(connection, self._target)
+            is_told = Document.gone_at.is_(None) & (Document.revision <= revision)
+            has_changed = (Document.revision > revision) & (Document.changes > 0)
+            found: dict[str, tuple[str, list[str]]] = {
+                key: (url, [])
+                for key, url in connection.execute(
+                    select(Document.url_key, Document.url).where(is_told | has_changed)
+                )
+            }
+            for key, graph in connection.execute(
+                select(Contribution.document_key, Contribution.graph)
+            ):
+                if key in found:
+                    found[key][1].append(graph)
+        return list(found.values())
+
     def start_again(self) -> None:
         """Forget what was delivered."""
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             connection.execute(delete(Delivery).where(Delivery.target == self._target))
 
     def note_delivered(self, revision: int, refused: Sequence[dict[str, object]]) -> None:
         """Remember that the store has, or has refused, all up to a revision."""
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             changed = connection.execute(
                 update(Delivery).where(Delivery.target == self._target).values(revision=revision)
             )
             if not changed.rowcount:
-                connection.execute(insert(Delivery).values(target=self._target, revision=revision))
+                row = {"target": self._target, "revision": revision, "has_owners": True}
+                connection.execute(insert(Delivery).values(row))
             if refused:
                 connection.execute(
                     insert(Refusal), [{"target": self._target, **row} for row in refused]
@@ -70,7 +98,7 @@ class Spool:
 
     def close(self) -> None:
         """Close the ledger."""
-        self._engine.dispose()
+        self.engine.dispose()
 
 
 class OpenSpool:
@@ -94,7 +122,6 @@ class OpenSpool:
                 Document.offset,
                 Document.length,
                 Document.gone_at,
-                Document.changes,
             )
             .where(Document.revision > _delivered(self._connection, self._target))
             .order_by(Document.revision)
@@ -114,69 +141,34 @@ class OpenSpool:
         found = self._connection.execute(select(Contribution.id).limit(1)).first()
         return found is not None
 
-    def contributions_of(self, urls: Collection[str]) -> list[tuple[str, str]]:
-        """Return the graphs besides their own that documents have statements in: (URL, graph)."""
+    def contributions_of(self, urls: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Yield the graphs besides their own that documents have statements in: (URL, graph)."""
         keys = {url_key(url): url for url in urls}
-        rows = self._connection.execute(
-            select(Contribution.document_key, Contribution.graph).where(
-                Contribution.document_key.in_(keys)
+        for part in in_parts(list(keys)):
+            rows = self._connection.execute(
+                select(Contribution.document_key, Contribution.graph).where(
+                    Contribution.document_key.in_(part)
+                )
             )
-        )
-        return [(keys[key], graph) for key, graph in rows]
-
-    def contributed(self, graphs: Collection[str]) -> set[str]:
-        """Return those of the graphs that documents other than their own have statements in."""
-        found: set[str] = set()
-        for keys in _in_parts([url_key(graph) for graph in graphs]):
-            query = select(Contribution.graph).where(Contribution.graph_key.in_(keys))
-            found.update(self._connection.execute(query).scalars())
-        return found
+            for key, graph in rows:
+                yield keys[key], graph
 
     def documents(self, graphs: Collection[str]) -> set[str]:
         """Return those of the graphs that are documents here."""
-        rows = self._rows([url_key(graph[1:-1]) for graph in graphs if graph.startswith("<")])
-        return {f"<{row.url}>" for row in rows}
+        urls = [graph[1:-1] for graph in graphs if graph.startswith("<")]
+        return {f"<{row.url}>" for row in self.rows_of(urls)}
 
-    def spans_of(self, graphs: Collection[str]) -> dict[str, list[Span]]:
-        """Return the places of all documents that have statements in each graph, as they lie."""
-        names = {url_key(graph): graph for graph in graphs}
-        documents = {g: {url_key(g[1:-1])} if g.startswith("<") else set() for g in graphs}
-        for keys in _in_parts(list(names)):
-            for graph_key, document_key in self._connection.execute(
-                select(Contribution.graph_key, Contribution.document_key).where(
-                    Contribution.graph_key.in_(keys)
-                )
-            ):
-                documents[names[graph_key]].add(document_key)
-        rows = {row.url_key: row for row in self._rows(list(set().union(*documents.values())))}
-        return {
-            graph: [
-                self.span(row)
-                for row in sorted(
-                    (rows[key] for key in keys & rows.keys()), key=lambda row: row.offset
-                )
-            ]
-            for graph, keys in documents.items()
-        }
-
-    def _rows(self, keys: Sequence[str]) -> Iterator[Any]:
-        """Yield the rows of ``document`` with these keys that are not gone."""
-        for part in _in_parts(keys):
+    def rows_of(self, urls: Collection[str]) -> Iterator[Any]:
+        """Yield the rows of ``document`` with these URLs that are not gone."""
+        for part in in_parts([url_key(url) for url in urls]):
             yield from self._connection.execute(
                 select(
-                    Document.url_key,
                     Document.url,
                     Document.offset,
                     Document.length,
                     Document.quads,
                 ).where(Document.url_key.in_(part), Document.gone_at.is_(None))
             )
-
-
-def _in_parts(keys: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield keys by as many as any database takes in one question."""
-    for start in range(0, len(keys), _KEYS_AT_ONCE):
-        yield keys[start : start + _KEYS_AT_ONCE]
 
 
 def _delivered(connection: Connection, target: str) -> int:

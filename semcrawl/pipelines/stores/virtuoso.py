@@ -9,14 +9,14 @@ them, several times as fast as ``INSERT DATA`` and ``PUT``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from urllib.parse import urlencode
 
 from urllib3.filepost import encode_multipart_formdata
 
 from semcrawl.pipelines.stores.contract import GraphContent
-from semcrawl.pipelines.stores.sending import PROBE_GRAPH, HttpError, Sender
+from semcrawl.pipelines.stores.sending import HttpError, Sender
 
 #: bytes of N-Quads in a request: of many graphs, and of one that is larger than that. Virtuoso
 #: takes no more than 10 MB.
@@ -25,10 +25,6 @@ BATCH_BYTES, MAX_BYTES = 4 << 20, 9_500_000
 MAX_GRAPHS = 500
 #: requests at a time; more get in each other's way
 LOADS = 2
-#: statements per graph above which comparing with what is there takes longer than looking whether
-#: there is something
-LARGE_GRAPH = 30
-
 #: flags of TTLP: the text is N-Quads; what its graphs held before goes
 _NQUADS, _WITH_DELETE = 512, 2048
 #: log mode of TTLP: one transaction, logged when the answer comes. Others are not logged, or six
@@ -63,8 +59,7 @@ class VirtuosoLoader:
 
     def takes(self, content: GraphContent) -> bool:
         """Say whether a graph can go by the loader."""
-        is_as_written = content.address == content.graph
-        return bool(content.graph) and content.size <= (MAX_BYTES if is_as_written else BATCH_BYTES)
+        return content.size <= (MAX_BYTES if content.is_as_written else BATCH_BYTES)
 
     def load_all(self, batches: Iterable[Sequence[GraphContent]], pool: Executor) -> None:
         """Make the graphs hold their contents, some batches at a time.
@@ -82,12 +77,12 @@ class VirtuosoLoader:
 
     def _load(self, contents: Sequence[GraphContent]) -> None:
         """Make each graph hold its content."""
-        texts = {content.address: b"".join(_lines(content)) for content in contents}
+        texts = {content.name: b"".join(content.quad_lines()) for content in contents}
         filled = [name for name, text in texts.items() if text]
         self._drop([name for name, text in texts.items() if not text])
         if not filled:
             return
-        if self._may_insert(contents) and not self._is_any_there(filled):
+        if all(content.is_new for content in contents):
             try:
                 self._call(b"".join(texts.values()), is_replacing=False)
             except HttpError:
@@ -96,22 +91,14 @@ class VirtuosoLoader:
         else:
             self._call(b"".join(map(_literals_first, texts.values())), is_replacing=True)
 
-    def _may_insert(self, contents: Sequence[GraphContent]) -> bool:
-        """Say whether it pays to look if the graphs are there, and to insert if they are not.
-
-        Inserting saves the comparing with what is there; looking costs time per graph.
-        """
-        quads = sum(content.quads for content in contents)
-        is_new = all(content.is_new for content in contents)
-        return is_new and quads > LARGE_GRAPH * len(contents)
-
     def _try_out(self) -> bool:
-        line = f"_:probe <urn:semcrawl:probe> <urn:semcrawl:probe> {PROBE_GRAPH} .\n".encode()
+        graph = self._sender.probe_graph
+        line = f"_:probe <urn:semcrawl:probe> <urn:semcrawl:probe> {graph} .\n".encode()
         try:
             self._call(line, is_replacing=True)
             self._call(line, is_replacing=True)  # another blank node
-            answer = self._ask(f"SELECT ?s {{ GRAPH {PROBE_GRAPH} {{ ?s ?p ?o }} }}")
-            self._drop([PROBE_GRAPH])
+            answer = self._ask(f"SELECT ?s {{ GRAPH {graph} {{ ?s ?p ?o }} }}")
+            self._drop([graph])
         except HttpError:
             return False
         return len(answer) == 1
@@ -130,11 +117,6 @@ class VirtuosoLoader:
             drops = " ;\n".join(f"DROP SILENT GRAPH {name}" for name in names)
             self._sender.update(self._url, drops.encode())
 
-    def _is_any_there(self, names: Sequence[str]) -> bool:
-        graphs = " ".join(names)
-        query = f"SELECT (1 AS ?x) {{ VALUES ?g {{ {graphs} }} GRAPH ?g {{ ?s ?p ?o }} }} LIMIT 1"
-        return bool(self._ask(query))
-
     def _ask(self, query: str) -> Sequence[object]:
         form = urlencode({"query": query, "format": "application/sparql-results+json"}).encode()
         kind = "application/x-www-form-urlencoded"
@@ -144,16 +126,6 @@ class VirtuosoLoader:
         except (ValueError, KeyError, TypeError):
             raise HttpError(200, "with no results in it") from None
         return list(found)
-
-
-def _lines(content: GraphContent) -> Iterator[bytes]:
-    """Yield N-Quads; the IRI that stands for a blank node takes its place as graph name."""
-    if content.address == content.graph:
-        yield from content.quad_lines()
-    else:
-        ending = f" {content.address} .\n".encode()
-        for lines in content.triples():
-            yield lines.replace(b" .\n", ending)
 
 
 def _literals_first(nquads: bytes) -> bytes:

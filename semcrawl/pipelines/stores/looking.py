@@ -1,0 +1,158 @@
+"""What a store holds already: asked of its query endpoint, or by the Graph Store Protocol.
+
+A graph that somebody else made must not be written, so that a store which does not tell what it
+holds is not written at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import Executor
+from typing import Any
+from urllib.parse import urlencode
+
+from semcrawl.pipelines.stores.contract import StoreUnavailable
+from semcrawl.pipelines.stores.sending import HttpError, Sender
+from semcrawl.pipelines.stores.statements import Statement, of_binding, statements_of
+
+#: graphs in one question
+GRAPHS_AT_ONCE = 500
+#: statements of a graph that are looked at to see whose it is
+STATEMENTS = 10_000
+#: the same in bytes, where only the Graph Store Protocol is there
+MOST_BYTES = 1 << 20
+
+_RESULTS = "application/sparql-results+json"
+_TRIPLES = "application/n-triples"
+#: what the query endpoint is called where the last part of another endpoint's path is so
+_NEIGHBOURS = {
+    "update": ("query", "sparql"),
+    "store": ("query", "sparql"),
+    "data": ("query", "sparql"),
+    "sparql-graph-crud-auth": ("sparql-auth",),
+    "sparql-graph-crud": ("sparql",),
+}
+
+
+class StoreReader:
+    """Asks a server for graphs."""
+
+    def __init__(
+        self, sender: Sender, urls: Sequence[str], gsp_url: str, query_url: str, pool: Executor
+    ) -> None:
+        """Ask ``query_url``; without one, look beside the other endpoints ``urls``.
+
+        Where there is none the Graph Store Protocol at ``gsp_url`` is asked, graph by graph.
+        """
+        self._sender = sender
+        self._gsp_url = gsp_url
+        self._pool = pool
+        self._is_named = bool(query_url)
+        self._candidates = [query_url] if query_url else list(query_endpoints(urls))
+        #: the endpoint that answers; empty when none does, ``None`` before it was looked for
+        self._query_url: str | None = None
+
+    def existing(self, names: Collection[str]) -> set[str]:
+        """Return those of the graphs that hold statements; raises ``StoreUnavailable``."""
+        wanted = list(names)
+        if not wanted:
+            return set()
+        if url := self._endpoint():
+            found: set[str] = set()
+            for start in range(0, len(wanted), GRAPHS_AT_ONCE):
+                found |= self._existing(url, wanted[start : start + GRAPHS_AT_ONCE])
+            return found & set(wanted)
+        are_there = self._pool.map(lambda name: bool(self._get(name).strip()), wanted)
+        return {name for name, is_there in zip(wanted, are_there, strict=True) if is_there}
+
+    def statements(self, name: str) -> Iterator[Statement]:
+        """Yield statements of a graph, many at most; raises ``StoreUnavailable``."""
+        if url := self._endpoint():
+            query = f"SELECT ?s ?p ?o {{ GRAPH {name} {{ ?s ?p ?o }} }} LIMIT {STATEMENTS}"
+            yield from map(of_binding, self._answered(url, query))
+        else:
+            yield from statements_of(self._get(name).encode())
+
+    def _existing(self, url: str, names: Sequence[str]) -> set[str]:
+        values = " ".join(names)
+        # mostly none is there; to find that out costs least
+        any_query = f"SELECT ?g {{ VALUES ?g {{ {values} }} GRAPH ?g {{ ?s ?p ?o }} }} LIMIT 1"
+        if not self._answered(url, any_query):
+            return set()
+        query = (
+            f"SELECT ?g {{ VALUES ?g {{ {values} }} FILTER EXISTS {{ GRAPH ?g {{ ?s ?p ?o }} }} }}"
+        )
+        return {f"<{row['g']['value']}>" for row in self._answered(url, query)}
+
+    def _endpoint(self) -> str:
+        """Return the query endpoint, looked for once; empty when there is none."""
+        if self._query_url is None:
+            query = f"SELECT ?s {{ GRAPH {self._sender.probe_graph} {{ ?s ?p ?o }} }} LIMIT 1"
+            reason: HttpError | None = None
+            for url in self._candidates:
+                try:
+                    self._ask(url, query)
+                except HttpError as error:
+                    reason = error
+                    continue
+                self._query_url = url
+                break
+            else:
+                if self._is_named or not self._gsp_url:
+                    raise self._untold(reason)
+                self._get(self._sender.probe_graph)
+                self._query_url = ""
+        return self._query_url
+
+    def _answered(self, url: str, query: str) -> list[Any]:
+        try:
+            return self._ask(url, query)
+        except HttpError as error:
+            raise self._untold(error) from None
+
+    def _ask(self, url: str, query: str) -> list[Any]:
+        form = urlencode({"query": query, "format": _RESULTS}).encode()
+        kind = "application/x-www-form-urlencoded"
+        answer = self._sender.send("POST", url, {}, form, kind, accept=_RESULTS, again=True)
+        try:
+            return list(json.loads(answer)["results"]["bindings"])
+        except (ValueError, KeyError, TypeError):
+            raise HttpError(200, "with no results in it") from None
+
+    def _get(self, name: str) -> str:
+        """Return the start of a graph as N-Triples; empty when there is none."""
+        try:
+            params = {"graph": name[1:-1]}
+            return self._sender.send(
+                "GET", self._gsp_url, params, accept=_TRIPLES, again=True, most=MOST_BYTES
+            )
+        except HttpError as error:
+            if error.status in (404, 410):
+                return ""
+            raise self._untold(error) from None
+
+    def _untold(self, error: HttpError | None) -> StoreUnavailable:
+        """Say that the store does not tell what it holds."""
+        words = f": {error}" if error else ""
+        if error and error.status >= 500 and error.status != 501:
+            return StoreUnavailable(f"{self._sender.name}{words}")
+        return StoreUnavailable(
+            f"{self._sender.name} does not tell which graphs it holds, and those of others must not"
+            f" be touched (set SEMCRAWL_STORE_QUERY_URL to its query endpoint){words}"
+        )
+
+
+def query_endpoints(urls: Sequence[str]) -> Iterator[str]:
+    """Yield where servers have their query endpoint, that have these other endpoints."""
+    seen: set[str] = set()
+    for url in filter(None, urls):
+        place = url.partition("?")[0]
+        parent, _, last = place.rstrip("/").rpartition("/")
+        beside = [f"{parent}/{name}" for name in _NEIGHBOURS.get(last, ())]
+        if last == "statements":  # of RDF4J and GraphDB
+            beside.append(parent)
+        for candidate in (*beside, place):
+            if candidate not in seen:
+                seen.add(candidate)
+                yield candidate

@@ -1,0 +1,131 @@
+"""The ledger of graphs: which document made which graph of a triple store."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+from sqlalchemy import Connection, Engine, Table, bindparam, delete, insert, select, update
+
+from semcrawl.metadata.models import MadeGraph, url_key
+
+#: keys in one question; SQLite takes some thousands at most
+KEYS_AT_ONCE = 500
+
+T = TypeVar("T")
+
+_MADE_GRAPH = cast("Table", MadeGraph.__table__)
+_SETTLED = (
+    update(_MADE_GRAPH)
+    .where(_MADE_GRAPH.c.target == bindparam("store"), _MADE_GRAPH.c.name_key == bindparam("key"))
+    .values(claimed_for=None)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A graph that a document made, or is about to make."""
+
+    document_key: str
+    #: the graph's name as the document states it
+    stated: str
+    #: its name in the store
+    name: str
+    #: the version of the document that is being written; ``None`` when the store has the graph
+    claimed_for: str | None = None
+
+
+class Owners:
+    """Graphs of one store with the documents that made them. Raises SQLAlchemy's errors.
+
+    A graph is *claimed* before anything is written, when nothing of that name is in the store, and
+    *settled* once the store has it. What is in the store and not in this ledger is somebody else's.
+    """
+
+    def __init__(self, engine: Engine, target: str) -> None:
+        """Use the ledger of the job folder for the store ``target``."""
+        self._engine = engine
+        self._reading = engine.execution_options(read_only=True)
+        self._target = target
+
+    def of_documents(self, keys: Collection[str]) -> list[Made]:
+        """Return the graphs of documents, by their ``url_key``."""
+        found: list[Made] = []
+        with self._reading.begin() as connection:
+            for part in in_parts(list(keys)):
+                query = select(
+                    MadeGraph.document_key,
+                    MadeGraph.stated,
+                    MadeGraph.name,
+                    MadeGraph.claimed_for,
+                ).where(MadeGraph.target == self._target, MadeGraph.document_key.in_(part))
+                found += [Made(*row) for row in connection.execute(query)]
+        return found
+
+    def taken(self, names: Collection[str]) -> set[str]:
+        """Return those of the names that documents have."""
+        found: set[str] = set()
+        with self._reading.begin() as connection:
+            for part in in_parts([url_key(name) for name in names]):
+                query = select(MadeGraph.name).where(
+                    MadeGraph.target == self._target, MadeGraph.name_key.in_(part)
+                )
+                found.update(connection.execute(query).scalars())
+        return found
+
+    def claim(self, claims: Iterable[Made], disclaimed: Collection[str] = ()) -> None:
+        """Note graphs that are about to be made, and forget names that are somebody else's."""
+        rows = [self._row(made) for made in claims]
+        if not (rows or disclaimed):
+            return
+        with self._engine.begin() as connection:
+            self._forget(connection, disclaimed)
+            if rows:
+                connection.execute(insert(_MADE_GRAPH), rows)
+
+    def settle(self, made: Iterable[str], dropped: Collection[str]) -> None:
+        """Note that the store has the graphs ``made``, and has ``dropped`` others."""
+        rows = [{"store": self._target, "key": url_key(name)} for name in made]
+        if not (rows or dropped):
+            return
+        with self._engine.begin() as connection:
+            self._forget(connection, dropped)
+            if rows:
+                connection.execute(_SETTLED, rows)
+
+    def forget_all(self) -> None:
+        """Forget all graphs: the store is new."""
+        with self._engine.begin() as connection:
+            connection.execute(delete(MadeGraph).where(MadeGraph.target == self._target))
+
+    def doubt_all(self) -> None:
+        """Look at each graph again, whether it is there."""
+        with self._engine.begin() as connection:
+            connection.execute(
+                update(MadeGraph).where(MadeGraph.target == self._target).values(claimed_for="")
+            )
+
+    def _forget(self, connection: Connection, names: Collection[str]) -> None:
+        for part in in_parts([url_key(name) for name in names]):
+            connection.execute(
+                delete(MadeGraph).where(
+                    MadeGraph.target == self._target, MadeGraph.name_key.in_(part)
+                )
+            )
+
+    def _row(self, made: Made) -> dict[str, object]:
+        return {
+            "target": self._target,
+            "name_key": url_key(made.name),
+            "name": made.name,
+            "document_key": made.document_key,
+            "stated": made.stated,
+            "claimed_for": made.claimed_for,
+        }
+
+
+def in_parts(elements: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield elements by as many as any database takes in one question."""
+    for start in range(0, len(elements), KEYS_AT_ONCE):
+        yield elements[start : start + KEYS_AT_ONCE]
