@@ -156,6 +156,8 @@ class MadeGraph(Base):
     #: the version of the document that is being written; NULL once the store has said that it is
     #: there
     claimed_for: Mapped[str | None] = mapped_column(String(64))
+    #: until then, statements of which the graph has one if it is the document's
+    witness: Mapped[str | None] = mapped_column(_LongText)
 
     __table_args__ = (
         Index("ix_made_graph_name", "target", "name_key", unique=True),

@@ -1,14 +1,17 @@
 """Claims: each graph of a batch of documents gets its name in the store, and an owner.
 
 A document gets a name when nobody has it: no other document by the ledger, and nobody else by what
-the store holds. Claims are committed before anything is written, so that a crash leaves no graph
-without an owner; and a graph that a crash left in doubt is looked at before it is written again.
+the store holds. Claims are committed before anything is written or dropped, so that a crash leaves
+no graph without an owner. With a claim goes a statement that the graph has when it is the
+document's, the *witness*: by it a graph that a crash left in doubt is known again, or is found to
+be somebody else's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from semcrawl.metadata.models import url_key
 from semcrawl.pipelines.graphs import iri
@@ -16,7 +19,10 @@ from semcrawl.pipelines.stores.contract import GraphContent, GraphStore
 from semcrawl.pipelines.stores.naming import STATED_NAME, GraphNaming, statement_about
 from semcrawl.pipelines.stores.owners import Made, Owners
 from semcrawl.pipelines.stores.spans import Span
-from semcrawl.pipelines.stores.statements import is_part_of
+from semcrawl.pipelines.stores.statements import first_of, is_part_of
+
+#: says of a claim that the graph is about to be dropped
+DROPPING = "dropping"
 
 
 @dataclass(slots=True)
@@ -26,7 +32,8 @@ class StatedDocument:
     url: str
     #: names its version, in the ledger's claims
     version: str
-    #: graph names other than its own → the documents' lines that have them
+    #: graph names other than its own, empty for the default graph → the documents' lines that may
+    #: have them
     graphs: dict[str, list[Span]] = field(default_factory=dict)
     #: all its lines
     spans: list[Span] = field(default_factory=list)
@@ -36,15 +43,19 @@ class StatedDocument:
         """The name of its own graph."""
         return iri(self.url)
 
-    @property
-    def may_have_empty_graphs(self) -> bool:
-        """Whether :meth:`stated` may name graphs of which there are no statements."""
-        return bool(self.graphs) or not any(span.length for span in self.spans)
+    def others(self) -> list[str]:
+        """Return the names of the graphs besides its own that it has statements in."""
+        return sorted(
+            stated
+            for stated in self.graphs
+            if stated and not GraphContent(stated, self.parts_of(stated)).is_empty()
+        )
 
-    def stated(self) -> list[str]:
-        """Return the names of the graphs that it may have statements in, its own first."""
-        own = [self.own] if self.spans else []
-        return [*own, *sorted(stated for stated in self.graphs if stated)]
+    def has_own(self) -> bool:
+        """Say whether it has statements in its own graph."""
+        if not self.graphs:
+            return any(span.length for span in self.spans)
+        return not GraphContent(self.own, self.parts_of(self.own)).is_empty()
 
     def parts_of(self, stated: str) -> list[tuple[Span, str]]:
         """Return where the lines of a graph are. Those of the default graph are in its own."""
@@ -58,10 +69,10 @@ class StatedDocument:
 class Claimed:
     """The graphs of a document in the store."""
 
-    #: without statements those that are to be dropped
-    contents: list[GraphContent]
+    #: what each is to hold; without statements those that are to be dropped
+    contents: list[GraphContent] = field(default_factory=list)
     #: names of these
-    dropped: list[str]
+    dropped: list[str] = field(default_factory=list)
     #: whether its own graph has another name than its address
     is_renamed: bool = False
 
@@ -72,15 +83,33 @@ class _Wish:
 
     document: StatedDocument
     stated: str
-    names: Iterator[str]
+    about: bytes = b""
 
     @property
     def is_own(self) -> bool:
         """Whether it is the document's own graph."""
         return self.stated == self.document.own
 
+    def content(self, name: str) -> GraphContent:
+        """Return what the graph is to hold under a name."""
+        is_renamed = self.is_own and name != self.stated
+        about = self.about + (statement_about(name, self.stated) if is_renamed else b"")
+        return GraphContent(name, self.document.parts_of(self.stated), about)
 
-#: a document's address and a graph name that it states
+
+@dataclass(slots=True)
+class _Changes:
+    """What is to be written to the ledger, and how each document's graphs change."""
+
+    claimed: dict[str, Claimed]
+    claims: list[Made] = field(default_factory=list)
+    #: names that nobody has by the ledger any more
+    forgotten: set[str] = field(default_factory=set)
+    #: names that were given in this batch
+    given: set[str] = field(default_factory=set)
+
+
+#: a document's key and a graph name that it states
 _Stated = tuple[str, str]
 
 
@@ -105,123 +134,144 @@ class Claims:
     ) -> dict[str, Claimed]:
         """Claim the documents' graphs; return what each is to hold, by the documents' URLs.
 
-        ``addresses``: graph names that are addresses of other documents, which nobody gets but
-        these. Raises ``StoreUnavailable``, and SQLAlchemy's errors.
+        ``addresses``: graph names that are addresses of documents, which nobody gets but these.
+        Raises ``StoreUnavailable``, and SQLAlchemy's errors.
         """
         by_key = {url_key(document.url): document for document in documents}
-        wishes: dict[_Stated, _Wish] = {}
-        for document in documents:
-            for stated in document.stated():
-                candidates = self._naming.candidates(document.url, stated)
-                wishes[document.url, stated] = _Wish(document, stated, candidates)
-        left: dict[str, list[str]] = {}
-        given: dict[_Stated, Made] = {}
-        doubtful: list[tuple[_Wish, Made]] = []
+        rows: tuple[list[Made], list[Made]] = ([], [])
         for made in self._owners.of_documents(by_key):
-            url = by_key[made.document_key].url
-            wish = wishes.get((url, made.stated))
-            if wish is None or not self._naming.allows(url, made.stated, made.name):
-                left.setdefault(url, []).append(made.name)
-            elif made.claimed_for is None:
-                given[url, made.stated] = made
-            else:
-                doubtful.append((wish, made))
-        kept, absent, strangers = self._sort_out(doubtful)
-        given |= kept
-        held = strangers.union(*left.values(), (made.name for made in given.values()))
-        open_wishes = [wish for place, wish in wishes.items() if place not in given]
-        fresh, new = self._find_names(open_wishes, held, addresses)
-        names = {place: made.name for place, made in (given | fresh).items()}
-        result = {
-            document.url: _contents(document, names, new | absent, left.get(document.url, []))
-            for document in documents
+            rows[made.stated == by_key[made.document_key].own].append(made)
+        changes = _Changes({document.url: Claimed() for document in documents})
+        others = {
+            (key, stated): _Wish(document, stated)
+            for key, document in by_key.items()
+            for stated in document.others()
         }
-        used = {content.name for claimed in result.values() for content in claimed.contents}
-        claims = [made for made in fresh.values() if made.name in used]
-        # made for another version than the one that is to be written
-        outdated = {made.name for _, made in doubtful if made.name not in strangers}
-        self._owners.claim([*claims, *kept.values()], strangers | outdated)
-        return result
+        names = self._resolve(others, rows[0], by_key, addresses, changes)
+        about: dict[str, bytes] = {}
+        for (key, stated), name in names.items():
+            if name != stated:
+                about[key] = about.get(key, b"") + statement_about(name, stated)
+        own = {
+            (key, document.own): _Wish(document, document.own, about.get(key, b""))
+            for key, document in by_key.items()
+            if key in about or document.has_own()
+        }
+        self._resolve(own, rows[1], by_key, addresses, changes)
+        self._owners.claim(changes.claims, changes.forgotten)
+        return changes.claimed
 
-    def _sort_out(
-        self, doubtful: Sequence[tuple[_Wish, Made]]
-    ) -> tuple[dict[_Stated, Made], set[str], set[str]]:
-        """Look at claims that were not settled: nobody knows whether their graphs were written.
-
-        When the store has such a graph, it is the document's if it holds nothing but what the
-        document was to bring. (A version that has changed since cannot be compared.) Return those
-        that stay, the names among them that the store has not, and the names that others have.
-        """
-        there = self._store.existing([made.name for _, made in doubtful])
-        kept: dict[_Stated, Made] = {}
-        strangers: set[str] = set()
-        for wish, made in doubtful:
-            document = wish.document
-            is_same = made.claimed_for == document.version
-            if made.name in there and is_same and not self._is_ours(made, wish):
-                strangers.add(made.name)
+    def _resolve(
+        self,
+        wishes: Mapping[_Stated, _Wish],
+        rows: Iterable[Made],
+        documents: Mapping[str, StatedDocument],
+        addresses: frozenset[str],
+        changes: _Changes,
+    ) -> dict[_Stated, str]:
+        """Give each wish a name, and take the others from their documents; return the names."""
+        names: dict[_Stated, str] = {}
+        kept: list[tuple[_Wish, Made]] = []
+        left: list[Made] = []
+        for made in rows:
+            wish = wishes.get((made.document_key, made.stated))
+            url = documents[made.document_key].url
+            if wish is None or not self._naming.allows(url, made.stated, made.name):
+                left.append(made)
+            elif made.claimed_for is None:
+                names[made.document_key, made.stated] = made.name
+                changes.claimed[url].contents.append(wish.content(made.name))
             else:
-                kept[document.url, wish.stated] = replace(made, claimed_for=document.version)
-        return kept, {made.name for made in kept.values()} - there, strangers
+                kept.append((wish, made))
+        there = self._store.existing([made.name for made in (*left, *(made for _, made in kept))])
+        for made in left:
+            claimed = changes.claimed[documents[made.document_key].url]
+            self._leave(made, made.name in there, claimed, changes)
+        for wish, made in kept:
+            if made.name in there and not self._is_ours(made, wish):
+                changes.forgotten.add(made.name)
+                continue
+            names[made.document_key, made.stated] = made.name
+            self._note(wish, made, made.name in there, changes)
+        todo = [wish for place, wish in wishes.items() if place not in names]
+        for wish, name in self._find_names(todo, addresses, changes):
+            names[url_key(wish.document.url), wish.stated] = name
+        return names
+
+    def _leave(self, made: Made, is_there: bool, claimed: Claimed, changes: _Changes) -> None:
+        """Drop a graph that its document has no more, if the store has it and it is still ours."""
+        if is_there and made.claimed_for is None:
+            witness = first_of(self._store.statements(made.name, 1))
+            changes.forgotten.add(made.name)  # the row, for another
+            changes.claims.append(replace(made, claimed_for=DROPPING, witness=witness))
+        elif not is_there or not self._has_witness(made):
+            changes.forgotten.add(made.name)
+            return
+        claimed.contents.append(GraphContent(made.name))
+        claimed.dropped.append(made.name)
 
     def _is_ours(self, made: Made, wish: _Wish) -> bool:
-        """Say whether a graph holds nothing but a document's statements, and ours about them."""
+        """Say of a graph in the store, whose claim was not settled, whether its document wrote it.
+
+        It did if the graph holds nothing but what it was to bring. A version that has changed
+        since cannot be compared: there the witness counts.
+        """
+        if made.claimed_for != wish.document.version:
+            return self._has_witness(made)
         there = self._store.statements(made.name)
         others = (each for each in there if each[1] != f"<{STATED_NAME}>")
-        return is_part_of(others, GraphContent("", wish.document.parts_of(wish.stated)).triples())
+        return is_part_of(others, wish.content(made.name).triples())
+
+    def _has_witness(self, made: Made) -> bool:
+        """Say whether a graph has a statement that its document has written."""
+        if made.witness is None:  # of a delivery that was to be repeated
+            return True
+        witnesses = set(made.witness.splitlines())
+        there = (first_of([each]) for each in self._store.statements(made.name))
+        return any(each in witnesses for each in there)
 
     def _find_names(
-        self, wishes: list[_Wish], held: set[str], addresses: frozenset[str]
-    ) -> tuple[dict[_Stated, Made], set[str]]:
-        """Give each wish the first of its names that nobody has; tell which the store has not."""
-        fresh: dict[_Stated, Made] = {}
-        new: set[str] = set()
-        # an address is rather its document's than the name of a graph of another
-        wishes = sorted(wishes, key=lambda wish: not wish.is_own)
-        while wishes:
-            asked: dict[str, _Wish] = {}
-            waiting: list[_Wish] = []
-            for wish in wishes:
-                name = next(wish.names)
-                if name in asked or name in held or (name in addresses and not wish.is_own):
-                    waiting.append(wish)
+        self, wishes: Iterable[_Wish], addresses: frozenset[str], changes: _Changes
+    ) -> Iterator[tuple[_Wish, str]]:
+        """Give each wish the first of its names that nobody has."""
+        waiting = [
+            (wish, self._naming.candidates(wish.document.url, wish.stated)) for wish in wishes
+        ]
+        while waiting:
+            asked: dict[str, tuple[_Wish, Iterator[str]]] = {}
+            later = []
+            for wish, candidates in waiting:
+                name = next(candidates)
+                is_anothers = name in addresses and not wish.is_own
+                if name in asked or name in changes.given or is_anothers:
+                    later.append((wish, candidates))
                 else:
-                    asked[name] = wish
+                    asked[name] = wish, candidates
             taken = self._owners.taken(asked)
             there = self._store.existing([name for name in asked if name not in taken])
-            for name, wish in asked.items():
+            for name, (wish, candidates) in asked.items():
                 is_adopted = self._adopting and wish.is_own and name == wish.stated
                 if name in taken or (name in there and not is_adopted):
-                    waiting.append(wish)
+                    later.append((wish, candidates))
                     continue
-                held.add(name)
-                if name not in there:
-                    new.add(name)
-                document = wish.document
-                made = Made(url_key(document.url), wish.stated, name, document.version)
-                fresh[document.url, wish.stated] = made
-            wishes = waiting
-        return fresh, new
+                made = Made(url_key(wish.document.url), wish.stated, name)
+                self._note(wish, made, name in there, changes)
+                yield wish, name
+            waiting = later
 
-
-def _contents(
-    document: StatedDocument, names: Mapping[_Stated, str], new: set[str], left: Sequence[str]
-) -> Claimed:
-    """Return what the graphs of a document are to hold; nothing those that it has ``left``."""
-    named = {stated: names[document.url, stated] for stated in document.stated()}
-    claimed = Claimed([], list(left))
-    about = b"".join(
-        statement_about(name, stated) for stated, name in named.items() if name != stated
-    )
-    for stated, name in named.items():
-        content = GraphContent(name, document.parts_of(stated), is_new=name in new)
-        if stated == document.own:
-            content.about = about
-            claimed.is_renamed = name != stated
-        if document.may_have_empty_graphs and content.is_empty():
-            if not content.is_new:
-                claimed.dropped.append(name)
-        else:
-            claimed.contents.append(content)
-    claimed.contents += [GraphContent(name) for name in claimed.dropped]
-    return claimed
+    def _note(self, wish: _Wish, made: Made, is_there: bool, changes: _Changes) -> None:
+        """Claim a graph that is about to be written."""
+        document, content = wish.document, wish.content(made.name)
+        content.is_new = not is_there
+        claimed = changes.claimed[document.url]
+        claimed.contents.append(content)
+        claimed.is_renamed |= wish.is_own and made.name != made.stated
+        witness, version = content.witness(), document.version
+        if is_there:  # with what an earlier version wrote, which this one cannot be compared with
+            lines = chain((made.witness or "").splitlines(), [witness])
+            witness = "\n".join(dict.fromkeys(filter(None, lines)))
+            version = f"{version} again"
+        if made.claimed_for is not None:
+            changes.forgotten.add(made.name)  # the row, for another
+        changes.given.add(made.name)
+        changes.claims.append(replace(made, claimed_for=version, witness=witness))

@@ -9,7 +9,10 @@ from typing import Protocol
 from semcrawl.errors import StoreError
 from semcrawl.pipelines.graphs import line_ending
 from semcrawl.pipelines.stores.spans import Span
-from semcrawl.pipelines.stores.statements import Statement
+from semcrawl.pipelines.stores.statements import Statement, first_of, statements_of
+
+#: statements of a graph in a store that are looked at to see whose it is
+MOST_STATEMENTS = 10_000
 
 
 class StoreUnavailable(StoreError):  # noqa: N818 - a state of the server
@@ -52,6 +55,14 @@ class GraphContent:
         """Say whether there are no statements."""
         return next(self.triples(), None) is None
 
+    def witness(self) -> str:
+        """Return a statement of the graph in the form that stores do not change; or nothing."""
+        line = next(self.triples(), b"").partition(b"\n")[0]
+        try:
+            return first_of(statements_of(line))
+        except (SyntaxError, ValueError):
+            return ""
+
     def has_blank_nodes(self) -> bool:
         """Say whether there may be blank nodes among the terms."""
         return any(b"_:" in lines for lines in self.triples())
@@ -66,12 +77,12 @@ class GraphContent:
 
     def _lines(self, ending: bytes) -> Iterator[bytes]:
         """Yield whole lines that end so, in place of the graph name that they state."""
-        if self.about:
-            yield self.about.replace(b" .\n", ending)
         for span, stated in self.parts:
             stated_ending = line_ending(stated) if stated else b" .\n"
             for lines in span.lines(stated):
                 yield lines if stated_ending == ending else lines.replace(stated_ending, ending)
+        if self.about:
+            yield self.about.replace(b" .\n", ending)
 
     def _spans(self) -> list[Span]:
         return list({id(span): span for span, _ in self.parts}.values())
@@ -90,8 +101,8 @@ class GraphStore(Protocol):
         """
         ...
 
-    def statements(self, name: str) -> Iterator[Statement]:
-        """Yield the statements of a graph; raises :class:`StoreUnavailable`."""
+    def statements(self, name: str, limit: int = MOST_STATEMENTS) -> Iterator[Statement]:
+        """Yield statements of a graph, so many at most; raises :class:`StoreUnavailable`."""
         ...
 
     def replace(self, contents: Sequence[GraphContent]) -> None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import IO, cast
 
 import pyoxigraph
 
-from semcrawl.pipelines.stores.contract import GraphContent, StoreRefused, StoreUnavailable
+from semcrawl.pipelines.stores.contract import (
+    MOST_STATEMENTS,
+    GraphContent,
+    StoreRefused,
+    StoreUnavailable,
+)
 from semcrawl.pipelines.stores.statements import Statement, statement
 
 #: bytes of N-Quads from which the store's bulk loader is faster than a transaction (measured)
@@ -33,9 +39,10 @@ class EmbeddedStore:
         store = self._opened()
         return {name for name in names if store.contains_named_graph(graph_name(name))}
 
-    def statements(self, name: str) -> Iterator[Statement]:
-        """Yield the statements of a graph."""
-        for quad in self._opened().quads_for_pattern(None, None, None, graph_name(name)):
+    def statements(self, name: str, limit: int = MOST_STATEMENTS) -> Iterator[Statement]:
+        """Yield statements of a graph."""
+        quads = self._opened().quads_for_pattern(None, None, None, graph_name(name))
+        for quad in islice(quads, limit):
             yield statement(quad.subject, quad.predicate, quad.object)
 
     def replace(self, contents: Sequence[GraphContent]) -> None:

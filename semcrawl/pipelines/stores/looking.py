@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Executor
+from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,9 +19,7 @@ from semcrawl.pipelines.stores.statements import Statement, of_binding, statemen
 
 #: graphs in one question
 GRAPHS_AT_ONCE = 500
-#: statements of a graph that are looked at to see whose it is
-STATEMENTS = 10_000
-#: the same in bytes, where only the Graph Store Protocol is there
+#: bytes of a graph that are looked at, where only the Graph Store Protocol is there
 MOST_BYTES = 1 << 20
 
 _RESULTS = "application/sparql-results+json"
@@ -66,13 +65,13 @@ class StoreReader:
         are_there = self._pool.map(lambda name: bool(self._get(name).strip()), wanted)
         return {name for name, is_there in zip(wanted, are_there, strict=True) if is_there}
 
-    def statements(self, name: str) -> Iterator[Statement]:
-        """Yield statements of a graph, many at most; raises ``StoreUnavailable``."""
+    def statements(self, name: str, limit: int) -> Iterator[Statement]:
+        """Yield statements of a graph, so many at most; raises ``StoreUnavailable``."""
         if url := self._endpoint():
-            query = f"SELECT ?s ?p ?o {{ GRAPH {name} {{ ?s ?p ?o }} }} LIMIT {STATEMENTS}"
+            query = f"SELECT ?s ?p ?o {{ GRAPH {name} {{ ?s ?p ?o }} }} LIMIT {limit}"
             yield from map(of_binding, self._answered(url, query))
         else:
-            yield from statements_of(self._get(name).encode())
+            yield from islice(statements_of(self._get(name).encode()), limit)
 
     def _existing(self, url: str, names: Sequence[str]) -> set[str]:
         values = " ".join(names)

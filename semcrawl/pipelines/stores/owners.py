@@ -19,7 +19,7 @@ _MADE_GRAPH = cast("Table", MadeGraph.__table__)
 _SETTLED = (
     update(_MADE_GRAPH)
     .where(_MADE_GRAPH.c.target == bindparam("store"), _MADE_GRAPH.c.name_key == bindparam("key"))
-    .values(claimed_for=None)
+    .values(claimed_for=None, witness=None)
 )
 
 
@@ -34,6 +34,8 @@ class Made:
     name: str
     #: the version of the document that is being written; ``None`` when the store has the graph
     claimed_for: str | None = None
+    #: statements of which it has one if it is the document's, a line each; ``None``: not known
+    witness: str | None = None
 
 
 class Owners:
@@ -59,6 +61,7 @@ class Owners:
                     MadeGraph.stated,
                     MadeGraph.name,
                     MadeGraph.claimed_for,
+                    MadeGraph.witness,
                 ).where(MadeGraph.target == self._target, MadeGraph.document_key.in_(part))
                 found += [Made(*row) for row in connection.execute(query)]
         return found
@@ -100,10 +103,12 @@ class Owners:
             connection.execute(delete(MadeGraph).where(MadeGraph.target == self._target))
 
     def doubt_all(self) -> None:
-        """Look at each graph again, whether it is there."""
+        """Look at each graph that was made again, whether it is there."""
         with self._engine.begin() as connection:
             connection.execute(
-                update(MadeGraph).where(MadeGraph.target == self._target).values(claimed_for="")
+                update(MadeGraph)
+                .where(MadeGraph.target == self._target, MadeGraph.claimed_for.is_(None))
+                .values(claimed_for="")
             )
 
     def _forget(self, connection: Connection, names: Collection[str]) -> None:
@@ -122,6 +127,7 @@ class Owners:
             "document_key": made.document_key,
             "stated": made.stated,
             "claimed_for": made.claimed_for,
+            "witness": made.witness,
         }
 
 

@@ -18,7 +18,12 @@ from dataclasses import dataclass
 from math import inf
 
 from semcrawl.errors import UsageError
-from semcrawl.pipelines.stores.contract import GraphContent, StoreRefused, StoreUnavailable
+from semcrawl.pipelines.stores.contract import (
+    MOST_STATEMENTS,
+    GraphContent,
+    StoreRefused,
+    StoreUnavailable,
+)
 from semcrawl.pipelines.stores.looking import StoreReader
 from semcrawl.pipelines.stores.sending import HttpError, Sender
 from semcrawl.pipelines.stores.statements import Statement
@@ -95,9 +100,9 @@ class SparqlStore:
         """Return those of the graphs that the store holds."""
         return self._reader.existing(names)
 
-    def statements(self, name: str) -> Iterator[Statement]:
-        """Yield the statements of a graph."""
-        return self._reader.statements(name)
+    def statements(self, name: str, limit: int = MOST_STATEMENTS) -> Iterator[Statement]:
+        """Yield statements of a graph."""
+        return self._reader.statements(name, limit)
 
     def replace(self, contents: Sequence[GraphContent]) -> None:
         """Make each graph hold exactly its content."""

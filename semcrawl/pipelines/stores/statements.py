@@ -43,6 +43,11 @@ def is_part_of(there: Iterable[Statement], lines: Iterable[bytes]) -> bool:
     return False
 
 
+def first_of(there: Iterable[Statement]) -> str:
+    """Return the first statement as a line without its end; nothing where there is none."""
+    return "\t".join(next(iter(there), ())).replace("\\", "\\\\").replace("\n", "\\n")
+
+
 def statements_of(ntriples: bytes) -> Iterator[Statement]:
     """Yield the statements of N-Triples; raises ``SyntaxError`` and ``ValueError``."""
     for quad in pyoxigraph.parse(BytesIO(ntriples), pyoxigraph.RdfFormat.N_TRIPLES, lenient=True):
@@ -73,10 +78,11 @@ def of_binding(binding: Mapping[str, Any]) -> Statement:
 
 def _of_json(term: Mapping[str, Any]) -> str:
     kind = term["type"]
+    # (Virtuoso calls them IRIs at times)
+    if kind == "bnode" or term["value"].startswith("nodeID://"):
+        return _BLANK
     if kind == "uri":
         return f"<{term['value']}>"
-    if kind == "bnode":
-        return _BLANK
     if kind in ("literal", "typed-literal"):
         return _literal(term["value"], term.get("xml:lang", ""), term.get("datatype", ""))
     return _TYPED

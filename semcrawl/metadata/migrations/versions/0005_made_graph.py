@@ -30,6 +30,7 @@ def upgrade() -> None:
         sa.Column("document_key", sa.String(64), nullable=False),
         sa.Column("stated", _LONG_TEXT, nullable=False),
         sa.Column("claimed_for", sa.String(64)),
+        sa.Column("witness", _LONG_TEXT),
     )
     op.create_index("ix_made_graph_name", "made_graph", ["target", "name_key"], unique=True)
     op.create_index("ix_made_graph_document", "made_graph", ["target", "document_key"])
