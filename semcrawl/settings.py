@@ -332,7 +332,7 @@ SEMCRAWL_STORE_QUERY_URL = ""
 #: they state it. Other documents write the graphs of their address, below it and on their host;
 #: what they state of others goes to graphs of their own. A graph that somebody else made is never
 #: written.
-SEMCRAWL_TRUSTED_SITES = []
+SEMCRAWL_TRUSTED_SITES: list[str] = []
 
 #: Whether graphs under the addresses of documents that are in the triple store already, made by
 #: another harvest or by hand, are replaced by these documents. Otherwise they stay, and the

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import fcntl
 import sys
 from pathlib import Path
 
 from semcrawl.command import OneLineErrors
-from semcrawl.errors import UsageError
+from semcrawl.errors import StoreError, UsageError
 from semcrawl.pipelines.quadsfile import QUADS_FILE
-from semcrawl.pipelines.stores.opening import open_deliverer
+from semcrawl.pipelines.stores.opening import RENAMED_WORDS, STORE_LOCK, open_deliverer
 from semcrawl.printable import printable
 from semcrawl.readiness import check_folder
 
@@ -36,6 +37,11 @@ class Command(OneLineErrors):
         )
         parser.add_argument("--update", metavar="URL", help="SPARQL 1.1 Update endpoint")
         parser.add_argument("--again", action="store_true", help="deliver everything anew")
+        parser.add_argument(
+            "--adopt",
+            action="store_true",
+            help="replace graphs under the documents' addresses that others made",
+        )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse what holds no quads, and to deliver nowhere."""
@@ -48,13 +54,23 @@ class Command(OneLineErrors):
         for name, value in (("STORE_URL", opts.store), ("STORE_UPDATE_URL", opts.update)):
             if value is not None:
                 settings.set(f"SEMCRAWL_{name}", value, priority="cmdline")
+        if opts.adopt:
+            settings.set("SEMCRAWL_STORE_ADOPT", True, priority="cmdline")
         if not (settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL")):
             raise UsageError("give the triple store: --store URL, --update URL, or both")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Deliver until nothing waits."""
-        documents = quads = removed = refused = 0
-        deliverer = open_deliverer(self.own_settings, Path(args[0]))
+        with (Path(args[0]) / STORE_LOCK).open("ab") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise StoreError(f"a crawl is delivering from {args[0]}") from None
+            self._deliver(Path(args[0]), opts)
+
+    def _deliver(self, folder: Path, opts: argparse.Namespace) -> None:
+        documents = quads = removed = refused = renamed = 0
+        deliverer = open_deliverer(self.own_settings, folder)
         if opts.again:
             deliverer.start_again()
         while (step := deliverer.step()) is not None:
@@ -62,9 +78,12 @@ class Command(OneLineErrors):
             quads += step.quads
             removed += step.removed
             refused += len(step.refused)
+            renamed += step.renamed
             for entry in step.refused:
                 print(printable(f"refused: {entry.url}: {entry.error}"), file=sys.stderr)
         deliverer.close()
+        if renamed:
+            print(RENAMED_WORDS.format(renamed), file=sys.stderr)
         gone = f"{removed:,} that are gone removed, " if removed else ""
         print(f"{documents:,} documents with {quads:,} quads delivered, {gone}{refused:,} refused")
         self.exitcode = 1 if refused else 0

@@ -21,7 +21,12 @@ from semcrawl.pipelines.jobdir import job_folder
 from semcrawl.pipelines.quads import QuadsFilePipeline
 from semcrawl.pipelines.stores.contract import StoreUnavailable
 from semcrawl.pipelines.stores.delivery import Delivered, Deliverer
-from semcrawl.pipelines.stores.opening import check_store_settings, open_deliverer
+from semcrawl.pipelines.stores.opening import (
+    RENAMED_WORDS,
+    STORE_LOCK,
+    check_store_settings,
+    open_deliverer,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -38,21 +43,29 @@ MAX_PAUSE = 60.0
 class StorePipeline(QuadsFilePipeline):
     """Delivers every document to the triple store of ``SEMCRAWL_STORE_URL``.
 
-    ``quads.nq`` is the spool, so this pipeline writes it too (once, also beside
-    ``QuadsFilePipeline``): ``process_item`` returns when the document is safe there. The
-    delivery runs behind; a store that is away delays nothing and loses nothing. What waits at
-    the end is delivered by the next run, or by ``semcrawl load``.
+    ``quads.nq`` is the spool, which ``QuadsFilePipeline`` writes before; without that, this
+    pipeline does: ``process_item`` returns when the document is safe there. The delivery runs
+    behind; a store that is away delays nothing and loses nothing. What waits at the end is
+    delivered by the next run, or by ``semcrawl load``.
 
     Of several crawlers on one job folder, one delivers for all. Stats:
-    ``semcrawl/store/documents``, ``/statements``, ``/refused``, ``/outages``, ``/problem``
-    (the last outage's), and at the end ``/waiting``.
+    ``semcrawl/store/documents``, ``/statements``, ``/refused``, ``/renamed``, ``/outages``,
+    ``/problem`` (the last outage's), and at the end ``/waiting``.
     """
 
     def __init__(
-        self, folder: Path, settings: BaseSettings, stats: StatsCollector | None = None
+        self,
+        folder: Path,
+        settings: BaseSettings,
+        stats: StatsCollector | None = None,
+        crawler: Crawler | None = None,
     ) -> None:
-        """Spool to ``folder`` and deliver to the store that the settings name."""
+        """Deliver to the store that the settings name, from the spool in ``folder``.
+
+        The spool is written here unless a pipeline of the ``crawler`` writes it.
+        """
         super().__init__(folder)
+        self._crawler = crawler
         check_store_settings(settings)
         self._settings = settings
         self._store_stats = stats
@@ -64,6 +77,8 @@ class StorePipeline(QuadsFilePipeline):
         #: documents spooled since the last delivery began
         self._gathered = 0
         self._closing_since: float | None = None
+        #: documents whose addresses were taken in the store
+        self._renamed = 0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -71,12 +86,13 @@ class StorePipeline(QuadsFilePipeline):
         settings = crawler.settings
         if not (settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL")):
             raise NotConfigured
-        return cls(job_folder(settings), settings, crawler.stats)
+        return cls(job_folder(settings), settings, crawler.stats, crawler)
 
     def open_spider(self) -> None:
         """Open the spool; delivery starts with what an earlier run has left."""
-        super().open_spider()
-        self._lock = (self._folder / ".store.lock").open("ab")
+        if not self._is_spooled():
+            super().open_spider()
+        self._lock = (self._folder / STORE_LOCK).open("ab")
         self._work.set()
 
     async def process_item(self, item: Any) -> Any:
@@ -106,10 +122,23 @@ class StorePipeline(QuadsFilePipeline):
                     self._folder,
                 )
             self._set_store("waiting", waiting)
+            if self._renamed:
+                logger.warning("%s", RENAMED_WORDS.format(self._renamed))
             await asyncio.to_thread(self._deliverer.close)
         if self._lock is not None:
             self._lock.close()
         await super().close_spider()
+
+    def _is_spooled(self) -> bool:
+        """Say whether another pipeline of the crawl writes the spool."""
+        engine = None if self._crawler is None else self._crawler.engine
+        if engine is None:
+            return False
+        pipelines = engine.scraper.itemproc.middlewares
+        return any(
+            type(pipeline) is QuadsFilePipeline and pipeline._folder == self._folder
+            for pipeline in pipelines[: pipelines.index(self)]
+        )
 
     async def _deliver(self) -> None:
         """Deliver until the spider closes and nothing waits, or patience ends."""
@@ -179,6 +208,8 @@ class StorePipeline(QuadsFilePipeline):
     def _report(self, delivered: Delivered) -> None:
         self._count_store("documents", delivered.documents)
         self._count_store("statements", delivered.quads)
+        self._renamed += delivered.renamed
+        self._count_store("renamed", delivered.renamed)
         for refused in delivered.refused:
             self._count_store("refused")
             logger.warning("The triple store refuses %s: %s", refused.url, refused.error)

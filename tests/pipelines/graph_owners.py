@@ -113,6 +113,9 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(graph=st.sampled_from(USERS))
     def make(self, graph):
         """The user makes a graph where there is none."""
+        self._make(graph)
+
+    def _make(self, graph):
         if graph not in self.users and graph not in self.held():
             self.values += 1
             self.users[graph] = f"user {self.values}"
@@ -122,10 +125,23 @@ class StoreMachine(RuleBasedStateMachine):
     def deliver(self, crawl, batch):
         self.crawls[crawl].deliver(self.open_store(), batch)
 
-    @rule(crawl=st.integers(0, 1), at=st.integers(0, 5), batch=st.integers(1, 4))
-    def break_off(self, crawl, at, batch):
-        """The process ends before or after a write to the store, or before it is noted."""
-        self.crawls[crawl].deliver(CutOff(self.open_store(), at), batch)
+    @rule(
+        crawl=st.integers(0, 1),
+        at=st.integers(0, 3),
+        share=st.sampled_from([0.0, 0.5, 1.0]),
+        batch=st.integers(1, 4),
+        is_awaited=st.booleans(),
+    )
+    def break_off(self, crawl, at, share, batch, is_awaited):
+        """The process ends before, in or after a write to the store, or before it is noted.
+
+        The user may have waited for that, to make a graph that was about to be written, or that has
+        just been dropped.
+        """
+        self.crawls[crawl].deliver(CutOff(self.open_store(), at, share), batch)
+        if is_awaited:
+            for name in self.crawls[crawl].claimed():
+                self._make(name)
 
     @rule(crawl=st.integers(0, 1))
     def deliver_all_again(self, crawl):
@@ -235,6 +251,12 @@ class Crawl:
         for file in self.files:
             file.close()
 
+    def claimed(self) -> list[str]:
+        """The names of graphs of which it is not noted that they are written, or dropped."""
+        with sqlite3.connect(self.folder / "crawl.db") as ledger:
+            query = "SELECT name FROM made_graph WHERE claimed_for IS NOT NULL ORDER BY id"
+            return [name for (name,) in ledger.execute(query)]
+
     def documents(self) -> dict[str, dict[str, collections.Counter[str]]]:
         """The objects of the statements that documents state now, by URL and graph."""
         found: dict[str, dict[str, collections.Counter[str]]] = {}
@@ -256,12 +278,12 @@ class Crawl:
 
 
 class CutOff:
-    """A store whose connection ends after some calls, the last one half done."""
+    """A store whose connection ends after some calls, with a share of the last one done."""
 
     target = "shared"
 
-    def __init__(self, store: GraphStore, at: int) -> None:
-        self.store, self.at = store, at
+    def __init__(self, store: GraphStore, at: int, share: float) -> None:
+        self.store, self.at, self.share = store, at, share
 
     def keep_from_noting(self, deliverer: Deliverer) -> None:
         settle = deliverer._owners.settle
@@ -285,7 +307,7 @@ class CutOff:
 
     def replace(self, found):
         if not self.at:
-            self.store.replace(found[: len(found) // 2])
+            self.store.replace(found[: int(len(found) * self.share)])
         self.count()
         self.store.replace(found)
 

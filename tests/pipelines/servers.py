@@ -104,6 +104,13 @@ class Server:
             if not self.is_system(row["g"]["value"])
         }
 
+    def write(self, update: str) -> None:
+        """Write what a user writes by hand."""
+        auth = HTTPDigestAuth(self.user, self.password) if self.user else None
+        kind = {"Content-Type": "application/sparql-update"}
+        answer = requests.post(self.update, update.encode(), headers=kind, auth=auth, timeout=60)
+        answer.raise_for_status()
+
     def is_system(self, graph: str) -> bool:
         return False
 

@@ -6,10 +6,8 @@ import collections
 
 import pyoxigraph
 import pytest
-import requests
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
-from requests.auth import HTTPDigestAuth
 
 from semcrawl.pipelines.stores.embedded import EmbeddedStore
 from semcrawl.pipelines.stores.sparql import SparqlStore
@@ -75,7 +73,7 @@ def test_no_document_changes_what_others_made_in_a_server(server, protocol):
         def __init__(self):
             super().__init__()
             for graph in server.counts():
-                update(server, f"DROP SILENT GRAPH <{graph}>")
+                server.write(f"DROP SILENT GRAPH <{graph}>")
 
         def open_store(self):
             store = SparqlStore(options_of(server, protocol))
@@ -83,7 +81,7 @@ def test_no_document_changes_what_others_made_in_a_server(server, protocol):
             return store
 
         def write(self, graph, value):
-            update(server, f'INSERT DATA {{ GRAPH {graph} {{ <urn:s> <urn:p> "{value}" }} }}')
+            server.write(f'INSERT DATA {{ GRAPH {graph} {{ <urn:s> <urn:p> "{value}" }} }}')
 
         def held(self):
             found = server.ask("SELECT ?g ?o { GRAPH ?g { ?s ?p ?o } }")
@@ -102,11 +100,3 @@ def test_no_document_changes_what_others_made_in_a_server(server, protocol):
 def is_blank(term):
     """Virtuoso tells of blank nodes as of IRIs."""
     return term["type"] == "bnode" or term["value"].startswith("nodeID://")
-
-
-def update(server, text):
-    """Write what a user writes by hand."""
-    auth = HTTPDigestAuth(server.user, server.password) if server.user else None
-    kind = {"Content-Type": "application/sparql-update"}
-    answer = requests.post(server.update, data=text.encode(), headers=kind, auth=auth, timeout=60)
-    answer.raise_for_status()

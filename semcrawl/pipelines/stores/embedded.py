@@ -77,8 +77,10 @@ class EmbeddedStore:
         return self._store
 
 
-def graph_name(name: str) -> pyoxigraph.NamedNode:
+def graph_name(name: str) -> pyoxigraph.NamedNode | pyoxigraph.BlankNode:
     """Return pyoxigraph's term for a graph name as N-Quads writes it."""
+    if name.startswith("_:"):  # of an older version of semcrawl
+        return pyoxigraph.BlankNode(name[2:])
     return pyoxigraph.NamedNode(name[1:-1])
 
 

@@ -15,6 +15,13 @@ from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
 
 #: value of ``SEMCRAWL_STORE_URL`` that stands for a store in the job folder
 EMBEDDED = "embedded"
+#: held by the one process that delivers from a job folder
+STORE_LOCK = ".store.lock"
+#: said when graphs could not be called as their documents
+RENAMED_WORDS = (
+    "{:,} documents have other graph names in the store than their addresses, as somebody else made"
+    " graphs of these names (SEMCRAWL_STORE_ADOPT would replace those)"
+)
 #: its folder
 EMBEDDED_FOLDER = "store"
 #: documents and bytes of N-Quads between two notes in the ledger; large, as a store that takes

@@ -29,7 +29,8 @@ class Spool:
         self._lock_path = folder / f".{name}.lock"
         self.engine = connect(crawl_db_url(folder, ledger))
         self._reading = self.engine.execution_options(read_only=True)
-        self._target = target
+        #: names the store in the ledger
+        self.target = target
 
     @contextmanager
     def opened(self) -> Iterator[OpenSpool]:
@@ -38,7 +39,7 @@ class Spool:
         with self._lock_path.open("ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_SH)
             with self._reading.begin() as connection:
-                yield OpenSpool(connection, self._path.open("rb"), self._target)
+                yield OpenSpool(connection, self._path.open("rb"), self.target)
 
     def waiting(self) -> int:
         """Return how many documents the store has not been told of."""
@@ -46,13 +47,13 @@ class Spool:
             return connection.execute(
                 select(func.count())
                 .select_from(Document)
-                .where(Document.revision > _delivered(connection, self._target))
+                .where(Document.revision > _delivered(connection, self.target))
             ).scalar_one()
 
     def has_older_delivery(self) -> bool:
         """Say whether the store was told of documents by a version that noted no owners."""
         with self._reading.begin() as connection:
-            query = select(Delivery.has_owners).where(Delivery.target == self._target)
+            query = select(Delivery.has_owners).where(Delivery.target == self.target)
             return connection.execute(query).scalar() is False
 
     def delivered(self) -> list[tuple[str, list[str]]]:
@@ -61,7 +62,7 @@ class Spool:
         These are all that it was told of, and those that have changed since.
         """
         with self._reading.begin() as connection:
-            revision = _delivered(connection, self._target)
+            revision = _delivered(connection, self.target)
             is_told = Document.gone_at.is_(None) & (Document.revision <= revision)
             has_changed = (Document.revision > revision) & (Document.changes > 0)
             found: dict[str, tuple[str, list[str]]] = {
@@ -80,20 +81,20 @@ class Spool:
     def start_again(self) -> None:
         """Forget what was delivered."""
         with self.engine.begin() as connection:
-            connection.execute(delete(Delivery).where(Delivery.target == self._target))
+            connection.execute(delete(Delivery).where(Delivery.target == self.target))
 
     def note_delivered(self, revision: int, refused: Sequence[dict[str, object]]) -> None:
         """Remember that the store has, or has refused, all up to a revision."""
         with self.engine.begin() as connection:
             changed = connection.execute(
-                update(Delivery).where(Delivery.target == self._target).values(revision=revision)
+                update(Delivery).where(Delivery.target == self.target).values(revision=revision)
             )
             if not changed.rowcount:
-                row = {"target": self._target, "revision": revision, "has_owners": True}
+                row = {"target": self.target, "revision": revision, "has_owners": True}
                 connection.execute(insert(Delivery).values(row))
             if refused:
                 connection.execute(
-                    insert(Refusal), [{"target": self._target, **row} for row in refused]
+                    insert(Refusal), [{"target": self.target, **row} for row in refused]
                 )
 
     def close(self) -> None:

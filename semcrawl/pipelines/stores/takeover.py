@@ -15,7 +15,7 @@ from semcrawl.pipelines.stores.naming import GraphNaming
 from semcrawl.pipelines.stores.owners import Made, Owners
 from semcrawl.pipelines.stores.spool import Spool
 
-#: graphs named by blank nodes were called so
+#: graphs named by blank nodes were called so on servers; the embedded store has blank nodes
 _BLANK_NAME = "urn:semcrawl:graph:"
 
 
@@ -31,13 +31,15 @@ def take_over_delivery(spool: Spool, owners: Owners, naming: GraphNaming) -> Non
 
 def _made(spool: Spool, naming: GraphNaming) -> Iterator[Made]:
     """Yield the graphs that documents made; of a name the last counts, its own document's."""
+    is_server = not spool.target.startswith("embedded:")
     own: list[Made] = []
     for url, graphs in spool.delivered():
         key = url_key(url)
         own.append(Made(key, iri(url), iri(url), ""))
         for graph in graphs:
             if graph.startswith("_:"):
-                yield Made(key, graph, f"<{_BLANK_NAME}{graph[2:]}>", "")
+                name = f"<{_BLANK_NAME}{graph[2:]}>" if is_server else graph
+                yield Made(key, graph, name, "")
             elif graph and naming.may_keep(url, graph):
                 yield Made(key, graph, graph, "")
     yield from own
