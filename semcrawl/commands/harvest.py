@@ -34,7 +34,7 @@ from semcrawl.metadata.database import CRAWL_DB, connect
 from semcrawl.metadata.parquet import check_parquet, write_parquet
 from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.lost import lost_feeds, lost_results, stats_of
-from semcrawl.pipelines.stores.opening import open_deliverer
+from semcrawl.pipelines.stores.opening import RENAMED_WORDS, open_deliverer
 from semcrawl.readiness import check_crawl, check_folder, delivers, metadata_url
 from semcrawl.scope import Scope
 from semcrawl.seedreport import seed_lines
@@ -216,6 +216,8 @@ class Command(OneLineErrors):
                 f"{waiting} documents wait in {folder} for the triple store ({problems[-1]}); "
                 "the next run or `semcrawl load` delivers them"
             )
+        if renamed := sum(self._stats("semcrawl/store/renamed")):
+            complain(RENAMED_WORDS.format(renamed))
         refused = sum(self._stats("semcrawl/store/refused"))
         if refused:
             complain(f"the triple store refuses {refused} documents; crawl.log says which")
