@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import gzip
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ import pytest
 from semcrawl.pipelines.stores.contract import StoreUnavailable
 from semcrawl.pipelines.stores.delivery import Deliverer
 from semcrawl.pipelines.stores.embedded import EmbeddedStore
+from semcrawl.pipelines.stores.naming import STATED_NAME
 from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
 from tests.waiting import until
 
@@ -70,19 +72,33 @@ def quads_by_graph(quads) -> dict[str, collections.Counter]:
         terms = tuple(
             "_" if isinstance(term, pyoxigraph.BlankNode) else str(term) for term in quad.triple
         )
-        name = quad.graph_name.value
-        if isinstance(quad.graph_name, pyoxigraph.BlankNode):
-            name = f"urn:semcrawl:graph:{name}"  # what a server is told
-        found.setdefault(name, collections.Counter())[terms] += 1
+        found.setdefault(quad.graph_name.value, collections.Counter())[terms] += 1
     return found
 
 
-def quads_of_file(folder: Path) -> dict[str, collections.Counter]:
-    """The files' statements, typed literals in the one spelling that Oxigraph has for a value."""
+def quads_for_store(folder: Path, target: str) -> dict[str, collections.Counter]:
+    """The files' statements in the graphs that the ledger says their documents made in a store.
+
+    Typed literals are in the one spelling that Oxigraph has for a value.
+    """
     store = pyoxigraph.Store()
-    for name in ("quads.nq", "embedded.nq"):
-        with (folder / name).open("rb") as file:
-            store.extend(pyoxigraph.parse(file, pyoxigraph.RdfFormat.N_QUADS, lenient=True))
+    with sqlite3.connect(folder / "crawl.db") as ledger:
+        query = "SELECT document_key, stated, name FROM made_graph WHERE target = ?"
+        names = {row[:2]: row[2] for row in ledger.execute(query, [target])}
+    for files in (("quads.nq", "crawl.db"), ("embedded.nq", "embedded.db")):
+        text = (folder / files[0]).read_bytes()
+        with sqlite3.connect(folder / files[1]) as ledger:
+            query = 'SELECT url_key, url, "offset", length FROM document WHERE gone_at IS NULL'
+            for key, url, offset, length in ledger.execute(query):
+                lines = text[offset : offset + length]
+                for quad in pyoxigraph.parse(lines, pyoxigraph.RdfFormat.N_QUADS, lenient=True):
+                    stated = quad.graph_name
+                    name = pyoxigraph.NamedNode(names[key, str(stated)][1:-1])
+                    store.add(pyoxigraph.Quad(*quad.triple, name))
+                    if name != stated:
+                        own = pyoxigraph.NamedNode(names[key, f"<{url}>"][1:-1])
+                        tells = pyoxigraph.NamedNode(STATED_NAME)
+                        store.add(pyoxigraph.Quad(name, tells, stated, own))
     return quads_by_graph(store)
 
 
@@ -127,7 +143,7 @@ def deliver(deliverer: Deliverer, server=None) -> int:
 
 @pytest.mark.server
 def test_every_target_holds_what_the_file_holds(job, tmp_path, oxigraph, virtuoso):
-    truth = quads_of_file(job)
+    truth = quads_for_store(job, oxigraph.gsp)
     assert len(truth) > 400
     feed = gzip.decompress((job / "feed.nq.gz").read_bytes()).splitlines()
     assert sorted(feed) == sorted((job / "quads.nq").read_bytes().splitlines())
@@ -139,6 +155,7 @@ def test_every_target_holds_what_the_file_holds(job, tmp_path, oxigraph, virtuos
     deliverer = Deliverer(job, EmbeddedStore(job / "store"))
     assert deliver(deliverer) == 0
     deliverer.close()
+    truth = quads_for_store(job, "embedded:store")
     assert quads_by_graph(pyoxigraph.Store.read_only(str(job / "store"))) == truth
 
     options = SparqlOptions(
@@ -148,5 +165,6 @@ def test_every_target_holds_what_the_file_holds(job, tmp_path, oxigraph, virtuos
     refused = deliver(deliverer, virtuoso)
     deliverer.close()
     assert refused == 0
+    truth = quads_for_store(job, virtuoso.gsp)
     counts = {graph: sum(statements.values()) for graph, statements in truth.items()}
     assert virtuoso.counts() == counts
