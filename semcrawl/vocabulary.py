@@ -71,6 +71,8 @@ class RdfFormat(StrEnum):
     )
     JSON_LD = ("jsonld", ("application/ld+json",), ("jsonld", "json-ld"))
     TRIX = ("trix", ("application/trix", "application/trix+xml"), ("trix",))
+    #: read by way of another library
+    OWL_XML = ("owlxml", ("application/owl+xml",), ("owx",))
     # fmt: on
 
 

@@ -10,7 +10,7 @@ from typing import IO, cast
 
 import pyoxigraph
 
-from semcrawl.rdf import linewise, rdfxml, trix
+from semcrawl.rdf import linewise, owlxml, rdfxml, trix
 from semcrawl.rdf.blocks import all_in_named_graphs
 from semcrawl.rdf.encoding import find_encoding, to_utf8
 from semcrawl.rdf.errors import ErrorLog, LimitReached
@@ -34,6 +34,7 @@ _OXIGRAPH: dict[RdfFormat, pyoxigraph.RdfFormat] = {
 }
 _LINE_FORMATS = frozenset({RdfFormat.N_TRIPLES, RdfFormat.N_QUADS})
 _WITH_GRAPHS = frozenset({RdfFormat.N3, RdfFormat.TRIG, RdfFormat.N_QUADS})
+_XML = frozenset({RdfFormat.RDF_XML, RdfFormat.TRIX, RdfFormat.OWL_XML})
 _TURTLE_FAMILY = frozenset(_OXIGRAPH) - {RdfFormat.RDF_XML}
 _ALL_LABELLED = frozenset({RdfFormat.N_TRIPLES, RdfFormat.N_QUADS, RdfFormat.TRIX})
 _LAST_TOKEN = re.compile(rb"[^\s;,()\[\]]*+\Z")
@@ -77,10 +78,12 @@ class Parser:
                 data, base, self._sink, self._errors, self._options, self._contexts
             )
             self.contexts_needed.update(dict.fromkeys(needed))
-        elif syntax in (RdfFormat.RDF_XML, RdfFormat.TRIX):
+        elif syntax in _XML:
             data = rdfxml.guard_entities(data, self._options.max_entity_bytes)
             guard_xml(data, self._options.max_depth)
-            if syntax is RdfFormat.RDF_XML:
+            if syntax is RdfFormat.OWL_XML:
+                data = owlxml.to_rdfxml(data, base)
+            if syntax is not RdfFormat.TRIX:
                 rdfxml.parse(data, base, self._sink, self._errors)
             else:
                 trix.parse_trix(data, base, self._sink, self._errors)
@@ -177,7 +180,7 @@ class Parser:
 
 def _may_say_labels(data: bytes, syntax: RdfFormat) -> bool:
     """Whether ``_:`` may stand anywhere in the terms of ``data``, be it by way of escapes."""
-    if syntax is RdfFormat.RDF_XML:
+    if syntax in (RdfFormat.RDF_XML, RdfFormat.OWL_XML):
         return has_pair(data, b"_", b":&<]") or (
             b"&" in data and (has_pair(data, b"&", b"#") or b"<!ENTITY" in data)
         )

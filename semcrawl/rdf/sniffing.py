@@ -8,6 +8,7 @@ from semcrawl.rdf.patterns import re
 from semcrawl.vocabulary import Kind, RdfFormat
 
 RDF_NAMESPACE = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+OWL_NAMESPACE = b"http://www.w3.org/2002/07/owl#"
 XHTML_NAMESPACE = b"http://www.w3.org/1999/xhtml"
 NO_ROOT = "XML without a root element in sight"
 TRIX_NAMESPACES = (
@@ -194,6 +195,8 @@ def _sniff_markup(text: bytes, claim: RdfFormat | None) -> Finding | None:
     used = _RDF_ATTRIBUTE.search(root[3])
     if claim is RdfFormat.RDF_XML and namespace and used and used[1] in rdf_prefixes:
         return Finding(Kind.RDF, RdfFormat.RDF_XML, 0.8, "root is a node element, label RDF/XML")
+    if local == b"Ontology" and namespace == OWL_NAMESPACE and not used:
+        return Finding(Kind.RDF, RdfFormat.OWL_XML, 0.99, "root element Ontology of OWL/XML")
     if _HTML_ANYWHERE.search(rest[:2048]):
         return Finding(Kind.HTML, None, 0.7, "HTML tags")
     name = local.decode("utf-8", "replace")

@@ -95,8 +95,13 @@ class Reader:
                 file = cast(IO[bytes], body.stream())  # nothing but read is asked for
                 return await asyncio.to_thread(isolated.read_document, file, *rest)
             long = detection.format is RdfFormat.JSON_LD and len(body) > self.json_ld_above
+            foreign = detection.format is RdfFormat.OWL_XML
             return await self._run(
-                isolated.read_document, body, *rest, always=packed or long, stoppable=stoppable
+                isolated.read_document,
+                body,
+                *rest,
+                always=packed or long or foreign,
+                stoppable=stoppable,
             )
         except ReadingLost as loss:
             return _lost(detection, loss)
