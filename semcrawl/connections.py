@@ -10,8 +10,8 @@ import ssl
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
 from typing import Any
+from weakref import WeakSet
 
 import aiohttp
 from aiohttp.abc import ResolveResult
@@ -34,8 +34,13 @@ from scrapy.utils.ssl import _make_ssl_context
 from semcrawl.descriptors import idle_connections
 from semcrawl.heads import head_end, is_interim, may_be_http, mended
 from semcrawl.middlewares.addresses import AddressRules
-from semcrawl.middlewares.resolver import PublicResolver
-from semcrawl.spiders.failures import HeadersTooLargeError, NameMissingError, ProxyAwayError
+from semcrawl.middlewares.resolver import NO_SUCH_NAME, PublicResolver
+from semcrawl.spiders.failures import (
+    HeadersTooLargeError,
+    NameMissingError,
+    ProxyAwayError,
+    TooSlowError,
+)
 
 #: what a request awaits, in its own task, between its connection and its first byte
 WHEN_CONNECTED: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar(
@@ -47,8 +52,6 @@ GATE: ContextVar[Callable[[str], Awaitable[None]] | None] = ContextVar("GATE", d
 _LEGACY_SERVERS = 0x4
 #: seconds for which the addresses of a name hold
 _NAME_LIFETIME = 600
-#: what the system says of names that do not exist, or have no address
-_NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 _OF_ERRNO: dict[int | None, type[Exception]] = {
     errno.ETIMEDOUT: DownloadTimeoutError,
     errno.ECONNREFUSED: DownloadConnectionRefusedError,
@@ -65,6 +68,10 @@ class _Protocol(ResponseHandler):
     def __init__(self, limit: int, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
         self._limit = limit
+        #: bytes that came since an answer was due, and of these until the last look (and when that
+        #: was, by the loop's clock; ``None`` before the first byte)
+        self._came = self._looked_at = 0
+        self._looked: float | None = None
         #: what came of a head that goes on; ``None`` while no head is due
         self._head: bytearray | None = None
         #: bytes of interim answers
@@ -73,17 +80,19 @@ class _Protocol(ResponseHandler):
     def set_response_params(self, **params: Any) -> None:
         """Make ready for an answer."""
         self._head = bytearray()
-        self._interim = 0
+        self._interim = self._came = 0
+        self._looked = None
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
         """Take what came, as long as the headers may go on."""
+        self._came += len(data)
         while self._head is not None and self._parser is not None:
             begun, searched = self._head, len(self._head)
             begun += data if searched else data.lstrip(b"\r\n")
             end = head_end(begun, searched)
             if self._interim + (end if end > 0 else len(begun)) > self._limit:
-                self._refuse()
+                self._break_off(HeadersTooLargeError(self._limit))
                 return
             if end < 0 and may_be_http(begun):
                 return
@@ -100,6 +109,23 @@ class _Protocol(ResponseHandler):
                 return
         super().data_received(data)
 
+    def check_rate(self, rate: float, grace: float) -> None:
+        """Break off an answer that brought less than ``rate`` bytes/s in the last ``grace`` s.
+
+        The time before its first byte is the server's.
+        """
+        due = self._head is not None or (self._payload is not None and not self._payload.is_eof())
+        if not due or not self._came or self._reading_paused:
+            self._looked = None
+            return
+        now = self._loop.time()
+        if self._looked is None:
+            self._looked, self._looked_at = now, self._came
+        elif now - self._looked >= grace:
+            if self._came - self._looked_at < rate * (now - self._looked):
+                self._break_off(TooSlowError(rate))
+            self._looked, self._looked_at = now, self._came
+
     def set_exception(self, exc: BaseException, *cause: BaseException) -> None:
         """Tell of what went wrong; those who wait for the body, too, whom aiohttp forgets."""
         payload = self._payload
@@ -109,10 +135,10 @@ class _Protocol(ResponseHandler):
             payload.set_exception(broken, exc)
         super().set_exception(exc, *cause)
 
-    def _refuse(self) -> None:
+    def _break_off(self, error: Exception) -> None:
         if self.transport is not None:
             self.transport.abort()
-        self.set_exception(HeadersTooLargeError(self._limit))
+        self.set_exception(error)
 
 
 class Connector(aiohttp.TCPConnector):
@@ -125,10 +151,12 @@ class Connector(aiohttp.TCPConnector):
         """Make none yet; must be called in the loop that they will run in."""
         context = _make_ssl_context(settings)
         context.options |= ssl.Options(_LEGACY_SERVERS)
+        # one for each request, so that none waits for the names of others
+        threads = max(map(settings.getint, ("REACTOR_THREADPOOL_MAXSIZE", "CONCURRENT_REQUESTS")))
         self._names = PublicResolver(
             rules.allow_name,
             settings.getfloat("DNS_TIMEOUT"),
-            settings.getint("REACTOR_THREADPOOL_MAXSIZE"),
+            threads,
         )
         super().__init__(
             resolver=self._names,
@@ -140,8 +168,17 @@ class Connector(aiohttp.TCPConnector):
             limit=0,
         )
         limit = settings.getint("SEMCRAWL_MAX_HEADERS_SIZE")
-        make: partial[Any] = partial(_Protocol, limit, loop=self._loop)
-        self._factory = make
+        self._made: WeakSet[_Protocol] = WeakSet()
+
+        def make() -> _Protocol:
+            protocol = _Protocol(limit, self._loop)
+            self._made.add(protocol)
+            return protocol
+
+        self._factory: Any = make
+        self._rate = settings.getfloat("SEMCRAWL_LEAST_RATE")
+        self._grace = settings.getfloat("SEMCRAWL_LEAST_RATE_GRACE")
+        self._watch = self._loop.create_task(self._watch_rates()) if self._rate > 0 else None
         self._most_idle = idle_connections(settings.getint("CONCURRENT_REQUESTS"))
 
     def _release(self, key: Any, protocol: ResponseHandler, *, should_close: bool = False) -> None:
@@ -186,8 +223,17 @@ class Connector(aiohttp.TCPConnector):
             await gate(min(result["host"] for result in found))
         return found
 
+    async def _watch_rates(self) -> None:
+        """Break off answers that drip, so that they hold no slot."""
+        while True:
+            await asyncio.sleep(min(1.0, self._grace / 4))
+            for protocol in list(self._made):
+                protocol.check_rate(self._rate, self._grace)
+
     async def close(self, *, abort_ssl: bool = False) -> None:
         """Close all connections."""
+        if self._watch is not None:
+            self._watch.cancel()
         await super().close(abort_ssl=abort_ssl)
         await self._names.close()
 
@@ -205,7 +251,7 @@ def scrapys_exceptions(request: Request, seconds: float) -> Iterator[None]:
         raise UnsupportedURLSchemeError(str(error)) from error
     except aiohttp.ClientConnectorDNSError as error:
         why = f"DNS lookup failed: {error.host}: {error.os_error.strerror}"
-        missing = error.os_error.errno in _NO_SUCH_NAME
+        missing = error.os_error.errno in NO_SUCH_NAME
         raise (NameMissingError if missing else CannotResolveHostError)(why) from error
     except aiohttp.ClientProxyConnectionError as error:
         why = f"cannot connect to the proxy {error.host}:{error.port}: {_reason(error.os_error)}"

@@ -33,6 +33,7 @@ from semcrawl.connections import GATE, WHEN_CONNECTED, Connector, scrapys_except
 from semcrawl.frontier.robots import LONGEST
 from semcrawl.middlewares.addresses import AddressRules
 from semcrawl.spiders.attempt import AT_ADDRESS, LEAVES, ROBOTS
+from semcrawl.spiders.failures import TooSlowError
 from semcrawl.spiders.spool import spool_folder
 
 logger = logging.getLogger(__name__)
@@ -153,6 +154,8 @@ class CountedDownloadHandler(BaseDownloadHandler):
         try:
             stop = await self._receive(body, answer, request, length or 0)
         except aiohttp.ClientPayloadError as error:
+            if isinstance(error.__cause__, TooSlowError):
+                raise error.__cause__ from None
             if request.meta.get("download_fail_on_dataloss", self._fail_on_dataloss):
                 raise ResponseDataLossError(what_broke(error)) from error
             flags.append("dataloss")

@@ -158,6 +158,14 @@ SEMCRAWL_UNTRIED_HOST_PATIENCE = 60.0
 #: links: `nofollow` (no link of the page is followed), `noarchive` (no copy of its data is kept),
 #: `noindex` (the same), `rel-nofollow` (links with `rel=nofollow` are not followed). Empty: none.
 SEMCRAWL_ROBOTS_TAGS = ["nofollow", "noarchive"]
+#: Bytes per second that an answer must bring once it has begun, headers and robots.txt alike; one
+#: that is slower is broken off as a `timeout`. 0 = none.
+SEMCRAWL_LEAST_RATE = 100.0
+#: Seconds over which that is measured: so long an answer that has begun may bring nothing.
+SEMCRAWL_LEAST_RATE_GRACE = 10.0
+#: Share of `CONCURRENT_REQUESTS` that hosts which never answered may hold, once some were found
+#: dead or slow, and that one pay-level domain may hold as long as links of others wait; 1 = all.
+SEMCRAWL_SHARE_OF_SLOTS = 0.5
 #: What politeness counts by: `host`, or `domain` (pay-level domain; the longest delay that one of
 #: its hosts asks for holds, and `SEMCRAWL_CRAWL_DELAY` at least).
 SEMCRAWL_PACE_BY = "host"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,6 +12,11 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from semcrawl.privacy import is_private_ip
 from semcrawl.spiders.failures import AddressRefused
+
+#: what the system says of names that do not exist, or have no address
+NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
+#: names without an address that are remembered, and for how many seconds
+_MISSING_AT_HAND, _MISSING_LIFETIME = 10_000, 60.0
 
 
 class PublicResolver(AbstractResolver):
@@ -29,6 +35,8 @@ class PublicResolver(AbstractResolver):
         self._timeout = timeout
         self._threads = ThreadPoolExecutor(max(1, threads), "semcrawl-dns")
         self._refused: dict[str, str] = {}
+        #: names that do not exist, with what the system said, and until when that holds
+        self._missing: dict[str, tuple[OSError, float]] = {}
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
@@ -39,16 +47,35 @@ class PublicResolver(AbstractResolver):
         it up again; ``TimeoutError``, and ``OSError`` or ``UnicodeError`` if it has none.
         """
         name = host.lower()
+        self._check_missing(name)
         allowed = self._allowed(name)
         if name not in self._refused or allowed:
             loop = asyncio.get_running_loop()
             search = loop.run_in_executor(self._threads, _addresses, host, port, family)
-            found = await asyncio.wait_for(search, self._timeout)
+            try:
+                found = await asyncio.wait_for(search, self._timeout)
+            except socket.gaierror as error:
+                if error.errno in NO_SUCH_NAME:
+                    self._note_missing(name, error)
+                raise
             private = [result["host"] for result in found if is_private_ip(result["host"])]
             if allowed or not private:
                 return found
             self._refused[name] = private[0]
         raise AddressRefused(f"{host} has the private address {self._refused[name]}")
+
+    def _check_missing(self, name: str) -> None:
+        """Raise what the system said of a name that does not exist, as long as that holds."""
+        if name in self._missing:
+            error, until = self._missing[name]
+            if time.monotonic() < until:
+                raise socket.gaierror(*error.args)
+            del self._missing[name]
+
+    def _note_missing(self, name: str, error: OSError) -> None:
+        while len(self._missing) >= _MISSING_AT_HAND:
+            del self._missing[next(iter(self._missing))]
+        self._missing[name] = error, time.monotonic() + _MISSING_LIFETIME
 
     async def close(self) -> None:
         """Look nothing up any more."""

@@ -63,6 +63,14 @@ class ProxyAwayError(DownloadFailedError):
     """The proxy that requests go through does not answer: our own network is to blame."""
 
 
+class TooSlowError(DownloadTimeoutError):
+    """An answer came more slowly than is waited for."""
+
+    def __init__(self, rate: float) -> None:
+        """Tell of the least rate, in bytes per second."""
+        super().__init__(f"less than {rate:g} bytes/s")
+
+
 class NameMissingError(CannotResolveHostError):
     """There is no such name."""
 
