@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from http import HTTPStatus
 from math import inf
 
@@ -44,6 +44,36 @@ class Sign(StrEnum):
     SERVER = "server"
     #: no host answers
     NETWORK = "network"
+
+
+class Fate(Enum):
+    """What becomes of a link whose request failed."""
+
+    #: it is tried again, as often as the settings say
+    USUAL = auto()
+    #: it goes back and was not tried: its host, or our network, is to blame
+    SPARED = auto()
+    #: it is kept aside: its host was waited for long enough
+    OVER = auto()
+    #: nothing: it was had before
+    DONE = auto()
+
+
+@dataclass(slots=True)
+class Away:
+    """A server, or our network, that this process alone waits for (``time.monotonic``)."""
+
+    since: float
+    until: float
+    rest: float
+
+    def grow(self, step: float, now: float) -> bool:
+        """Take in that a probe failed; return whether it was one, and not sent before the rest."""
+        if now < self.until:
+            return False
+        self.rest += step
+        self.until = now + self.rest
+        return True
 
 
 @dataclass(slots=True)

@@ -12,15 +12,13 @@ import logging
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from enum import Enum, auto
 from http import HTTPStatus
 from math import inf
 from urllib.parse import urlsplit
 
 from semcrawl.frontier.contract import Entry, Lease
 from semcrawl.frontier.givenup import WORDS, GivenUp
-from semcrawl.frontier.health import HealthOptions, HealthRows, Sign
+from semcrawl.frontier.health import Away, Fate, HealthOptions, HealthRows, Sign
 from semcrawl.frontier.intake import Intake, check_link
 from semcrawl.frontier.outages import Rest
 from semcrawl.frontier.packing import Waiting
@@ -31,38 +29,12 @@ logger = logging.getLogger(__name__)
 
 #: failures of a host that make a row, at least
 _ROW = 2
+#: hosts found dead after which those that gave nothing yet come last
+_FOUND_DEAD = 2
+#: seconds that a request may take until its host counts as slow
+_SLOW = 5.0
 #: statuses that are no sign of health where a host rests for them
 _STILL = {Sign.BLOCKING: HTTPStatus.FORBIDDEN, Sign.REFUSING: HTTPStatus.TOO_MANY_REQUESTS}
-
-
-class Fate(Enum):
-    """What becomes of a link whose request failed."""
-
-    #: it is tried again, as often as the settings say
-    USUAL = auto()
-    #: it goes back and was not tried: its host, or our network, is to blame
-    SPARED = auto()
-    #: it is kept aside: its host was waited for long enough
-    OVER = auto()
-    #: nothing: it was had before
-    DONE = auto()
-
-
-@dataclass(slots=True)
-class _Away:
-    """A server, or our network, that this process alone waits for (``time.monotonic``)."""
-
-    since: float
-    until: float
-    rest: float
-
-    def grow(self, step: float, now: float) -> bool:
-        """Take in that a probe failed; return whether it was one, and not sent before the rest."""
-        if now < self.until:
-            return False
-        self.rest += step
-        self.until = now + self.rest
-        return True
 
 
 class HostHealth:
@@ -92,10 +64,12 @@ class HostHealth:
         self._down: dict[str, Rest] = {}
         #: hosts that gave something, and those of them whose next rest is not the first one yet
         self._known: set[str] = set()
+        #: hosts that gave nothing, and were found dead or slow
+        self._dead: set[str] = set()
         self._recovering: set[str] = set()
         #: servers that are down beside others of their host
-        self._servers: dict[str, _Away] = {}
-        self._pause: _Away | None = None
+        self._servers: dict[str, Away] = {}
+        self._pause: Away | None = None
         #: links that failed, and that were forbidden, since their host's last (other) answer
         self._tried: defaultdict[str, list[str]] = defaultdict(list)
         self._forbidden: defaultdict[str, list[Entry]] = defaultdict(list)
@@ -130,30 +104,35 @@ class HostHealth:
             await self._recover(host, url if is_good else "")
         return []
 
-    async def failed(self, url: str, queue: str, *, ours: bool, missing: bool) -> list[Waiting]:
+    async def failed(
+        self, url: str, queue: str, *, ours: bool, missing: bool, took: float = 0.0
+    ) -> list[Waiting]:
         """Take in that no answer came; return the links that were set aside for it.
 
-        ``ours``: the proxy is away; ``missing``: there is no such name.
+        ``ours``: the proxy is away; ``missing``: there is no such name; ``took``: seconds that a
+        slow host held a slot.
         """
         if not self._options.failures:
             return []
         host, server = self._intake.host_key(url), _server(url)
         known = await self._is_known(host)
         sign = self._rows.failed(host, server, known=known)
+        if not known:
+            await self.note_dead(host)
         if sign is Sign.NETWORK or (ours and (known or self._known)) or self._pause is not None:
             await self._cut_off(host)
             return []
         if missing and not known:
             return await self._falter(host, Sign.SILENT, "", 0.0) if host == netloc_of(url) else []
         if host in self._down or host in self._probes:
-            return await self._falter(host, Sign.SILENT, "")
-        if sign is Sign.SILENT:
-            return await self._falter(host, sign, queue)
+            return await self._falter(host, Sign.SILENT, "", took=took)
+        if sign is Sign.SILENT or (took > _SLOW and not known):
+            return await self._falter(host, Sign.SILENT, queue, took=took)
         now = self._clock()
         if (away := self._servers.get(server)) is not None:
             away.grow(self._options.rest, now)
         elif sign is Sign.SERVER:
-            self._servers[server] = _Away(now, now + self._options.rest, self._options.rest)
+            self._servers[server] = Away(now, now + self._options.rest, self._options.rest)
         return []
 
     # -- what comes of it
@@ -227,6 +206,21 @@ class HostHealth:
         await self._falter(host, Sign.SILENT, lease.entry.queue)
         return self.fate(lease) is Fate.SPARED
 
+    @property
+    def some_are_dead(self) -> bool:
+        """Whether hosts were found dead or slow."""
+        return len(self._dead) >= _FOUND_DEAD
+
+    async def note_dead(self, host: str) -> None:
+        """Note that a host that gave nothing yet was found dead or slow."""
+        if host not in self._dead and not self.some_are_dead:
+            self._dead.add(host)
+            await self._outages.note_dead()
+
+    def gave_something(self, host: str) -> bool:
+        """Whether a host gave anything, as far as this process knows."""
+        return host in self._known
+
     def room(self, flying: int) -> int | None:
         """Return how many links may be taken while the crawl is paused; ``None`` if it is not."""
         if self._pause is None:
@@ -253,18 +247,28 @@ class HostHealth:
         return host in self._known
 
     async def _falter(
-        self, host: str, sign: Sign, queue: str, patience: float | None = None
+        self,
+        host: str,
+        sign: Sign,
+        queue: str,
+        patience: float | None = None,
+        took: float = 0.0,
     ) -> list[Waiting]:
         """Have a host rest, longer each time; set its links aside when its time is over.
 
         Where ``queue`` is given it is new that the host is down: then what it gave before is asked
-        for again, first of all, which tells whether the host or its links are to blame.
+        for again, first of all, which tells whether the host or its links are to blame. What a
+        probe ``took`` of a slot is made up for by a longer rest.
         """
         options = self._options
         limits = (options.patience, options.untried_patience)
         long, short = limits if patience is None else (patience, patience)
         rest = await self._outages.falter(
-            host, sign, step=options.rest, patience=long, untried_patience=short
+            host,
+            sign,
+            step=options.rest + (2 * took if took > _SLOW else 0.0),
+            patience=long,
+            untried_patience=short,
         )
         is_new = host not in self._down
         self._down[host] = rest
@@ -321,7 +325,7 @@ class HostHealth:
         """Pause the crawl: no host answers. A further failure lengthens the pause."""
         step, now = self._options.rest, self._clock()
         if self._pause is None:
-            self._pause = _Away(now, now + step, step)
+            self._pause = Away(now, now + step, step)
             for links in self._tried.values():
                 self._forgiven.update(links)
             self._tried.clear()

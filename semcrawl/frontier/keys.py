@@ -20,8 +20,8 @@ class Keys:
     meta       hash   format, created, options (msgpack map); seq, takes (numbers given out);
                       seen, buckets (table of the seen set), bloom (its size), bloomed,
                       passing (digests in it; in both); done, expired, dropped (totals for
-                      displays); chunks (numbers given out); left (links left out), leftfull
-                      (there were more)
+                      displays); dead (hosts found so, the first ones); chunks (numbers
+                      given out); left (links left out), leftfull (there were more)
     queues     set    queues that ever held links
     values     hash   group → value
     pace       hash   host → ``delay concurrency``, delay in µs, where not the default

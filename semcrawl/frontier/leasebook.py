@@ -48,8 +48,12 @@ class LeaseBook:
 
     def slow(self, seconds: float) -> int:
         """How many links have been in flight for longer than so many seconds."""
+        return len(self.overdue(seconds))
+
+    def overdue(self, seconds: float) -> list[Lease]:
+        """Links that have been in flight for longer than so many seconds."""
         before = time.monotonic() - seconds
-        return sum(1 for _, since in self._in_flight.values() if since < before)
+        return [lease for lease, since in self._in_flight.values() if since < before]
 
     @property
     def unsent(self) -> int:

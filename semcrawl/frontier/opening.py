@@ -67,6 +67,7 @@ def session_options(settings: BaseSettings) -> SessionOptions:
         raise UsageError(f"CONCURRENT_REQUESTS must be at least 1, not {concurrency}")
     return SessionOptions(
         concurrency=concurrency,
+        share_of_slots=number(settings, "SEMCRAWL_SHARE_OF_SLOTS", 0.5),
         leases=max(concurrency, int(number(settings, "SEMCRAWL_MAX_LEASES", 256))),
         slow_start=int(number(settings, "SEMCRAWL_SLOW_START", 0)),
         max_left_out=int(number(settings, "SEMCRAWL_MAX_LEFT_OUT", 1_000_000)),

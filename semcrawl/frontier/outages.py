@@ -70,6 +70,11 @@ class Outages:
         found: bytes | None = await self._server.through(lambda: redis.hget(key, name), key)
         return text(found or b"")
 
+    async def note_dead(self) -> None:
+        """Note that one more host was found dead: from the second on, untried ones come last."""
+        redis, key = self._server.redis, f"{self._root}meta"
+        await self._server.through(lambda: redis.hincrby(key, "dead", 1), key)
+
     async def why(self, host: str) -> str:
         """Return the word that tells why a host is down; empty if it is not."""
         redis, key = self._server.redis, f"{self._root}down"

@@ -21,6 +21,7 @@ from semcrawl.frontier.outages import Outages
 from semcrawl.frontier.packing import check, digest, pack_blob, text, unpack_lease
 from semcrawl.frontier.server import Server
 from semcrawl.frontier.sharedstate import EVENTS_KEPT
+from semcrawl.frontier.slots import NOTHING, LeftOut
 from semcrawl.frontier.workers import is_gone
 
 logger = logging.getLogger(__name__)
@@ -179,10 +180,21 @@ class RedisFrontier(MovableFrontier):
         return new
 
     async def take(
-        self, limit: int, queues: Sequence[str], *, over: Sequence[Lease] = ()
+        self,
+        limit: int,
+        queues: Sequence[str],
+        *,
+        over: Sequence[Lease] = (),
+        left_out: LeftOut = NOTHING,
     ) -> list[Lease]:
-        """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
-        reply = await self._server.run("take", self._take_args(limit, queues, over), once=True)
+        """Lease up to ``limit`` links, best first, once the downloads ``over`` are released.
+
+        Hosts that are ``left_out`` are passed over.
+        """
+        args = self._take_args(limit, queues, over)
+        if left_out:
+            args += [None, None, None, left_out.pack()]
+        reply = await self._server.run("take", args, once=True)
         return [self._lease(fields) for fields in reply]
 
     async def take_in_step(
@@ -192,6 +204,7 @@ class RedisFrontier(MovableFrontier):
         *,
         strict: bool = True,
         over: Sequence[Lease] = (),
+        left_out: LeftOut = NOTHING,
     ) -> list[Lease] | None:
         """:meth:`take`, told to all workers as an event.
 
@@ -201,6 +214,8 @@ class RedisFrontier(MovableFrontier):
         """
         args = self._take_args(limit, queues, over)
         args += [self._incarnation, EVENTS_KEPT, strict and self._last_event]
+        if left_out:
+            args.append(left_out.pack())
         reply = await self._server.run("take", args, once=True)
         if reply is None:
             return None

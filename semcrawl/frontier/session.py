@@ -37,6 +37,8 @@ from semcrawl.tally import Tally
 
 logger = logging.getLogger(__name__)
 
+#: seconds until links that had their share of the slots are looked at again, at least
+_BOUNDED = 0.05
 #: seconds that a turn gets to come to its end when the session is closed
 _LAST_TURN = 1.0
 
@@ -70,7 +72,7 @@ class CrawlSession:
         self.health = HostHealth(self.intake, options.health, self._leases.probes, self.fail)
         self._learning = self.intake.learning
         self._taker = Taker(
-            *(frontier, strategy, options, self._learning, self._leases),
+            *(frontier, strategy, options, self._learning, self._leases, self.health),
             left=self._left,
             prepare=self.intake.know_seeds_of,
             deliver=self._deliver,
@@ -315,7 +317,9 @@ class CrawlSession:
         ready = await self.frontier.next_ready(list(self._ports))
         if ready is None:
             return self.options.seed_interval
-        return min(max(ready, 0.001), self.options.seed_interval)
+        # (what is ready may be left out)
+        soonest = _BOUNDED if self._taker.bounded else 0.001
+        return min(max(ready, soonest), self.options.seed_interval)
 
     async def _is_over(self) -> bool:
         return self._draining or await self._ending.is_over(spent=self.spent)

@@ -14,6 +14,9 @@ class SessionOptions:
 
     #: requests in flight at a time, over all spiders of the process
     concurrency: int = 8
+    #: share of them that one pay-level domain may have beside others, and hosts that never answered
+    #: once some were found dead
+    share_of_slots: float = 0.5
     #: fetches to learn from per further request in flight, at the start; 0 = all at once
     slow_start: int = 0
     #: leases that may be held at a time, those included whose results are being written

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.hosthealth import HostHealth
 from semcrawl.frontier.learning import SharedLearning, first_asked
 from semcrawl.frontier.leasebook import LeaseBook
 from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.frontier.shares import QueueShares
+from semcrawl.frontier.slots import LeftOut, Slots
 from semcrawl.relevance import Relevance
 from semcrawl.relevance.contract import Restrained
 
@@ -33,6 +35,7 @@ class Taker:
         options: SessionOptions,
         learning: SharedLearning,
         leases: LeaseBook,
+        health: HostHealth,
         *,
         left: Callable[[], int],
         prepare: Callable[[Sequence[Lease]], Awaitable[None]],
@@ -41,6 +44,8 @@ class Taker:
         self.shares = QueueShares()
         #: the strategy would rather wait for answers than use all of the concurrency
         self.restrained = True
+        #: something was left out of the last take
+        self.bounded = False
         #: how many links were to be in flight when that was last asked
         self.limit = options.concurrency
         self._frontier = frontier
@@ -48,6 +53,8 @@ class Taker:
         self._options = options
         self._learning = learning
         self._leases = leases
+        self._health = health
+        self._slots = Slots(options.concurrency, options.share_of_slots, health.gave_something)
         self._left = left
         self._prepare = prepare
         self._deliver = deliver
@@ -69,17 +76,26 @@ class Taker:
             room = min(room, allowed)
         return room
 
+    async def _note_slow(self) -> None:
+        """Note which hosts that gave nothing yet keep us waiting."""
+        if not self._health.some_are_dead:
+            for lease in self._leases.overdue(_OVERDUE):
+                if not self._health.gave_something(lease.entry.host):
+                    await self._health.note_dead(lease.entry.host)
+
     async def take(self, room: int, queues: Collection[str], over: Sequence[Lease] = ()) -> int:
         """Take up to so many links, once the downloads ``over`` are released; return how many."""
         if room <= 0 or not queues:
             await self._frontier.release_host(over)
             return 0
+        await self._note_slow()
         if self._learning.in_step:
             return await self._take_in_step(room, queues, over)
         left = room
         for queue in self.shares.order(queues):
-            if left > 0:
-                leases = await self._frontier.take(left, [queue], over=over)
+            while left > 0:
+                left_out, portion = self._portion(left)
+                leases = await self._frontier.take(portion, [queue], over=over, left_out=left_out)
                 over = ()
                 left -= len(leases)
                 await self._prepare(leases)
@@ -87,21 +103,33 @@ class Taker:
                     self._leases.hand_out(lease)
                     self._strategy.taken([first_asked(lease.entry)])
                     self._deliver(lease)
+                if len(leases) < portion:
+                    break
         return room - left
+
+    def _portion(self, room: int) -> tuple[LeftOut, int]:
+        """Return what is left out of the next take, and how many links it may bring."""
+        left_out, most = self._slots.left_out(
+            self._leases.in_flight, some_are_dead=self._health.some_are_dead
+        )
+        self.bounded = bool(left_out)
+        return left_out, max(1, min(room, most))
 
     async def _take_in_step(self, room: int, queues: Collection[str], over: Sequence[Lease]) -> int:
         """Take links with all that any worker knows of in mind; return how many."""
         taken = 0
         for attempt in range(_ATTEMPTS):
             strict = attempt < _ATTEMPTS - 1 and self.restrained
+            news = False
             for queue in self.shares.order(queues):
-                if room > 0:
+                while room > 0 and not news:
+                    left_out, portion = self._portion(room)
                     leases = await self._frontier.take_in_step(
-                        room, [queue], strict=strict, over=over
+                        portion, [queue], strict=strict, over=over, left_out=left_out
                     )
                     over = ()
-                    if leases is None:
-                        break
+                    news = leases is None
+                    leases = leases or []
                     if strict:
                         self._learning.hear_taken([lease.entry for lease in leases])
                     room -= len(leases)
@@ -110,9 +138,10 @@ class Taker:
                     for lease in leases:
                         self._leases.hand_out(lease)
                         self._deliver(lease)
-            else:
+                    if len(leases) < portion:
+                        break
+            if not news:
                 break
-            # there is news
             await self._learning.hear()
             room = self.room()
             if room <= 0:
@@ -124,4 +153,6 @@ class Taker:
         options = self._options
         if not options.slow_start:
             return options.concurrency
-        return min(options.concurrency, 1 + self._learning.outcomes // options.slow_start)
+        learned = self._learning.outcomes // options.slow_start
+        # (hosts that answer slowly, or not at all, have nothing to learn from)
+        return min(options.concurrency, 1 + learned + self._leases.slow(_OVERDUE))

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from math import isinf
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, ResponseDataLossError
+from scrapy.exceptions import (
+    DownloadCancelledError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    ResponseDataLossError,
+)
 from scrapy.http import Request, Response
 
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.hosthealth import HostHealth
 from semcrawl.frontier.packing import Waiting
 from semcrawl.frontier.scheduler import LEASE
-from semcrawl.spiders.attempt import ROBOTS
+from semcrawl.spiders.attempt import ROBOTS, STARTED
 from semcrawl.spiders.failures import (
     HeadersTooLargeError,
     HostDown,
@@ -77,6 +83,7 @@ class HostHealthMiddleware:
             spider.queue,
             ours=isinstance(exception, ProxyAwayError),
             missing=isinstance(exception, NameMissingError),
+            took=self._took(request, exception),
         )
         self._set_aside(aside)
         if (down := health.newly_down()) and self.crawler.stats is not None:
@@ -86,6 +93,12 @@ class HostHealthMiddleware:
     def _health(self) -> HostHealth | None:
         session = getattr(self.crawler.spider, "session", None)
         return session.health if session is not None else None
+
+    @staticmethod
+    def _took(request: Request, exception: Exception) -> float:
+        """Return for how long a request that failed as it took too long held a slot."""
+        is_slow = isinstance(exception, DownloadTimeoutError) and STARTED in request.meta
+        return time.time() - request.meta[STARTED] if is_slow else 0.0
 
     def _set_aside(self, links: list[Waiting]) -> None:
         """Record links that were set aside."""

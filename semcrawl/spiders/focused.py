@@ -19,7 +19,7 @@ from semcrawl.components import install
 from semcrawl.errors import FrontierError, UsageError
 from semcrawl.frontier.acknowledgement import Acknowledgement
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.hosthealth import Fate
+from semcrawl.frontier.health import Fate
 from semcrawl.frontier.packing import Waiting
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.scheduler import LEASE

@@ -14,7 +14,7 @@ from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
-from semcrawl.frontier.hosthealth import Fate
+from semcrawl.frontier.health import Fate
 from semcrawl.spiders.attempt import Attempt, header
 from semcrawl.spiders.failures import NameMissingError
 from semcrawl.spiders.linking import LinkingSpider

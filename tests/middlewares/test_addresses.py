@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from types import SimpleNamespace
 from typing import Any
 
@@ -77,3 +78,23 @@ async def test_a_name_that_resolves_to_a_private_address_is_refused_until_it_is_
             await resolver.resolve("LOCALHOST", 80)
     asked_for.add("localhost")
     assert await resolver.resolve("LOCALHOST", 80)
+
+
+async def test_a_name_that_does_not_exist_is_looked_up_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """For a time; what the resolver only failed to find out is looked up again."""
+    asked: list[str] = []
+    answers = {"missing.example": socket.EAI_NONAME, "later.example": socket.EAI_AGAIN}
+
+    def look_up(host: str, *rest: object) -> object:
+        asked.append(host)
+        raise socket.gaierror(answers[host], "no")
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    resolver = PublicResolver(lambda name: True, timeout=10)
+    for host in ("missing.example", "later.example") * 2:
+        with pytest.raises(socket.gaierror) as error:
+            await resolver.resolve(host, 80)
+        assert error.value.errno == answers[host]
+    assert asked == ["missing.example", "later.example", "later.example"]

@@ -11,7 +11,9 @@ local META = KEYS[1]
 local ARGS = cmsgpack.unpack(ARGV[1])
 
 -- The crawl's options are kept with its keys, as all that is filed must mean the same to all workers.
-local kept = redis.pcall('HMGET', META, 'options', 'created')
+local kept = redis.pcall('HMGET', META, 'options', 'created', 'dead')
+-- Hosts that gave nothing yet come last once some were found dead.
+local UNTRIED_LAST = tonumber(kept[3] or 0) > 1
 local OPTIONS = kept[1] and cmsgpack.unpack(kept[1]) or {}
 -- What a worker knows and holds belongs to one crawl: nothing of it may get into one begun after.
 if not kept.err and ARGV[2] ~= '' and kept[2] ~= ARGV[2] then

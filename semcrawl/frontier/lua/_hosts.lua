@@ -68,7 +68,13 @@ local function turn_time(host)
   return math.max(own, tonumber(call('HGET', META, 'turn') or 0))
 end
 
+-- Whether a host gave nothing yet.
+local function untried(host) return call('HEXISTS', GOOD, host) == 0 end
+
+local LATER = string.rep('\255', 8)
+
 local function turn(host)
+  if UNTRIED_LAST and untried(host) then return LATER end
   if OPTIONS.fairness == 'off' then return NO_TURN end
   return sortable(tonumber(call('HGET', TURNS, host) or call('HGET', META, 'turn') or 0))
 end

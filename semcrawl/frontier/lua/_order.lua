@@ -132,37 +132,71 @@ local function file_availability(host)
   end
 end
 
--- The queue, host and group of the best link that can be taken now, or nil.
-local function best(queues)
+-- Hosts and groups that are looked at for one that is not left out.
+local LOOKED_AT = '50'
+
+-- The first host in a set of them (place, host) that is not left out, and its score; or nil.
+local function first_host(key, leave_out)
+  local found = call('ZRANGE', key, '0', leave_out and LOOKED_AT or '0', 'WITHSCORES')
+  for i = 1, #found, 2 do
+    if not (leave_out and leave_out(string.sub(found[i], 9 + PLACE))) then
+      return found[i], tonumber(found[i + 1])
+    end
+  end
+end
+
+-- The first global group that has a host which is not left out, in the form of its entry with that
+-- host's place, its score, and that host's entry; or nil.
+local function first_group(queue, leave_out)
+  local found = call('ZRANGE', ROOT .. 'global:' .. queue, '0', leave_out and LOOKED_AT or '0', 'WITHSCORES')
+  for i = 1, #found, 2 do
+    local group = string.sub(found[i], 9 + PLACE)
+    local head = first_host(spread_key(queue, group), leave_out)
+    if head then return string.sub(head, 1, 8 + PLACE) .. group, tonumber(found[i + 1]), head end
+    if not leave_out then corrupt(spread_key(queue, group), 'empty') end
+  end
+end
+
+-- The queue, host and group of the best link that can be taken now, or nil; hosts for which
+-- leave_out gives true are passed over.
+local function best(queues, leave_out)
   while true do
-    local score, place, queue, id, key
+    local score, place, queue, id, head
     for _, q in ipairs(queues) do
-      for _, k in ipairs({ROOT .. 'front:' .. q, ROOT .. 'global:' .. q}) do
-        local r = call('ZRANGE', k, '0', '0', 'WITHSCORES')
-        if r[1] then
-          local s = tonumber(r[2])
-          local p = string.sub(r[1], 1, 8 + PLACE)
+      for _, kind in ipairs({'front', 'global'}) do
+        local entry, s, h
+        if kind == 'front' then
+          entry, s = first_host(ROOT .. 'front:' .. q, leave_out)
+        else
+          entry, s, h = first_group(q, leave_out)
+        end
+        if entry then
+          local p = string.sub(entry, 1, 8 + PLACE)
           if not score or s < score or (s == score and before(p, place)) then
-            score, place, queue, id, key = s, p, q, string.sub(r[1], 9 + PLACE), k
+            score, place, queue, id, head = s, p, q, string.sub(entry, 9 + PLACE), h
           end
         end
       end
     end
     if not score then return nil end
-    if key == ROOT .. 'front:' .. queue then
-      local head = call('ZRANGE', local_key(queue, id), '0', '0')[1]
-      if not head then corrupt(local_key(queue, id), 'empty') end
-      return queue, id, string.sub(head, 1 + PLACE)
-    end
-    local head = call('ZRANGE', spread_key(queue, id), '0', '0')[1]
-    if not head then corrupt(spread_key(queue, id), 'empty') end
-    local host = string.sub(head, 9 + PLACE)
-    if not available(host) then
-      park(queue, id, host)
-    elseif string.sub(head, 1, 8) ~= turn(host) then
-      file_spread(queue, host, id, string.sub(head, 9, 8 + PLACE))
+    if not head then
+      local was_last = string.sub(place, 1, 8) == LATER
+      if was_last ~= (turn(id) == LATER) then
+        file_host(queue, id)
+      else
+        local first = call('ZRANGE', local_key(queue, id), '0', '0')[1]
+        if not first then corrupt(local_key(queue, id), 'empty') end
+        return queue, id, string.sub(first, 1 + PLACE)
+      end
     else
-      return queue, host, id
+      local host = string.sub(head, 9 + PLACE)
+      if not available(host) then
+        park(queue, id, host)
+      elseif string.sub(head, 1, 8) ~= turn(host) then
+        file_spread(queue, host, id, string.sub(head, 9, 8 + PLACE))
+      else
+        return queue, host, id
+      end
     end
   end
 end

@@ -3,7 +3,19 @@
 -- Returns what is left of its rest, and for how long it was down (microseconds; 0 if it was not).
 -- needs: order
 local host, step = ARGS[1], ARGS[2]
-if ARGS[3] ~= '' then call('HSETNX', GOOD, host, ARGS[3]) end
+local good = call('HGET', GOOD, host)
+if not good and ARGS[3] ~= '' then call('HSET', GOOD, host, ARGS[3]) end
+if not good and ARGS[3] ~= '' and UNTRIED_LAST then
+  -- it came last until now
+  for _, queue in ipairs(all_queues()) do
+    file_host(queue, host)
+    for _, entry in ipairs(call('ZRANGE', ROOT .. 'global:' .. queue, '0', '-1')) do
+      local group = string.sub(entry, 9 + PLACE)
+      local place = call('HGET', place_key(queue, group), host)
+      if place and place ~= '' then file_spread(queue, host, group, string.sub(place, 9)) end
+    end
+  end
+end
 local since, till, rest = down_record(host)
 local left = math.max((rest or tonumber(call('HGET', RESTS, host) or 0)) - step, 0)
 if left > 0 then call('HSET', RESTS, host, num(left)) else call('HDEL', RESTS, host) end
