@@ -163,7 +163,7 @@ SEMCRAWL_ROBOTS_TAGS = ["nofollow", "noarchive"]
 SEMCRAWL_LEAST_RATE = 100.0
 #: Seconds over which that is measured: so long an answer that has begun may bring nothing.
 SEMCRAWL_LEAST_RATE_GRACE = 10.0
-#: Share of `CONCURRENT_REQUESTS` that hosts which never answered may hold, once some were found
+#: Share of `CONCURRENT_REQUESTS` that hosts which gave nothing yet may hold, once some were found
 #: dead or slow, and that one pay-level domain may hold as long as links of others wait; 1 = all.
 SEMCRAWL_SHARE_OF_SLOTS = 0.5
 #: What politeness counts by: `host`, or `domain` (pay-level domain; the longest delay that one of

@@ -6,12 +6,12 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
 from aiohttp.abc import ResolveResult
-from scrapy.exceptions import DownloadCancelledError, ResponseDataLossError
+from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError, ResponseDataLossError
 from scrapy.http import Request, Response
 from scrapy.utils.test import get_crawler
 
@@ -172,3 +172,59 @@ async def test_nothing_is_sent_for_a_link_that_may_not_leave() -> None:
             await handler.download_request(Request(url, meta={LEAVES: leaves}))
         await handler.close()
     assert received in ([b""], [])
+
+
+@asynccontextmanager
+async def dripping(whole: bytes, at_once: int) -> AsyncIterator[str]:
+    """Gives so many bytes at once and then one every 20 ms, as long as anybody takes them."""
+
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        with suppress(ConnectionError, asyncio.CancelledError):
+            for piece in (whole[:at_once], *(bytes([byte]) for byte in whole[at_once:])):
+                writer.write(piece)
+                await writer.drain()
+                await asyncio.sleep(0.02)
+        writer.close()
+
+    async with await asyncio.start_server(drip, "127.0.0.1", 0) as listening:
+        host, port = listening.sockets[0].getsockname()
+        yield f"http://{host}:{port}/"
+
+
+def rated(grace: float) -> CountedDownloadHandler:
+    """A handler that wants 1,000 bytes/s."""
+    settings = {
+        "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
+        "SEMCRAWL_MAX_HEADERS_SIZE": 1000,
+        "SEMCRAWL_LEAST_RATE": 1000.0,
+        "SEMCRAWL_LEAST_RATE_GRACE": grace,
+    }
+    return CountedDownloadHandler(get_crawler(settings_dict=settings))
+
+
+@pytest.mark.parametrize("at_once", [1, 5000], ids=["head", "body"])
+async def test_an_answer_that_drips_is_broken_off(at_once: int) -> None:
+    """However much came quickly before."""
+    whole, handler = answer(TEXT, b"Content-Length: 9000", body=b"x" * 9000), rated(0.2)
+    async with dripping(whole, at_once) as url:
+        try:
+            with pytest.raises(DownloadTimeoutError, match="less than 1000 bytes/s"):
+                await handler.download_request(Request(url))
+        finally:
+            await handler.close()
+
+
+async def test_an_answer_that_takes_its_time_to_begin_does_not_drip() -> None:
+    async def answer_late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        await asyncio.sleep(0.6)
+        writer.write(answer(TEXT, b"Content-Length: 2", body=b"it"))
+        writer.close()
+
+    handler = rated(0.1)
+    async with await asyncio.start_server(answer_late, "127.0.0.1", 0) as listening:
+        host, port = listening.sockets[0].getsockname()
+        response = await handler.download_request(Request(f"http://{host}:{port}/"))
+        await handler.close()
+    assert response.body == b"it"
