@@ -197,6 +197,7 @@ def rated(grace: float) -> CountedDownloadHandler:
     settings = {
         "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
         "SEMCRAWL_MAX_HEADERS_SIZE": 1000,
+        "SEMCRAWL_MAX_SIZE_IN_MEMORY": 1000,
         "SEMCRAWL_LEAST_RATE": 1000.0,
         "SEMCRAWL_LEAST_RATE_GRACE": grace,
     }
