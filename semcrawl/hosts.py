@@ -42,6 +42,12 @@ def _host_in(start: str) -> str:
         return ""
 
 
+def origin_of(url: str) -> str:
+    """Return scheme, host and port of a URL."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
 def netloc_of(url: str) -> str:
     """Return host and port of a normalised URL: what one web server is known by."""
     return url.split("/", 3)[2] if url.count("/") >= 2 else ""

@@ -14,7 +14,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from math import inf
-from urllib.parse import urlsplit
 
 from semcrawl.frontier.contract import Entry, Lease
 from semcrawl.frontier.givenup import WORDS, GivenUp
@@ -23,7 +22,7 @@ from semcrawl.frontier.intake import Intake, check_link
 from semcrawl.frontier.outages import Rest
 from semcrawl.frontier.packing import Waiting
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.hosts import netloc_of
+from semcrawl.hosts import netloc_of, origin_of
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +80,7 @@ class HostHealth:
     # -- what comes in
     async def answered(self, url: str, status: int, lease: Lease | None) -> list[Waiting]:
         """Take in an answer; return the links that were set aside for it."""
-        host, server = self._intake.host_key(url), _server(url)
+        host, server = self._intake.host_key(url), origin_of(url)
         await self._resume()
         self._servers.pop(server, None)
         sign = self._rows.answered(host, server, status, self._clock())
@@ -114,7 +113,7 @@ class HostHealth:
         """
         if not self._options.failures:
             return []
-        host, server = self._intake.host_key(url), _server(url)
+        host, server = self._intake.host_key(url), origin_of(url)
         known = await self._is_known(host)
         sign = self._rows.failed(host, server, known=known)
         if not known:
@@ -151,7 +150,7 @@ class HostHealth:
 
         Infinite where the server was waited for long enough.
         """
-        away = self._servers.get(_server(url)) if self._servers else None
+        away = self._servers.get(origin_of(url)) if self._servers else None
         if away is None:
             return 0.0
         now = self._clock()
@@ -346,9 +345,3 @@ class HostHealth:
             self._pause = None
             logger.warning("the network is back after %d s: the crawl goes on", seconds)
             self._intake.wake()
-
-
-def _server(url: str) -> str:
-    """Return scheme, host and port."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
