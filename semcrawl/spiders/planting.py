@@ -19,6 +19,7 @@ from semcrawl.links import Link, Page
 from semcrawl.pipelines.jobdir import job_path
 from semcrawl.relevance import Ranked
 from semcrawl.scope import Scope
+from semcrawl.spiders.reach import Reach, pages_had
 from semcrawl.spiders.revisits import due_links
 from semcrawl.spiders.seeds import (
     Planted,
@@ -29,7 +30,11 @@ from semcrawl.spiders.seeds import (
     seed_url,
 )
 from semcrawl.spiders.spelling import normalisation
+from semcrawl.urlpatterns import UrlPatterns
 from semcrawl.urls import Normalisation, dropped_index
+
+#: name of the frontier's blob with what earlier runs might follow
+_REACH = "reach"
 
 
 class PlantingSpider(Spider):
@@ -156,6 +161,8 @@ class PlantingSpider(Spider):
     async def _plant_own(self) -> None:
         if self.settings.getbool("SEMCRAWL_REVISIT") and self.queue == "html":
             await self._plant_revisits()
+        if self.queue == "html":
+            await self._look_further()
         if self._seeds_text is None:
             if self.waits:
                 self._tell_of_waiting()
@@ -176,6 +183,19 @@ class PlantingSpider(Spider):
         else:
             place = "the job folder's own Redis (no REDIS_URL and no -a seeds=… is given)"
         self.logger.info("Waiting for seeds on the list %s of %s", self.seed_key, place)
+
+    async def _look_further(self) -> None:
+        """Have pages read again where more of their links may be followed than in earlier runs."""
+        frontier = self.session.frontier
+        scope = self._scope_text or self.settings.get("SEMCRAWL_SCOPE") or "site"
+        reach = Reach.of(scope, UrlPatterns.from_settings(self.settings))
+        saved = await frontier.recall(_REACH)
+        if reach.exceeds(Reach.load(saved)):
+            pages = await asyncio.to_thread(pages_had, self.settings)
+            if planted := await self.session.intake.revisit(pages, self.queue):
+                self.logger.info("%d pages are read again for links that were left out", planted)
+        if reach.dump() != saved:
+            await frontier.remember(_REACH, reach.dump())
 
     async def _plant_revisits(self) -> None:
         """Put in what was had before and is due again."""
