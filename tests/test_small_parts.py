@@ -1,10 +1,13 @@
 """Payloads, shares, the fetch filter and the console."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.table import Table
 
+from semcrawl import extras
 from semcrawl.console import table_console
 from semcrawl.fetchfilter import body_wanted
 from semcrawl.frontier.contract import Entry
@@ -64,3 +67,13 @@ def test_a_table_in_a_pipe_breaks_no_address(
         table.add_row(url, "R")
         table_console().print(table)
         assert (url in capsys.readouterr().out) == whole
+
+
+def test_what_installs_an_optional_part_from_a_checkout_and_from_an_index(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    root = Path(extras.__file__).parent.parent
+    assert extras.install_hint("warc") == f'pip install "{root}[warc]"'
+    monkeypatch.setattr(extras, "__file__", str(tmp_path / "semcrawl" / "extras.py"))
+    assert extras.install_hint("warc").startswith('pip install "semcrawl[warc]"')
+    assert '".[warc]"' in extras.install_hint("warc")

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, Self
 
 from semcrawl.errors import UsageError
 from semcrawl.evaluation.world import REDIRECTS, Answer
+from semcrawl.extras import install_hint
 from semcrawl.hosts import netloc_of
 from semcrawl.rdf import ReadOptions, detect
 from semcrawl.rdf.archives import unpacked
@@ -208,7 +209,7 @@ def _content(record: Any) -> Readable:
         return unpacked(SafeFile(content, budget, counted=False), kind, budget)
     except ImportError:
         raise UsageError(
-            f"a recorded body is coded by {kind.value}: pip install 'semcrawl[compression]'"
+            f"a recorded body is coded by {kind.value}: {install_hint('compression')}"
         ) from None
 
 
@@ -243,4 +244,4 @@ def _warcio(module: str) -> Any:
     try:
         return importlib.import_module(f"warcio.{module}")
     except ImportError:
-        raise UsageError("recorded crawls need warcio: pip install 'semcrawl[warc]'") from None
+        raise UsageError(f"recorded crawls need warcio: {install_hint('warc')}") from None

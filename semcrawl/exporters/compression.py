@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
+from semcrawl.extras import install_hint
 
 #: post-processing plugin by file ending
 PLUGINS = {
@@ -37,7 +38,7 @@ class ZstdPlugin:
         try:
             import zstandard
         except ModuleNotFoundError:
-            raise UsageError("Zstandard needs: pip install semcrawl[compression]") from None
+            raise UsageError(f"Zstandard needs: {install_hint('compression')}") from None
         level = int(feed_options.get("zstd_level", 3))
         self._writer: Any = zstandard.ZstdCompressor(level=level).stream_writer(file, closefd=False)
 

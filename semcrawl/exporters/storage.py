@@ -22,6 +22,7 @@ from scrapy.extensions.feedexport import S3FeedStorage
 from w3lib.url import file_uri_to_path
 
 from semcrawl.errors import StoreError
+from semcrawl.extras import install_hint
 from semcrawl.wholefiles import is_special
 
 
@@ -158,7 +159,7 @@ class S3Storage(S3FeedStorage):
         try:
             storage = super().from_crawler(crawler, uri, feed_options=feed_options)
         except NotConfigured as error:
-            raise NotConfigured(f"{error}: pip install semcrawl[s3]") from None
+            raise NotConfigured(f"{error}: {install_hint('s3')}") from None
         storage._options = feed_options or {}
         return storage
 

@@ -19,6 +19,7 @@ from scrapy.http import Response
 
 from semcrawl.bodies import body_file
 from semcrawl.errors import StoreError
+from semcrawl.extras import install_hint
 from semcrawl.pipelines.jobdir import job_folder
 from semcrawl.robotstags import HEADER, RobotsTags
 from semcrawl.spiders.attempt import UNKEPT
@@ -44,7 +45,7 @@ class WarcExtension:
         try:
             from warcio.warcwriter import WARCWriter
         except ModuleNotFoundError:
-            raise StoreError("SEMCRAWL_WARC needs: pip install semcrawl[warc]") from None
+            raise StoreError(f"SEMCRAWL_WARC needs: {install_hint('warc')}") from None
         self._writer_class: Any = WARCWriter
         self._folder = job_folder(crawler.settings)
         self._max_size = crawler.settings.getint("SEMCRAWL_WARC_SIZE", 1 << 30)

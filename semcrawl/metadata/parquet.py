@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import BigInteger, Double, Engine, Integer, select
 
 from semcrawl.errors import StoreError, UsageError
+from semcrawl.extras import install_hint
 from semcrawl.metadata.models import Document, Fetch
 from semcrawl.wholefiles import whole_file
 
@@ -20,7 +21,7 @@ def check_parquet() -> None:
     try:
         import pyarrow.parquet  # noqa: F401
     except ModuleNotFoundError:
-        raise UsageError("Parquet needs: pip install semcrawl[parquet]") from None
+        raise UsageError(f"Parquet needs: {install_hint('parquet')}") from None
 
 
 def write_parquet(engine: Engine, folder: Path) -> list[Path]:

@@ -11,6 +11,7 @@ from scrapy.settings import BaseSettings
 
 from semcrawl.checks import checked_iri
 from semcrawl.errors import UsageError
+from semcrawl.extras import install_hint
 from semcrawl.rdf import Embedded, Position, ReadOptions
 from semcrawl.rdf.options import STANDARDS
 
@@ -86,7 +87,7 @@ def embedded_kinds(names: list[str]) -> frozenset[Embedded]:
             raise UsageError(f"SEMCRAWL_EMBEDDED: {name!r} is not {known}") from None
     if found - STANDARDS and find_spec("extruct") is None:
         kinds = ", ".join(sorted(found - STANDARDS))
-        raise UsageError(f"{kinds} in pages: install semcrawl[microformats]")
+        raise UsageError(f"{kinds} in pages: {install_hint('microformats')}")
     return frozenset(found)
 
 

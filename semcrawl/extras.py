@@ -1,0 +1,16 @@
+"""Optional parts: how they are installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def install_hint(extra: str) -> str:
+    """Say by which command an optional part comes: from the checkout that runs, or by name.
+
+    The name alone needs an index that has the package.
+    """
+    root = Path(__file__).resolve().parent.parent
+    if (root / "pyproject.toml").is_file():
+        return f'pip install "{root}[{extra}]"'
+    return f'pip install "semcrawl[{extra}]" (from a checkout: pip install ".[{extra}]")'
