@@ -13,14 +13,16 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
+from protego import Protego
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, StopDownload
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
-from scrapy.robotstxt import RobotParser
+from scrapy.robotstxt import ProtegoRobotParser, RobotParser, decode_robotstxt
 from scrapy.utils.misc import build_from_crawler
+from scrapy.utils.python import to_unicode
 
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.robots import (
@@ -33,6 +35,7 @@ from semcrawl.frontier.robots import (
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.frontier.session import CrawlSession
 from semcrawl.frontier.turns import Turn
+from semcrawl.largerobots import LargeRules
 from semcrawl.middlewares.slots import slot_of_its_own
 from semcrawl.spiders.attempt import ROBOTS, TURN, header
 from semcrawl.spiders.failures import (
@@ -49,8 +52,10 @@ logger = logging.getLogger(__name__)
 
 #: status that stands for a robots.txt which cannot be had though its server answers
 _UNUSABLE = 400
-#: bytes of parsed rules from which on they are parsed, and asked, in a thread
+#: bytes of parsed rules from which on they are read in a thread, and kept as text
 _LARGE = 1 << 20
+#: lines that are no rules up to which they are kept so: these are parsed for each URL
+_MOST_OTHERS = 500
 #: redirects of a robots.txt that are followed (RFC 9309, section 2.3.1.2: at least five)
 _REDIRECTS = 5
 
@@ -120,13 +125,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
             await self._set_pace(session, origin, rules.delay)
             raise Postponed("the host asks for a delay")
         parser: RobotParser = rules.parser
-        if known.size < _LARGE:
-            return parser
-        # many wildcards take many milliseconds
-        agent = self._robotstxt_useragent or request.headers.get(
-            b"User-Agent", self._default_useragent
-        )
-        return _Verdict(await asyncio.to_thread(parser.allowed, request.url, agent or ""))
+        return parser
 
     async def _ask(self, session: CrawlSession, origin: str, turn: Turn | None) -> KnownRobots:
         """Ask for the robots.txt of an origin, and set the pace that it asks for.
@@ -215,8 +214,16 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         if size < _LARGE:
             return KnownRobots(answer, self._parse(answer.rules), size)
         async with self._parsing:
-            rules = await asyncio.to_thread(self._parse, answer.rules)
-        return KnownRobots(answer, rules, size)
+            return await asyncio.to_thread(self._read_large, answer, size)
+
+    def _read_large(self, answer: RobotsAnswer, size: int) -> KnownRobots:
+        kind: Any = self._parserimpl
+        if issubclass(kind, ProtegoRobotParser):
+            lines = LargeRules(decode_robotstxt(answer.rules, None))
+            if lines.others <= _MOST_OTHERS:
+                parser = _SelectingParser(lines)
+                return KnownRobots(answer, _Rules(parser, self._asked(parser)), lines.size)
+        return KnownRobots(answer, self._parse(answer.rules), size)
 
     def _parse(self, text: bytes) -> _Rules:
         parser: RobotParser = build_from_crawler(self._parserimpl, self.crawler, text)
@@ -238,20 +245,23 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         return None if delay is None else min(delay, self._longest)
 
 
-class _Verdict(RobotParser):
-    """What the rules say of one URL."""
+class _SelectingParser(RobotParser):
+    """Parses of large rules those that a URL may match, when it is asked about the URL."""
 
-    def __init__(self, allowed: bool) -> None:
-        self._allowed = allowed
+    def __init__(self, lines: LargeRules) -> None:
+        self._lines = lines
+        self.rp = Protego.parse(lines.for_url(""))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, robotstxt_body: bytes) -> Self:
-        """Make none: it is no parser."""
-        raise NotImplementedError
+        """Make the parser of a file."""
+        return cls(LargeRules(decode_robotstxt(robotstxt_body, None)))
 
     def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
-        """Whether it is allowed."""
-        return self._allowed
+        """Whether the rules allow a URL."""
+        url = to_unicode(url)
+        rules = Protego.parse(self._lines.for_url(url))
+        return bool(rules.can_fetch(url, to_unicode(user_agent)))
 
 
 @dataclass(frozen=True, slots=True)

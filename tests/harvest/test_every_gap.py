@@ -110,7 +110,7 @@ def test_two_workers_keep_every_gap(redis: str, tmp_path: Path) -> None:
         workers = [
             start(
                 *("crawl", "html", "-a", "follow_rdf=1", *SETTINGS),
-                *("-a", f"seeds=http://{HOSTS[number]}/"),
+                *("-a", "seeds=http://data.example/,http://one.example/"),
                 *("-s", f"SEMCRAWL_JOBDIR={tmp_path / str(number)}"),
                 *("-s", "MAX_IDLE_TIME_BEFORE_CLOSE=10"),
                 folder=tmp_path / str(number),
