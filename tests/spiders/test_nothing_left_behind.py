@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 import sys
 from pathlib import Path
@@ -74,6 +75,13 @@ def test_a_spider_without_results_leaves_no_files(program: str, project: Path) -
     assert done.returncode == 0, done.stderr
     assert {"quads.nq", "crawl.db"} <= left(project)
     assert (project / "quads.nq").read_text() == "<u:s> <u:p> <u:o> <u:g> .\n"
+
+
+def test_our_formats_are_known_on_the_command_line_of_an_add_on_project(project: Path) -> None:
+    done = run(project, "semcrawl", "crawl", "finds", "-o", "out.nq.gz")
+    assert done.returncode == 0, done.stderr
+    packed = (project / "out.nq.gz").read_bytes()
+    assert gzip.decompress(packed) == b"<u:s> <u:p> <u:o> <u:g> .\n"
 
 
 @pytest.mark.parametrize("spider", ["plain", "ours"])
