@@ -137,6 +137,11 @@ class HealthRows:
             return Sign.NOTHING
         return Sign.SERVER if found.well else Sign.SILENT
 
+    def is_served_by_another(self, host: str, server: str) -> bool:
+        """Whether another server of a host answers."""
+        found = self._hosts.get(host)
+        return found is not None and bool(found.well - {server})
+
     def row(self, host: str) -> int:
         """How often a host failed since its last answer."""
         found = self._hosts.get(host)

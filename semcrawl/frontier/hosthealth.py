@@ -115,6 +115,8 @@ class HostHealth:
             return []
         host, server = self._intake.host_key(url), origin_of(url)
         known = await self._is_known(host)
+        if missing and self._rows.is_served_by_another(host, server):
+            return []  # (``https`` of a site that a proxy gives by ``http`` only, say)
         sign = self._rows.failed(host, server, known=known)
         if not known:
             await self.note_dead(host)
@@ -165,8 +167,10 @@ class HostHealth:
             return Fate.SPARED
         if (rest := self._down.get(host)) is not None:
             return self._over(lease) if rest.over else Fate.SPARED
-        if missing and host not in self._known:
-            return Fate.OVER
+        if missing:
+            origin = origin_of(lease.entry.url)
+            if host not in self._known or self._rows.is_served_by_another(host, origin):
+                return Fate.OVER
         if lease.probe:
             return Fate.SPARED
         self._tried[host].append(lease.entry.url)

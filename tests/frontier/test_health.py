@@ -58,6 +58,8 @@ def test_a_server_that_fails_beside_another_of_its_host_is_down_alone(hosts: Hos
     """Until the other one fails as well."""
     hosts.answer(A, scheme="http")
     assert hosts.fail(A, 4, scheme="https") is Sign.SERVER
+    assert hosts.rows.is_served_by_another(A, f"https://{A}")
+    assert not hosts.rows.is_served_by_another(A, f"http://{A}")
     assert hosts.fail(A, scheme="http") is Sign.SILENT
 
 
