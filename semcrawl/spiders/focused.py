@@ -204,8 +204,11 @@ class FocusedSpider(RedirectingSpider):
                     return [record]
             if status in self._retry_codes and await self._retried_later(attempt, response):
                 return [record]
-            if await self._asked_by_name(attempt, status) or await self._asked_as_linked(attempt):
+            if await self._asked_by_name(attempt, status) or await self._asked_as_linked(
+                attempt, status
+            ):
                 return [record]
+            self._note_dead(attempt, status)
             attempt.failed = status in self._retry_codes
             self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]

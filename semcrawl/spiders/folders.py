@@ -15,6 +15,8 @@ _DIGITS = re.compile(r"\d+")
 _ENOUGH_OF_PLACE, _ENOUGH_OF_HOST = 2, 4
 #: so many answers for it make up for one against it
 _OUTWEIGHS = 4
+#: links of a place that led nowhere by either address, from which on one address is enough
+_ENOUGH_DEAD = 3
 #: places and hosts that are remembered
 _MOST_PLACES = 10_000
 
@@ -25,6 +27,8 @@ class _Count:
 
     added: int = 0
     left: int = 0
+    #: links that led nowhere by either address, since one led somewhere by its own
+    dead: int = 0
 
     def exceeds(self, enough: int) -> bool:
         """Whether enough answers speak for a slash."""
@@ -53,6 +57,21 @@ class FolderSlashes:
                 count.added += 1
             else:
                 count.left += 1
+                count.dead = 0
+
+    def heard_dead(self, url: str) -> None:
+        """Note that there is nothing, neither at an address nor at that of its folder."""
+        if (parts := _bare(url)) and (count := self._counts.get(_place(parts))):
+            count.dead += 1
+
+    def is_dead(self, url: str) -> bool:
+        """Whether nothing is to be expected at an address whose folder does not exist.
+
+        So it is where several such links of its place were dead, and none led to a page.
+        """
+        parts = _bare(url)
+        count = self._counts.get(_place(parts)) if parts else None
+        return count is not None and count.dead >= _ENOUGH_DEAD and not count.left
 
     def foreseen(self, url: str) -> str:
         """Return the address that a URL will be redirected to; empty if that is not to be told."""

@@ -18,6 +18,8 @@ from semcrawl.urls import Normalisation, dropped_index, resolve
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 #: what servers answer for a folder when they have no index for it
 _NO_FOLDER = frozenset({403, 404})
+#: there is nothing at an address
+_DEAD = (404, 410)
 #: what a redirect that was foreseen counts as
 _MOVED = 301
 
@@ -81,14 +83,26 @@ class RedirectingSpider(RetryingSpider):
             self._slashes.heard(memo.redirects[-1], added=added)
         elif not memo.redirects:
             self._slashes.heard(attempt.url, added=added)
+        elif memo.redirects[-1] == attempt.url + "/":  # asked for by its own address after all
+            self._slashes.heard(attempt.url, added=False)
 
-    async def _asked_as_linked(self, attempt: Attempt) -> bool:
-        """Ask for what was taken for a folder by its own address after all."""
+    def _note_dead(self, attempt: Attempt, status: int) -> None:
+        """Learn of a link that is dead by its own address, after that of its folder was."""
+        before = attempt.memo.redirects
+        if status in _DEAD and before and before[-1] == attempt.url + "/":
+            self._slashes.heard_dead(attempt.url)
+
+    async def _asked_as_linked(self, attempt: Attempt, status: int = 0) -> bool:
+        """Ask for what was taken for a folder by its own address after all.
+
+        Where links are dead by both addresses (``status`` 404 or 410), one of them is enough.
+        """
         memo = attempt.memo
         if not memo.foreseen:
             return False
-        self._note_folder(attempt, added=False)
         target = memo.redirects[-1]
+        if status in _DEAD and self._slashes.is_dead(target):
+            return False
         memo = replace(memo, redirects=(*memo.redirects, attempt.url), retries=0, foreseen=False)
         await self.session.intake.put_again(attempt.lease, target, memo)
         return True

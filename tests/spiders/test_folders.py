@@ -68,6 +68,17 @@ def test_documents_beside_the_folders_do_not_speak_against_it() -> None:
     assert slashes.foreseen(f"{D}/term/c") == f"{D}/term/c/"
 
 
+def test_links_that_are_dead_by_both_addresses_are_told_from_documents() -> None:
+    slashes = heard(*[("/term/a", True)] * 2)
+    for n in range(3):
+        assert not slashes.is_dead(f"{D}/term/c")
+        slashes.heard_dead(f"{D}/term/gone{n}")
+    assert slashes.is_dead(f"{D}/term/c")
+    assert not slashes.is_dead(f"{D}/other/c")
+    slashes.heard(f"{D}/term/page", added=False)
+    assert not slashes.is_dead(f"{D}/term/c")
+
+
 FOLDERS = [f"/term/t{n}" for n in range(20)]
 #: linked in the same way, and no folders
 OTHERS = ["/term/page", "/term/data", "/term/round"]
@@ -128,3 +139,25 @@ def test_every_folder_is_asked_for_by_name_where_that_is_wanted(tmp_path: Path) 
     run, by_name = crawl(tmp_path, "-s", "SEMCRAWL_FORESEE_SLASHES=0")
     assert set(run.documents()) == DOCUMENTS
     assert by_name == len(FOLDERS)
+
+
+async def dead_terms(request: Request, out: Stream) -> None:
+    """Answer for folders, and for links beside them that lead nowhere."""
+    path = request.path
+    if path == "/":
+        content_type, body = page(*FOLDERS[:4], *(f"/term/gone{n}x" for n in range(20)))
+        await out.whole(200, [("Content-Type", content_type)], body)
+    else:
+        await terms(request, out)
+
+
+@pytest.mark.slow
+def test_dead_links_beside_folders_cost_one_request_each_after_a_few(tmp_path: Path) -> None:
+    log = tmp_path / "requests.jsonl"
+    options = ("--fast", "--relevance", "breadth-first", "-s", "CONCURRENT_REQUESTS=1")
+    with serve(DemoWeb(), handlers={"d.example": dead_terms}, log=log) as server:
+        run = harvest(f"{D}/", *options, folder=tmp_path / "out", proxy=server.proxy_url)
+    counts = asked(log)
+    dead = sum(count for url, count in counts.items() if "gone" in url)
+    assert run.status == 0
+    assert dead <= 20 + 6
