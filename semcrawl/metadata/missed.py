@@ -34,6 +34,7 @@ _FAILURES = frozenset(
 _ITSELF = frozenset(
     {
         FetchOutcome.ROBOTS_DENIED,
+        FetchOutcome.NOT_KEPT,
         FetchOutcome.OUT_OF_SCOPE,
         FetchOutcome.ADDRESS_REFUSED,
         FetchOutcome.TOO_LARGE,

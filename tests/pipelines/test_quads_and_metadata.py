@@ -221,7 +221,7 @@ async def test_records_are_rows_when_process_item_returns(tmp_path):
         " real_type, bytes, quads, errors, started_at, elapsed, spider FROM fetch LIMIT 1",
     ) == [
         (
-            "http://example.org/a\ufffd",
+            "http://example.org/a\\x00",
             "http://example.org/b",
             None,
             2,
