@@ -30,7 +30,7 @@ _EMBEDDED = json.dumps(
 _TRIG = b'<urn:untouched> { <urn:x> <http://p.example/p> "taken over" . }\n'
 _NQUADS = b'<urn:x> <http://p.example/p> "taken over" <urn:untouched> .\n'
 #: names on one address, and the most requests that it may get in any second
-NAMES, MOST_A_SECOND = 100, 60
+NAMES, MOST_A_SECOND = 60, 12
 
 
 def fill_store(folder: Path, server: WebServer) -> None:
@@ -114,14 +114,15 @@ WORLDS = (
         also=_private_unasked,
     ),
     World(
-        "100 names, one address",
-        "100 names that lead to one address, a document each",
+        "60 names, one address",
+        "60 names that lead to one address, a document each",
         dict.fromkeys(NAMED, at({"/x.ttl": document}, missing)),
         [(host, "/x.ttl") for host in NAMED],
         {"name*.example/x.ttl": {"fetched-rdf"}},
         sound={f"{host}/x.ttl": QUADS for host in NAMED},
         direct=True,
         addresses=dict.fromkeys(NAMED, "127.78.0.1"),
+        options=("-s", "SEMCRAWL_PACE_PRIVATE_ADDRESSES=True"),
         ends=True,
         also=_address_spared,
     ),

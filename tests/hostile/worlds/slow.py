@@ -77,6 +77,7 @@ WORLDS = (
             "papers.example/*": {"fetched-rdf", "parse-error"},
             "context*.example/*": LATE,
         },
+        ends=True,
     ),
     World(
         "1,000 dead names",

@@ -68,7 +68,7 @@ WORLDS = (
         [*(("loops.example", f"/{name}") for name in _LOOPS), ("bounce0.example", "/0")],
         {
             "loops.example/*": {"redirected", "http-error", "out-of-scope"},
-            "bounce*.example/*": {"redirected", "out-of-scope"},
+            "bounce*.example/*": {"redirected", "out-of-scope", "http-error"},
         },
         ends=True,
     ),
