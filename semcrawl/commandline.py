@@ -21,10 +21,9 @@ from scrapy.utils.project import get_project_settings
 import semcrawl.commands
 from semcrawl.console import complain
 from semcrawl.errors import SemcrawlError, UsageError
-from semcrawl.exporters import registry
+from semcrawl.scrapycommands import know_feed_formats
 
 #: the add-on that brings our formats to a project
-_ADDON = "semcrawl.addon.Addon"
 #: where our commands are
 _OURS = semcrawl.commands.__name__
 #: objects made and not freed before the garbage collector looks: a page makes some thousand that
@@ -140,14 +139,8 @@ def _settings_for(command: str) -> Settings:
         settings = Settings()
         settings.setmodule("semcrawl.settings", priority="project")
         module = _OURS
-    elif any(
-        addon == _ADDON or getattr(addon, "__module__", "") == "semcrawl.addon"
-        for addon in settings.getdict("ADDONS")
-    ):
-        # (Scrapy asks add-ons only after it has read the command line: -o data.nq.gz)
-        for name in ("FEED_EXPORTERS", "FEED_STORAGES"):
-            formats = {**getattr(registry, name), **settings.getdict(name)}
-            settings.set(name, formats, "project")
+    else:
+        know_feed_formats(settings)
     if command == "parse" and command not in (_names(module) if module else ()):
         module = _OURS
     if module == _OURS:
@@ -155,11 +148,6 @@ def _settings_for(command: str) -> Settings:
     if editor := os.environ.get("EDITOR"):  # as Scrapy does when it reads the settings itself
         settings.set("EDITOR", editor, "project")
     return settings
-
-
-def _path_of(addon: object) -> str:
-    """Return the import path of a class."""
-    return f"{getattr(addon, '__module__', '')}.{getattr(addon, '__qualname__', '')}"
 
 
 def _names(package: str) -> list[str]:

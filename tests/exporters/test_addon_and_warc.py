@@ -117,12 +117,20 @@ def scrapy(folder: Path, *args: str, preexec=None) -> subprocess.CompletedProces
 def test_one_line_brings_pipelines_and_formats_to_their_spiders(project, web):
     done = scrapy(
         project, "crawl", "own", "-a", f"url={web}/a.nq", "-s", "SEMCRAWL_JOBDIR=job",
-        "-s", 'FEEDS={"out/data.ttl.gz": {"format": "gz"}}',
+        "-o", "out/data.ttl.gz",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     assert (project / "job" / "quads.nq").read_text().count(f"<{web}/a.nq> .") == 1
     assert (project / "out" / "data.ttl.gz").stat().st_size > 0
+
+
+@pytest.mark.slow
+def test_projects_without_the_line_have_scrapy_s_formats_alone(project, web):
+    (project / "theirs" / "settings.py").write_text('SPIDER_MODULES = ["theirs.spiders"]\n')
+    done = scrapy(project, "crawl", "own", "-a", f"url={web}/a.nq", "-o", "data.nq")
+    assert done.returncode == 2
+    assert "Unrecognized output format 'nq'" in done.stderr
 
 
 @pytest.mark.slow
