@@ -55,6 +55,7 @@ def tells_the_fault(run: Run, *words: str) -> None:
     assert not run.out
 
 
+@pytest.mark.slow
 def test_a_part_that_is_not_there_is_named_with_its_setting(web: DemoServer, folder: Path) -> None:
     run = harvest(web, folder, "-s", 'ITEM_PIPELINES={"opening_parts.Absent": 100}')
     tells_the_fault(run, "the crawl cannot begin", "ITEM_PIPELINES", "opening_parts.Absent")

@@ -39,6 +39,7 @@ def hold_against_each_other(graph, name, pages, settings=None):
             assert getattr(one, name) == getattr(two, name)
 
 
+@pytest.mark.slow
 def test_live_and_offline_agree_on_a_small_site():
     hold_against_each_other(LinkGraph(members()), "rules-parents", 100)
 

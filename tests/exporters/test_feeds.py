@@ -114,6 +114,7 @@ def test_every_format_holds_every_statement(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([*names, "job"])
 
 
+@pytest.mark.slow
 def test_an_item_that_a_feed_cannot_hold_costs_no_other(tmp_path):
     feeds = {"a.jsonl": {"format": "jsonl"}, "b.nq": {"format": "nq"}}
     log = crawl(tmp_path, feeds, ODD=True)
@@ -124,6 +125,7 @@ def test_an_item_that_a_feed_cannot_hold_costs_no_other(tmp_path):
     assert len((tmp_path / "b.nq").read_bytes().splitlines()) == 60 * 21
 
 
+@pytest.mark.slow
 def test_two_crawlers_of_a_run_write_one_feed(tmp_path):
     """Also with overwriting: what was there before goes, what the sibling wrote stays."""
     for name in ("new.nq", "old.nq", "more.nq"):
@@ -142,6 +144,7 @@ def test_two_crawlers_of_a_run_write_one_feed(tmp_path):
     assert len(more) == 2 * 60 * 21 + 1
 
 
+@pytest.mark.slow
 def test_what_one_crawler_of_a_run_finished_another_does_not_overwrite(tmp_path):
     """Nor its later file of the same name: batches and files of hosts are finished early."""
     for name in ("1.nq", "one.example.nq"):
@@ -168,6 +171,7 @@ def test_a_later_run_of_the_same_process_overwrites(tmp_path):
         assert path.read_bytes() == text
 
 
+@pytest.mark.slow
 def test_a_pipe_stays_a_pipe_and_a_link_a_link(tmp_path):
     os.mkfifo(tmp_path / "pipe.nq")
     (tmp_path / "data").mkdir()
@@ -207,6 +211,7 @@ def test_a_file_in_a_folder_that_may_not_be_written_is_refused():
     assert done.stdout == "Permission denied|\n", done.stderr
 
 
+@pytest.mark.slow
 def test_a_feed_below_a_file_ends_with_one_line_and_touches_nothing(tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "data.part").write_text("somebody's")
@@ -218,6 +223,7 @@ def test_a_feed_below_a_file_ends_with_one_line_and_touches_nothing(tmp_path):
     assert (tmp_path / "data.part").read_text() == "somebody's"
 
 
+@pytest.mark.slow
 def test_feeds_rotate_and_split(tmp_path):
     feeds = {
         "size/%(batch_id)03d.nq": {"format": "nq", "batch_bytes": 20_000},
@@ -261,6 +267,7 @@ def limit_file_size() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_a_feed_with_one_line_and_no_file(tmp_path):
     (tmp_path / "c.nt.gz").write_bytes(bytes(49_990))
     log = crawl(
@@ -294,6 +301,7 @@ def test_a_full_disk_ends_a_feed_with_one_line_and_no_file(tmp_path):
         ({"a.nq": {"format": "nq", "batch_bytes": 5}}, "batch_bytes needs %(batch_id)d"),
     ],
 )
+@pytest.mark.slow
 def test_wrong_feeds_are_told_of(tmp_path, feeds, message):
     code = CRAWL
     done = subprocess.run(

@@ -31,6 +31,7 @@ def ended(worker: subprocess.Popen[bytes], crawl: CrawlWorkers, log: Path) -> tu
         crawl.stop()
 
 
+@pytest.mark.slow
 def test_a_crawl_that_cannot_begin(
     start_served: Callable[..., ServedRedis],
     web: Served,

@@ -68,6 +68,7 @@ def _answers(redis: EmbeddedRedis) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_a_server_that_crashes_again_and_again_is_left_alone_until_it_is_asked_for(
     tmp_path: Path,
 ) -> None:

@@ -122,6 +122,7 @@ def test_nothing_of_a_cut_export_goes_in(
     assert run_command(str(tmp_path / "new"), "--import", str(whole)).returncode == 0
 
 
+@pytest.mark.slow
 def test_an_export_comes_through_a_pipe(tmp_path: Path) -> None:
     asyncio.run(in_job(tmp_path / "job", fill))
     command = f"{sys.executable} -m semcrawl frontier"

@@ -46,6 +46,7 @@ async def unmeasured(request: Request, out: Stream) -> None:
         await out.whole(404, [], b"")
 
 
+@pytest.mark.slow
 def test_bodies_of_unknown_length_are_refused_like_others(tmp_path: Path) -> None:
     with serve(DemoWeb(), handlers={"tables.example": unmeasured}) as server:
         run = harvest(
@@ -77,6 +78,7 @@ class Answering:
     ("first_line", "connection"),
     [("HTTP/1.0 200 OK", ""), ("HTTP/1.1 200 OK", "Connection: Close\r\n")],
 )
+@pytest.mark.slow
 def test_no_request_goes_down_with_a_connection_that_the_server_closes(
     first_line: str, connection: str, tmp_path: Path
 ) -> None:
@@ -89,6 +91,7 @@ def test_no_request_goes_down_with_a_connection_that_the_server_closes(
     assert outcomes == {"fetched-html": 10, "fetched-robots": 1}
 
 
+@pytest.mark.slow
 def test_a_connection_that_an_old_server_keeps_is_used_again(tmp_path: Path) -> None:
     handler = Answering("HTTP/1.0 200 OK", "Connection: Keep-Alive\r\n", kept=True)
     with serve(DemoWeb(), handlers={"old.example": handler}) as server:
@@ -128,6 +131,7 @@ async def oddly(request: Request, out: Stream) -> None:
         await out.whole(404, [], b"")
 
 
+@pytest.mark.slow
 def test_odd_answers_are_read_as_browsers_do_or_end_at_once(tmp_path: Path) -> None:
     """Their connections stay open: none is waited for until its time is up."""
     with serve(DemoWeb(), handlers={"odd.example": oddly}) as server:

@@ -14,6 +14,7 @@ from .test_revisit import write
 TEXTS = {"a": "first a", "b": "first b"}
 
 
+@pytest.mark.slow
 def test_feeds_and_tables_are_written_on_request(site: tuple[Path, str], tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     folder, start = site

@@ -12,6 +12,7 @@ from harvest.runs import asked, harvest, logged, pages
 from semcrawl.demo import DemoWeb, Request, Stream, serve
 
 
+@pytest.mark.slow
 def test_links_that_wait_for_robots_txt_at_the_same_time_all_obey_it(tmp_path: Path) -> None:
     """Many links of a host that nothing is known about yet, all of them forbidden."""
     seeds = [f"http://blog.demo.example/wp-admin/{number}" for number in range(8)]

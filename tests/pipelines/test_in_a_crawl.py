@@ -7,10 +7,14 @@ import sqlite3
 import subprocess
 import sys
 
+import pytest
+
 CRAWL = """
 import json, sys, warnings
 import scrapy
 from scrapy.crawler import CrawlerProcess
+import pytest
+
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 warnings.filterwarnings("error", module="scrapy|semcrawl")
 
@@ -53,6 +57,7 @@ def crawl(settings: dict) -> tuple[list[dict], str]:
     return json.loads(done.stdout.splitlines()[-1]), done.stderr
 
 
+@pytest.mark.slow
 def test_two_crawlers_of_one_process_share_a_job_folder(tmp_path):
     stats, log = crawl(
         {
