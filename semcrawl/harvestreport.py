@@ -181,7 +181,7 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         say(line)
     if summary.missed.get(FAILED):
         say(f"To try failed links again: semcrawl frontier {folder} --requeue, and go on.")
-    if run.withheld:
+    if any(not family.mirror for family in run.withheld):
         say(f"To ask for all of a family: --out {folder} -s SEMCRAWL_FAMILY_TRIES=0.")
     if run.waiting is None:
         say("Stopped before it was counted what waits. The next run goes on from here.")

@@ -80,13 +80,19 @@ class NotHarvested:
                     result[reason]["other_hosts"] = others
                 if self.more and reason in _LEFT_OUT:
                     result[reason]["at_least"] = True
-        if self.withheld:
+        families, mirrors = self._families, self._mirrors
+        if families:
             result["withheld"] = {
-                "links": self._withheld,
-                "families": [asdict(family) for family in self.withheld[:_KEPT]],
+                "links": _links(families),
+                "families": [_facts(family) for family in families[:_KEPT]],
             }
-            if others := len(self.withheld[_KEPT:]):
+            if others := len(families[_KEPT:]):
                 result["withheld"]["other_families"] = others
+        if mirrors:
+            named = [{"hosts": [m.document, m.pattern], "links": m.links} for m in mirrors]
+            result["copies"] = {"links": _links(mirrors), "mirrors": named[:_KEPT]}
+            if others := len(named[_KEPT:]):
+                result["copies"]["other_mirrors"] = others
         if self.dropped:
             result["dropped"] = {"links": self.dropped}
         if self.waiting:
@@ -102,10 +108,15 @@ class NotHarvested:
             if found := self.hosts.get(reason):
                 least = "at least " if self.more and reason in _LEFT_OUT else ""
                 parts.append(f"{least}{found.total():,} {words}: {_named(found)}")
-        parts += [_family(family) for family in self.withheld[:_SHOWN]]
-        if others := self.withheld[_SHOWN:]:
-            links = sum(family.links for family in others)
-            parts.append(f"{links:,} more of {len(others):,} such families")
+        families, mirrors = self._families, self._mirrors
+        parts += [_family(family) for family in families[:_SHOWN]]
+        if others := families[_SHOWN:]:
+            parts.append(f"{_links(others):,} more of {len(others):,} such families")
+        for mirror in mirrors[:_SHOWN]:
+            same = f"{mirror.document} and {mirror.pattern} give the same"
+            parts.append(f"{mirror.links:,} copies: {same}")
+        if others := mirrors[_SHOWN:]:
+            parts.append(f"{_links(others):,} more copies on {len(others):,} such pairs of hosts")
         if self.dropped:
             parts.append(f"{self.dropped:,} dropped, as the frontier was full")
         if self.waiting:
@@ -125,8 +136,12 @@ class NotHarvested:
         return [line.replace("\0", " ") for line in lines]
 
     @property
-    def _withheld(self) -> int:
-        return sum(family.links for family in self.withheld)
+    def _families(self) -> list[Withheld]:
+        return [family for family in self.withheld if not family.mirror]
+
+    @property
+    def _mirrors(self) -> list[Withheld]:
+        return [family for family in self.withheld if family.mirror]
 
     def _waiting(self) -> str:
         text = f"{self.waiting:,} links wait"
@@ -139,6 +154,14 @@ class NotHarvested:
         if self.limit == "pages":
             return text + ". All requests of this run (--pages) were sent; the next goes on."
         return text + ". The next run goes on."
+
+
+def _links(withheld: Sequence[Withheld]) -> int:
+    return sum(family.links for family in withheld)
+
+
+def _facts(family: Withheld) -> dict[str, Any]:
+    return {name: fact for name, fact in asdict(family).items() if name != "mirror"}
 
 
 def _family(family: Withheld) -> str:

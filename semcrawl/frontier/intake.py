@@ -10,6 +10,7 @@ from semcrawl.frontier.families import FamilyBook
 from semcrawl.frontier.joining import JoinedAdds
 from semcrawl.frontier.learning import SharedLearning
 from semcrawl.frontier.leftout import LeftOut, Reason
+from semcrawl.frontier.mirrors import MirrorBook
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis_frontier import RedisFrontier
 from semcrawl.frontier.sessionoptions import SessionOptions
@@ -59,6 +60,8 @@ class Intake:
         self.left_out = LeftOut(options.max_left_out)
         #: links that look alike, of which perhaps none leads anywhere
         self.families = FamilyBook(frontier, frontier.options.family_tries)
+        #: hosts that give the same under several names
+        self.mirrors = MirrorBook(frontier, frontier.options.mirror_copies)
         self.wake = wake
         self._adds = JoinedAdds(frontier)
         #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
@@ -71,6 +74,7 @@ class Intake:
         await self.know_all_seeds()
         await self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
         await self.families.open()
+        await self.mirrors.open()
         await self.learning.load()
 
     async def tell(self) -> None:
@@ -80,6 +84,7 @@ class Intake:
         """
         await self.left_out.tell(self.frontier)
         await self.families.tell()
+        await self.mirrors.tell()
 
     async def discover(
         self,
@@ -236,6 +241,13 @@ class Intake:
         """Put an address in front of its group that was seen, and never asked for."""
         await self.frontier.add_again([self._in_place(lease, target, memo)])
         self.learning.went_back(lease.entry)
+
+    async def ask_elsewhere(self, lease: Lease, url: str, memo: LinkMemo) -> None:
+        """Put the address in that a link has on a mirror, as its own gave nothing."""
+        parent = memo.parent or lease.entry.url
+        memo = LinkMemo(parent, memo.depth, memo.label, memo.rules)
+        entry = replace(lease.entry, url=url, host=self.host_key(url), payload=memo.pack())
+        await self.frontier.add([entry])
 
     def _in_place(self, lease: Lease, target: str, memo: LinkMemo) -> Entry:
         return replace(

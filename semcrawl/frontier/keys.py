@@ -38,7 +38,12 @@ class Keys:
     good       hash   host → an address that it gave
     state      hash   name → blob; ``NAME:event`` → last event read before
     lefthosts  hash   reason and host → links left out
-    withholding set   names of families of which links are withheld
+    withholding set   names of families of which links are withheld, and of mirrors
+    bodies     hash   path → origins and bodies that it gave, or that are being asked for
+    pairs      hash   two origins → bodies that both gave by one path, or X: they are no mirrors
+    origins    hash   origin's name → its URL
+    mirrored   set    names of pairs of origins that are mirrors
+    copies     hash   path → withheld links that a mirror is being asked for
     leftfirst  hash   reason and host → the first of them
     charter    string folders, seeds and scope of the crawl, as JSON (on a shared server)
     members    zset   worker → server time in µs until which it counts as alive
@@ -83,6 +88,7 @@ class Keys:
     seen:N           hash   digest (10 bytes) → sequence number and key of the link (and a byte
                             if the Bloom filter has it too), or nothing; bucket N
     family:NAME      hash   a family of links: document, pattern; useful, barren, unknown (answers);
+                            of a pair of mirrors: their origins, in the same places; mirror;
                             met (its links met since it is barren); led, only (digests of where
                             the last one led, and the first useful one)
     withheld:NAME    hash   its withheld links: sequence number → msgpack of queue, host, group,

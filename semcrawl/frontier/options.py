@@ -48,6 +48,9 @@ class FrontierOptions:
     #: links of a family (:mod:`semcrawl.relevance.families`) that bring nothing before the others
     #: are withheld (0 = all are asked for)
     family_tries: int = 10
+    #: paths by which two origins give the same before they count as mirrors
+    #: (:mod:`semcrawl.relevance.mirrors`; 0 = none do)
+    mirror_copies: int = 5
     #: most failed links kept aside for ``requeue``
     max_failed: int = 100_000
     #: seconds to wait for a server that went away before ``FrontierUnavailable`` is raised
@@ -71,6 +74,7 @@ class FrontierOptions:
             "max_waiting": self.max_waiting,
             "exact_limit": self.exact_limit,
             "family_tries": self.family_tries,
+            "mirror_copies": self.mirror_copies,
             "chunk": self.chunk,
         }
         packed: bytes = msgpack.packb(known, use_bin_type=False)
@@ -124,6 +128,7 @@ class FrontierOptions:
             "max_failed",
             "exact_limit",
             "family_tries",
+            "mirror_copies",
         ):
             if getattr(self, name) < 0:
                 raise UsageError(f"{name.replace('_', ' ')} must not be negative")

@@ -74,7 +74,7 @@ class CrawlSession:
         self._taker = Taker(
             *(frontier, strategy, options, self._learning, self._leases, self.health),
             left=self._left,
-            prepare=self.intake.know_seeds_of,
+            prepare=self._prepare,
             deliver=self._deliver,
         )
         #: fetches that the frontier has not been told of: host, and whether it was a target
@@ -255,6 +255,7 @@ class CrawlSession:
     async def retry(self, lease: Lease, memo: LinkMemo, delay: float) -> None:
         """Put a link back after a failure that may pass."""
         self._leases.drop(lease)
+        self.intake.mirrors.went_back(lease)
         entry = replace(lease.entry, payload=memo.pack())
         await self.frontier.give_back([replace(lease, entry=entry)], delay=delay)
         self._learning.went_back(entry)
@@ -269,6 +270,7 @@ class CrawlSession:
     def acknowledge(self, lease: Lease, *, failed: bool = False) -> None:
         """Note that all results of an attempt are written: the link is finished."""
         self._leases.end(lease, failed=failed)
+        self.intake.mirrors.over(lease)
         self.wake()
 
     # -- inside
@@ -308,7 +310,10 @@ class CrawlSession:
         if await self._taker.take(room, self._ports, over):
             self._ending.worked()
             return self.options.seed_interval
-        if not self._leases and not planted and await self._is_over():
+        idle = not self._leases and not planted
+        if idle and self._left() > 0 and await self.intake.mirrors.release():
+            return 0.0
+        if idle and await self._is_over():
             self.finished.set()
             return 0.0
         return await self._until_ready() if room > 0 else self._listener.patience
@@ -333,6 +338,14 @@ class CrawlSession:
         if self.options.budget is None:
             return self.options.leases
         return self.options.budget - self.requests - self._leases.unsent
+
+    async def _prepare(self, leases: Sequence[Lease]) -> list[Lease]:
+        """Return the links that are to be asked for, the others being withheld."""
+        kept, withheld = await self.intake.mirrors.sift(leases)
+        for lease in withheld:
+            self._learning.went_back(lease.entry)
+        await self.intake.know_seeds_of(kept)
+        return kept
 
     def _deliver(self, lease: Lease) -> None:
         if not self._ports.deliver(lease):

@@ -219,6 +219,34 @@ class SharedState(Frontier):
         """Put up to ``limit`` links back that are not to be withheld any more; return how many."""
         return int(await self._server.run("unwithhold", [limit]))
 
+    async def note_bodies(
+        self,
+        bodies: Sequence[tuple[str, str, str, str]],
+        in_vain: Sequence[tuple[str, str]],
+        known: int,
+    ) -> tuple[bool, int, list[tuple[str, str]] | None]:
+        """Note what paths gave (names of origin, its URL, names of path and body), or did not.
+
+        Return whether :meth:`unwithhold` has anything to do now, the number of the mirrors that
+        are known, and, if it is another than ``known``, the mirrors: pairs of origins.
+        """
+        args = [[list(b) for b in bodies], [list(v) for v in in_vain], known]
+        restore, number, *found = await self._server.run("note_bodies", args, once=True)
+        pairs = [(text(a), text(b)) for a, b in found[0]] if found else None
+        return bool(restore), int(number), pairs
+
+    async def withhold_copies(self, links: Sequence[tuple[str, str, str]]) -> set[int]:
+        """Withhold leased links that a mirror gave, or is being asked for; return which.
+
+        With each lease's id come the names of its origin and its path.
+        """
+        args = [[list(link) for link in links]]
+        return set(await self._server.run("withhold_copies", args, once=True))
+
+    async def release_copies(self, limit: int) -> int:
+        """Put links back that a mirror was to give and did not; return how many."""
+        return int(await self._server.run("release_copies", [limit]))
+
     async def withheld(self) -> list[Withheld]:
         """Return the families of which links are withheld, those with most first."""
         redis, keys = self._server.redis, self.keys

@@ -25,7 +25,7 @@ class Taker:
     """Takes links as long as there is room, from the queue that pays best first.
 
     ``left`` tells how many requests may still be sent at all; ``prepare`` is awaited with the links
-    taken, before ``deliver`` gets each.
+    taken, and ``deliver`` gets each of those that it returns.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Taker:
         health: HostHealth,
         *,
         left: Callable[[], int],
-        prepare: Callable[[Sequence[Lease]], Awaitable[None]],
+        prepare: Callable[[Sequence[Lease]], Awaitable[list[Lease]]],
         deliver: Callable[[Lease], None],
     ) -> None:
         self.shares = QueueShares()
@@ -95,15 +95,15 @@ class Taker:
         for queue in self.shares.order(queues):
             while left > 0:
                 left_out, portion = self._portion(left)
-                leases = await self._frontier.take(portion, [queue], over=over, left_out=left_out)
+                taken = await self._frontier.take(portion, [queue], over=over, left_out=left_out)
                 over = ()
+                leases = await self._prepare(taken)
                 left -= len(leases)
-                await self._prepare(leases)
                 for lease in leases:
                     self._leases.hand_out(lease)
                     self._strategy.taken([first_asked(lease.entry)])
                     self._deliver(lease)
-                if len(leases) < portion:
+                if len(taken) < portion:
                     break
         return room - left
 
@@ -132,13 +132,14 @@ class Taker:
                     leases = leases or []
                     if strict:
                         self._learning.hear_taken([lease.entry for lease in leases])
+                    full = len(leases) >= portion
+                    leases = await self._prepare(leases)
                     room -= len(leases)
                     taken += len(leases)
-                    await self._prepare(leases)
                     for lease in leases:
                         self._leases.hand_out(lease)
                         self._deliver(lease)
-                    if len(leases) < portion:
+                    if not full:
                         break
             if not news:
                 break

@@ -1,4 +1,4 @@
-"""Links that are not asked for, as none of those like them led anywhere."""
+"""Links that are not asked for: none like them led anywhere, or a mirror gave the same."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ class Withheld:
     links: int
     #: asked for, none of which was of any use
     asked: int
+    #: these are copies: ``document`` and ``pattern`` are two origins that give the same
+    mirror: bool = False
 
     @classmethod
     def read(cls, facts: Mapping[bytes, bytes], links: int) -> Self:
@@ -25,5 +27,8 @@ class Withheld:
             facts.get(name, b"").decode("utf-8", "surrogatepass")
             for name in (b"document", b"pattern")
         )
+        mirror = b"mirror" in facts
+        if mirror:
+            document, pattern = sorted((document, pattern))
         asked = sum(int(facts.get(name, 0)) for name in (b"barren", b"unknown", b"useful"))
-        return cls(document, pattern, links, asked)
+        return cls(document, pattern, links, asked, mirror)

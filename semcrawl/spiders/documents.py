@@ -91,7 +91,7 @@ class DocumentSpider(FocusedSpider):
 
         Its record tells the ``faults`` that are known already, and those that are found.
         """
-        duplicate = self.is_duplicate(attempt.digest)
+        duplicate = self.is_duplicate(attempt)
         page = Page(attempt.url, attempt.memo.depth)
         said = self.said_to_robots(response, page=True)
         faults = list(faults)
@@ -150,7 +150,7 @@ class DocumentSpider(FocusedSpider):
 
     async def _take_rdf(self, attempt: Attempt, response: Response, reading: Reading) -> list[Any]:
         """Pass the quads of an RDF document on, and its links."""
-        duplicate = self.is_duplicate(attempt.digest)
+        duplicate = self.is_duplicate(attempt)
         record = _record(attempt, response, reading)
         said = self.said_to_robots(response)
         if not self.robots_tags.keeps(said):
@@ -274,7 +274,7 @@ class DocumentSpider(FocusedSpider):
             Kind.OTHER,
             response,
             target=target,
-            duplicate=target and self.is_duplicate(attempt.digest),
+            duplicate=target and self.is_duplicate(attempt),
             new_links=new,
         )
         self.session.learn(outcome, self.queue)

@@ -39,6 +39,17 @@ from semcrawl.spiders.redirecting import RedirectingSpider, is_redirect
 from semcrawl.targets import Targets
 from semcrawl.vocabulary import HTML_FIRST, RDF_FIRST
 
+#: outcomes of what a host does not give, and another may
+_NOT_GIVEN = frozenset(
+    {
+        FetchOutcome.HTTP_ERROR,
+        FetchOutcome.NETWORK_ERROR,
+        FetchOutcome.TIMEOUT,
+        FetchOutcome.ROBOTS_DENIED,
+        FetchOutcome.HOST_DOWN,
+    }
+)
+
 
 class FocusedSpider(RedirectingSpider):
     """Fetches the links that the frontier hands out, and records each attempt.
@@ -160,6 +171,7 @@ class FocusedSpider(RedirectingSpider):
         acknowledgement, left = self._acknowledgement, False
         try:
             items: Sequence[Any] = await reading
+            await self._ask_mirrors(attempt, items)
         except FrontierError as error:
             self.logger.error("%s", error)
             # its lease runs out, and it is fetched again when the crawl goes on
@@ -273,13 +285,26 @@ class FocusedSpider(RedirectingSpider):
                 )
             )
 
-    def is_duplicate(self, digest: str) -> bool:
-        """Whether a body of this SHA-256 was read before in this run."""
-        short = bytes.fromhex(digest[:24])
+    def is_duplicate(self, attempt: Attempt) -> bool:
+        """Whether an attempt's body was read before in this run."""
+        # (links of what is off the sites are not followed: there, it stands for no other)
+        if self.scope.inside(attempt.url):
+            self.session.intake.mirrors.gave(attempt.lease, attempt.digest)
+        short = bytes.fromhex(attempt.digest[:24])
         if short in self.session.digests:
             return True
         self.session.digests.add(short)
         return False
+
+    async def _ask_mirrors(self, attempt: Attempt, items: Sequence[Any]) -> None:
+        """Have the mirrors of a host asked for what it does not give."""
+        missing = any(isinstance(i, FetchRecord) and i.outcome in _NOT_GIVEN for i in items)
+        if not missing or not self.session.awaits(attempt.lease):  # (it is tried again)
+            return
+        for url in self.session.intake.mirrors.others(attempt.url):
+            may = self.scope.inside(url) and self.is_allowed(url) and self.patterns.allow(url)
+            if may:
+                await self.session.intake.ask_elsewhere(attempt.lease, url, attempt.memo)
 
     def count(self, item: Any) -> None:
         """Take a record into the tally and the stats."""
