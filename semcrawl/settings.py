@@ -82,8 +82,8 @@ SEMCRAWL_FAMILY_TRIES = 10
 #: Paths by which two hosts give the same bytes, each path others, before they count as mirrors:
 #: what one of them gave is not asked of the other. Of these links the 1st, 2nd, 4th, 8th … is asked
 #: for all the same, and all come back when one gives other bytes. ``http`` and ``https`` of a name
-#: count as two hosts. 0 = all are asked for.
-SEMCRAWL_MIRROR_COPIES = 5
+#: count as two hosts. 5 is a good number; 0 = all are asked for.
+SEMCRAWL_MIRROR_COPIES = 0
 #: Links of a page that are looked at; the first ones.
 SEMCRAWL_MAX_LINKS_PER_PAGE = 10_000
 #: Waiting H links become HR when the shape of their path is learned. Off in the thesis.

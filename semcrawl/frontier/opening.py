@@ -38,7 +38,7 @@ def frontier_options(settings: BaseSettings) -> FrontierOptions:
         seen_capacity=int(number(settings, "SEMCRAWL_SEEN_CAPACITY", 1e9)),
         seen_error=number(settings, "SEMCRAWL_SEEN_ERROR", 1e-6),
         family_tries=int(number(settings, "SEMCRAWL_FAMILY_TRIES", 10)),
-        mirror_copies=int(number(settings, "SEMCRAWL_MIRROR_COPIES", 5)),
+        mirror_copies=int(number(settings, "SEMCRAWL_MIRROR_COPIES", 0)),
         patience=number(settings, "SEMCRAWL_REDIS_PATIENCE", 300.0),
     )
 

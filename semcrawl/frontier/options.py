@@ -50,7 +50,7 @@ class FrontierOptions:
     family_tries: int = 10
     #: paths by which two origins give the same before they count as mirrors
     #: (:mod:`semcrawl.relevance.mirrors`; 0 = none do)
-    mirror_copies: int = 5
+    mirror_copies: int = 0
     #: most failed links kept aside for ``requeue``
     max_failed: int = 100_000
     #: seconds to wait for a server that went away before ``FrontierUnavailable`` is raised

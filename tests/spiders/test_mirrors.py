@@ -43,7 +43,8 @@ def crawl(
     handlers = {name: handler(resources) for name, resources in sites.items()}
     with serve(DemoWeb(), handlers=handlers, log=log) as server:
         run = harvest(
-            "http://a.example/", "--fast", "--scope", ",".join(sites), *options,
+            "http://a.example/", "--fast", "--scope", ",".join(sites),
+            "-s", "SEMCRAWL_MIRROR_COPIES=5", *options,
             folder=folder / "out", proxy=server.proxy_url,
         )  # fmt: skip
     run.is_calm()
