@@ -36,6 +36,7 @@ from semcrawl.heads import head_end, is_interim, may_be_http, mended
 from semcrawl.middlewares.addresses import AddressRules
 from semcrawl.middlewares.resolver import NO_SUCH_NAME, PublicResolver
 from semcrawl.spiders.failures import (
+    FilesUsedUp,
     HeadersTooLargeError,
     NameMissingError,
     ProxyAwayError,
@@ -52,6 +53,10 @@ GATE: ContextVar[Callable[[str], Awaitable[None]] | None] = ContextVar("GATE", d
 _LEGACY_SERVERS = 0x4
 #: seconds for which the addresses of a name hold
 _NAME_LIFETIME = 600
+#: what the system says when this process, or all together, have too many files open
+_NO_FILES = frozenset({errno.EMFILE, errno.ENFILE})
+#: seconds until a link is tried again for which no file was left
+_FILES_PAUSE = 2.0
 _OF_ERRNO: dict[int | None, type[Exception]] = {
     errno.ETIMEDOUT: DownloadTimeoutError,
     errno.ECONNREFUSED: DownloadConnectionRefusedError,
@@ -240,9 +245,13 @@ class Connector(aiohttp.TCPConnector):
 
 @contextmanager
 def scrapys_exceptions(request: Request, seconds: float) -> Iterator[None]:
-    """Raise the exceptions that Scrapy has for downloads instead of aiohttp's."""
+    """Raise the exceptions that Scrapy has for downloads instead of aiohttp's.
+
+    ``FilesUsedUp`` is raised when this process can open no file for a request.
+    """
     try:
-        yield
+        with _files_used_up():
+            yield
     except TimeoutError as error:
         raise DownloadTimeoutError(
             f"Getting {request.url} took longer than {seconds:g} seconds."
@@ -267,6 +276,19 @@ def scrapys_exceptions(request: Request, seconds: float) -> Iterator[None]:
         raise _OF_ERRNO.get(error.errno, DownloadFailedError)(why) from error
     except aiohttp.ClientError as error:
         raise DownloadFailedError(str(error) or type(error).__name__) from error
+
+
+@contextmanager
+def _files_used_up() -> Iterator[None]:
+    """Raise ``FilesUsedUp`` for an error, or a cause of one, that says so."""
+    try:
+        yield
+    except OSError as error:
+        inner = getattr(error, "os_error", error)
+        if not _NO_FILES & {error.errno, inner.errno}:
+            raise
+        reason = os.strerror(errno.EMFILE if inner.errno == errno.EMFILE else errno.ENFILE)
+        raise FilesUsedUp(reason.lower(), _FILES_PAUSE) from error
 
 
 def what_broke(error: aiohttp.ClientPayloadError) -> str:

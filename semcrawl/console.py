@@ -28,6 +28,7 @@ _TOLD = frozenset(
         "semcrawl.frontier.redis_frontier",
         "semcrawl.frontier.server",
         "semcrawl.frontier.hosthealth",
+        "semcrawl.frontier.session",
         "semcrawl.pipelines.metadata",
         "scrapy.middleware",
         "scrapy.addons",

@@ -84,6 +84,8 @@ class CrawlSession:
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._draining = False
+        #: it was told that there are fewer requests at a time
+        self._scarce = False
         self._ending = Ending(frontier, self._ports, options)
         self._listener = Listener(self.intake, self._taker, self._leases, options)
         self._opened = False
@@ -186,6 +188,13 @@ class CrawlSession:
         self.failure = self.failure or reason
         self._draining = True
         self.finished.set()
+
+    def ask_for_less(self, reason: str) -> None:
+        """Have fewer requests in flight, as the process lacks the means for so many."""
+        most = self._taker.lessen()
+        if not self._scarce:
+            self._scarce = True
+            logger.warning("%s: fewer requests are sent at a time (now %d at most)", reason, most)
 
     def drain(self) -> None:
         """Hand out no more links; what is in flight goes on."""

@@ -55,6 +55,8 @@ class Taker:
         self._leases = leases
         self._health = health
         self._slots = Slots(options.concurrency, options.share_of_slots, health.gave_something)
+        #: how many requests may be in flight at most, whatever the options allow
+        self._most = options.concurrency
         self._left = left
         self._prepare = prepare
         self._deliver = deliver
@@ -75,6 +77,11 @@ class Taker:
             self.limit = min(self._options.concurrency, slow + waited_for + max(0, allowed))
             room = min(room, allowed)
         return room
+
+    def lessen(self) -> int:
+        """Have fewer requests in flight from now on than there are; return how many at most."""
+        self._most = max(1, min(self._most, self._leases.flying) - 1)
+        return self._most
 
     async def _note_slow(self) -> None:
         """Note which hosts that gave nothing yet keep us waiting."""
@@ -153,7 +160,7 @@ class Taker:
         """Return how many requests may be in flight: few as long as little is learned."""
         options = self._options
         if not options.slow_start:
-            return options.concurrency
+            return self._most
         learned = self._learning.outcomes // options.slow_start
         # (hosts that answer slowly, or not at all, have nothing to learn from)
-        return min(options.concurrency, 1 + learned + self._leases.slow(_OVERDUE))
+        return min(self._most, 1 + learned + self._leases.slow(_OVERDUE))

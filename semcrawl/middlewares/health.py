@@ -21,6 +21,7 @@ from semcrawl.frontier.packing import Waiting
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.spiders.attempt import ROBOTS, STARTED
 from semcrawl.spiders.failures import (
+    FilesUsedUp,
     HeadersTooLargeError,
     HostDown,
     NameMissingError,
@@ -71,13 +72,18 @@ class HostHealthMiddleware:
     async def process_exception(self, request: Request, exception: Exception) -> None:
         """Tell that no answer came."""
         health = self._health
-        if health is None or isinstance(exception, IgnoreRequest):
+        if health is None:
+            return
+        if isinstance(exception, FilesUsedUp):
+            spider: Any = self.crawler.spider
+            spider.session.ask_for_less(str(exception))
+        if isinstance(exception, IgnoreRequest):
             return
         lease: Lease | None = request.meta.get(LEASE)
         if isinstance(exception, _ANSWERED):
             self._set_aside(await health.answered(request.url, _OK, lease))
             return
-        spider: Any = self.crawler.spider
+        spider = self.crawler.spider
         aside = await health.failed(
             request.url,
             spider.queue,

@@ -37,6 +37,10 @@ class Postponed(IgnoreRequest):
         self.delay = delay
 
 
+class FilesUsedUp(Postponed):
+    """This process has no file left to open, for a connection or a body: no fault of the host."""
+
+
 class Foreseen(IgnoreRequest):
     """The link's redirect is foreseen: its target is asked for at once; this was no attempt."""
 
