@@ -12,6 +12,8 @@ from scrapy.settings import Settings
 
 from semcrawl.crawling import reason_of, unloadable_part
 from semcrawl.demo import DemoServer, DemoWeb, serve
+from semcrawl.errors import UsageError
+from semcrawl.readiness import check_crawl, proxy_fault
 
 slow = pytest.mark.slow
 TESTS = str(Path(__file__).parent)
@@ -160,3 +162,52 @@ def test_a_fault_in_a_parts_own_code_tells_where() -> None:
     assert reason.startswith("ValueError: invalid literal for int() with base 10: ")
     assert "\n" not in reason
     assert f"({__file__}, line " in reason
+
+
+@pytest.mark.parametrize(
+    ("proxy", "is_one"),
+    [
+        ("http://127.0.0.1:3128", True),
+        ("https://user:word@proxy.example:8443/", True),
+        ("proxy.example:3128", True),
+        ("foo://bad", False),
+        ("socks5://127.0.0.1:1080", False),
+        ("http://", False),
+        ("http://x.example:99999", False),
+        ("http://[::1", False),
+    ],
+)
+def test_a_proxy_is_one_or_its_fault_is_told(proxy: str, is_one: bool) -> None:
+    assert (proxy_fault(proxy) == "") is is_one
+
+
+def test_a_proxys_password_is_not_told() -> None:
+    assert "secret" not in proxy_fault("foo://user:secret@bad")
+
+
+@pytest.mark.parametrize("handler", ["nowhere.Handler", "collections.Counter", "math.pi"])
+def test_a_download_handler_that_is_none_is_refused(handler: str) -> None:
+    with pytest.raises(UsageError, match=f"DOWNLOAD_HANDLERS names {handler} for http,"):
+        check_crawl(Settings({"DOWNLOAD_HANDLERS": {"http": handler}}))
+
+
+def test_download_handlers_that_are_some_are_taken() -> None:
+    handler = "semcrawl.downloading.CountedDownloadHandler"
+    handlers = {"http": handler, "ftp": None}
+    check_crawl(Settings({"DOWNLOAD_HANDLERS": handlers, "SEMCRAWL_TARGETS": "rdf"}))
+
+
+@slow
+@pytest.mark.parametrize(
+    ("options", "proxy", "word"),
+    [
+        ([], "foo://bad", "foo://bad"),
+        (["-s", 'DOWNLOAD_HANDLERS={"http": "nowhere.X"}'], "http://127.0.0.1:1", "nowhere.X"),
+    ],
+)
+def test_requests_that_could_not_be_sent_keep_a_crawl_from_beginning(
+    options: list[str], proxy: str, word: str, folder: Path
+) -> None:
+    run = start_harvest(DemoWeb.start, *options, folder=folder, proxy=proxy).wait()
+    run.says_in_one_line(word)
+    assert not folder.exists()
