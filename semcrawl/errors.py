@@ -8,6 +8,7 @@ Each carries one line fit for a user's eyes::
     │   ├── FrontierUnavailable   its server is away or refuses
     │   └── FrontierCorrupt       a key holds what it should not
     └── StoreError         a target of the results cannot be written
+        └── ResultsGone           results that were written are not there any more
 """
 
 
@@ -33,3 +34,7 @@ class FrontierCorrupt(FrontierError):  # noqa: N818 - a state of a key
 
 class StoreError(SemcrawlError):
     """Results cannot be written to their target."""
+
+
+class ResultsGone(StoreError):  # noqa: N818 - a state of files
+    """A file of the results was deleted, moved or replaced while a crawl wrote to it."""

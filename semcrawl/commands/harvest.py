@@ -14,7 +14,7 @@ from semcrawl.components import check_reactor
 from semcrawl.console import complain, error_handler, log_handler
 from semcrawl.crawling import Crawls
 from semcrawl.descriptors import fit_to_limit
-from semcrawl.errors import StoreError, UsageError
+from semcrawl.errors import ResultsGone, StoreError, UsageError
 from semcrawl.eventloop import FASTEST_LOOP
 from semcrawl.frontier.admission import admit_harvest
 from semcrawl.frontier.opening import SessionSource
@@ -34,6 +34,7 @@ from semcrawl.metadata.database import CRAWL_DB, connect
 from semcrawl.metadata.parquet import check_parquet, write_parquet
 from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.lost import lost_feeds, lost_results, stats_of
+from semcrawl.pipelines.standing import Standing
 from semcrawl.pipelines.stores.opening import RENAMED_WORDS, open_deliverer
 from semcrawl.readiness import check_crawl, check_folder, delivers, metadata_url
 from semcrawl.scope import Scope
@@ -116,6 +117,7 @@ class Command(OneLineErrors):
                 f"the database of SEMCRAWL_METADATA_URL holds {known:,} records of other crawls; "
                 "the summary counts them, too, and --revisit asks for what they found"
             )
+        standing = Standing([folder / CRAWL_DB])
         source = self._source
         settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
         session = source.session()
@@ -129,6 +131,12 @@ class Command(OneLineErrors):
             failed = self._crawl(self._seeds, source, verbose=opts.verbose)
         finally:
             source.close()
+        try:
+            standing.check()
+        except ResultsGone as error:  # there is nothing to sum up
+            complain(str(error))
+            self.exitcode = 1
+            return
         if source.failure and not session.tally.requests:
             self.exitcode = 1  # a line said why; there is nothing to sum up
             return

@@ -18,9 +18,11 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
 from semcrawl.bodies import body_file
-from semcrawl.errors import StoreError
+from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.extras import install_hint
 from semcrawl.pipelines.jobdir import job_folder
+from semcrawl.pipelines.lost import end_crawl
+from semcrawl.pipelines.standing import Standing
 from semcrawl.robotstags import HEADER, RobotsTags
 from semcrawl.spiders.attempt import UNKEPT
 
@@ -49,12 +51,14 @@ class WarcExtension:
         self._writer_class: Any = WARCWriter
         self._folder = job_folder(crawler.settings)
         self._max_size = crawler.settings.getint("SEMCRAWL_WARC_SIZE", 1 << 30)
+        self._crawler = crawler
         self._stats = crawler.stats
         self._tags = RobotsTags.from_settings(crawler.settings)
         self._file: IO[bytes] | None = None
         self._path = self._folder
         self._writer: Any = None
         self._number = 0
+        self._standing = Standing()
         #: where the last whole record ends
         self._end = 0
 
@@ -75,7 +79,11 @@ class WarcExtension:
             self._count("left_out")
             return
         try:
+            self._standing.check()
             self._write(response, request)
+        except ResultsGone as error:
+            end_crawl(self._crawler, str(error))
+            request.meta[UNKEPT] = True
         except (OSError, StoreError) as error:
             logger.error("%s cannot be kept in %s: %s", response.url, self._path, error)
             self._count("failed")
@@ -90,7 +98,12 @@ class WarcExtension:
             return
         self._file.close()
         self._file = None
-        self._path.replace(self._path.with_suffix(""))
+        try:
+            self._standing.check()
+            self._path.replace(self._path.with_suffix(""))
+        except ResultsGone as error:
+            end_crawl(self._crawler, str(error))
+        self._standing = Standing()
 
     def _cut(self) -> None:
         """Cut off the half of a record that a full disk left: nobody could read those behind it."""
@@ -142,6 +155,7 @@ class WarcExtension:
         name = f"semcrawl-{stamp}-{os.getpid()}-{id(self):x}-{self._number:05d}.warc.gz"
         self._path = self._folder / f"{name}.open"
         self._file = self._path.open("wb")
+        self._standing.remember(self._path)
         self._end = 0
         self._writer = self._writer_class(self._file, gzip=True)
         info = self._writer.create_warcinfo_record(name, {"software": "semcrawl", "format": "WARC"})

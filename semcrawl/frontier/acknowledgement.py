@@ -15,7 +15,7 @@ from twisted.python.failure import Failure
 
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.scheduler import LEASE
-from semcrawl.pipelines.lost import ItemLost
+from semcrawl.pipelines.lost import ItemLost, end_crawl
 
 
 @dataclass(slots=True)
@@ -151,6 +151,8 @@ class Acknowledgement:
 
     def item_dropped(self, item: Any, response: Response | None, exception: BaseException) -> None:
         """Hear that an item was dropped: on purpose, or because it could not be written."""
+        if isinstance(exception, ItemLost) and exception.ends_crawl:
+            self._end_crawl(response, str(exception))
         self._one_less(response, lost=isinstance(exception, ItemLost))
 
     def item_lost(self, item: Any, response: Response | None) -> None:
@@ -158,6 +160,13 @@ class Acknowledgement:
         if self._crawler.stats is not None:
             self._crawler.stats.inc_value("semcrawl/pipelines/failed")
         self._one_less(response, lost=True)
+
+    def _end_crawl(self, response: Response | Failure | None, reason: str) -> None:
+        """End a crawl whose results are gone; the link goes back when its session closes."""
+        end_crawl(self._crawler, reason)
+        lease = _lease_of(response)
+        if lease is not None and lease.id in self._attempts:
+            self._attempts[lease.id].left = True
 
     def _one_less(self, response: Response | Failure | None, *, lost: bool) -> None:
         lease = _lease_of(response)

@@ -30,7 +30,9 @@ class EmbeddedQuadsPipeline(QuadsFilePipeline):
         """Make the pipeline; it is off without ``SEMCRAWL_EMBEDDED``."""
         if not crawler.settings.getlist("SEMCRAWL_EMBEDDED"):
             raise NotConfigured
-        return cls(job_path(crawler.settings), crawler.stats)
+        pipeline = cls(job_path(crawler.settings), crawler.stats)
+        pipeline._crawler = crawler
+        return pipeline
 
     def _is_ours(self, item: Any) -> bool:
         """Whether an item says something of the data in a page."""

@@ -6,6 +6,7 @@ import asyncio
 import fcntl
 import json
 import mimetypes
+import os
 import posixpath
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,9 +17,11 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.statscollectors import StatsCollector
 
+from semcrawl.errors import ResultsGone
 from semcrawl.items import FetchedFile
 from semcrawl.pipelines.jobdir import job_path
 from semcrawl.pipelines.lost import ItemLost
+from semcrawl.pipelines.standing import Standing, gone
 from semcrawl.targets import Targets
 from semcrawl.wholefiles import whole_file
 
@@ -46,6 +49,7 @@ class FilesPipeline:
         #: URL → hash of its last content
         self._known: dict[str, str] = {}
         self._read = 0
+        self._standing = Standing()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -60,6 +64,8 @@ class FilesPipeline:
             return item
         try:
             await asyncio.to_thread(self.keep, item)
+        except ResultsGone as error:
+            raise ItemLost(error) from None
         except OSError as error:
             self._count("failed")
             raise ItemLost(f"cannot write to {self._folder}: {error.strerror}") from None
@@ -67,12 +73,17 @@ class FilesPipeline:
         return item
 
     def keep(self, file: FetchedFile) -> None:
-        """Write the file and its line; nothing when it is its URL's last. Raises ``OSError``."""
+        """Write the file and its line; nothing when it is its URL's last.
+
+        Raises ``OSError``, and ``ResultsGone`` when the files before are not there any more.
+        """
+        self._standing.check()
         self._folder.mkdir(parents=True, exist_ok=True)
         name = file.content_hash + extension_of(file)
         with (self._folder / INDEX_FILE).open("a+b") as index:
             fcntl.flock(index, fcntl.LOCK_EX)
             self._catch_up(index)
+            self._standing.remember(self._folder / INDEX_FILE)
             if self._known.get(file.url) == file.content_hash:
                 return
             path = self._folder / name
@@ -92,9 +103,12 @@ class FilesPipeline:
             }
             index.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
             index.flush()
+        self._standing.check()
 
     def _catch_up(self, index: Any) -> None:
         """Read the lines that others wrote; cut off half a line that a crash left."""
+        if index.seek(0, os.SEEK_END) < self._read:
+            raise ResultsGone(gone(self._folder / INDEX_FILE))
         index.seek(self._read)
         lines = index.read()
         whole = lines.rfind(b"\n") + 1

@@ -9,6 +9,8 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.statscollectors import StatsCollector
 
+from semcrawl.errors import ResultsGone, StoreError
+
 #: the stats ``semcrawl/NAME/failed`` count what could not be written: by our pipelines, by others
 #: (``pipelines``), and of the responses that are recorded
 _NAMES = ("quads", "embedded", "files", "metadata", "pipelines", "warc")
@@ -21,9 +23,18 @@ class ItemLost(DropItem):
     apart in the signal ``item_dropped``.
     """
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, reason: StoreError | str) -> None:
         """Say why, in one line."""
-        super().__init__(message, log_level="ERROR")
+        #: what was written before is gone as well: the crawl is to end, and says so itself
+        self.ends_crawl = isinstance(reason, ResultsGone)
+        super().__init__(str(reason), log_level="INFO" if self.ends_crawl else "ERROR")
+
+
+def end_crawl(crawler: Crawler, reason: str) -> None:
+    """End the crawl of a spider of ours as its results are gone; others' go on."""
+    session = getattr(crawler.spider, "session", None)
+    if session is not None:
+        session.fail(reason)
 
 
 def stats_of(crawlers: Iterable[Crawler]) -> list[StatsCollector]:

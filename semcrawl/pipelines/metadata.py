@@ -16,9 +16,9 @@ from scrapy.statscollectors import StatsCollector
 from sqlalchemy import Engine, Table, bindparam, delete
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
-from semcrawl.errors import StoreError
+from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.items import FetchRecord, RdfDocument
-from semcrawl.metadata.database import connect, crawl_db_url, one_line
+from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
 from semcrawl.metadata.history import DocumentHistory
 from semcrawl.metadata.insertion import Insertion
 from semcrawl.metadata.models import Fetch
@@ -26,6 +26,7 @@ from semcrawl.metadata.rows import fetch_row
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.jobdir import job_path, writes_at_once
 from semcrawl.pipelines.lost import ItemLost
+from semcrawl.pipelines.standing import Standing
 
 logger = logging.getLogger(__name__)
 
@@ -73,6 +74,7 @@ class MetadataPipeline:
         self._stats = stats
         self._engine: Engine | None = None
         self._insert: Insertion | None = None
+        self._standing = Standing()
         #: an outage was told of, and its end was not
         self._away = False
         self._commits: GroupCommit[FetchRecord | RdfDocument, None] | None = None
@@ -106,6 +108,8 @@ class MetadataPipeline:
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
         self._engine = connect(self._url)
+        if self._folder is not None and self._url == crawl_db_url(self._folder):
+            self._standing.remember(self._folder / CRAWL_DB)
         self._insert = Insertion(
             _FETCH,
             self._engine.dialect,
@@ -126,14 +130,16 @@ class MetadataPipeline:
                     await asyncio.to_thread(self._open)
         except (StoreError, OSError) as error:
             self._count("failed")
-            raise ItemLost(str(error)) from None
+            raise ItemLost(error if isinstance(error, StoreError) else str(error)) from None
         if self._commits is None:
             return item
         try:
             await self._commits.submit(item)
+        except ResultsGone as error:
+            raise ItemLost(error) from None
         except StoreError as error:
             self._count("failed")
-            raise ItemLost(str(error)) from None
+            raise ItemLost(error) from None
         if isinstance(item, FetchRecord):
             self._count("rows")
         return item
@@ -151,8 +157,10 @@ class MetadataPipeline:
         pause = 0.5
         afresh = False
         while True:
+            self._standing.check()
             try:
                 self._try_to_write(items, afresh=afresh)
+                self._standing.check()
             except IntegrityError as error:
                 # a row of the same attempt is there: its worker outlived its lease
                 if afresh:

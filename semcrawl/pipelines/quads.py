@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Self
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 
-from semcrawl.errors import StoreError
+from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import CRAWL_DB
 from semcrawl.metadata.history import Written
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.jobdir import job_folder, job_path, writes_at_once
-from semcrawl.pipelines.lost import ItemLost
+from semcrawl.pipelines.lost import ItemLost, end_crawl
 from semcrawl.pipelines.quadsfile import QUADS_FILE, QuadsFile
 
 logger = logging.getLogger(__name__)
@@ -53,6 +53,7 @@ class QuadsFilePipeline:
     ) -> None:
         """Write to ``folder``; make the file ``at_once``, or when there is something to write."""
         self._folder = folder
+        self._crawler: Crawler | None = None
         self._at_once = at_once and self.may_be_empty
         self._opening = asyncio.Lock()
         self._stats = stats
@@ -64,7 +65,9 @@ class QuadsFilePipeline:
         """Make the pipeline from the crawler's settings."""
         at_once = writes_at_once(crawler)
         folder = job_folder(crawler.settings) if at_once else job_path(crawler.settings)
-        return cls(folder, crawler.stats, at_once=at_once)
+        pipeline = cls(folder, crawler.stats, at_once=at_once)
+        pipeline._crawler = crawler
+        return pipeline
 
     def open_spider(self) -> None:
         """Open the file, if it is there or wanted at once."""
@@ -101,15 +104,15 @@ class QuadsFilePipeline:
                 try:
                     await asyncio.to_thread(self._open)
                 except StoreError as error:
-                    self._count("failed")
-                    raise ItemLost(str(error)) from None
+                    self._note_failure(error)
+                    raise ItemLost(error) from None
         if self._commits is None:
             return item
         try:
             written = await self._commits.submit(item)
         except StoreError as error:
-            self._count("failed")
-            raise ItemLost(str(error)) from None
+            self._note_failure(error)
+            raise ItemLost(error) from None
         if isinstance(item, RdfDocument) and written in (Written.NEW, Written.REPLACED):
             self._count("documents")
             self._count("statements", item.quads)
@@ -129,6 +132,9 @@ class QuadsFilePipeline:
         if self._file is not None:
             try:
                 await asyncio.to_thread(self._file.compact)
+            except ResultsGone as error:
+                if self._crawler is not None:
+                    end_crawl(self._crawler, str(error))
             except StoreError as error:
                 logger.error("%s", error)
             self._file.close()
@@ -136,6 +142,11 @@ class QuadsFilePipeline:
     async def _flush(self) -> None:
         if self._commits is not None:
             await self._commits.flush()
+
+    def _note_failure(self, error: StoreError) -> None:
+        """Count an item as lost, unless its link goes back by itself."""
+        if not isinstance(error, ResultsGone):
+            self._count("failed")
 
     def _count(self, name: str, count: int = 1) -> None:
         if self._stats is not None:

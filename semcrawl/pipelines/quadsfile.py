@@ -22,13 +22,14 @@ from typing import IO, Any, TypeVar
 from sqlalchemy import Connection, delete, desc, func, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from semcrawl.errors import StoreError
+from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
 from semcrawl.metadata.history import DocumentHistory, Written
 from semcrawl.metadata.models import Contribution, Document, url_key
 from semcrawl.pipelines.compaction import compact, finish_compaction
 from semcrawl.pipelines.graphs import iri, is_all_in, other_graphs, whole_lines
+from semcrawl.pipelines.standing import Standing, gone
 
 #: file name in the job folder
 QUADS_FILE = "quads.nq"
@@ -60,14 +61,18 @@ class QuadsFile:
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror}") from None
         self._engine = connect(crawl_db_url(folder, ledger))
+        # (quads.nq itself is replaced where somebody compacts it)
+        self._standing = Standing([folder / f".{name}.lock", folder / ledger])
+        self._begun = False
         self._transact(lambda connection: None)
+        self._begun = True
 
     def append(self, items: Sequence[RdfDocument | FetchRecord]) -> list[Written]:
         """Write the documents' lines and commit them together; tell what became of each.
 
         Records of re-visits may be among them: a 304 counts as a visit, and a document that
         is no longer there is marked gone. Raises ``StoreError`` when nothing of the batch could
-        be written.
+        be written, ``ResultsGone`` when what was written is not there any more.
         """
         return self._transact(lambda connection: self._append_all(connection, items))
 
@@ -87,13 +92,17 @@ class QuadsFile:
     def _transact(self, work: Callable[[Connection], T]) -> T:
         try:
             with self._exclusive(), self._engine.begin() as connection:
+                self._standing.check()
                 self._recover(connection)
-                return work(connection)
+                result = work(connection)
+            self._standing.check()
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror}") from None
         except SQLAlchemyError as error:
             database = self._engine.url.database
+            self._standing.check()  # (SQLite has words of its own for a file that was moved)
             raise StoreError(f"cannot write {database}: {one_line(error)}") from None
+        return result
 
     def _append_all(
         self, connection: Connection, items: Sequence[RdfDocument | FetchRecord]
@@ -149,7 +158,8 @@ class QuadsFile:
     def _recover(self, connection: Connection) -> None:
         """Make file and ledger agree: cut off what no row vouches for, finish a compaction.
 
-        What the rows promise in vain is noted in :attr:`missing`.
+        What the rows promise in vain is noted in :attr:`missing`. Raises ``ResultsGone`` when that
+        got lost since the file was opened.
         """
         last = connection.execute(
             select(Document.offset + Document.length)
@@ -165,6 +175,8 @@ class QuadsFile:
             self._file = self._open()
         size = os.fstat(self._file.fileno()).st_size
         self.missing = max(0, end - size)
+        if self.missing and self._begun:
+            raise ResultsGone(gone(self.path))
         if size != end:  # also when too short: later offsets must be true
             self._file.truncate(end)
         self._end = end
