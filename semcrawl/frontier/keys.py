@@ -89,6 +89,7 @@ class Keys:
                             if the Bloom filter has it too), or nothing; bucket N
     family:NAME      hash   a family of links: document, pattern; useful, barren, unknown (answers);
                             of a pair of mirrors: their origins, in the same places; mirror;
+                            checked (links withheld when two of them were asked for);
                             met (its links met since it is barren); led, only (digests of where
                             the last one led, and the first useful one)
     withheld:NAME    hash   its withheld links: sequence number → msgpack of queue, host, group,

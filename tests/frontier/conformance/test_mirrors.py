@@ -88,5 +88,5 @@ async def test_what_a_mirror_is_asked_for_in_vain_comes_back(open_frontier: Open
     await frontier.add([*entries(A, 9, 15), *entries(B, 9, 15)])
     kept, gone = await book.sift(await frontier.take(100, Q))
     await frontier.done(kept)
-    assert await book.release() == len(gone) > 0
+    assert await book.release() >= len(gone) > 0
     assert await frontier.audit() == []
