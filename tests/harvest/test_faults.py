@@ -171,6 +171,7 @@ def test_a_crawl_that_could_fetch_nothing_says_so(tmp_path: Path) -> None:
     run = harvest("http://nowhere.invalid/", *QUICK, folder=tmp_path / "out")
     run.is_calm()
     assert run.status == 1
-    [said] = [line for line in run.err.splitlines() if line.startswith("semcrawl: ")]
+    seed, said = [line for line in run.err.splitlines() if line.startswith("semcrawl: ")]
+    assert seed.startswith("semcrawl: the seed http://nowhere.invalid/")
     assert said.startswith("semcrawl: nothing could be fetched: DNS lookup failed")
     assert run.outcomes()["http://nowhere.invalid/"] == ["network-error"]
