@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 import html5lib
+import lxml.etree
 import lxml.html
 import pytest
 
@@ -23,7 +24,7 @@ pytestmark = [
 ]
 PLACES = {"a": "href", "area": "href", "link": "href", "iframe": "src", "frame": "src"}
 ALL = ExtractionOptions(max_links=10**9)
-#: bytes above which a page is too much for html5lib
+#: bytes above which a page is too much for html5lib, which reads every tenth page
 TOO_MUCH = 300_000
 
 
@@ -57,8 +58,11 @@ def test_links_of_every_page(name, monkeypatch):
         assert found[True] == found[False], url
         text, encoding = parsing.to_utf8(body, content_type)
         parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
-        trees = [lxml.html.document_fromstring(text, parser=parser)]
-        if len(body) < TOO_MUCH:
+        try:
+            trees = [lxml.html.document_fromstring(text, parser=parser)]
+        except lxml.etree.ParserError:  # no element at all
+            trees = []
+        if len(body) < TOO_MUCH and seen % 10 == 0:
             with warnings.catch_warnings(action="ignore"):
                 trees.append(html5lib.parse(text.decode("utf-8", "replace"), "etree", False))
         for tree in trees:
