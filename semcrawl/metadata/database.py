@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -11,10 +13,12 @@ from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from semcrawl.errors import StoreError, UsageError
-from semcrawl.metadata.schema import bring_up_to_date
+from semcrawl.metadata.schema import bring_up_to_date, one_at_a_time
 
 #: file name of the default database in the job folder
 CRAWL_DB = "crawl.db"
+#: seconds to wait for other connections to a SQLite database
+_PATIENCE = 30
 
 
 def crawl_db_url(jobdir: Path, name: str = CRAWL_DB) -> str:
@@ -85,8 +89,8 @@ def _set_up_sqlite(engine: Engine) -> None:
         if only_read:
             return
         cursor = connection.cursor()
-        cursor.execute("PRAGMA busy_timeout=30000")
-        cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute(f"PRAGMA busy_timeout={_PATIENCE * 1000}")
+        _write_ahead(cursor, engine)
         cursor.execute("PRAGMA synchronous=NORMAL")
         cursor.close()
 
@@ -94,3 +98,24 @@ def _set_up_sqlite(engine: Engine) -> None:
     def _begin(connection: Any) -> None:
         is_read_only = only_read or connection.get_execution_options().get("read_only")
         connection.exec_driver_sql("BEGIN" if is_read_only else "BEGIN IMMEDIATE")
+
+
+def _write_ahead(cursor: sqlite3.Cursor, engine: Engine) -> None:
+    """Switch a new database to the write-ahead log.
+
+    SQLite refuses this at once, whatever its patience, while another connection reads or switches
+    too. So connections take turns, and wait for those that read.
+    """
+    if cursor.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+        return
+    end = time.monotonic() + _PATIENCE
+    with one_at_a_time(engine):
+        while True:
+            try:
+                cursor.execute("PRAGMA journal_mode=WAL")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
+            else:
+                return

@@ -32,7 +32,7 @@ def bring_up_to_date(engine: Engine) -> None:
     with engine.connect() as connection:
         if _version(connection) == HEAD:
             return
-    with _one_at_a_time(engine):
+    with one_at_a_time(engine):
         with engine.begin() as connection:
             version = _version(connection)
             if version == HEAD:
@@ -79,8 +79,8 @@ def _version(connection: Connection) -> str | None:
 
 
 @contextmanager
-def _one_at_a_time(engine: Engine) -> Iterator[None]:
-    """Hold the database's own lock for changes of the schema."""
+def one_at_a_time(engine: Engine) -> Iterator[None]:
+    """Hold the database's own lock for changes of its schema or its journal."""
     backend = engine.url.get_backend_name()
     if backend == "sqlite":
         if not engine.url.database or engine.url.database == ":memory:":

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -89,3 +92,21 @@ def test_a_server_that_is_away_is_one_clear_line():
         connect("postgresql+psycopg://me:secret@127.0.0.1:1/x")
     assert "\n" not in str(caught.value)
     assert "secret" not in str(caught.value)
+
+
+def test_a_new_database_waits_for_those_who_read_it(tmp_path):
+    path = tmp_path / "crawl.db"
+    reader = sqlite3.connect(path, isolation_level=None)
+    reader.execute("CREATE TABLE other (x)")
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM other").fetchall()
+    with ThreadPoolExecutor(4) as threads:
+        engines = [threads.submit(connect, f"sqlite:///{path}") for _ in range(4)]
+        wait(engines, timeout=0.3)
+        assert not any(engine.done() for engine in engines)
+        reader.execute("COMMIT")
+        for engine in engines:
+            engine.result().dispose()
+    reader.close()
+    with closing(sqlite3.connect(path)) as after:
+        assert after.execute("PRAGMA journal_mode").fetchone() == ("wal",)
