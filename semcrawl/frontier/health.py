@@ -98,12 +98,15 @@ class HealthRows:
     def __init__(self, options: HealthOptions) -> None:
         self._options = options
         self._hosts: dict[str, _Host] = {}
+        #: servers (scheme, host, port) that ever answered
+        self._served: set[str] = set()
         #: failures since any host answered, of hosts that had answered before
         self._failing: dict[str, int] = {}
 
     def answered(self, host: str, server: str, status: int, now: float) -> Sign:
         """Take in an answer; say whether the host refuses, or seems to have blocked us."""
         self._failing.clear()
+        self._served.add(server)
         found = self._hosts.setdefault(host, _Host())
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             # what was in flight together is refused together
@@ -122,20 +125,28 @@ class HealthRows:
         return Sign.BLOCKING if 0 < limit <= found.forbidden else Sign.NOTHING
 
     def failed(self, host: str, server: str, *, known: bool) -> Sign:
-        """Take in that no answer came; ``known``: the host gave something before."""
+        """Take in that no answer came; ``known``: the host gave something before.
+
+        What a server fails at that never answered says nothing about our network: the ``https`` of
+        a host, say, that has ``http`` only.
+        """
         limit = self._options.failures
         if not limit:
             return Sign.NOTHING
         found = self._hosts.setdefault(host, _Host())
         found.well.discard(server)
         found.failures += 1
-        if known:
+        if known and self.has_answered(server):
             self._failing[host] = self._failing.get(host, 0) + 1
             if len(self._failing) >= _FAILING_HOSTS and sum(self._failing.values()) >= limit:
                 return Sign.NETWORK
         if found.failures < limit:
             return Sign.NOTHING
         return Sign.SERVER if found.well else Sign.SILENT
+
+    def has_answered(self, server: str) -> bool:
+        """Whether a server ever answered this process."""
+        return server in self._served
 
     def is_served_by_another(self, host: str, server: str) -> bool:
         """Whether another server of a host answers."""

@@ -32,6 +32,10 @@ _ROW = 2
 _FOUND_DEAD = 2
 #: seconds that a request may take until its host counts as slow
 _SLOW = 5.0
+#: hosts, at most, that are asked in vain before one is asked again while the crawl pauses
+_OTHERS = 3
+#: seconds that are more than any rest
+_ALL = 1e9
 #: statuses that are no sign of health where a host rests for them
 _STILL = {Sign.BLOCKING: HTTPStatus.FORBIDDEN, Sign.REFUSING: HTTPStatus.TOO_MANY_REQUESTS}
 
@@ -69,6 +73,8 @@ class HostHealth:
         #: servers that are down beside others of their host
         self._servers: dict[str, Away] = {}
         self._pause: Away | None = None
+        #: hosts that were asked during the pause
+        self._asked: set[str] = set()
         #: links that failed, and that were forbidden, since their host's last (other) answer
         self._tried: defaultdict[str, list[str]] = defaultdict(list)
         self._forbidden: defaultdict[str, list[Entry]] = defaultdict(list)
@@ -152,11 +158,14 @@ class HostHealth:
 
         Infinite where the server was waited for long enough.
         """
-        away = self._servers.get(origin_of(url)) if self._servers else None
+        server = origin_of(url) if self._servers else ""
+        away = self._servers.get(server)
         if away is None:
             return 0.0
-        now = self._clock()
-        if now >= away.until and now - away.since >= self._options.patience:
+        now, options = self._clock(), self._options
+        answered = self._rows.has_answered(server)
+        patience = options.patience if answered else options.untried_patience
+        if now >= away.until and now - away.since >= patience:
             return inf
         return max(0.0, away.until - now)
 
@@ -338,14 +347,21 @@ class HostHealth:
                 f"no host has answered for {now - self._pause.since:.0f} s: is the network away? "
                 "Nothing is lost, and the next run goes on from here"
             )
-        # another one is asked next
+        # it rests until others have been asked, as these may answer
+        self._asked.add(host)
+        rest = self._pause.rest * (1 + min(len(self._asked), _OTHERS))
+        await self._outages.recover(host, step=_ALL)
         self._down[host] = await self._outages.falter(
-            host, Sign.SILENT, step=step, patience=inf, untried_patience=inf
+            host, Sign.SILENT, step=rest, patience=inf, untried_patience=inf
         )
 
     async def _resume(self) -> None:
         if self._pause is not None:
             seconds = self._clock() - self._pause.since
             self._pause = None
+            for host in self._asked:
+                self._down.pop(host, None)
+                await self._outages.recover(host, step=_ALL)
+            self._asked.clear()
             logger.warning("the network is back after %d s: the crawl goes on", seconds)
             self._intake.wake()

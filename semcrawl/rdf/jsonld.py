@@ -23,6 +23,9 @@ _TOKEN = re.compile(
     rb"(-?\d[\d.eE+-]*|true|false|null)|(.)",
     re.DOTALL,
 )
+#: pyoxigraph holds a value twice in a buffer of 16 MiB
+_FULL_BUFFER = "buffer maximal size"
+_TOO_LONG = "JSON-LD with a value that is too long (above 8 to 16 MiB)"
 _NO_LOADER = "No LoadDocumentCallback"
 _DIRECTION = re.compile(rb'((?<!\\)"@[A-Za-z0-9-]+?)--(?:ltr|rtl)(?= )')
 _RAW_CONTROL = re.compile(rb"[\x00-\x1f]")
@@ -79,18 +82,24 @@ def _parse(
         sink.rewrite = lambda lines: _finished(lines, directed, changed)
     mark = sink.mark()
     refused: list[str] = []
-    if not _serialize_plain(source, base, sink):
+    try:
+        if not _serialize_plain(source, base, sink):
+            sink.rollback(mark)
+            sink.has_graphs = True
+            fault = _serialize(source, base, sink, errors, first_line, refused)
+            if fault is not None:
+                errors.add_syntax(fault, first_line)
+                mended = mend(data)
+                if mended is not None:
+                    guard_json(mended, options.max_depth)
+                    sink.rollback(mark)
+                    source = inliner.inline(mended)
+                    _serialize(source, base, sink, errors, first_line, refused)
+    except MemoryError as error:
+        if _FULL_BUFFER not in str(error):
+            raise
         sink.rollback(mark)
-        sink.has_graphs = True
-        fault = _serialize(source, base, sink, errors, first_line, refused)
-        if fault is not None:
-            errors.add_syntax(fault, first_line)
-            mended = mend(data)
-            if mended is not None:
-                guard_json(mended, options.max_depth)
-                sink.rollback(mark)
-                source = inliner.inline(mended)
-                _serialize(source, base, sink, errors, first_line, refused)
+        errors.add(_TOO_LONG, first_line)
     sink.flush()
     sink.rewrite = None
     if refused:

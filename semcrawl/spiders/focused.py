@@ -24,7 +24,7 @@ from semcrawl.frontier.packing import Waiting
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.scheduler import LEASE
 from semcrawl.frontier.session import CrawlSession
-from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.links import Page
 from semcrawl.relevance import Label, Ranked
 from semcrawl.spiders.attempt import FILTERED, MEMO, UNKEPT, Attempt
@@ -231,7 +231,8 @@ class FocusedSpider(RedirectingSpider):
             new = await self.follow_metadata(attempt, response)
             self.session.learn(attempt.outcome(None, response, new_links=new), self.queue)
             return [attempt.record(FetchOutcome.FILTERED_TYPE, response)]
-        return await self.read_body(attempt, response)
+        items = await self.read_body(attempt, response)
+        return _records_of(items) if attempt.memo.check else items
 
     async def follow_metadata(self, attempt: Attempt, response: Response) -> tuple[Ranked, ...]:
         """Put in what the headers of something that is neither page nor RDF say is RDF about it."""
@@ -317,3 +318,11 @@ class FocusedSpider(RedirectingSpider):
         stats.inc_value(f"semcrawl/outcome/{item.outcome}")
         if item.outcome is FetchOutcome.FETCHED_RDF and item.quads:
             stats.inc_value("semcrawl/quads", item.quads)
+
+
+def _records_of(items: Sequence[Any]) -> list[FetchRecord]:
+    """Leave out what a check of a host brings: the crawl has it already."""
+    for item in items:
+        if isinstance(item, RdfDocument) and item.spool is not None:
+            item.spool.unlink(missing_ok=True)
+    return [item for item in items if isinstance(item, FetchRecord)]

@@ -66,6 +66,8 @@ def test_a_server_that_fails_beside_another_of_its_host_is_down_alone(hosts: Hos
 def test_when_known_hosts_fail_together_with_no_answer_between_it_is_our_network(
     hosts: Hosts,
 ) -> None:
+    hosts.answer(A)
+    hosts.answer(B)
     assert hosts.fail(A, known=True) is Sign.NOTHING
     assert hosts.fail(B, known=True) is Sign.NOTHING
     assert hosts.fail(B, known=True) is Sign.NETWORK
@@ -76,6 +78,16 @@ def test_when_known_hosts_fail_together_with_no_answer_between_it_is_our_network
 def test_hosts_that_never_answered_say_nothing_of_our_network(hosts: Hosts) -> None:
     assert {hosts.fail(f"h{n}.example") for n in range(20)} == {Sign.NOTHING}
     assert hosts.fail(A, 3, known=True) is Sign.SILENT
+
+
+def test_servers_that_never_answered_say_nothing_of_our_network(hosts: Hosts) -> None:
+    """Two sites have ``http`` only, say."""
+    for host in (A, B):
+        hosts.answer(host)
+    for _ in range(5):
+        for host in (A, B):
+            sign = hosts.fail(host, scheme="https", known=True)
+            assert sign in (Sign.NOTHING, Sign.SERVER)
 
 
 def test_a_host_that_forbids_so_much_in_a_row_is_suspect_and_less_so_when_acquitted(

@@ -107,7 +107,12 @@ def test_seeds_come_from_standard_input(command: list[str], proxy: str, tmp_path
 def test_the_end_of_the_terminal_ends_a_harvest_with_its_table(proxy: str, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     slow = ("-s", "SEMCRAWL_CRAWL_DELAY=30")
-    under_way = start_harvest(f"{D}/", *slow, folder=folder, proxy=proxy)
+    # (under nohup the tests, and what they start, would ignore it)
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        under_way = start_harvest(f"{D}/", *slow, folder=folder, proxy=proxy)
+    finally:
+        signal.signal(signal.SIGHUP, before)
     log = folder / "crawl.log"
     until(lambda: log.exists() and "Spider opened" in log.read_text())
     under_way.process.send_signal(signal.SIGHUP)

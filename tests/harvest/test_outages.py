@@ -9,9 +9,12 @@ import pytest
 
 from harvest.frail import Answer, FrailServer, frail, site
 from harvest.runs import Run, harvest, semcrawl
+from semcrawl.demo import DemoWeb, serve
+from semcrawl.demo.stream import Request, Stream
 
 pytestmark = pytest.mark.slow
 
+TURTLE = b"<> a <http://example.org/Thing> ."
 QUICK = ("-s", "SEMCRAWL_CRAWL_DELAY=0.02")
 
 
@@ -104,10 +107,15 @@ def test_a_host_that_blocks_us_is_not_asked_to_the_last_link(tmp_path: Path) -> 
 def test_a_block_that_is_lifted_costs_nothing(tmp_path: Path) -> None:
     """What was refused before it was known to be a block is asked for again."""
     server, _ = blocking(60, after=20, until=4.0)
+    feed = tmp_path / "all.nq"
     with frail(server):
-        run = harvest(f"{server.url}/", *QUICK, folder=tmp_path / "out")
+        run = harvest(f"{server.url}/", *QUICK, "-o", str(feed), folder=tmp_path / "out")
     assert len(run.documents()) == 60
     assert "hosts_given_up" not in run.summary
+    # what is asked for again, to see whether the host serves us, is not exported again
+    assert len(server.asked) > len(set(server.asked))
+    lines = feed.read_bytes().splitlines()
+    assert len(lines) == len(set(lines))
 
 
 def test_a_host_that_forbids_some_pages_has_not_blocked_us(tmp_path: Path) -> None:
@@ -176,6 +184,34 @@ def test_when_every_host_fails_the_crawl_pauses_and_goes_on(tmp_path: Path) -> N
     assert len(run.documents()) == 60
     assert "the crawl pauses" in run.err
     assert "the network is back" in run.err
+
+
+def test_sites_without_tls_pause_nothing(tmp_path: Path) -> None:
+    """Links to their ``https`` are waited for as those of servers that never answered."""
+    secure = "".join(f"<a href=https://HOST/{n}.ttl>x</a>" for n in range(12))
+
+    async def answer(request: Request, out: Stream) -> None:
+        if request.path == "/":
+            others = "".join(f"<a href=http://c.example/{n}.ttl>x</a>" for n in range(40))
+            body = secure.replace("HOST", request.host) + others
+            await out.whole(200, [("Content-Type", "text/html")], body.encode())
+        elif request.path.endswith(".ttl"):
+            await out.whole(200, [("Content-Type", "text/turtle")], TURTLE)
+        else:
+            await out.whole(404, [], b"")
+
+    sites = ("a.example", "b.example", "c.example")
+    with serve(DemoWeb(), handlers=dict.fromkeys(sites, answer)) as server:
+        run = harvest(
+            *(f"http://{site}/" for site in sites),
+            *("-s", "SEMCRAWL_CRAWL_DELAY=0.2", "-s", "SEMCRAWL_UNTRIED_HOST_PATIENCE=5"),
+            folder=tmp_path / "out",
+            proxy=server.proxy_url,
+        )
+    run.is_calm()
+    assert "the crawl pauses" not in run.err
+    assert len(run.documents()) == 40
+    assert "network-error" in run.summary["outcomes"]
 
 
 def test_a_proxy_that_is_away_is_no_fault_of_the_site(tmp_path: Path) -> None:

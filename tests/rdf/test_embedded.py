@@ -267,6 +267,18 @@ def test_a_script_of_more_than_ten_megabytes():
     assert (reading.counts, reading.errors) == ({"json-ld": 110_001}, [])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("megabytes", [9, 17])
+def test_a_value_that_is_too_long_costs_its_script_alone(megabytes):
+    long = LD.replace('"1"', f'"{"x" * (megabytes << 20)}"')
+    body = f"{long}{LD}<b about='#b' property='dc:title'>t</b>"
+    reading = read_embedded(body.encode(), URL, "text/html")
+    assert reading.counts == {"json-ld": 1, "rdfa": 1}
+    assert [error.message for error in reading.errors] == [
+        "JSON-LD with a value that is too long (above 8 to 16 MiB)"
+    ]
+
+
 @pytest.mark.parametrize("sign", ["\0", "\x01", "\x1b", "\x7f", "\ufffe"])
 def test_no_character_costs_data(sign):
     body = f"{sign}<body>{sign}<p>{sign * 3}</p>{LD}<b about='#b' property='dc:title'>t</b>"
