@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import socket
+import sqlite3
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -168,7 +169,7 @@ class MetadataPipeline:
                     raise StoreError(message) from None
                 afresh = True
             except SQLAlchemyError as error:
-                is_passing = isinstance(error, OperationalError | InterfaceError)
+                is_passing = _is_passing(error)
                 left = deadline - time.monotonic()
                 if not is_passing or left <= 0:
                     if is_passing:
@@ -220,6 +221,18 @@ class MetadataPipeline:
     def _count(self, name: str) -> None:
         if self._stats is not None:
             self._stats.inc_value(f"semcrawl/metadata/{name}")
+
+
+def _is_passing(error: SQLAlchemyError) -> bool:
+    """Whether a database may be usable again by itself: a full disk is not."""
+    cause = getattr(error, "orig", None)
+    if isinstance(cause, sqlite3.Error):
+        # (its last byte is the kind of error)
+        return getattr(cause, "sqlite_errorcode", 0) & 0xFF in (
+            sqlite3.SQLITE_BUSY,
+            sqlite3.SQLITE_LOCKED,
+        )
+    return isinstance(error, OperationalError | InterfaceError)
 
 
 def _no_place() -> dict[str, int]:

@@ -80,7 +80,8 @@ class QuadsFilePipeline:
         self._commits = GroupCommit(self._file.append)
         if self._file.missing:
             logger.warning(
-                "%s lacks %d bytes that its ledger promises: it was cut by someone else",
+                "%s was cut or deleted: the lines of %d documents are lost; "
+                "`semcrawl harvest` with --revisit reads them again",
                 self._file.path,
                 self._file.missing,
             )

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from sqlalchemy import Connection, delete, desc, func, insert, select
+from sqlalchemy import Connection, delete, desc, func, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.errors import ResultsGone, StoreError
@@ -52,7 +52,7 @@ class QuadsFile:
         self._of_pages = ledger == EMBEDDED_LEDGER
         self._end = 0
         self._next_revision = 1
-        #: bytes that the ledger promises and the file lacks (someone else cut it)
+        #: documents that the ledger promises and the file lacks (somebody cut or deleted it)
         self.missing = 0
         try:
             self._file = self._open()
@@ -158,8 +158,8 @@ class QuadsFile:
     def _recover(self, connection: Connection) -> None:
         """Make file and ledger agree: cut off what no row vouches for, finish a compaction.
 
-        What the rows promise in vain is noted in :attr:`missing`. Raises ``ResultsGone`` when that
-        got lost since the file was opened.
+        The documents whose lines somebody else took away are counted in :attr:`missing`. Raises
+        ``ResultsGone`` when that happened since the file was opened.
         """
         last = connection.execute(
             select(Document.offset + Document.length)
@@ -174,10 +174,11 @@ class QuadsFile:
             self._file.close()
             self._file = self._open()
         size = os.fstat(self._file.fileno()).st_size
-        self.missing = max(0, end - size)
-        if self.missing and self._begun:
-            raise ResultsGone(gone(self.path))
-        if size != end:  # also when too short: later offsets must be true
+        if size < end:
+            if self._begun:
+                raise ResultsGone(gone(self.path))
+            end, self.missing = _forget_lines_behind(connection, size)
+        if size != end:
             self._file.truncate(end)
         self._end = end
         self._next_revision = (
@@ -207,3 +208,18 @@ def _note_graphs(connection: Connection, key: str, graphs: set[str]) -> None:
     ]
     if rows:
         connection.execute(insert(Contribution), rows)
+
+
+def _forget_lines_behind(connection: Connection, size: int) -> tuple[int, int]:
+    """Give up the lines of the documents that end behind ``size``; a re-visit reads them again.
+
+    Return where the lines that are left end, and how many documents lost theirs.
+    """
+    behind = Document.offset + Document.length
+    end = int(connection.execute(select(func.max(behind)).where(behind <= size)).scalar() or 0)
+    lost = connection.execute(
+        update(Document)
+        .where(behind > size)
+        .values(offset=end, length=0, etag="", last_modified="", content_hash="")
+    )
+    return end, lost.rowcount

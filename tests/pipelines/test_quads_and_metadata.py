@@ -57,6 +57,31 @@ async def test_a_torn_end_is_cut_off_on_opening(tmp_path):
     assert (tmp_path / "quads.nq").read_bytes() == whole + document("c", "1").nquads
 
 
+@pytest.mark.parametrize("left", [0, 1])
+async def test_of_a_file_that_was_cut_what_is_whole_stays(tmp_path, caplog, left):
+    """The others' lines are forgotten, and are there once these are read again."""
+    documents = [document(name, "1", "2") for name in "abc"]
+    for each in documents:
+        each.content_hash, each.etag = each.url, "1"
+    await write(tmp_path, *documents)
+    path = tmp_path / "quads.nq"
+    with path.open("r+b") as file:
+        file.truncate(left * (len(documents[0].nquads) + 5))
+    kept = documents[:left]
+    await write(tmp_path, document("d", "1"))
+    assert f"the lines of {3 - left} documents are lost" in caplog.text
+    expected = [*kept, document("d", "1")]
+    assert path.read_bytes() == b"".join(each.nquads for each in expected)
+    lost = rows(tmp_path, "SELECT url, etag FROM document WHERE length = 0 ORDER BY url")
+    assert lost == [(each.url, "") for each in documents[left:]]
+    for each in documents:
+        each.revisit = True
+        each.fetched_at += 1
+    await write(tmp_path, *documents)
+    lines = [*expected, *documents[left:]]
+    assert path.read_bytes() == b"".join(each.nquads for each in lines)
+
+
 async def test_a_document_without_final_line_end_gets_one(tmp_path):
     first = document("a", "1")
     first.nquads = first.nquads.rstrip(b"\n")
@@ -145,6 +170,22 @@ async def test_a_full_disk_drops_the_item_with_one_line(tmp_path):
     assert (tmp_path / "quads.nq").read_bytes() == (
         document("a", "1").nquads + document("b", "1").nquads
     )
+
+
+async def test_records_do_not_wait_for_a_full_disk(tmp_path):
+    pipeline = MetadataPipeline(crawl_db_url(tmp_path), patience=600)
+    pipeline.open_spider()
+    record = FetchRecord("http://example.org/", FetchOutcome.FETCHED_HTML)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
+    try:
+        with pytest.raises(DropItem, match=r"^cannot write the crawl metadata: (disk|database)"):
+            await pipeline.process_item(record)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    await pipeline.process_item(record)
+    await pipeline.close_spider()
+    assert rows(tmp_path, "SELECT url FROM fetch") == [(record.url,)]
 
 
 @pytest.fixture
