@@ -1,0 +1,105 @@
+"""Which package imports which: floors, the pure packages, and no circles."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1] / "semcrawl"
+PURE = ("relevance", "links", "rdf", "evaluation")
+WIRED = {"scrapy", "scrapy_redis", "twisted", "redis", "aiohttp", "requests", "sqlalchemy"}
+#: packages, and modules beside them, from the highest floor to the lowest; each may import from its
+#: own floor and from lower ones. What is not named here is the ground
+FLOORS: list[set[str]] = [
+    {"__main__", "addon", "command", "commandline", "commands", "crawling", "harvestoptions",
+     "harvestreport", "notharvested", "readiness", "scrapycommands", "seedreport"},
+    {"demo", "evaluation"},
+    {"components", "connections", "downloading", "extensions", "middlewares", "spiders"},
+    {"exporters", "pipelines"},
+    {"frontier"},
+    {"metadata"},
+    {"fetchfilter", "relevance"},
+    {"isolated", "isolation", "rdf"},
+    {"links"},
+]  # fmt: skip
+#: imports that go up, and should not
+UPWARD = {
+    ("semcrawl.settings", "semcrawl.exporters.registry"),
+    ("semcrawl.exporters.warc", "semcrawl.spiders.attempt"),
+    ("semcrawl.frontier.acknowledgement", "semcrawl.pipelines.lost"),
+}
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
+
+
+MODULES = {name_of(path): path for path in ROOT.rglob("*.py")}
+
+
+def floor(module: str) -> int:
+    part = [*module.split("."), ""][1]
+    return next((n for n, parts in enumerate(FLOORS) if part in parts), len(FLOORS))
+
+
+def imported(tree: ast.AST, *, functions: bool = True, types: bool = True) -> set[str]:
+    """Names that a module imports, those in functions and those for types alone among them."""
+    found: set[str] = set()
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                found.add(whole if whole in MODULES else node.module)
+        elif _is_left_out(node, functions=functions, types=types):
+            continue
+        else:
+            found |= imported(node, functions=functions, types=types)
+    return found
+
+
+def _is_left_out(node: ast.AST, *, functions: bool, types: bool) -> bool:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return not functions
+    return not types and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+TREES = {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in MODULES.items()}
+
+
+def test_a_package_imports_from_its_own_floor_and_from_lower_ones() -> None:
+    up = {
+        (module, other)
+        for module, tree in TREES.items()
+        for other in imported(tree) & MODULES.keys()
+        if floor(other) < floor(module)
+    }
+    assert up == UPWARD
+
+
+@pytest.mark.parametrize("package", PURE)
+def test_the_pure_packages_need_no_engine_and_no_server(package: str) -> None:
+    """Nor does anything that they import."""
+    waiting = [module for module in MODULES if module.split(".")[1:2] == [package]]
+    seen: set[str] = set()
+    while waiting:
+        module = waiting.pop()
+        if module in seen or module not in MODULES:
+            continue
+        seen.add(module)
+        names = imported(TREES[module], types=False)
+        waiting += names
+        assert not {name.partition(".")[0] for name in names} & WIRED, module
+
+
+def test_no_imports_go_round_in_circles() -> None:
+    graph = {
+        module: (imported(tree, functions=False, types=False) & MODULES.keys()) - {module}
+        for module, tree in TREES.items()
+    }
+    TopologicalSorter(graph).prepare()  # raises CycleError
