@@ -51,7 +51,7 @@ class BodyFile:
 
 
 class Sized(Protocol):
-    """What a stream is asked of the owner of its file."""
+    """The owner of a stream's file, as the stream asks it."""
 
     @property
     def size(self) -> int:

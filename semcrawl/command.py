@@ -1,4 +1,4 @@
-"""What our commands have in common: options that are refused, errors in one line, exit status."""
+"""The common part of our commands: refused options, errors in one line, exit status."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def _discard_output() -> None:
 
 
 def _answer(options: list[str]) -> str:
-    """What is said where no command is named. Raises ``UsageError`` for an unknown option."""
+    """Return the answer where no command is named. Raises ``UsageError`` for an unknown option."""
     unknown = next((word for word in options if word not in ("-h", "--help", "--version")), None)
     if unknown is not None:
         raise UsageError(f"unknown option {unknown} and no command; `semcrawl` lists the commands")
@@ -97,7 +97,7 @@ def _version() -> str:
 
 
 def _overview() -> str:
-    """What the commands are: ours each in a line, Scrapy's by name."""
+    """List the commands: ours each in a line, Scrapy's by name."""
     ours = _names(_OURS)
     lines = [
         "semcrawl finds the RDF that web sites publish and brings it home as quads.",

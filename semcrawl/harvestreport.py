@@ -1,4 +1,4 @@
-"""What a harvest leaves to read: ``summary.json`` and the table at its end."""
+"""The report at the end of a harvest: ``summary.json`` and the table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SUMMARY_FILE = "summary.json"
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """What the records do not tell."""
+    """Facts of a harvest that its records do not hold."""
 
     #: bytes of bodies that the fetch filter spared
     bytes_saved: int = 0

@@ -1,4 +1,4 @@
-"""What the spiders emit.
+"""The items that the spiders emit.
 
 One :class:`RdfDocument` per document read, one :class:`FetchRecord` per attempt.
 """

@@ -1,4 +1,4 @@
-"""What a harvest did not bring home, and why: for its summary."""
+"""The part of a harvest's summary on what was not brought home, and why."""
 
 from __future__ import annotations
 

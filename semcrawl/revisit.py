@@ -29,7 +29,7 @@ class RevisitPolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Visited:
-    """What is known of a document or page that had been fetched. Times: seconds since the epoch."""
+    """The history of a fetched document or page. Times: seconds since the epoch."""
 
     url: str
     kind: Kind = Kind.RDF
@@ -69,7 +69,7 @@ class Revisit:
 
 @dataclass(frozen=True, slots=True)
 class RevisitOptions:
-    """What a user may choose."""
+    """The user's choices."""
 
     policy: RevisitPolicy = RevisitPolicy.PROPORTIONAL
     #: mean seconds between two visits of a document; 0: everything is due, only the order counts

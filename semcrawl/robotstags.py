@@ -1,4 +1,4 @@
-"""What pages and their headers say to robots: ``robots`` meta tags and ``X-Robots-Tag``.
+"""Wishes of pages and their headers to robots: ``robots`` meta tags and ``X-Robots-Tag``.
 
 These words were made for search engines, not for archives, and no standard says what they mean to
 others; which of them are obeyed is a setting (``SEMCRAWL_ROBOTS_TAGS``).

@@ -19,7 +19,7 @@ _MODES = ("site", "parent", "any")
 
 @dataclass(slots=True)
 class Scope:
-    """What ``-a scope=…`` says.
+    """The scope that ``-a scope=…`` asks for.
 
     ``site``: the pay-level domains of the seeds and of where they lead, and off them redirectors
     and links labelled R.

@@ -1,4 +1,4 @@
-"""What a harvest says of its seeds: where they led, and which of them gave nothing."""
+"""A harvest's lines on its seeds: where they led, and which of them gave nothing."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def is_robots(url: str, outcome: str) -> bool:
 
 @dataclass
 class Tally:
-    """What the attempts of this run amount to."""
+    """The sums of this run's attempts."""
 
     #: requests sent, robots.txt and JSON-LD contexts not counted
     requests: int = 0

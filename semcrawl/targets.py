@@ -1,4 +1,4 @@
-"""What a crawl is after: RDF documents, data embedded in pages, bodies of given media types."""
+"""The aim of a crawl: RDF documents, data embedded in pages, bodies of given media types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts as RDF, as HTML and as neither: media types, file extensions, concept words.
+"""The signs of RDF, of HTML and of neither: media types, file extensions, concept words.
 
 The one place for these sets (concepts C_R of sources.md T.2). :class:`RdfFormat` owns
 each syntax's media types and extensions.
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What a fetched body really is (T.1's classes R, HTML, N)."""
+    """The true kind of a fetched body (T.1's classes R, HTML, N)."""
 
     RDF = "rdf"
     HTML = "html"

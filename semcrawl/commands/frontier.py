@@ -215,7 +215,7 @@ def _write_model(name: str, model: bytes) -> None:
 
 
 async def _learned(frontier: RedisFrontier, relevance: str) -> bytes:
-    """What a crawl's strategy saved last; that of ``relevance`` when several did."""
+    """Return the state that a strategy saved last; that of ``relevance`` when several did."""
     states = await FrontierInspector(frontier).states()
     learned = {
         name.removeprefix(STRATEGY_STATE): state

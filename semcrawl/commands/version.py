@@ -15,7 +15,7 @@ class Command(OneLineErrors, ScrapyVersion):
     """Prints the versions; ``-v`` those of the libraries as well."""
 
     def short_desc(self) -> str:
-        """What ``semcrawl`` says of the command in its list."""
+        """Return the command's line in the list of ``semcrawl``."""
         return "Print the versions of semcrawl and Scrapy"
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:

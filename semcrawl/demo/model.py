@@ -1,4 +1,4 @@
-"""What the demonstration web is made of: responses, resources, and one host's worth of them."""
+"""The material of the demonstration web: responses, resources, and one host's worth of them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Response:
 
 
 class ResourceKind(StrEnum):
-    """What a URL of the demonstration web is to a crawler."""
+    """The role of a URL of the demonstration web for a crawler."""
 
     HTML = "html"
     RDF = "rdf"

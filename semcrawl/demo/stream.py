@@ -1,4 +1,4 @@
-"""What a handler of the demonstration server reads and writes: a request, and a counted stream."""
+"""The two ends of a handler of the demonstration server: a request, and a counted stream."""
 
 from __future__ import annotations
 

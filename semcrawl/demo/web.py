@@ -26,7 +26,7 @@ _ELSEWHERE_ROBOTS = b"User-agent: *\nDisallow: /\n"
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a crawler that misses nothing and follows every rule finds from the start page.
+    """The finds of a crawler that misses nothing and follows every rule, from the start page.
 
     URLs are final ones. Scope: the start page's pay-level domain, RDF elsewhere, and
     persistent-identifier redirectors.

@@ -1,4 +1,4 @@
-"""What ``semcrawl evaluate`` shows while it runs and when it is done."""
+"""The terminal output of ``semcrawl evaluate``: progress, and tables at the end."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ class FolderWorld:
         return None, False
 
     def _kind(self, file: str) -> tuple[Kind, str]:
-        """What a file is and the content type it is sent with."""
+        """Return a file's kind and the content type that it is sent with."""
         known = self._kinds.get(file)
         if known is None:
             extension = os.path.splitext(file)[1].lower()
@@ -184,7 +184,7 @@ class FolderWorld:
 
 
 def tell_kind(extension: str, head: bytes) -> tuple[Kind, str]:
-    """What a file is, by its extension and first bytes, and its usual content type.
+    """Return a file's kind, by its extension and first bytes, and its usual content type.
 
     >>> tell_kind(".ttl", b"@prefix x: <urn:x> .")
     (<Kind.RDF: 'rdf'>, 'text/turtle')

@@ -26,7 +26,7 @@ def is_rdf(answer: Answer) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What a URL answers, with the links of its page that stay inside the world."""
+    """The answer to a URL, with the links of its page that stay inside the world."""
 
     answer: Answer
     #: first links of the page, duplicates kept, in document order; empty unless HTML

@@ -54,7 +54,7 @@ _SECONDS_PER_REQUEST = 0.5
 
 
 class Judged(NamedTuple):
-    """What the crawl's records say of a URL."""
+    """One URL, as the crawl's records tell of it."""
 
     label: Label = Label.H
     rules: tuple[str, ...] = ()

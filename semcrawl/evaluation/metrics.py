@@ -1,4 +1,4 @@
-"""What a run is measured by. All pure functions of curves, runs and what the world knows.
+"""Measures of a run. All pure functions of curves, runs and what the world knows.
 
 Sources: sources.md T.7 (precision, harvest, confidence and support of a rule).
 """
@@ -112,7 +112,7 @@ class RuleTable:
 
 
 class Truth:
-    """What links really lead to, as the world knows: the judge of labels."""
+    """The true labels of links, as the world knows them."""
 
     def __init__(self, graph: LinkGraph, is_target: IsTarget = is_rdf) -> None:
         self._graph = graph

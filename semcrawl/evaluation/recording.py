@@ -168,7 +168,7 @@ def _records(file: BinaryIO) -> Iterator[tuple[Any, int]]:
 
 
 def _answer(record: Any, url: str) -> Answer:
-    """What a recorded response says."""
+    """The content of a recorded response."""
     http = record.http_headers
     try:
         status = int(http.get_statuscode())

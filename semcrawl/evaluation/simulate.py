@@ -52,7 +52,7 @@ class Fetch:
 
 @dataclass
 class Run:
-    """What a strategy did in a world."""
+    """One strategy's run in a world."""
 
     world: str
     strategy: str

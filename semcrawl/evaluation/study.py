@@ -54,7 +54,7 @@ Crawl = Callable[[LinkGraph, str, Mapping[str, Any], int, int], Run]
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run."""
+    """The plan of a study."""
 
     strategies: Sequence[str]
     #: requests at most, per world and strategy
@@ -107,7 +107,7 @@ class Trial:
 
 @dataclass
 class WorldResult:
-    """What happened on one world."""
+    """The results of a study on one world."""
 
     world: str
     hosts: Sequence[str]
@@ -126,7 +126,7 @@ class WorldResult:
 
 @dataclass
 class SetResult:
-    """What happened on worlds named together."""
+    """The results of a study on worlds that were named together."""
 
     name: str
     thesis: bool
@@ -268,7 +268,7 @@ def _run(graph: LinkGraph, name: str, plan: Plan, thesis: bool, seed: int, crawl
 
 
 def _problem(graph: LinkGraph, site: SiteMap) -> str:
-    """What speaks against a world, in a line."""
+    """Say in one line why a world is no fair test."""
     starts = graph.world.starts
     if not starts:
         return "the world names no start page"

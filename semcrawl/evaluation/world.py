@@ -1,4 +1,4 @@
-"""What a strategy is tried on: a closed piece of the web that answers every URL the same way.
+"""A closed piece of the web for trying strategies: it answers every URL the same way.
 
 A :class:`World` is made by the folder reader, the thesis's generator or a recorded crawl. The
 offline simulator asks it directly, the live runner serves it over loopback HTTP.
@@ -17,7 +17,7 @@ REDIRECTS: frozenset[int] = frozenset({301, 302, 303, 307, 308})
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a URL of a world answers, without its body (see :meth:`World.body`)."""
+    """The answer of a world to a URL, without its body (see :meth:`World.body`)."""
 
     status: int
     #: the ``Content-Type`` header as sent, parameters included; empty = none sent

@@ -1,4 +1,4 @@
-"""What a crawl on a shared Redis is: whose it is, where it began, what it may follow.
+"""The charter of a crawl on a shared Redis: whose it is, where it began, what it may follow.
 
 Two harvests that happen to have one name must not mix; workers of one crawl must find each other.
 So a crawl keeps its *charter* among its keys, and whoever comes later is held to it.
@@ -28,7 +28,7 @@ _MOST_KEPT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """What a run brings with it that a crawl could be confused about."""
+    """The facts of a run that must fit the crawl that it joins."""
 
     #: the job folder, by the name that it has for good
     folder: str
@@ -155,7 +155,7 @@ def name_for(folder: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class JobName:
-    """What a job folder is known by on a shared Redis, wherever it is moved to."""
+    """Return the name of a job folder on a shared Redis; it stays when the folder is moved."""
 
     #: the crawl's name
     crawl: str

@@ -1,4 +1,4 @@
-"""What one worker asks for, and all others wait for."""
+"""Requests that one worker makes and all others wait for."""
 
 from __future__ import annotations
 

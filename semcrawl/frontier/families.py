@@ -1,4 +1,4 @@
-"""What the workers of a crawl know of families of links (:mod:`semcrawl.relevance.families`)."""
+"""Families of links, shared by the workers of a crawl (:mod:`semcrawl.relevance.families`)."""
 
 from __future__ import annotations
 

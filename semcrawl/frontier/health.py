@@ -1,4 +1,4 @@
-"""What failures and answers say about the hosts that they come from, and about our own network."""
+"""Signs of failures and answers: of their hosts' health, and of our own network's."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class HealthOptions:
 
 
 class Sign(StrEnum):
-    """What an event says; the words are those by which the frontier knows why a host is down."""
+    """The sign that an event is; its word is how the frontier knows why a host is down."""
 
     #: nothing new
     NOTHING = ""
@@ -47,7 +47,7 @@ class Sign(StrEnum):
 
 
 class Fate(Enum):
-    """What becomes of a link whose request failed."""
+    """The fate of a link whose request failed."""
 
     #: it is tried again, as often as the settings say
     USUAL = auto()
@@ -78,7 +78,7 @@ class Away:
 
 @dataclass(slots=True)
 class _Host:
-    """What is known of a host since its last answer."""
+    """A host's record since its last answer."""
 
     failures: int = 0
     refused_at: float = -inf

@@ -35,7 +35,7 @@ class HostState:
 
 @dataclass(frozen=True, slots=True)
 class HostYield:
-    """What was found on a host."""
+    """The counts of one host."""
 
     fetches: int
     targets: int
@@ -195,7 +195,7 @@ class FrontierInspector:
         return paces
 
     async def yields(self) -> dict[str, HostYield]:
-        """What was found on each host so far, where that is kept (for fairness and penalties)."""
+        """Return the counts of each host so far, where they are kept (for fairness)."""
         yields = {}
         turns = await self._redis.hgetall(self._keys["turns"])
         found = await self._redis.hgetall(self._keys["yield"])

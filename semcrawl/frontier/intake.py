@@ -1,4 +1,4 @@
-"""What goes into the frontier: links of pages, seeds, re-visits, the targets of redirects."""
+"""The way into the frontier, for links of pages, seeds, re-visits and the targets of redirects."""
 
 from __future__ import annotations
 

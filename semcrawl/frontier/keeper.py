@@ -125,7 +125,7 @@ class ServerKeeper(threading.Thread):
 
 
 def _ping(path: Path) -> bytes:
-    """What the server on the socket says to a PING; empty when there is none."""
+    """Return the answer of the server on the socket to a PING; empty when there is none."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         client.settimeout(1.0)
         try:

@@ -1,4 +1,4 @@
-"""What the workers of a crawl learn together."""
+"""Learning together: each worker tells the others the outcomes that it saw."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ class SharedLearning:
             self._note_places((r.link.url, queue, r.group) for r in outcome.new_links if r.group)
 
     def _own_outcome(self, event: bytes) -> Outcome | None:
-        """What this worker told in an event of its own, unless that was before a restart."""
+        """Return this worker's own event, unless it was told before a restart."""
         while self._own:
             told, outcome = self._own.popleft()
             if told == event:

@@ -29,12 +29,12 @@ class LeaseBook:
 
     @property
     def in_flight(self) -> Sequence[Lease]:
-        """What is being fetched now."""
+        """Leases whose links are being fetched now."""
         return [lease for lease, _ in self._in_flight.values()]
 
     @property
     def held(self) -> Sequence[Lease]:
-        """What is not acknowledged yet."""
+        """Leases that are not acknowledged yet."""
         return list(self._held.values())
 
     @property

@@ -1,4 +1,4 @@
-"""What the workers of a crawl know of mirrors (:mod:`semcrawl.relevance.mirrors`)."""
+"""Mirrors that the workers of a crawl found (:mod:`semcrawl.relevance.mirrors`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a frontier needs to be moved to another server, and looked over."""
+"""The part of a frontier that moves it to another server, or looks it over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be chosen about a frontier."""
+"""The choices that a frontier offers."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class FrontierOptions:
     timeout: float = 30.0
 
     def script_options(self) -> bytes:
-        """What the scripts need to know, as a msgpack map; times in microseconds."""
+        """Return the choices that the scripts need, as a msgpack map; times in microseconds."""
         known: dict[str, int | str] = {
             "delay": round(self.delay * 1e6),
             "concurrency": self.concurrency,

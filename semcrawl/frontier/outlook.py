@@ -11,7 +11,7 @@ from semcrawl.relevance.learned.stopping import Patience
 
 
 class Outlook:
-    """What a strategy expects of the links that wait, where it can tell.
+    """A strategy's expectation of the waiting links, where it can tell.
 
     With ``patience``, a number of requests, :meth:`note` says when to give up.
     """

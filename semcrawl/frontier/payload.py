@@ -1,4 +1,4 @@
-"""What a link carries through the frontier, for its spider and for its record."""
+"""The load of a link on its way through the frontier, for its spider and for its record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from semcrawl.relevance.contract import Label
 
 @dataclass(frozen=True, slots=True)
 class LinkMemo:
-    """What is known of a link that waits; packed into as few bytes as the facts allow."""
+    """The facts of a waiting link, packed into as few bytes as they allow."""
 
     parent: str | None = None
     depth: int = 0

@@ -32,7 +32,7 @@ _LINE, _AGENT, _WILD, _FILE = 280, 200, 1_200, 2_000
 
 @dataclass(frozen=True, slots=True)
 class RobotsAnswer:
-    """What a server said when it was asked for its robots.txt."""
+    """A server's answer to the request for its robots.txt."""
 
     status: int
     body: bytes

@@ -96,7 +96,7 @@ def plain_reason(error: Exception) -> str:
 
 @dataclass
 class _Outage:
-    """What a call has met."""
+    """The faults that a call has met."""
 
     #: it waits, and that was said
     told: bool = False

@@ -219,7 +219,7 @@ class CrawlSession:
 
     @property
     def in_flight(self) -> Sequence[Lease]:
-        """What is being fetched now."""
+        """Leases whose links are being fetched now."""
         return self._leases.in_flight
 
     # -- an attempt

@@ -1,4 +1,4 @@
-"""What the workers of a crawl tell each other, are given, and keep for later, on Redis."""
+"""State that the workers of a crawl share and keep on Redis: events, errands, blobs."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class SharedState(Frontier):
         await self._server.run("end_turn", [*self._errand(host, errand), int(spared)])
 
     def _errand(self, host: str, errand: str) -> list[Any]:
-        """What the scripts know an errand by: its name is this worker's own."""
+        """Return the name that the scripts know an errand by: this worker's own."""
         return [host, f"{self._incarnation.hex()} {errand}", self.worker_id]
 
     @property
@@ -105,7 +105,7 @@ class SharedState(Frontier):
         return [n.event for n in await self.news(limit) if not n.mine and n.event is not None]
 
     async def news(self, limit: int = 1000) -> list[News]:
-        """What any worker, this one included, published or took in step since the last call."""
+        """Return the events since the last call, this worker's own among them."""
         redis, name = self._server.redis, self.keys["events"]
         start = self._last_event if self._last_event == b"-" else b"(" + self._last_event
         reply: Any = await self._server.through(lambda: redis.xrange(name, start, "+", limit), name)

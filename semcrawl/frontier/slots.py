@@ -18,7 +18,7 @@ _ANY = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What a take passes over."""
+    """Hosts and domains that a take passes over."""
 
     #: hosts that gave nothing yet
     untried: bool

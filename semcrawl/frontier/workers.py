@@ -23,7 +23,7 @@ def worker_name() -> str:
 
 
 def short_name(worker: str) -> str:
-    """What people tell a worker by: the start of its machine's name, and its process id."""
+    """Return a worker's short name: the start of its machine's name, and its process id."""
     machine, _, rest = worker.partition("/")
     pid, _, _ = rest.partition("/")
     return f"{machine[:8]}/{pid}" if pid else worker

@@ -1,4 +1,4 @@
-"""What a link and the page around it are."""
+"""A link, and the page around it."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ _FORMATS = {
 
 @dataclass(frozen=True, slots=True)
 class DescriptionOptions:
-    """What a user may choose."""
+    """The user's choices."""
 
     #: IRI of the dataset; empty: a ``urn:uuid:`` made of the crawl's first attempt
     base: str = ""

@@ -17,7 +17,7 @@ from semcrawl.metadata.rows import document_row
 
 
 class Written(StrEnum):
-    """What became of a document, or of what a record says of one."""
+    """Fate of a document, or of the document that a record speaks of."""
 
     NEW = "new"  #: had not been there
     DUPLICATE = "duplicate"  #: its final URL was there already
@@ -125,7 +125,7 @@ class DocumentHistory:
 
 @dataclass(slots=True)
 class _Known:
-    """What the table says of a document."""
+    """A document's state in the table."""
 
     content_hash: str
     gone_at: float | None

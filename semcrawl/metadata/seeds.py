@@ -1,4 +1,4 @@
-"""What became of a crawl's seeds, by its records."""
+"""The fate of a crawl's seeds, read from its records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a crawl amounts to, read back from its records."""
+"""The sums of a crawl, read back from its records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from semcrawl.tally import PROBLEMS, ROBOTS_FIRST, is_aside, is_robots, was_sent
 
 @dataclass
 class HostSummary:
-    """What one host gave."""
+    """The sums of one host."""
 
     requests: int = 0
     rdf_documents: int = 0
@@ -35,7 +35,7 @@ class HostSummary:
 
 @dataclass
 class Summary:
-    """What a whole job gave, all its runs together."""
+    """The sums of a whole job, all its runs together."""
 
     #: requests sent, robots.txt and JSON-LD contexts not counted
     requests: int = 0

@@ -1,4 +1,4 @@
-"""What re-visits start from: documents and pages with their history."""
+"""Documents and pages with their history, from which re-visits start."""
 
 from __future__ import annotations
 

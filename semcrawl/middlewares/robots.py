@@ -266,7 +266,7 @@ class _SelectingParser(RobotParser):
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What a robots.txt says."""
+    """The rules of a robots.txt."""
 
     parser: RobotParser
     #: seconds between requests that it asks for, as far as they are granted

@@ -1,4 +1,4 @@
-"""What a body really is: RDF of which syntax, HTML, or neither.
+"""The true type of a body: RDF of which syntax, HTML, or neither.
 
 The content speaks first, the header and the URL's extension only decide between syntaxes that the
 content leaves open, or stand in when it says nothing:
@@ -44,7 +44,7 @@ _TURTLE_FAMILY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """What a body is, and why.
+    """The type of a body, and the reason.
 
     ``confidence`` is between 0 and 1. With ``compression`` set, the rest says what the name and
     the header promise of the content, as the content itself has not been looked at.

@@ -1,4 +1,4 @@
-"""What a caller may choose about reading."""
+"""The choices that a caller has about reading."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Member:
 
 @dataclass(slots=True)
 class Reading:
-    """What one document gave.
+    """The yield of one document.
 
     The quads are in ``nquads`` (UTF-8, whole lines) or, when many, in the file ``spool``, which
     the caller owns.

@@ -19,7 +19,7 @@ TRIX_NAMESPACES = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the shape of a text says."""
+    """The evidence in the shape of a text."""
 
     kind: Kind
     format: RdfFormat | None

@@ -18,7 +18,7 @@ _RATIO_FLOOR = 16 * 2**20
 
 
 class Readable(Protocol):
-    """What is asked of a file."""
+    """A file, as far as readers need one."""
 
     def read(self, size: int = ..., /) -> bytes:
         """Return at most ``size`` bytes, none at the end."""
@@ -26,7 +26,7 @@ class Readable(Protocol):
 
 @dataclass(slots=True)
 class Budget:
-    """What a whole document, with all its members, may still use."""
+    """The allowance of a whole document, with all its members."""
 
     options: ReadOptions
     packed: int = 0

@@ -1,4 +1,4 @@
-"""What to fetch next: strategies and their contract."""
+"""Strategies: which link to fetch next."""
 
 from semcrawl.relevance.contract import Label, Outcome, Ranked, Relevance
 from semcrawl.relevance.registry import STRATEGIES, crawl_strategy, load_strategy

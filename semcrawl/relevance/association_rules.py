@@ -22,7 +22,7 @@ _LONGEST = 40  # words of a path that are looked at
 
 
 def antecedents(url: str) -> Iterator[str]:
-    """What a URL says: its extension, then its path words, then host and word together.
+    """Return a URL's items: its extension, then its path words, then host and word together.
 
     >>> list(antecedents("http://a.example/foaf/me.rdf"))  # doctest: +NORMALIZE_WHITESPACE
     ['ext rdf', 'word foaf', 'word me', 'host a.example word foaf', 'host a.example word me']

@@ -54,7 +54,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a fetch turned out to be; told to the strategy once per fetched link.
+    """The outcome of a fetch; told to the strategy once per fetched link.
 
     ``kind`` is ``None`` when nothing usable came (error, refused, filtered, too large).
     A redirect is no outcome: the strategy hears of the link again when its target is known.

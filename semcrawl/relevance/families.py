@@ -52,7 +52,7 @@ class Family:
 
 
 class Verdict(StrEnum):
-    """What an answer says of the family of its link."""
+    """Word of an answer on the family of its link."""
 
     USEFUL = "useful"  #: RDF, a page, another target: its links can be fetched
     BARREN = "barren"  #: it led nowhere

@@ -1,4 +1,4 @@
-"""What simple strategies have in common."""
+"""The common part of simple strategies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNLIKELY = "N"
 
 @dataclass(frozen=True, slots=True)
 class RuleOptions:
-    """What a user may choose: two departures from the thesis, off in thesis mode, and targets."""
+    """The user's choices: two departures from the thesis, off in thesis mode, and targets."""
 
     #: waiting H links become HR when their shape is learned
     promote_waiting: bool = True

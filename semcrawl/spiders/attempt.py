@@ -40,7 +40,7 @@ _LONGEST = 1000
 
 @dataclass
 class Attempt:
-    """What is known of an attempt."""
+    """One try to fetch a link, with all that is known of it."""
 
     lease: Lease
     memo: LinkMemo
@@ -133,7 +133,7 @@ class Attempt:
         )
 
     def _place(self, kind: Kind | None) -> str:
-        """What other links may lead to as well: the target of a redirect, else a page's content."""
+        """Return where other links may lead as well: a redirect's target, or a page's digest."""
         if self.memo.redirects:
             return self.url
         return self.digest if kind is Kind.HTML else ""

@@ -42,7 +42,7 @@ MAX_ROUNDS = 5
 
 @dataclass(frozen=True, slots=True)
 class ContextRules:
-    """What may be fetched."""
+    """Limits on the contexts that are fetched."""
 
     #: patterns of host names
     hosts: tuple[str, ...] = ("*",)

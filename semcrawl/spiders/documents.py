@@ -1,4 +1,4 @@
-"""What both spiders do with a body: tell its real type, read what is in it, send its links on."""
+"""Bodies, as both spiders treat them: tell the real type, read the data, send the links on."""
 
 from __future__ import annotations
 

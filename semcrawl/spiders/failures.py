@@ -1,4 +1,4 @@
-"""What a request that got no response ended in."""
+"""Outcomes of requests that got no response."""
 
 from __future__ import annotations
 

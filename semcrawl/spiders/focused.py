@@ -1,4 +1,4 @@
-"""What the two spiders have in common: requests, and what came of them."""
+"""The common part of both spiders: requests, and how their responses are taken in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a crawl may follow, compared with what its earlier runs might: a wider reach finds more."""
+"""A crawl's reach compared with that of its earlier runs: a wider one finds more."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def _meant(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """What one entry of a seed list says: a bare seed, or a link handed over with its page."""
+    """One entry of a seed list: a bare seed, or a link handed over with its page."""
 
     link: Link
     #: the page that the link was found on; ``None`` for seeds proper

@@ -1,4 +1,4 @@
-"""What the faulty resources share: the host, a sound document, and usual headers."""
+"""The common part of faulty resources: the host, a sound document, and usual headers."""
 
 from __future__ import annotations
 

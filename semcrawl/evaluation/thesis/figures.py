@@ -1,4 +1,4 @@
-"""What the thesis reports (sources.md T.7), to be shown beside what we find.
+"""The thesis's figures (sources.md T.7), to be shown beside ours.
 
 No code uses it to make a world or to steer a crawl.
 """

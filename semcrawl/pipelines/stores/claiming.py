@@ -99,7 +99,7 @@ class _Wish:
 
 @dataclass(slots=True)
 class _Changes:
-    """What is to be written to the ledger, and how each document's graphs change."""
+    """Rows to write to the ledger, and each document's changes of graphs."""
 
     claimed: dict[str, Claimed]
     claims: list[Made] = field(default_factory=list)

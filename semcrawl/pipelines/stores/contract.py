@@ -25,7 +25,7 @@ class StoreRefused(StoreError):  # noqa: N818 - the store's word on one batch
 
 @dataclass(slots=True)
 class GraphContent:
-    """What a graph of the store is to hold: lines of one document, under the graph's name there."""
+    """The wanted content of a graph: lines of one document, under the graph's name in the store."""
 
     #: the graph's name in the store, as N-Quads writes it; an IRI
     name: str

@@ -44,7 +44,7 @@ class Refused:
 
 @dataclass(slots=True)
 class Delivered:
-    """What was brought at once."""
+    """The result of one delivery step."""
 
     documents: int = 0
     quads: int = 0

@@ -1,4 +1,4 @@
-"""What a store holds already: asked of its query endpoint, or by the Graph Store Protocol.
+"""A look at a store's content: by its query endpoint, or by the Graph Store Protocol.
 
 A graph that somebody else made must not be written, so that a store which does not tell what it
 holds is not written at all.

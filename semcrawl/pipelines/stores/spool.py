@@ -1,4 +1,4 @@
-"""What deliveries read: a file of quads and the ledger that tells what of it is whose."""
+"""The source of deliveries: a file of quads, and the ledger of its documents."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class AnsweringHosts:
         return False
 
     def trust(self, hosts: NDArray[np.integer]) -> Floats:
-        """What share of their worth is left to links on these hosts, 0 to 1."""
+        """Return the share of their worth that links on these hosts keep, 0 to 1."""
         result: Floats = self._trust.take(hosts, mode="clip")
         return result
 

@@ -1,4 +1,4 @@
-"""What the waiting links are expected to bring, and how many requests that warrants at once."""
+"""The expected yield of the waiting links, and how many requests at once it warrants."""
 
 from __future__ import annotations
 

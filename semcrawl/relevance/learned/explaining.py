@@ -1,4 +1,4 @@
-"""What speaks for and against a link, in words."""
+"""Reasons for and against a link, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a link looks like to the model: hashed binary features, a prior and its clusters."""
+"""The model's view of a link: hashed binary features, a prior and its clusters."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class FeatureMaker:
         return tuple({self._rows[topic][token] for topic, tokens in found for token in tokens})
 
     def _markup(self, link: Link) -> _Markup:
-        """What the model sees of a link's element."""
+        """Return the model's view of a link's element."""
         key = (link.tag_path, link.type, link.rel, link.predicate)
         markup = self._markups.get(key)
         if markup is None:
@@ -228,7 +228,7 @@ class FeatureMaker:
 
 
 class _Markup(NamedTuple):
-    """What the model sees of an element: the end of its tag path, and rows."""
+    """The model's view of an element: the end of its tag path, and rows."""
 
     shape: str
     rows: tuple[int, ...]

@@ -21,7 +21,7 @@ _REMEMBERED = 20_000
 
 
 class Judgement(NamedTuple):
-    """What is known of some links before they are fetched: a column each."""
+    """The facts of some links before they are fetched: a column each."""
 
     #: logits, what speaks against twins taken off
     priors: Floats
@@ -66,7 +66,7 @@ class Judge:
         return np.array((prior, [f.signs.target_prior for f in facts]), np.float32)
 
     def _jitter_of(self, place: str) -> float:
-        """What is added to the logits of all links of a subsection."""
+        """The amount added to the logits of all links of a subsection."""
         jitter = self._jitters.get(place)
         if jitter is None:
             if len(self._jitters) >= _REMEMBERED:

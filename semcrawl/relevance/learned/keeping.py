@@ -1,4 +1,4 @@
-"""What of a crawl's memory is kept for later, and how it is taken over."""
+"""The part of a crawl's memory that is kept for later, and how it is taken over."""
 
 from __future__ import annotations
 

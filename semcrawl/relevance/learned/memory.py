@@ -1,4 +1,4 @@
-"""What one crawl has learned: weights, counts, and the discovery tree."""
+"""The memory of one crawl: weights, counts, and the discovery tree."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ class CrawlMemory:
         self._refresh.note(host, error)
 
     def _values(self, links: range) -> Floats:
-        """What each link turned out to be worth, or else is predicted to be."""
+        """Return the worth of each link: as found, or else as predicted."""
         part = slice(links.start, links.stop)
         observed = self.table.columns["observed"][part]
         predicted = self.table.columns["index"][part]
@@ -217,7 +217,7 @@ class CrawlMemory:
         return int(np.count_nonzero(sections == section)) > 1
 
     def _page_index(self, links: range) -> float:
-        """What a page with these new links is worth."""
+        """Return the worth of a page with these new links."""
         if not links:
             return 0.0
         return page_index(self._values(links), self.options.horizon)

@@ -84,7 +84,7 @@ class Models:
         self.kinds = IndexModel(options, self._weights[1])
 
     def predict(self, rows: Rows, starts: Ids, priors: Floats) -> Floats:
-        """What each model says of each link: an array of shape (2, links), as ``priors`` is.
+        """Return each model's score of each link: an array of shape (2, links), as ``priors`` is.
 
         ``rows`` and ``starts`` as in :meth:`IndexModel.logits`.
         """

@@ -113,7 +113,7 @@ class WaitingOrder:
         return best, max(next_best, behind)
 
     def _behind(self, host: int) -> float:
-        """What the first link in a host's reserve is believed to be worth."""
+        """Return the believed worth of the first link in a host's reserve."""
         reserve = self._reserves.get(host, _NO_LINKS)
         return self._table.columns["told"].item(reserve[0]) if len(reserve) else -math.inf
 

@@ -1,4 +1,4 @@
-"""What a link is worth before anything was learned: a hand-made logit."""
+"""The worth of a link before anything was learned: a hand-made logit."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _OUTSIDE_SHARE = 0.8
 
 
 class LinkSigns(NamedTuple):
-    """What speaks for or against a link at first sight."""
+    """The evidence on a link at first sight."""
 
     #: its extension or type attribute is a target's
     sure: bool
@@ -111,7 +111,7 @@ class LinkSigns(NamedTuple):
 
 
 def _word_evidence(link: Link, parts: LinkParts, targets: TargetSigns) -> float:
-    """What the words in and around a link add to its logit."""
+    """Return how much the words in and around a link add to its logit."""
     words, types = targets.words, targets.media_types
     logit = 0.0
     for text in (link.anchor, link.title):
@@ -140,7 +140,7 @@ def _word_evidence(link: Link, parts: LinkParts, targets: TargetSigns) -> float:
 
 
 def _hub_likeness(parts: LinkParts) -> float:
-    """What the shape of the path adds: folders and index pages are hubs, depth speaks against."""
+    """Return the path's share: folders and index pages are hubs, depth counts against."""
     segments = parts.segments
     index = parts.trailing or bool(_INDEX_PAGE.fullmatch(segments[-1]))
     likeness = index - 0.5 * max(0, len(segments) - 1) - 0.5 * bool(parts.query)

@@ -1,4 +1,4 @@
-"""What a crawl learned, as bytes: a stamp, a checksum, and compressed arrays (no pickle)."""
+"""A crawl's memory as bytes: a stamp, a checksum, and compressed arrays (no pickle)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pack(content: Mapping[str, Any]) -> bytes:
 
 
 def unpack(state: bytes) -> dict[str, Any]:
-    """What :func:`pack` was given; raise ``UsageError`` if it is foreign, older or cut short."""
+    """Return the content of :func:`pack`; raise ``UsageError`` if foreign, older or cut short."""
     if not state.startswith(STAMP):
         raise UsageError("the model is not one of this version's learned strategy")
     checksum, body = state[len(STAMP) : len(STAMP) + 4], state[len(STAMP) + 4 :]

@@ -238,7 +238,7 @@ class Learned:
     def _judge(
         self, links: Sequence[Link], facts: Sequence[LinkFacts]
     ) -> tuple[Judgement, Floats, Floats]:
-        """What is said of links, their index and score (index and bonus).
+        """Return the judgement of links, their index and score (index and bonus).
 
         The index heeds whether their hosts ever answered.
         """

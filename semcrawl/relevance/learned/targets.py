@@ -1,4 +1,4 @@
-"""What the crawl is after, as far as a link can show it: extensions, media types, words."""
+"""The aim of a crawl, as far as a link can show it: extensions, media types, words."""
 
 from __future__ import annotations
 
