@@ -1,4 +1,4 @@
-"""What a command says on standard error: one line each, no tracebacks."""
+"""Messages of commands on standard error: one line each, no tracebacks."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ _TOLD = frozenset(
         "semcrawl.frontier.redis_frontier",
         "semcrawl.frontier.server",
         "semcrawl.frontier.hosthealth",
+        "semcrawl.frontier.networkpause",
         "semcrawl.frontier.session",
         "semcrawl.pipelines.metadata",
         "scrapy.middleware",

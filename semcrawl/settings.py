@@ -157,7 +157,8 @@ SEMCRAWL_HOST_REST = 2.0
 #: Seconds for which a host is waited for that answered before, and our own network; then the host's
 #: links are set aside as `host-down` (`semcrawl frontier DIR --requeue` brings them back).
 SEMCRAWL_HOST_PATIENCE = 600.0
-#: The same for a host that never answered. (One whose name does not exist is not waited for.)
+#: The same for a host that never answered, or only by another server: by `http` and not by `https`,
+#: say. (One whose name does not exist is not waited for.)
 SEMCRAWL_UNTRIED_HOST_PATIENCE = 60.0
 #: What is obeyed of what pages say to robots, in `robots` meta tags, `X-Robots-Tag` headers and
 #: links: `nofollow` (no link of the page is followed), `noarchive` (no copy of its data is kept),

@@ -19,6 +19,7 @@ from semcrawl.frontier.contract import Entry, Lease
 from semcrawl.frontier.givenup import WORDS, GivenUp
 from semcrawl.frontier.health import Away, Fate, HealthOptions, HealthRows, Sign
 from semcrawl.frontier.intake import Intake, check_link
+from semcrawl.frontier.networkpause import NetworkPause
 from semcrawl.frontier.outages import Rest
 from semcrawl.frontier.packing import Waiting
 from semcrawl.frontier.payload import LinkMemo
@@ -32,10 +33,6 @@ _ROW = 2
 _FOUND_DEAD = 2
 #: seconds that a request may take until its host counts as slow
 _SLOW = 5.0
-#: hosts, at most, that are asked in vain before one is asked again while the crawl pauses
-_OTHERS = 3
-#: seconds that are more than any rest
-_ALL = 1e9
 #: statuses that are no sign of health where a host rests for them
 _STILL = {Sign.BLOCKING: HTTPStatus.FORBIDDEN, Sign.REFUSING: HTTPStatus.TOO_MANY_REQUESTS}
 
@@ -60,7 +57,6 @@ class HostHealth:
         self._outages = intake.frontier.outages
         self._options = options
         self._probes = probes
-        self._fail = fail
         self._clock = clock
         self._rows = HealthRows(options)
         #: hosts that are down, as far as this process knows
@@ -72,9 +68,7 @@ class HostHealth:
         self._recovering: set[str] = set()
         #: servers that are down beside others of their host
         self._servers: dict[str, Away] = {}
-        self._pause: Away | None = None
-        #: hosts that were asked during the pause
-        self._asked: set[str] = set()
+        self._pause = NetworkPause(self._outages, options, self._down, fail, clock)
         #: links that failed, and that were forbidden, since their host's last (other) answer
         self._tried: defaultdict[str, list[str]] = defaultdict(list)
         self._forbidden: defaultdict[str, list[Entry]] = defaultdict(list)
@@ -87,7 +81,8 @@ class HostHealth:
     async def answered(self, url: str, status: int, lease: Lease | None) -> list[Waiting]:
         """Take in an answer; return the links that were set aside for it."""
         host, server = self._intake.host_key(url), origin_of(url)
-        await self._resume()
+        if await self._pause.end():
+            self._intake.wake()
         self._servers.pop(server, None)
         sign = self._rows.answered(host, server, status, self._clock())
         if sign is Sign.REFUSING:
@@ -126,7 +121,7 @@ class HostHealth:
         sign = self._rows.failed(host, server, known=known)
         if not known:
             await self.note_dead(host)
-        if sign is Sign.NETWORK or (ours and (known or self._known)) or self._pause is not None:
+        if sign is Sign.NETWORK or (ours and (known or self._known)) or self._pause.is_on:
             await self._cut_off(host)
             return []
         if missing and not known:
@@ -151,7 +146,7 @@ class HostHealth:
     def rests(self, url: str) -> bool:
         """Whether the host of a request that is no link's rests."""
         host = self._intake.host_key(url)
-        return self._pause is not None or (host in self._down and host not in self._probes)
+        return self._pause.is_on or (host in self._down and host not in self._probes)
 
     def wait(self, url: str) -> float:
         """Return for how many seconds a link has to wait as its server is down beside others.
@@ -172,7 +167,7 @@ class HostHealth:
     def fate(self, lease: Lease, *, missing: bool = False) -> Fate:
         """Say what becomes of a link that got no answer; ``missing``: there is no such name."""
         host = lease.entry.host
-        if self._pause is not None:
+        if self._pause.is_on:
             return Fate.SPARED
         if (rest := self._down.get(host)) is not None:
             return self._over(lease) if rest.over else Fate.SPARED
@@ -235,9 +230,7 @@ class HostHealth:
 
     def room(self, flying: int) -> int | None:
         """Return how many links may be taken while the crawl is paused; ``None`` if it is not."""
-        if self._pause is None:
-            return None
-        return int(flying == 0 and self._clock() >= self._pause.until)
+        return self._pause.room(flying)
 
     def newly_down(self) -> int:
         """Return how many hosts went down since this was asked last."""
@@ -334,34 +327,9 @@ class HostHealth:
         self._intake.wake()
 
     async def _cut_off(self, host: str) -> None:
-        """Pause the crawl: no host answers. A further failure lengthens the pause."""
-        step, now = self._options.rest, self._clock()
-        if self._pause is None:
-            self._pause = Away(now, now + step, step)
+        """Pause the crawl, or pause longer: no host answers."""
+        if not self._pause.is_on:
             for links in self._tried.values():
                 self._forgiven.update(links)
             self._tried.clear()
-            logger.warning("no host answers any more: the crawl pauses until the network is back")
-        elif self._pause.grow(step, now) and now - self._pause.since >= self._options.patience:
-            self._fail(
-                f"no host has answered for {now - self._pause.since:.0f} s: is the network away? "
-                "Nothing is lost, and the next run goes on from here"
-            )
-        # it rests until others have been asked, as these may answer
-        self._asked.add(host)
-        rest = self._pause.rest * (1 + min(len(self._asked), _OTHERS))
-        await self._outages.recover(host, step=_ALL)
-        self._down[host] = await self._outages.falter(
-            host, Sign.SILENT, step=rest, patience=inf, untried_patience=inf
-        )
-
-    async def _resume(self) -> None:
-        if self._pause is not None:
-            seconds = self._clock() - self._pause.since
-            self._pause = None
-            for host in self._asked:
-                self._down.pop(host, None)
-                await self._outages.recover(host, step=_ALL)
-            self._asked.clear()
-            logger.warning("the network is back after %d s: the crawl goes on", seconds)
-            self._intake.wake()
+        await self._pause.no_answer(host)
