@@ -19,9 +19,9 @@ from pathlib import Path
 from learned_crawl import Trial, crawl
 from learned_order import trial_of
 
+from semcrawl.crawl.outlook import Outlook
 from semcrawl.evaluation.graph import LinkGraph
 from semcrawl.evaluation.sitelist import load_sites
-from semcrawl.frontier.outlook import Outlook
 from semcrawl.relevance.learned import Learned, LearnedOptions
 
 

@@ -32,7 +32,7 @@ from rich.console import Console
 from rich.table import Table
 
 from semcrawl.frontier import EmbeddedRedis, Entry, FrontierOptions, RedisFrontier
-from semcrawl.frontier.server import connect
+from semcrawl.frontier.redis.connection import connect
 
 LINKS = 30
 QUEUES = ["html"]

@@ -19,7 +19,7 @@ from made_sites import WORDS
 from semcrawl.links import Link, Page, extract_links
 from semcrawl.relevance.contract import Outcome
 from semcrawl.relevance.learned import Learned
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 HOST = "http://site.example"
 

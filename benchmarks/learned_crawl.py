@@ -18,7 +18,7 @@ from semcrawl.evaluation.references import omniscient
 from semcrawl.links import Page
 from semcrawl.relevance.contract import Label, Outcome, Relevance, Restrained
 from semcrawl.relevance.wire import decode_event, encode_event
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 
 @dataclass

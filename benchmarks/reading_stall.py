@@ -20,7 +20,7 @@ from scrapy.settings import Settings
 import semcrawl.settings
 from semcrawl.rdf import detect
 from semcrawl.spiders.reading import Reader, discard
-from semcrawl.urls import DEFAULT_NORMALISATION
+from semcrawl.web.urls import DEFAULT_NORMALISATION
 
 URL = "http://d.example/big"
 PAUSE = 0.005  # seconds

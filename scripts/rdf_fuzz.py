@@ -25,7 +25,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from semcrawl.rdf import Detection, ReadOptions, detect, read, read_embedded, read_stream
-from semcrawl.vocabulary import Kind, RdfFormat
+from semcrawl.web.vocabulary import Kind, RdfFormat
 
 FOUND = Path(__file__).parent.parent / "tests" / "rdf" / "fuzz"
 CORPUS = FOUND / "corpus.zip"

@@ -1,3 +1,7 @@
 """semcrawl: a focused crawler that finds the RDF that web sites publish."""
 
 __version__ = "0.1.0"
+
+from semcrawl.machine.formernames import know_former_names
+
+know_former_names()

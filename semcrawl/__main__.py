@@ -6,9 +6,9 @@ import sys
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Run a command; see :func:`semcrawl.commandline.main`."""
+    """Run a command; see :func:`semcrawl.cli.main.main`."""
     try:
-        from semcrawl import commandline  # here, where Ctrl-C meanwhile can be caught
+        from semcrawl.cli import main as commandline
     except KeyboardInterrupt:
         sys.exit(130)
     commandline.main(argv)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.components import install_results
+from semcrawl.config.components import install_results
 
 
 class Addon:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from semcrawl.bodies import BodyFile
+from semcrawl.web.bodies import BodyFile
 
 #: :attr:`RdfDocument.format` of data embedded in a page
 EMBEDDED = "embedded"

@@ -6,9 +6,9 @@ Every setting of ours starts with ``SEMCRAWL_`` and is described by the ``#:`` c
 
 import os
 
-from semcrawl.exporters.registry import FEED_EXPORTERS as FEED_EXPORTERS
-from semcrawl.exporters.registry import FEED_STORAGES as FEED_STORAGES
-from semcrawl.vocabulary import AMBIGUOUS_MEDIA_TYPES
+from semcrawl.config.feedformats import FEED_EXPORTERS as FEED_EXPORTERS
+from semcrawl.config.feedformats import FEED_STORAGES as FEED_STORAGES
+from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES
 
 # --- Scrapy's own settings, with our defaults
 
@@ -20,7 +20,7 @@ COMMANDS_MODULE = "semcrawl.commands"
 USER_AGENT = "semcrawl/0.1 (+https://github.com/semcrawl/semcrawl)"
 ROBOTSTXT_OBEY = True
 LOG_LEVEL = "INFO"
-LOG_FORMATTER = "semcrawl.logformat.SparingLogFormatter"
+LOG_FORMATTER = "semcrawl.terminal.logformat.SparingLogFormatter"
 CONCURRENT_REQUESTS = 16
 CONCURRENT_ITEMS = 2
 DOWNLOAD_TIMEOUT = 60
@@ -28,8 +28,8 @@ DOWNLOAD_MAXSIZE = 100 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # the records tell of it
 DOWNLOAD_HANDLERS = {
-    "http": "semcrawl.downloading.CountedDownloadHandler",
-    "https": "semcrawl.downloading.CountedDownloadHandler",
+    "http": "semcrawl.download.handler.CountedDownloadHandler",
+    "https": "semcrawl.download.handler.CountedDownloadHandler",
 }
 # The frontier keeps the pace of every host, for all workers; the downloader adds none of its own.
 DOWNLOAD_DELAY = 0

@@ -15,10 +15,10 @@ from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError, Resp
 from scrapy.http import Request, Response
 from scrapy.utils.test import get_crawler
 
-from semcrawl.downloading import CountedDownloadHandler
-from semcrawl.middlewares.addresses import AddressRules
-from semcrawl.spiders.attempt import LEAVES
-from semcrawl.spiders.failures import Postponed
+from semcrawl.crawl.attempt import LEAVES
+from semcrawl.crawl.failures import Postponed
+from semcrawl.download.addressrules import AddressRules
+from semcrawl.download.handler import CountedDownloadHandler
 
 TEXT = b"Content-Type: text/plain"
 
@@ -145,7 +145,7 @@ async def test_a_request_leaves_when_its_connection_is_there_and_not_before(
         writer.write(answer(b"Content-Length: 0"))
         writer.close()
 
-    monkeypatch.setattr("semcrawl.middlewares.resolver._addresses", slow)
+    monkeypatch.setattr("semcrawl.download.resolver._addresses", slow)
     connected = asyncio.Event()
     handler = handler_with()
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as listening:

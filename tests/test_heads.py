@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.heads import head_end, is_interim, may_be_http, mended
+from semcrawl.download.heads import head_end, is_interim, may_be_http, mended
 
 OK = b"HTTP/1.1 200 OK"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from semcrawl.hosts import host_of, is_private_address, netloc_of, pay_level_domain
+from semcrawl.web.hosts import host_of, is_private_address, netloc_of, pay_level_domain
 
 
 @pytest.mark.parametrize(

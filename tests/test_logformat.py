@@ -6,9 +6,9 @@ import pytest
 from scrapy.http import HtmlResponse, Request
 from scrapy.utils.test import get_crawler
 
-from semcrawl.console import error_handler
-from semcrawl.logformat import SparingLogFormatter
-from semcrawl.pipelines.lost import ItemLost
+from semcrawl.crawl.lost import ItemLost
+from semcrawl.terminal.logformat import SparingLogFormatter
+from semcrawl.terminal.messages import error_handler
 
 
 @pytest.mark.parametrize(
@@ -27,12 +27,12 @@ def test_the_console_shows_outages_and_errors_once(capsys):
     """Of warnings only those that tell why a crawl stands still; a repetition is left out."""
     handler = error_handler()
     for name, level, text in (
-        ("semcrawl.frontier.server", logging.WARNING, "Redis is away"),
-        ("semcrawl.frontier.server", logging.WARNING, "Redis is back"),
+        ("semcrawl.frontier.redis.connection", logging.WARNING, "Redis is away"),
+        ("semcrawl.frontier.redis.connection", logging.WARNING, "Redis is back"),
         ("semcrawl.other", logging.WARNING, "not for the console"),
-        ("semcrawl.frontier.session", logging.ERROR, "Redis is gone"),
+        ("semcrawl.crawl.session", logging.ERROR, "Redis is gone"),
         ("semcrawl.spiders.focused", logging.ERROR, "Redis is gone"),
-        ("semcrawl.frontier.server", logging.WARNING, "Redis is away"),
+        ("semcrawl.frontier.redis.connection", logging.WARNING, "Redis is away"),
     ):
         handler.handle(logging.makeLogRecord({"name": name, "levelno": level, "msg": text}))
     shown = capsys.readouterr().err.splitlines()

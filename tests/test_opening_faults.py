@@ -10,10 +10,10 @@ import pytest
 from harvest.runs import Run, start, start_harvest
 from scrapy.settings import Settings
 
-from semcrawl.crawling import reason_of, unloadable_part
+from semcrawl.cli.crawling import reason_of, unloadable_part
+from semcrawl.cli.readiness import check_crawl, proxy_fault
 from semcrawl.demo import DemoServer, DemoWeb, serve
 from semcrawl.errors import UsageError
-from semcrawl.readiness import check_crawl, proxy_fault
 
 slow = pytest.mark.slow
 TESTS = str(Path(__file__).parent)
@@ -192,7 +192,7 @@ def test_a_download_handler_that_is_none_is_refused(handler: str) -> None:
 
 
 def test_download_handlers_that_are_some_are_taken() -> None:
-    handler = "semcrawl.downloading.CountedDownloadHandler"
+    handler = "semcrawl.download.handler.CountedDownloadHandler"
     handlers = {"http": handler, "ftp": None}
     check_crawl(Settings({"DOWNLOAD_HANDLERS": handlers, "SEMCRAWL_TARGETS": "rdf"}))
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.utils.test import get_crawler
 
-from semcrawl.console import complain, error_handler, table_console
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.demo.stream import Request, Stream
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
-from semcrawl.logformat import SparingLogFormatter
 from semcrawl.metadata.rows import document_row, fetch_row
-from semcrawl.printable import printable
+from semcrawl.terminal.logformat import SparingLogFormatter
+from semcrawl.terminal.messages import complain, error_handler, table_console
+from semcrawl.terminal.printable import printable
 
 
 async def empty(request: Request, out: Stream) -> None:

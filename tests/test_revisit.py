@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.errors import UsageError
-from semcrawl.revisit import (
+from semcrawl.config.revisit import (
     MAX_WEIGHT,
     RevisitOptions,
     RevisitPolicy,
@@ -20,6 +19,7 @@ from semcrawl.revisit import (
     due,
     weights,
 )
+from semcrawl.errors import UsageError
 
 DAY = 86400.0
 HISTORIES = st.builds(

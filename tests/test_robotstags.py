@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.errors import UsageError
-from semcrawl.robotstags import RobotsTags
+from semcrawl.web.robotstags import RobotsTags
 
 ALL = RobotsTags(frozenset({"nofollow", "noarchive", "noindex"}))
 

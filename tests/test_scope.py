@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from semcrawl.config.scope import Scope
 from semcrawl.errors import UsageError
-from semcrawl.scope import Scope
 
 INSIDE, OUTSIDE = "http://data.a.org/", "http://b.org/x"
 

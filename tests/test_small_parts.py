@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.table import Table
 
-from semcrawl import extras
-from semcrawl.console import table_console
-from semcrawl.fetchfilter import body_wanted
+import semcrawl
+from semcrawl.config import extras
+from semcrawl.crawl.shares import QueueShares
 from semcrawl.frontier.contract import Entry
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.frontier.shares import QueueShares
 from semcrawl.relevance import Label
+from semcrawl.relevance.bodytypes import body_wanted
+from semcrawl.terminal.messages import table_console
 
 words = st.text(max_size=20)
 
@@ -72,8 +73,8 @@ def test_a_table_in_a_pipe_breaks_no_address(
 def test_what_installs_an_optional_part_from_a_checkout_and_from_an_index(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    root = Path(extras.__file__).parent.parent
+    root = Path(semcrawl.__file__).parents[1]
     assert extras.install_hint("warc") == f'pip install "{root}[warc]"'
-    monkeypatch.setattr(extras, "__file__", str(tmp_path / "semcrawl" / "extras.py"))
+    monkeypatch.setattr(semcrawl, "__file__", str(tmp_path / "semcrawl" / "__init__.py"))
     assert extras.install_hint("warc").startswith('pip install "semcrawl[warc]"')
     assert '".[warc]"' in extras.install_hint("warc")

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
+from semcrawl.config.urlpatterns import UrlPattern, UrlPatterns
 from semcrawl.errors import UsageError
-from semcrawl.urlpatterns import UrlPattern, UrlPatterns
 
 URL = "https://data.example.org/food/list.ttl?page=2"
 

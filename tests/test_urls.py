@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.urls import Normalisation, dropped_index, extension_of, normalise, resolve, segments
+from semcrawl.web.urls import (
+    Normalisation,
+    dropped_index,
+    extension_of,
+    normalise,
+    resolve,
+    segments,
+)
 
 paths = st.lists(
     st.sampled_from(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from semcrawl.evaluation.world import Answer
-from semcrawl.hosts import netloc_of
+from semcrawl.web.hosts import netloc_of
 
 from .site import MadeSite
 

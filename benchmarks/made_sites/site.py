@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from semcrawl.evaluation.world import Answer
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 WORDS = (
     "river house model data light stone paper garden music engine planet market table cloud bird "

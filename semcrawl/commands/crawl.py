@@ -10,23 +10,23 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
 from scrapy.spiderloader import get_spider_loader
 
-from semcrawl.command import OneLineErrors
-from semcrawl.components import check_reactor
-from semcrawl.console import complain
-from semcrawl.crawling import Crawls
-from semcrawl.descriptors import fit_to_limit
+from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.crawling import Crawls
+from semcrawl.cli.readiness import check_crawl, check_results
+from semcrawl.config.components import check_reactor
+from semcrawl.config.jobdir import job_path
+from semcrawl.config.scope import Scope
+from semcrawl.crawl.lost import lost_feeds, lost_results
+from semcrawl.crawl.opening import SessionSource, frontier_options, session_options
 from semcrawl.errors import UsageError
-from semcrawl.eventloop import FASTEST_LOOP
 from semcrawl.exporters.asked import check_feeds
-from semcrawl.frontier.admission import admit_worker
-from semcrawl.frontier.opening import SessionSource, frontier_options, session_options
-from semcrawl.pipelines.jobdir import job_path
-from semcrawl.pipelines.lost import lost_feeds, lost_results
-from semcrawl.readiness import check_crawl, check_results
+from semcrawl.frontier.redis.admission import admit_worker
+from semcrawl.machine.descriptors import fit_to_limit
+from semcrawl.machine.eventloop import FASTEST_LOOP
 from semcrawl.relevance import crawl_strategy
-from semcrawl.scope import Scope
 from semcrawl.spiders.seeds import read_seeds
-from semcrawl.urls import Normalisation
+from semcrawl.terminal.messages import complain
+from semcrawl.web.urls import Normalisation
 
 _OURS = frozenset({"html", "rdf"})
 _ARGUMENTS = ("seeds", "scope", "follow_rdf", "redis_key")

@@ -10,7 +10,7 @@ import sys
 import threading
 from pathlib import Path
 
-from semcrawl.command import OneLineErrors
+from semcrawl.cli.base import OneLineErrors
 from semcrawl.demo import DemoServer, DemoWeb, serve
 from semcrawl.errors import UsageError
 

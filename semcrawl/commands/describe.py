@@ -11,13 +11,13 @@ from typing import BinaryIO
 import pyoxigraph
 from sqlalchemy import Engine
 
-from semcrawl.checks import checked_iri
-from semcrawl.command import OneLineErrors
+from semcrawl.cli.base import OneLineErrors
+from semcrawl.config.checks import checked_iri
 from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.database import CRAWL_DB, connect, readable_db_url
 from semcrawl.metadata.description import PREFIXES, DescriptionOptions, describe
 from semcrawl.metadata.parquet import write_parquet
-from semcrawl.wholefiles import whole_file
 
 FORMATS = {
     "ttl": pyoxigraph.RdfFormat.TURTLE,

@@ -10,8 +10,7 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.command import OneLineErrors
-from semcrawl.console import complain, plain_console, table_console
+from semcrawl.cli.base import OneLineErrors
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.console import ProgressDisplay, show
 from semcrawl.evaluation.references import REFERENCES
@@ -20,6 +19,7 @@ from semcrawl.evaluation.results import as_data
 from semcrawl.evaluation.study import Crawl, Plan, SetResult, simulated, study
 from semcrawl.evaluation.worlds import WorldSet, load_worlds
 from semcrawl.relevance import STRATEGIES, load_strategy
+from semcrawl.terminal.messages import complain, plain_console, table_console
 
 #: priority of settings that the user gave on the command line
 _CHOSEN = 40

@@ -11,17 +11,17 @@ from scrapy import Request, Spider
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from semcrawl.command import OneLineErrors
-from semcrawl.components import say_who_it_is
-from semcrawl.console import fitted, table_console
+from semcrawl.cli.base import OneLineErrors
+from semcrawl.config.components import say_who_it_is
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.explanation import RULE_MEANINGS, RankedLink, rank_page, reason
 from semcrawl.links import ExtractionOptions, Link, Page, extract_links, header_text
 from semcrawl.rdf import detect
 from semcrawl.relevance import STRATEGIES, Relevance, load_strategy
 from semcrawl.spiders.spelling import normalisation
-from semcrawl.urls import normalise
-from semcrawl.vocabulary import Kind
+from semcrawl.terminal.messages import fitted, table_console
+from semcrawl.web.urls import normalise
+from semcrawl.web.vocabulary import Kind
 
 #: links whose reasons are given
 _REASONED = 10

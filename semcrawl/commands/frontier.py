@@ -16,19 +16,19 @@ from typing import BinaryIO, TextIO
 from rich.table import Table
 from scrapy.settings import BaseSettings
 
-from semcrawl.command import OneLineErrors
-from semcrawl.console import fitted, table_console
+from semcrawl.cli.base import OneLineErrors
+from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier, worker_name
-from semcrawl.frontier.admission import crawl_name
-from semcrawl.frontier.charter import JobName
 from semcrawl.frontier.contract import QUEUES
-from semcrawl.frontier.inspection import FrontierInspector, FrontierState
-from semcrawl.frontier.learning import STRATEGY_STATE
-from semcrawl.frontier.transfer import check_lines, export_lines, import_lines
-from semcrawl.frontier.workers import short_name
+from semcrawl.frontier.redis.admission import crawl_name
+from semcrawl.frontier.redis.charter import JobName
+from semcrawl.frontier.redis.inspection import FrontierInspector, FrontierState
+from semcrawl.frontier.redis.transfer import check_lines, export_lines, import_lines
+from semcrawl.frontier.redis.workers import short_name
+from semcrawl.machine.wholefiles import whole_file
 from semcrawl.spiders.seeds import seed_list
-from semcrawl.wholefiles import whole_file
+from semcrawl.terminal.messages import fitted, table_console
 
 
 class Command(OneLineErrors):

@@ -9,17 +9,10 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from semcrawl.command import OneLineErrors
-from semcrawl.components import check_reactor
-from semcrawl.console import complain, error_handler, log_handler
-from semcrawl.crawling import Crawls
-from semcrawl.descriptors import fit_to_limit
-from semcrawl.errors import ResultsGone, StoreError, UsageError
-from semcrawl.eventloop import FASTEST_LOOP
-from semcrawl.frontier.admission import admit_harvest
-from semcrawl.frontier.opening import SessionSource
-from semcrawl.harvestoptions import add_harvest_options, take_harvest_options
-from semcrawl.harvestreport import (
+from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.crawling import Crawls
+from semcrawl.cli.harvestoptions import add_harvest_options, take_harvest_options
+from semcrawl.cli.harvestreport import (
     SUMMARY_FILE,
     RunFigures,
     anything_fetched,
@@ -30,17 +23,24 @@ from semcrawl.harvestreport import (
     why_nothing,
     write_summary,
 )
+from semcrawl.cli.readiness import check_crawl, check_folder, delivers, metadata_url
+from semcrawl.cli.seedreport import seed_lines
+from semcrawl.config.components import check_reactor
+from semcrawl.config.scope import Scope
+from semcrawl.crawl.lost import lost_feeds, lost_results, stats_of
+from semcrawl.crawl.opening import SessionSource
+from semcrawl.errors import ResultsGone, StoreError, UsageError
+from semcrawl.frontier.redis.admission import admit_harvest
+from semcrawl.machine.descriptors import fit_to_limit
+from semcrawl.machine.eventloop import FASTEST_LOOP
 from semcrawl.metadata.database import CRAWL_DB, connect
 from semcrawl.metadata.parquet import check_parquet, write_parquet
 from semcrawl.pipelines.files import kept_files
-from semcrawl.pipelines.lost import lost_feeds, lost_results, stats_of
 from semcrawl.pipelines.standing import Standing
 from semcrawl.pipelines.stores.opening import RENAMED_WORDS, open_deliverer
-from semcrawl.readiness import check_crawl, check_folder, delivers, metadata_url
-from semcrawl.scope import Scope
-from semcrawl.seedreport import seed_lines
 from semcrawl.spiders.seeds import read_seeds
-from semcrawl.urls import Normalisation
+from semcrawl.terminal.messages import complain, error_handler, log_handler
+from semcrawl.web.urls import Normalisation
 
 #: job folder when none is named
 _FOLDER = "harvest"

@@ -7,12 +7,12 @@ import fcntl
 import sys
 from pathlib import Path
 
-from semcrawl.command import OneLineErrors
+from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.readiness import check_folder
 from semcrawl.errors import StoreError, UsageError
 from semcrawl.pipelines.quadsfile import QUADS_FILE
 from semcrawl.pipelines.stores.opening import RENAMED_WORDS, STORE_LOCK, open_deliverer
-from semcrawl.printable import printable
-from semcrawl.readiness import check_folder
+from semcrawl.terminal.printable import printable
 
 
 class Command(OneLineErrors):

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from scrapy.commands.parse import Command as ScrapyParse
 
-from semcrawl.command import OneLineErrors
+from semcrawl.cli.base import OneLineErrors
 from semcrawl.errors import UsageError
 
 

@@ -9,7 +9,7 @@ from random import Random
 from urllib.parse import urlsplit
 
 from semcrawl.evaluation.world import Answer, status_class
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 RDF_XML = "application/rdf+xml"
 HTML_TYPE = "text/html; charset=utf-8"

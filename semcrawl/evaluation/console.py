@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from semcrawl.console import fitted
 from semcrawl.evaluation.study import Progress as Step
-from semcrawl.printable import printable
+from semcrawl.terminal.messages import fitted
+from semcrawl.terminal.printable import printable
 
 Data = Mapping[str, Any]
 

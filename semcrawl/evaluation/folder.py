@@ -11,9 +11,9 @@ from urllib.parse import unquote
 
 from semcrawl.errors import UsageError
 from semcrawl.evaluation.world import Answer
-from semcrawl.hosts import host_of
-from semcrawl.urls import normalise, path_of
-from semcrawl.vocabulary import Kind
+from semcrawl.web.hosts import host_of
+from semcrawl.web.urls import normalise, path_of
+from semcrawl.web.vocabulary import Kind
 
 #: Content types by extension, as a plain web server would send them.
 RDF_TYPES: Mapping[str, str] = {

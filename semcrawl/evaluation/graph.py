@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from semcrawl import rdf
+from semcrawl.config.scope import Scope
 from semcrawl.evaluation.world import Answer, World
-from semcrawl.hosts import netloc_of
 from semcrawl.links import ExtractionOptions, Link, extract_links
-from semcrawl.scope import Scope
-from semcrawl.urls import resolve
-from semcrawl.vocabulary import Kind
+from semcrawl.web.hosts import netloc_of
+from semcrawl.web.urls import resolve
+from semcrawl.web.vocabulary import Kind
 
 #: Is this answer a target of the crawl?
 IsTarget = Callable[[Answer], bool]

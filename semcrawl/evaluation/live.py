@@ -22,8 +22,8 @@ from semcrawl.evaluation.study import Crawl, Plan, Progress
 from semcrawl.evaluation.world import World
 from semcrawl.items import FetchOutcome
 from semcrawl.relevance import Label
-from semcrawl.urls import normalise
-from semcrawl.vocabulary import Kind
+from semcrawl.web.urls import normalise
+from semcrawl.web.vocabulary import Kind
 
 #: No waiting, one request at a time, each for a link: the order is the strategy's alone.
 LIVE_SETTINGS: Mapping[str, Any] = {

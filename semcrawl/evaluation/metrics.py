@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, SiteMap, is_rdf
 from semcrawl.evaluation.simulate import Run
 from semcrawl.relevance.contract import Label
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 
 def area_budget(site: SiteMap, pages: int) -> int:

@@ -16,15 +16,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
+from semcrawl.config.extras import install_hint
 from semcrawl.errors import UsageError
 from semcrawl.evaluation.world import REDIRECTS, Answer
-from semcrawl.extras import install_hint
-from semcrawl.hosts import netloc_of
 from semcrawl.rdf import ReadOptions, detect
-from semcrawl.rdf.archives import unpacked
-from semcrawl.rdf.compression import Compression, coding_of
-from semcrawl.rdf.streams import Budget, Readable, SafeFile
-from semcrawl.urls import normalise, path_of, resolve
+from semcrawl.rdf.packed.archives import unpacked
+from semcrawl.rdf.packed.compression import Compression, coding_of
+from semcrawl.rdf.packed.streams import Budget, Readable, SafeFile
+from semcrawl.web.hosts import netloc_of
+from semcrawl.web.urls import normalise, path_of, resolve
 
 #: statuses that say what is there, or that nothing is
 _LASTING = frozenset({200, 301, 308, 404, 410})

@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 from semcrawl.evaluation.certificate import server_context
 from semcrawl.evaluation.world import World
-from semcrawl.hosts import netloc_of
-from semcrawl.urls import normalise
+from semcrawl.web.hosts import netloc_of
+from semcrawl.web.urls import normalise
 
 _HEADER_LIMIT = 1 << 20
 

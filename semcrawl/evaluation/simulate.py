@@ -16,10 +16,10 @@ from typing import TypeVar
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, Node, is_rdf
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
 from semcrawl.evaluation.world import World
-from semcrawl.fetchfilter import body_wanted
 from semcrawl.links import Link, Page
+from semcrawl.relevance.bodytypes import body_wanted
 from semcrawl.relevance.contract import Label, Outcome, Ranked, Relevance
-from semcrawl.vocabulary import AMBIGUOUS_MEDIA_TYPES, Kind
+from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES, Kind
 
 T = TypeVar("T")
 

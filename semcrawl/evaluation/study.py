@@ -27,7 +27,7 @@ from semcrawl.evaluation.simulate import Run, simulate
 from semcrawl.evaluation.world import World, status_class
 from semcrawl.evaluation.worlds import WorldSet
 from semcrawl.relevance import Label, Relevance
-from semcrawl.vocabulary import AMBIGUOUS_MEDIA_TYPES
+from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES
 
 #: What the thesis calls the strategies.
 TITLES: Mapping[str, str] = {

@@ -10,7 +10,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 REDIRECTS: frozenset[int] = frozenset({301, 302, 303, 307, 308})
 

@@ -14,7 +14,7 @@ from scrapy.utils.conf import feed_process_params_from_cli
 from semcrawl.errors import UsageError
 from semcrawl.exporters.compression import PLUGINS, inner_format
 from semcrawl.exporters.storage import local_path
-from semcrawl.wholefiles import is_special
+from semcrawl.machine.wholefiles import is_special
 
 
 def asked_feeds(

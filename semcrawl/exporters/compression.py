@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
+from semcrawl.config.extras import install_hint
 from semcrawl.errors import UsageError
-from semcrawl.extras import install_hint
 
 #: post-processing plugin by file ending
 PLUGINS = {

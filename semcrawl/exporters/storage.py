@@ -21,9 +21,9 @@ from scrapy.exceptions import NotConfigured
 from scrapy.extensions.feedexport import S3FeedStorage
 from w3lib.url import file_uri_to_path
 
+from semcrawl.config.extras import install_hint
 from semcrawl.errors import StoreError
-from semcrawl.extras import install_hint
-from semcrawl.wholefiles import is_special
+from semcrawl.machine.wholefiles import is_special
 
 
 def local_path(uri: str) -> Path | None:

@@ -17,14 +17,14 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
-from semcrawl.bodies import body_file
+from semcrawl.config.extras import install_hint
+from semcrawl.config.jobdir import job_folder
+from semcrawl.crawl.attempt import UNKEPT
+from semcrawl.crawl.lost import end_crawl
 from semcrawl.errors import ResultsGone, StoreError
-from semcrawl.extras import install_hint
-from semcrawl.pipelines.jobdir import job_folder
-from semcrawl.pipelines.lost import end_crawl
 from semcrawl.pipelines.standing import Standing
-from semcrawl.robotstags import HEADER, RobotsTags
-from semcrawl.spiders.attempt import UNKEPT
+from semcrawl.web.bodies import body_file
+from semcrawl.web.robotstags import HEADER, RobotsTags
 
 logger = logging.getLogger(__name__)
 

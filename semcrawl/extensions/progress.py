@@ -14,11 +14,11 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from semcrawl.console import plain_console
+from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError
 from semcrawl.frontier.contract import QUEUES
-from semcrawl.frontier.session import CrawlSession
-from semcrawl.tally import Tally
+from semcrawl.metadata.tally import Tally
+from semcrawl.terminal.messages import plain_console
 
 _LABELS = ("R", "HR", "H", "N")
 

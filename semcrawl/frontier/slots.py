@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from semcrawl.frontier.contract import Lease
-from semcrawl.hosts import pay_level_domain
+from semcrawl.web.hosts import pay_level_domain
 
 #: a link of a host that gave nothing yet waits for its robots.txt, which Scrapy counts as well
 _REQUESTS_OF_UNTRIED = 2

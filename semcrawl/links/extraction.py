@@ -17,8 +17,8 @@ from semcrawl.links.merging import merge_links
 from semcrawl.links.model import Link
 from semcrawl.links.parsing import parse_html
 from semcrawl.links.texts import MAX_TEXT, fold, fold_end
-from semcrawl.references import with_slashes
-from semcrawl.urls import (
+from semcrawl.web.references import with_slashes
+from semcrawl.web.urls import (
     DEFAULT_NORMALISATION,
     Normalisation,
     Resolver,

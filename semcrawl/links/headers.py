@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from semcrawl.links.model import Link
 from semcrawl.links.texts import fold
-from semcrawl.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, resolve
-from semcrawl.vocabulary import HTML_MEDIA_TYPES, RDF_MEDIA_TYPES
+from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, resolve
+from semcrawl.web.vocabulary import HTML_MEDIA_TYPES, RDF_MEDIA_TYPES
 
 #: what is read of one header (characters)
 _MAX_HEADER = 20_000

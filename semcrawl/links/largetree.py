@@ -11,7 +11,7 @@ from typing import Any
 
 from lxml import etree
 
-from semcrawl.htmltree import is_empty
+from semcrawl.web.htmltree import is_empty
 
 #: depth of a tree
 _MAX_DEPTH = 500

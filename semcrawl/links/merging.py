@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from semcrawl.links.model import Link
 from semcrawl.links.texts import MAX_TEXT
-from semcrawl.vocabulary import RESOURCE_RELATIONS
+from semcrawl.web.vocabulary import RESOURCE_RELATIONS
 
 #: occurrences of one URL on a page whose texts are put together
 _MAX_MERGED = 4

@@ -15,9 +15,9 @@ from w3lib.encoding import (
     read_bom,
 )
 
-from semcrawl.charsets import is_text_encoding, wide_encoding
-from semcrawl.htmltree import is_empty, with_rest
 from semcrawl.links.largetree import parse_large
+from semcrawl.web.charsets import is_text_encoding, wide_encoding
+from semcrawl.web.htmltree import is_empty, with_rest
 
 _WIDE = re.compile(r"utf[-_]?(?:16|32)|ucs", re.I)
 #: bytes above which libxml2 does not build the tree itself

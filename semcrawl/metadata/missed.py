@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from http import HTTPStatus
 
-from semcrawl.hosts import netloc_of
 from semcrawl.items import FetchOutcome
-from semcrawl.tally import ROBOTS_FIRST
+from semcrawl.metadata.tally import ROBOTS_FIRST
+from semcrawl.web.hosts import netloc_of
 
 #: reasons beyond the outcomes that are reasons themselves
 UNAUTHORIZED, FORBIDDEN, NOT_FOUND, FAILED = "unauthorized", "forbidden", "not-found", "failed"

@@ -12,7 +12,7 @@ from sqlalchemy import BigInteger, Boolean, Double, Index, Integer, String, Text
 from sqlalchemy.dialects import mysql
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from semcrawl.printable import printable
+from semcrawl.terminal.printable import printable
 
 #: 64 bits wide everywhere; SQLite numbers rows by itself only for INTEGER
 _RowId = BigInteger().with_variant(Integer, "sqlite")

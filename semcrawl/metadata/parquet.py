@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Double, Engine, Integer, select
 
+from semcrawl.config.extras import install_hint
 from semcrawl.errors import StoreError, UsageError
-from semcrawl.extras import install_hint
+from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.models import Document, Fetch
-from semcrawl.wholefiles import whole_file
 
 #: rows read and written at once
 BATCH = 10_000

@@ -6,7 +6,7 @@ from typing import Any
 
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.models import storable, url_key
-from semcrawl.printable import printable
+from semcrawl.terminal.printable import printable
 
 #: longest error text kept, in characters
 MAX_ERRORS = 4000

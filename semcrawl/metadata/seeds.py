@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from semcrawl.hosts import host_of, pay_level_domain
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.models import Fetch
-from semcrawl.tally import is_aside, is_robots
+from semcrawl.metadata.tally import is_aside, is_robots
+from semcrawl.web.hosts import host_of, pay_level_domain
 
 #: outcomes with which something of a seed was had
 _HAD = frozenset(

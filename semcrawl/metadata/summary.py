@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
-from semcrawl.hosts import netloc_of
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.history import means_gone
 from semcrawl.metadata.missed import Missed
 from semcrawl.metadata.models import Fetch
-from semcrawl.tally import PROBLEMS, ROBOTS_FIRST, is_aside, is_robots, was_sent
+from semcrawl.metadata.tally import PROBLEMS, ROBOTS_FIRST, is_aside, is_robots, was_sent
+from semcrawl.web.hosts import netloc_of
 
 
 @dataclass

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator
 from sqlalchemy import Engine, and_, case, distinct, func, or_, select
 from sqlalchemy.orm import aliased
 
+from semcrawl.config.revisit import Revisit, RevisitOptions, Visited, due
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.database import connect
 from semcrawl.metadata.models import Document, Fetch
-from semcrawl.revisit import Revisit, RevisitOptions, Visited, due
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 
 def due_revisits(

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import logging
 from typing import Self
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 from scrapy.crawler import Crawler
 from scrapy.http import Request
 
-from semcrawl.frontier.scheduler import LEASE
-from semcrawl.hosts import host_of
-from semcrawl.privacy import is_private_address
-from semcrawl.scope import Scope
-from semcrawl.spiders.attempt import ROBOTS
-from semcrawl.spiders.failures import AddressRefused
+from semcrawl.crawl.attempt import ROBOTS
+from semcrawl.crawl.failures import AddressRefused
+from semcrawl.crawl.scheduler import LEASE
+from semcrawl.download.addressrules import AddressRules
+from semcrawl.web.hosts import host_of
+from semcrawl.web.privatehosts import is_private_address
 
 logger = logging.getLogger(__name__)
 
@@ -23,39 +21,11 @@ logger = logging.getLogger(__name__)
 _TOLD = 1000
 
 
-class AddressRules:
-    """Which hosts may have private addresses: those that the user's own seeds or scope name.
-
-    A seed that comes from a Redis list opens none, as others may write to it.
-    ``SEMCRAWL_ALLOW_PRIVATE_ADDRESSES`` lifts all rules.
-    """
-
-    def __init__(self, crawler: Crawler) -> None:
-        """Take the setting, and the proxies."""
-        self._crawler = crawler
-        self._any = crawler.settings.getbool("SEMCRAWL_ALLOW_PRIVATE_ADDRESSES")
-        proxies = getproxies().values()
-        self._proxies = {urlsplit(p if "//" in p else f"//{p}").hostname for p in proxies}
-
-    def allow(self, host: str) -> bool:
-        """Whether links may lead to a host with a private address."""
-        if self._any:
-            return True
-        scope: Scope | None = getattr(self._crawler.spider, "scope", None)
-        if scope is None:
-            return False
-        return host in scope.named or any(host == host_of(f"//{name}") for name, _ in scope.hosts)
-
-    def allow_name(self, name: str) -> bool:
-        """Whether a name may resolve to a private address; proxies of the environment may."""
-        return name in self._proxies or self.allow(name)
-
-
 class PrivateAddressMiddleware:
     """Downloader middleware: refuses hosts of private networks, so that no page can send us there.
 
     Names that resolve to private addresses are refused where they are resolved
-    (:class:`~semcrawl.middlewares.resolver.PublicResolver`); a proxy resolves names itself, so that
+    (:class:`~semcrawl.download.resolver.PublicResolver`); a proxy resolves names itself, so that
     behind one it is the spelling of a host that counts.
     """
 

@@ -13,17 +13,7 @@ from scrapy.http import Request, Response
 from scrapy.utils.misc import load_object
 from twisted.python.failure import Failure
 
-from semcrawl.bodies import body_file
-from semcrawl.downloading import CountedDownloadHandler
-from semcrawl.errors import FrontierError
-from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.scheduler import LEASE
-from semcrawl.frontier.session import CrawlSession
-from semcrawl.frontier.turns import Turn
-from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.middlewares.gate import AddressGate
-from semcrawl.middlewares.slots import slot_of_its_own
-from semcrawl.spiders.attempt import (
+from semcrawl.crawl.attempt import (
     AT_ADDRESS,
     ENDED,
     LEAVES,
@@ -33,7 +23,17 @@ from semcrawl.spiders.attempt import (
     TURN,
     content_type,
 )
-from semcrawl.spiders.failures import Foreseen, Postponed, outcome_of_failure
+from semcrawl.crawl.failures import Foreseen, Postponed, outcome_of_failure
+from semcrawl.crawl.scheduler import LEASE
+from semcrawl.crawl.session import CrawlSession
+from semcrawl.crawl.turns import Turn
+from semcrawl.download.handler import CountedDownloadHandler
+from semcrawl.download.places import slot_of_its_own
+from semcrawl.errors import FrontierError
+from semcrawl.frontier.contract import Lease
+from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.middlewares.gate import AddressGate
+from semcrawl.web.bodies import body_file
 
 #: the turn that a request waited for here
 _OWN_TURN = "semcrawl_own_turn"

@@ -10,12 +10,12 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Request, Response
 from scrapy.statscollectors import StatsCollector
 
-from semcrawl.fetchfilter import body_wanted
+from semcrawl.config.targets import Targets, saved_name
+from semcrawl.crawl.attempt import FILTERED
+from semcrawl.crawl.scheduler import LEASE
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.scheduler import LEASE
 from semcrawl.relevance import Label
-from semcrawl.spiders.attempt import FILTERED
-from semcrawl.targets import Targets, saved_name
+from semcrawl.relevance.bodytypes import body_wanted
 
 #: key of ``Request.meta``: how long the body was announced to be
 _LENGTH = "semcrawl_length"

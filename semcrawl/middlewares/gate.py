@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from uuid import uuid4
 
+from semcrawl.crawl.failures import Postponed
+from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.session import CrawlSession
-from semcrawl.hosts import is_private_address
-from semcrawl.spiders.failures import Postponed
+from semcrawl.web.hosts import is_private_address
 
 
 class AddressGate:

@@ -15,12 +15,8 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Request, Response
 
-from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.hosthealth import HostHealth
-from semcrawl.frontier.packing import Waiting
-from semcrawl.frontier.scheduler import LEASE
-from semcrawl.spiders.attempt import ROBOTS, STARTED
-from semcrawl.spiders.failures import (
+from semcrawl.crawl.attempt import ROBOTS, STARTED
+from semcrawl.crawl.failures import (
     FilesUsedUp,
     HeadersTooLargeError,
     HostDown,
@@ -28,6 +24,10 @@ from semcrawl.spiders.failures import (
     Postponed,
     ProxyAwayError,
 )
+from semcrawl.crawl.hosthealth import HostHealth
+from semcrawl.crawl.scheduler import LEASE
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.packing import Waiting
 
 #: what fails though the host answers: too large, or broken off
 _ANSWERED = (DownloadCancelledError, ResponseDataLossError, HeadersTooLargeError)

@@ -8,7 +8,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request
 
-from semcrawl.frontier.scheduler import LEASE
+from semcrawl.crawl.scheduler import LEASE
 
 
 class ExcludedLinksMiddleware:

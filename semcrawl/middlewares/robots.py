@@ -24,29 +24,29 @@ from scrapy.robotstxt import ProtegoRobotParser, RobotParser, decode_robotstxt
 from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.python import to_unicode
 
-from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.robots import (
-    LONGEST,
-    KnownRobots,
-    RobotsAnswer,
-    first_lines,
-    parsed_size,
-)
-from semcrawl.frontier.scheduler import LEASE
-from semcrawl.frontier.session import CrawlSession
-from semcrawl.frontier.turns import Turn
-from semcrawl.largerobots import LargeRules
-from semcrawl.middlewares.slots import slot_of_its_own
-from semcrawl.spiders.attempt import ROBOTS, TURN, header
-from semcrawl.spiders.failures import (
+from semcrawl.crawl.attempt import ROBOTS, TURN, header
+from semcrawl.crawl.failures import (
     AddressRefused,
     HostDown,
     Postponed,
     RobotsUnavailable,
     RobotsUnreachable,
 )
+from semcrawl.crawl.scheduler import LEASE
+from semcrawl.crawl.session import CrawlSession
+from semcrawl.crawl.sharedrobots import (
+    LONGEST,
+    KnownRobots,
+    RobotsAnswer,
+    first_lines,
+    parsed_size,
+)
+from semcrawl.crawl.turns import Turn
+from semcrawl.download.places import slot_of_its_own
+from semcrawl.frontier.contract import Lease
 from semcrawl.spiders.retrying import retry_after
-from semcrawl.urls import resolve
+from semcrawl.web.largerobots import LargeRules
+from semcrawl.web.urls import resolve
 
 logger = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ from typing import Any, Self
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
+from semcrawl.config.jobdir import job_path
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
-from semcrawl.pipelines.jobdir import job_path
 from semcrawl.pipelines.quads import QuadsFilePipeline
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER
 

@@ -17,13 +17,13 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.statscollectors import StatsCollector
 
+from semcrawl.config.jobdir import job_path
+from semcrawl.config.targets import Targets
+from semcrawl.crawl.lost import ItemLost
 from semcrawl.errors import ResultsGone
 from semcrawl.items import FetchedFile
-from semcrawl.pipelines.jobdir import job_path
-from semcrawl.pipelines.lost import ItemLost
+from semcrawl.machine.wholefiles import whole_file
 from semcrawl.pipelines.standing import Standing, gone
-from semcrawl.targets import Targets
-from semcrawl.wholefiles import whole_file
 
 #: folder in the job folder
 FILES_FOLDER = "files"

@@ -17,6 +17,8 @@ from scrapy.statscollectors import StatsCollector
 from sqlalchemy import Engine, Table, bindparam, delete
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
+from semcrawl.config.jobdir import job_path, writes_at_once
+from semcrawl.crawl.lost import ItemLost
 from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
@@ -25,8 +27,6 @@ from semcrawl.metadata.insertion import Insertion
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
 from semcrawl.pipelines.batching import GroupCommit
-from semcrawl.pipelines.jobdir import job_path, writes_at_once
-from semcrawl.pipelines.lost import ItemLost
 from semcrawl.pipelines.standing import Standing
 
 logger = logging.getLogger(__name__)

@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Self
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 
+from semcrawl.config.jobdir import job_folder, job_path, writes_at_once
+from semcrawl.crawl.lost import ItemLost, end_crawl
 from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import CRAWL_DB
 from semcrawl.metadata.history import Written
 from semcrawl.pipelines.batching import GroupCommit
-from semcrawl.pipelines.jobdir import job_folder, job_path, writes_at_once
-from semcrawl.pipelines.lost import ItemLost, end_crawl
 from semcrawl.pipelines.quadsfile import QUADS_FILE, QuadsFile
 
 logger = logging.getLogger(__name__)

@@ -15,9 +15,9 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
+from semcrawl.config.jobdir import job_folder
 from semcrawl.errors import StoreError
 from semcrawl.items import FetchRecord, RdfDocument
-from semcrawl.pipelines.jobdir import job_folder
 from semcrawl.pipelines.quads import QuadsFilePipeline
 from semcrawl.pipelines.stores.contract import StoreUnavailable
 from semcrawl.pipelines.stores.delivery import Delivered, Deliverer

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from semcrawl.rdf.errors import LimitReached
-from semcrawl.rdf.linescan import has_pair
+from semcrawl.rdf.lines.linescan import has_pair
 from semcrawl.rdf.patterns import re
 
 _CHUNK = 1 << 20

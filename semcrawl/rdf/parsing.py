@@ -10,19 +10,20 @@ from typing import IO, cast
 
 import pyoxigraph
 
-from semcrawl.rdf import linewise, owlxml, rdfxml, trix
-from semcrawl.rdf.blocks import all_in_named_graphs
-from semcrawl.rdf.encoding import find_encoding, to_utf8
+from semcrawl.rdf.detecting.encoding import find_encoding, to_utf8
+from semcrawl.rdf.detecting.escaped import ESCAPED, UnescapedFile, is_all_escaped, unescaped
 from semcrawl.rdf.errors import ErrorLog, LimitReached
-from semcrawl.rdf.escaped import ESCAPED, UnescapedFile, is_all_escaped, unescaped
 from semcrawl.rdf.guards import guard_triple_terms, guard_xml
-from semcrawl.rdf.jsonld import parse_jsonld
-from semcrawl.rdf.linescan import has_pair
+from semcrawl.rdf.lines import linewise
+from semcrawl.rdf.lines.linescan import has_pair
 from semcrawl.rdf.options import ReadOptions
-from semcrawl.rdf.restarting import parse_stream, parse_whole
-from semcrawl.rdf.sink import QuadSink
-from semcrawl.rdf.streams import Budget, Readable, SafeFile, Utf8File
-from semcrawl.vocabulary import RdfFormat
+from semcrawl.rdf.output.sink import QuadSink
+from semcrawl.rdf.packed.streams import Budget, Readable, SafeFile, Utf8File
+from semcrawl.rdf.syntaxes import owlxml, rdfxml, trix
+from semcrawl.rdf.syntaxes.blocks import all_in_named_graphs
+from semcrawl.rdf.syntaxes.jsonld import parse_jsonld
+from semcrawl.rdf.syntaxes.restarting import parse_stream, parse_whole
+from semcrawl.web.vocabulary import RdfFormat
 
 _OXIGRAPH: dict[RdfFormat, pyoxigraph.RdfFormat] = {
     RdfFormat.RDF_XML: pyoxigraph.RdfFormat.RDF_XML,

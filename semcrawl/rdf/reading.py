@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import IO
 
 from semcrawl.items import DocumentError
-from semcrawl.rdf.archives import walk
 from semcrawl.rdf.canonical import graph_hash
-from semcrawl.rdf.detection import HEAD, Detection, detect
+from semcrawl.rdf.detecting.detection import HEAD, Detection, detect
 from semcrawl.rdf.errors import ErrorLog, LimitReached
 from semcrawl.rdf.options import ReadOptions
+from semcrawl.rdf.output.rdflinks import RdfLink, find_links
+from semcrawl.rdf.output.sink import QuadSink
+from semcrawl.rdf.packed.archives import walk
+from semcrawl.rdf.packed.streams import Budget, SafeFile
 from semcrawl.rdf.parsing import Parser
-from semcrawl.rdf.rdflinks import RdfLink, find_links
-from semcrawl.rdf.sink import QuadSink
-from semcrawl.rdf.streams import Budget, SafeFile
 from semcrawl.rdf.terms import iri_of
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 
 @dataclass(frozen=True, slots=True)

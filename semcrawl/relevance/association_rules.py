@@ -7,12 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from semcrawl.hosts import netloc_of
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
-from semcrawl.urls import extension_of, path_of
-from semcrawl.vocabulary import HTML_EXTENSIONS
+from semcrawl.web.hosts import netloc_of
+from semcrawl.web.urls import extension_of, path_of
+from semcrawl.web.vocabulary import HTML_EXTENSIONS
 
 #: confidence above which a link is predicted to be RDF
 THRESHOLD = 0.5

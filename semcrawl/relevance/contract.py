@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any, Protocol, Self, runtime_checkable
 
 from semcrawl.links import Link, Page
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 
 class Label(StrEnum):

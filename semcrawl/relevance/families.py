@@ -19,8 +19,8 @@ from http import HTTPStatus
 from urllib.parse import parse_qsl, urlsplit
 
 from semcrawl.relevance.contract import Outcome
-from semcrawl.urls import extension_of
-from semcrawl.vocabulary import Kind
+from semcrawl.web.urls import extension_of
+from semcrawl.web.vocabulary import Kind
 
 #: bytes that a family's name stands for: at 10⁵ families, the chance that two share one is 2·10⁻⁵
 _NAME_BYTES = 6

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from semcrawl.urls import segments
+from semcrawl.web.urls import segments
 
 #: a shape: host and the folders that pages differing in their last segment share
 Shape = tuple[str, tuple[str, ...]]

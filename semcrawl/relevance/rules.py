@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from semcrawl.links import Link
 from semcrawl.relevance.contract import Label
-from semcrawl.urls import extension_of, path_of
-from semcrawl.vocabulary import (
+from semcrawl.web.urls import extension_of, path_of
+from semcrawl.web.vocabulary import (
     ARCHIVE_EXTENSIONS,
     HTML_EXTENSIONS,
     NON_SEMANTIC_EXTENSIONS,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from semcrawl.config.targets import Targets
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
@@ -15,8 +16,7 @@ from semcrawl.relevance.rules import (
     relevancy_inside_rdf,
     relevancy_r,
 )
-from semcrawl.targets import Targets
-from semcrawl.urls import extension_of, path_of
+from semcrawl.web.urls import extension_of, path_of
 
 #: group of links that are N only because their extension is unknown
 UNLIKELY = "N"

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
-from semcrawl.urls import segments
+from semcrawl.web.urls import segments
 
 #: URLs at most so far apart are taken to be alike
 SIMILAR = 1

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgpack
 
+from semcrawl.config.typedfields import check_fields
 from semcrawl.links import Link
 from semcrawl.relevance.contract import Label, Outcome, Ranked
-from semcrawl.typedfields import check_fields
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 #: changes with the layout; an event of another version is refused
 VERSION = 2

@@ -17,14 +17,14 @@ from scrapy.http import Request, Response
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
-from semcrawl.frontier.session import CrawlSession
-from semcrawl.hosts import host_of
+from semcrawl.crawl.attempt import Attempt, content_type, header
+from semcrawl.crawl.failures import outcome_of_failure
+from semcrawl.crawl.session import CrawlSession
+from semcrawl.download.places import beside_the_scraper, slot_of_its_own
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.middlewares.slots import beside_the_scraper, slot_of_its_own
-from semcrawl.spiders.attempt import Attempt, content_type, header
-from semcrawl.spiders.failures import outcome_of_failure
-from semcrawl.tally import ROBOTS_FIRST
-from semcrawl.urls import normalise, resolve
+from semcrawl.metadata.tally import ROBOTS_FIRST
+from semcrawl.web.hosts import host_of
+from semcrawl.web.urls import normalise, resolve
 
 #: what a context is asked for with (JSON-LD 1.1 API, section 9.4)
 _ACCEPT = 'application/ld+json;profile="http://www.w3.org/ns/json-ld#context", application/ld+json, application/json;q=0.9, */*;q=0.1'  # noqa: E501

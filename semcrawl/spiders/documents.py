@@ -8,20 +8,20 @@ from typing import Any
 
 from scrapy.http import Response
 
-from semcrawl.bodies import BODY_FILE, body_file
+from semcrawl.config.targets import saved_name
+from semcrawl.crawl.attempt import ENDED, RECEIVED, Attempt, content_type, header
 from semcrawl.errors import FrontierError
-from semcrawl.isolation import ReadingLost
 from semcrawl.items import EMBEDDED, FetchedFile, FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.links import Link, Page
 from semcrawl.rdf import Detection, Reading
+from semcrawl.reading.pool import ReadingLost
 from semcrawl.relevance import Outcome, Ranked
-from semcrawl.robotstags import NOFOLLOW
-from semcrawl.spiders.attempt import ENDED, RECEIVED, Attempt, content_type, header
 from semcrawl.spiders.contexts import MAX_ROUNDS, ContextFetcher, ContextRules
 from semcrawl.spiders.focused import FocusedSpider
 from semcrawl.spiders.reading import discard
-from semcrawl.targets import saved_name
-from semcrawl.vocabulary import Kind
+from semcrawl.web.bodies import BODY_FILE, body_file
+from semcrawl.web.robotstags import NOFOLLOW
+from semcrawl.web.vocabulary import Kind
 
 #: longest text about errors in a record (characters)
 _MAX_TEXT = 300

@@ -15,29 +15,29 @@ from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
-from semcrawl.components import install
-from semcrawl.errors import FrontierError, UsageError
-from semcrawl.frontier.acknowledgement import Acknowledgement
-from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.health import Fate
-from semcrawl.frontier.packing import Waiting
-from semcrawl.frontier.payload import LinkMemo
-from semcrawl.frontier.scheduler import LEASE
-from semcrawl.frontier.session import CrawlSession
-from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
-from semcrawl.links import Page
-from semcrawl.relevance import Label, Ranked
-from semcrawl.spiders.attempt import FILTERED, MEMO, UNKEPT, Attempt
-from semcrawl.spiders.failures import (
+from semcrawl.config.components import install
+from semcrawl.config.targets import Targets
+from semcrawl.crawl.acknowledgement import Acknowledgement
+from semcrawl.crawl.attempt import FILTERED, MEMO, UNKEPT, Attempt
+from semcrawl.crawl.failures import (
     Foreseen,
     Postponed,
     RobotsUnavailable,
     outcome_of_failure,
 )
+from semcrawl.crawl.health import Fate
+from semcrawl.crawl.scheduler import LEASE
+from semcrawl.crawl.session import CrawlSession
+from semcrawl.errors import FrontierError, UsageError
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.packing import Waiting
+from semcrawl.frontier.payload import LinkMemo
+from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
+from semcrawl.links import Page
+from semcrawl.relevance import Label, Ranked
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.redirecting import RedirectingSpider, is_redirect
-from semcrawl.targets import Targets
-from semcrawl.vocabulary import HTML_FIRST, RDF_FIRST
+from semcrawl.web.vocabulary import HTML_FIRST, RDF_FIRST
 
 #: outcomes of what a host does not give, and another may
 _NOT_GIVEN = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from semcrawl.urls import extension_of
+from semcrawl.web.urls import extension_of
 
 #: a scheme and host, the folder, and a name without a query
 _BARE = re.compile(r"(https?://[^/?#]+)(/(?:[^/?#]*/)*)([^/?#]+)\Z")

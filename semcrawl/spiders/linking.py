@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Self
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
+from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.crawl.attempt import content_type
 from semcrawl.frontier.leftout import Reason
-from semcrawl.hosts import host_of
 from semcrawl.links import (
     Link,
     Page,
@@ -20,12 +21,11 @@ from semcrawl.links import (
 )
 from semcrawl.relevance import Label, Ranked
 from semcrawl.relevance.rules import is_non_semantic
-from semcrawl.robotstags import HEADER, NOFOLLOW, RobotsTags
-from semcrawl.spiders.attempt import content_type
 from semcrawl.spiders.planting import PlantingSpider
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.seeds import hand_over
-from semcrawl.urlpatterns import UrlPatterns
+from semcrawl.web.hosts import host_of
+from semcrawl.web.robotstags import HEADER, NOFOLLOW, RobotsTags
 
 
 class LinkingSpider(PlantingSpider):

@@ -11,14 +11,15 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Request
 
+from semcrawl.config.jobdir import job_path
+from semcrawl.config.scope import Scope
+from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError, SemcrawlError, UsageError
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.frontier.server import public_address
-from semcrawl.frontier.session import CrawlSession
+from semcrawl.frontier.redis.connection import public_address
 from semcrawl.links import Link, Page
-from semcrawl.pipelines.jobdir import job_path
 from semcrawl.relevance import Ranked
-from semcrawl.scope import Scope
 from semcrawl.spiders.reach import Reach, pages_had
 from semcrawl.spiders.revisits import due_links
 from semcrawl.spiders.seeds import (
@@ -30,8 +31,7 @@ from semcrawl.spiders.seeds import (
     seed_url,
 )
 from semcrawl.spiders.spelling import normalisation
-from semcrawl.urlpatterns import UrlPatterns
-from semcrawl.urls import Normalisation, dropped_index
+from semcrawl.web.urls import Normalisation, dropped_index
 
 #: name of the frontier's blob with what earlier runs might follow
 _REACH = "reach"
@@ -41,9 +41,9 @@ class PlantingSpider(Spider):
     """A spider whose links, the seeds first, wait in the frontier.
 
     Arguments (``-a``): ``seeds`` (``URL,URL`` or ``@file``), ``scope`` (see
-    :class:`~semcrawl.scope.Scope`), ``redis_key`` (name of its list). The ``start_urls`` of a
-    subclass are seeds, too, and so is what its ``start`` gives, unless a request has a callback of
-    its own. Without any of these the spider waits on its Redis list.
+    :class:`~semcrawl.config.scope.Scope`), ``redis_key`` (name of its list). The ``start_urls`` of
+    a subclass are seeds, too, and so is what its ``start`` gives, unless a request has a callback
+    of its own. Without any of these the spider waits on its Redis list.
     """
 
     #: name of its queue in the frontier

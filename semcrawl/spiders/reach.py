@@ -9,13 +9,13 @@ from typing import Any, Self
 from scrapy.settings import BaseSettings
 from sqlalchemy import select
 
+from semcrawl.config.jobdir import job_path
+from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.metadata.models import Fetch
-from semcrawl.pipelines.jobdir import job_path
 from semcrawl.relevance import Label
-from semcrawl.urlpatterns import UrlPatterns
 
 #: scopes of which each holds those before it
 _ORDER = ("site", "parent", "any")

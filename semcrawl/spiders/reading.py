@@ -16,17 +16,18 @@ from typing import IO, Self, TypeVar, cast
 
 from scrapy.settings import BaseSettings
 
-from semcrawl import isolated, rdf
-from semcrawl.bodies import BodyFile
-from semcrawl.isolation import ReadingLost, ReadingProcesses
+from semcrawl import rdf
+from semcrawl.config.readoptions import read_options
+from semcrawl.config.targets import Targets
+from semcrawl.download.spool import spool_folder
 from semcrawl.items import DocumentError
 from semcrawl.links import ExtractionOptions, Link, extract_links
-from semcrawl.spiders.coding import uncoded
-from semcrawl.spiders.readoptions import read_options
-from semcrawl.spiders.spool import spool_folder
-from semcrawl.targets import Targets
-from semcrawl.urls import Normalisation, dropped_index, normalise
-from semcrawl.vocabulary import Kind, RdfFormat
+from semcrawl.reading import process as isolated
+from semcrawl.reading.coding import uncoded
+from semcrawl.reading.pool import ReadingLost, ReadingProcesses
+from semcrawl.web.bodies import BodyFile
+from semcrawl.web.urls import Normalisation, dropped_index, normalise
+from semcrawl.web.vocabulary import Kind, RdfFormat
 
 T = TypeVar("T")
 

@@ -8,12 +8,12 @@ from typing import Any, Self
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
+from semcrawl.crawl.attempt import Attempt, header
 from semcrawl.items import FetchOutcome
 from semcrawl.relevance import Label
-from semcrawl.spiders.attempt import Attempt, header
 from semcrawl.spiders.folders import FolderSlashes
 from semcrawl.spiders.retrying import RetryingSpider
-from semcrawl.urls import Normalisation, dropped_index, resolve
+from semcrawl.web.urls import Normalisation, dropped_index, resolve
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 #: what servers answer for a folder when they have no index for it

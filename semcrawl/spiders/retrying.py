@@ -14,9 +14,9 @@ from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
-from semcrawl.frontier.health import Fate
-from semcrawl.spiders.attempt import Attempt, header
-from semcrawl.spiders.failures import NameMissingError
+from semcrawl.crawl.attempt import Attempt, header
+from semcrawl.crawl.failures import NameMissingError
+from semcrawl.crawl.health import Fate
 from semcrawl.spiders.linking import LinkingSpider
 
 #: seconds before the first retry; doubled for each further one

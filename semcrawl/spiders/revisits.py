@@ -6,14 +6,14 @@ import time
 
 from scrapy.settings import BaseSettings
 
+from semcrawl.config.jobdir import job_folder
+from semcrawl.config.revisit import Revisit, RevisitOptions
+from semcrawl.config.targets import Targets
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.metadata.database import crawl_db_url
 from semcrawl.metadata.visited import due_revisits
 from semcrawl.pipelines.files import kept_files
-from semcrawl.pipelines.jobdir import job_folder
 from semcrawl.relevance import Label
-from semcrawl.revisit import Revisit, RevisitOptions
-from semcrawl.targets import Targets
 
 
 def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkMemo]]:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
-from semcrawl.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, normalise
+from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, normalise
 
 _LINK_TEXTS = tuple(f.name for f in fields(Link) if f.name not in ("url", "position"))
 #: a host name with a dot, or this machine, perhaps with a port

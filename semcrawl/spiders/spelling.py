@@ -5,7 +5,7 @@ from __future__ import annotations
 from scrapy.settings import BaseSettings
 
 from semcrawl.errors import UsageError
-from semcrawl.urls import Normalisation, normalise
+from semcrawl.web.urls import Normalisation, normalise
 
 
 def normalisation(settings: BaseSettings) -> Normalisation:

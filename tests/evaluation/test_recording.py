@@ -9,7 +9,7 @@ from semcrawl.demo import DemoWeb, serve
 from semcrawl.errors import UsageError
 from semcrawl.evaluation.recording import RecordedWorld, find_recording
 from semcrawl.evaluation.worlds import load_worlds
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 warcwriter = pytest.importorskip("warcio.warcwriter")
 StatusAndHeaders = pytest.importorskip("warcio.statusandheaders").StatusAndHeaders

@@ -4,7 +4,7 @@ from semcrawl.evaluation.built import BuiltWorld, SiteBuilder
 from semcrawl.evaluation.graph import LinkGraph
 from semcrawl.evaluation.simulate import simulate
 from semcrawl.relevance import Label, Ranked, load_strategy
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 from tests.evaluation.worlds import barren, members, twins, winding
 
 BASE = "http://members.example"

@@ -13,7 +13,7 @@ from semcrawl.evaluation.thesis import figures, thesis_worlds
 from semcrawl.evaluation.world import status_class
 from semcrawl.evaluation.worlds import WorldSet
 from semcrawl.relevance import load_strategy
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 #: all worlds are crawled by five strategies
 pytestmark = pytest.mark.slow

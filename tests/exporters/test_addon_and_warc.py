@@ -18,8 +18,8 @@ from scrapy.settings import Settings
 
 from semcrawl import settings as defaults
 from semcrawl.addon import Addon
-from semcrawl.components import ITEM_PIPELINES, RESULT_EXTENSIONS
-from semcrawl.exporters.registry import FEED_EXPORTERS, FEED_STORAGES
+from semcrawl.config.components import ITEM_PIPELINES, RESULT_EXTENSIONS
+from semcrawl.config.feedformats import FEED_EXPORTERS, FEED_STORAGES
 from semcrawl.spiders.html import HtmlSpider
 
 SPIDER = """

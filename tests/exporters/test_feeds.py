@@ -21,7 +21,7 @@ import asyncio, json, sys
 import scrapy
 from scrapy import signals
 from scrapy.crawler import CrawlerProcess
-from semcrawl.components import install_results
+from semcrawl.config.components import install_results
 from semcrawl.items import FetchedFile, FetchOutcome, FetchRecord, RdfDocument
 
 class Own(scrapy.Spider):

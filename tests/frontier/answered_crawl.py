@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+from semcrawl.crawl.options import SessionOptions
+from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier import FrontierOptions, RedisFrontier
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.frontier.session import CrawlSession
-from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.relevance import Relevance, load_strategy
 
 LIMIT = 10  # seconds until a test counts as hanging

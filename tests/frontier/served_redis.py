@@ -12,7 +12,7 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import ConnectionError
 
-from semcrawl.frontier.embedded import find_redis_server
+from semcrawl.frontier.local.server import find_redis_server
 
 
 class ServedRedis:

@@ -10,9 +10,9 @@ from redis import Redis
 from scrapy.settings import Settings
 
 from semcrawl.errors import UsageError
-from semcrawl.frontier.admission import admit_harvest, admit_worker
-from semcrawl.frontier.charter import Charter, JobName, name_for
-from semcrawl.frontier.embedded import EmbeddedRedis
+from semcrawl.frontier.local.server import EmbeddedRedis
+from semcrawl.frontier.redis.admission import admit_harvest, admit_worker
+from semcrawl.frontier.redis.charter import Charter, JobName, name_for
 
 A, B = ["http://a.example/"], ["http://b.example/"]
 

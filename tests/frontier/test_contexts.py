@@ -6,7 +6,7 @@ import asyncio
 
 from frontier_calls import OpenFrontier
 
-from semcrawl.frontier.contexts import ContextCache
+from semcrawl.crawl.sharedcontexts import ContextCache
 
 URL = "http://a.example/context"
 

@@ -144,12 +144,12 @@ def test_a_crawl_without_what_acknowledges_links(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """A project may have switched the middleware off: the crawl ends instead of standing still."""
-    off = 'SPIDER_MIDDLEWARES={"semcrawl.frontier.acknowledgement.Acknowledgement": null}'
+    off = 'SPIDER_MIDDLEWARES={"semcrawl.crawl.acknowledgement.Acknowledgement": null}'
     crawl = CrawlWorkers(web, start_served(), tmp_path, off)
     status, log = ended(crawl.start(), crawl, tmp_path / "worker-0.log")
     assert status == 1
     assert "'finish_reason': 'frontier_unavailable'" in log
-    assert "semcrawl.frontier.acknowledgement is switched off" in capfd.readouterr().err
+    assert "semcrawl.crawl.acknowledgement is switched off" in capfd.readouterr().err
 
 
 class LargeDocuments(Web):

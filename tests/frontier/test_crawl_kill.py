@@ -17,7 +17,7 @@ from served_redis import ServedRedis
 from web import Served, Web
 
 from semcrawl.frontier import RedisFrontier, worker_name
-from semcrawl.frontier.inspection import FrontierInspector
+from semcrawl.frontier.redis.inspection import FrontierInspector
 
 PAGES = 5000
 #: links that a worker may have taken and not finished

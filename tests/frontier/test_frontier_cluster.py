@@ -10,7 +10,7 @@ from redis.crc import key_slot
 from served_redis import ServedRedis
 
 from semcrawl.frontier import Entry, FrontierOptions, RedisFrontier
-from semcrawl.frontier.transfer import export_lines
+from semcrawl.frontier.redis.transfer import export_lines
 
 Q = ["html", "rdf"]
 

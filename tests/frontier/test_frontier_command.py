@@ -18,7 +18,7 @@ from served_redis import ServedRedis
 from semcrawl.commands.frontier import Command
 from semcrawl.errors import UsageError
 from semcrawl.frontier import EmbeddedRedis, Entry, FrontierOptions, RedisFrontier
-from semcrawl.frontier.transfer import export_lines, import_lines
+from semcrawl.frontier.redis.transfer import export_lines, import_lines
 from tests.inprocess import exit_status
 
 T = TypeVar("T")

@@ -16,9 +16,9 @@ from frontier_calls import Q, link, names
 from scrapy.settings import Settings
 from served_redis import ServedRedis
 
+from semcrawl.crawl.opening import SessionSource
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
 from semcrawl.frontier import FrontierOptions, RedisFrontier
-from semcrawl.frontier.opening import SessionSource
 
 StartServed = Callable[..., ServedRedis]
 

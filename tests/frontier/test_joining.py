@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from semcrawl.crawl.joining import JoinedAdds
 from semcrawl.frontier import EmbeddedRedis, Entry, RedisFrontier
-from semcrawl.frontier.joining import JoinedAdds
 
 
 def page(*names: str) -> list[Entry]:

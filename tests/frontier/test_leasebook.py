@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from frontier_calls import OpenFrontier, Q, link, names
 
+from semcrawl.crawl.leasebook import LeaseBook
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.leasebook import LeaseBook
-from semcrawl.frontier.redis_frontier import RedisFrontier
+from semcrawl.frontier.redis.frontier import RedisFrontier
 
 
 @pytest.fixture

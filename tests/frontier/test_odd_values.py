@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from semcrawl.crawl.learning import SharedLearning
+from semcrawl.crawl.sharedrobots import RobotsAnswer
 from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier import EmbeddedRedis, RedisFrontier
 from semcrawl.frontier.contract import Entry
-from semcrawl.frontier.learning import SharedLearning
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.packing import unpack_lease, unpack_member, unpack_taken
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.frontier.robots import RobotsAnswer
-from semcrawl.hosts import netloc_of
 from semcrawl.relevance import STRATEGIES, Outcome, load_strategy
 from semcrawl.relevance.wire import VERSION, decode_event, encode_event
 from semcrawl.spiders.seeds import read_planted
-from semcrawl.vocabulary import Kind
+from semcrawl.web.hosts import netloc_of
+from semcrawl.web.vocabulary import Kind
 
 SCALARS: st.SearchStrategy[Any] = st.one_of(
     st.none(),

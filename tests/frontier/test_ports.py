@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from frontier_calls import OpenFrontier, Q, link
 
-from semcrawl.frontier.ports import Port, Ports
+from semcrawl.crawl.ports import Port, Ports
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked
 

@@ -16,7 +16,7 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Ranked
 from semcrawl.relevance.contract import Label
 from semcrawl.relevance.orders import BreadthFirst
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 
 @pytest.mark.parametrize("crawl", [{"budget": 3}], indirect=True)

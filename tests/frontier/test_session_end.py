@@ -9,14 +9,14 @@ import pytest
 from answered_crawl import LIMIT, Crawl
 from served_redis import ServedRedis
 
+from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.frontier import EmbeddedRedis
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.learning import STRATEGY_STATE
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.relevance import Outcome, load_strategy
 from semcrawl.relevance.association_rules import AssociationRules
 from semcrawl.relevance.orders import BreadthFirst
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 #: seconds in which a crawl that is over would have ended
 SOON = 0.3

@@ -6,17 +6,17 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from semcrawl.crawl.learning import SharedLearning
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
 from semcrawl.frontier.contract import Entry
-from semcrawl.frontier.learning import SharedLearning
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.hosts import netloc_of
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Outcome, Relevance
 from semcrawl.relevance.association_rules import AssociationRules
 from semcrawl.relevance.learned import Learned
 from semcrawl.relevance.thesis import Rules, RulesParents
-from semcrawl.vocabulary import Kind
+from semcrawl.web.hosts import netloc_of
+from semcrawl.web.vocabulary import Kind
 
 SITE = "http://site.example"
 

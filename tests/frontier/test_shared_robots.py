@@ -11,11 +11,11 @@ import pytest
 from frontier_calls import OpenFrontier, Q, eventually, link, names
 from redis import Redis
 
+from semcrawl.crawl.sharedrobots import KnownRobots, RobotsAnswer, SharedRobots
+from semcrawl.crawl.turns import Turn, Turns
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier import RedisFrontier
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.robots import KnownRobots, RobotsAnswer, SharedRobots
-from semcrawl.frontier.turns import Turn, Turns
 
 ORIGIN = "http://a.example"
 RULES = b"User-agent: *\nDisallow: /x\n"

@@ -7,16 +7,16 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from semcrawl.crawl.options import SessionOptions
+from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
 from semcrawl.frontier.contract import Entry, Lease
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.frontier.session import CrawlSession
-from semcrawl.frontier.sessionoptions import SessionOptions
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome
 from semcrawl.relevance.learned import Learned
 from semcrawl.relevance.wire import encode_event
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 LIMIT = 10  # seconds until a test counts as hanging
 SITE = "http://site.example"
@@ -160,7 +160,7 @@ async def test_what_went_back_is_not_waited_for(
     workers: list[Worker], again: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A link that leads elsewhere, or failed for now, is in flight only when it is taken again."""
-    monkeypatch.setattr("semcrawl.frontier.taking._OVERDUE", 10.0 * LIMIT)
+    monkeypatch.setattr("semcrawl.crawl.taking._OVERDUE", 10.0 * LIMIT)
     await workers[0].session.intake.plant([(f"{SITE}/", LinkMemo())], "html")
     worker, lease = await next_lease(workers)
     session = worker.session

@@ -12,7 +12,7 @@ import pytest
 from harvest.runs import Run, harvest, logged, start
 from semcrawl.demo import DemoWeb, Request, Stream, serve
 from semcrawl.demo.stream import Handler
-from semcrawl.frontier.embedded import EmbeddedRedis
+from semcrawl.frontier.local.server import EmbeddedRedis
 
 pytestmark = pytest.mark.slow
 

@@ -17,7 +17,7 @@ import pytest
 from harvest.runs import environment, harvest
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.tally import Tally
+from semcrawl.metadata.tally import Tally
 
 WEB = DemoWeb()
 FACTS = (

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from harvest.runs import asked, harvest, logged
+from semcrawl.crawl.sharedrobots import LONGEST
 from semcrawl.demo import DemoWeb, Request, Stream, serve
 from semcrawl.demo.stream import Handler
-from semcrawl.frontier.robots import LONGEST
 
 RULES = b"User-agent: *\nDisallow: /private\n"
 PAGE = b"<a href=/private>a page</a> <a href=/public>another</a>"

@@ -13,7 +13,7 @@ from waiting import until
 
 from harvest.runs import harvest, semcrawl, start, start_harvest
 from semcrawl.demo import DemoWeb, serve
-from semcrawl.frontier.embedded import EmbeddedRedis
+from semcrawl.frontier.local.server import EmbeddedRedis
 
 pytestmark = pytest.mark.slow
 

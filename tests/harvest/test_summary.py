@@ -14,18 +14,18 @@ from rich.console import Console
 from sqlalchemy import insert
 
 from harvest.runs import harvest, pages, start_harvest
-from semcrawl import harvestreport
+from semcrawl.cli import harvestreport
+from semcrawl.cli.harvestreport import RunFigures, show_summary, write_summary
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.frontier.leftout import LeftOutLinks, Reason
 from semcrawl.frontier.withheld import Withheld
-from semcrawl.harvestreport import RunFigures, show_summary, write_summary
-from semcrawl.hosts import netloc_of
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
 from semcrawl.metadata.summary import HostSummary, Summary
-from semcrawl.tally import Tally
+from semcrawl.metadata.tally import Tally
+from semcrawl.web.hosts import netloc_of
 from tests.waiting import until
 
 WEB = DemoWeb()

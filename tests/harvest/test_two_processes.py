@@ -9,7 +9,7 @@ import pytest
 
 from harvest.runs import Started, asked, duplicates, start
 from semcrawl.demo import DemoWeb, serve
-from semcrawl.frontier.embedded import EmbeddedRedis
+from semcrawl.frontier.local.server import EmbeddedRedis
 
 pytestmark = pytest.mark.slow
 

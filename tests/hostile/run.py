@@ -19,7 +19,7 @@ from hostile import good
 from hostile.measures import Memory, gaps, wait
 from hostile.server import Asked, WebServer
 from semcrawl.demo.stream import Handler
-from semcrawl.hosts import host_of
+from semcrawl.web.hosts import host_of
 
 #: seconds between two requests to a host
 DELAY = 0.5

@@ -9,7 +9,7 @@ from lxml import etree
 
 from semcrawl.links import extract_links, parsing
 from semcrawl.links.largetree import parse_large
-from semcrawl.urls import Resolver
+from semcrawl.web.urls import Resolver
 
 URL = "http://a.org/dir/page"
 PADDING = "<!-- " + "x" * 70_000 + " -->"

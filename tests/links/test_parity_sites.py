@@ -13,8 +13,8 @@ import pytest
 
 from semcrawl.links import ExtractionOptions, extract_links, parsing
 from semcrawl.rdf import detect
-from semcrawl.urls import Resolver
-from semcrawl.vocabulary import Kind
+from semcrawl.web.urls import Resolver
+from semcrawl.web.vocabulary import Kind
 
 SHARED = Path(__file__).parents[3] / "shared"
 pytestmark = [

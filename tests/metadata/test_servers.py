@@ -12,13 +12,13 @@ from alembic.migration import MigrationContext
 from harvest.runs import pages, start_harvest
 from sqlalchemy import create_engine, select, text
 
+from semcrawl.crawl.lost import ItemLost
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata import schema
 from semcrawl.metadata.database import connect
 from semcrawl.metadata.models import Base, Fetch
 from semcrawl.metadata.visited import visited_documents
-from semcrawl.pipelines.lost import ItemLost
 from semcrawl.pipelines.metadata import MetadataPipeline
 from tests.waiting import until
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert
 
+from semcrawl.config.revisit import RevisitOptions, Visited
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
 from semcrawl.metadata.visited import due_revisits, visited_documents
 from semcrawl.pipelines.quadsfile import QuadsFile
-from semcrawl.revisit import RevisitOptions, Visited
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 PAGE, DATA, GONE = "http://example.org/", "http://example.org/data", "http://example.org/gone"
 

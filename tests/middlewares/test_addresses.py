@@ -10,12 +10,12 @@ import pytest
 from scrapy.http import Request
 from scrapy.utils.test import get_crawler
 
-from semcrawl.frontier.scheduler import LEASE
+from semcrawl.config.scope import Scope
+from semcrawl.crawl.attempt import ROBOTS
+from semcrawl.crawl.failures import AddressRefused
+from semcrawl.crawl.scheduler import LEASE
+from semcrawl.download.resolver import PublicResolver
 from semcrawl.middlewares.addresses import PrivateAddressMiddleware
-from semcrawl.middlewares.resolver import PublicResolver
-from semcrawl.scope import Scope
-from semcrawl.spiders.attempt import ROBOTS
-from semcrawl.spiders.failures import AddressRefused
 
 
 def refuses(url: str, *seeds: str, scope: str = "site", **settings: bool) -> bool:

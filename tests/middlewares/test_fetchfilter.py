@@ -7,10 +7,10 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Request, Response
 from scrapy.utils.test import get_crawler
 
+from semcrawl.crawl.attempt import FILTERED
+from semcrawl.crawl.scheduler import LEASE
 from semcrawl.frontier.contract import Entry, Lease
-from semcrawl.frontier.scheduler import LEASE
 from semcrawl.middlewares.fetchfilter import FetchFilterMiddleware
-from semcrawl.spiders.attempt import FILTERED
 
 URL = "http://a.example/x"
 

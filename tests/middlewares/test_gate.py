@@ -12,9 +12,9 @@ from aiohttp.abc import ResolveResult
 from scrapy.http import Request
 from scrapy.utils.test import get_crawler
 
-from semcrawl.downloading import CountedDownloadHandler
-from semcrawl.spiders.attempt import AT_ADDRESS
-from semcrawl.spiders.failures import Postponed
+from semcrawl.crawl.attempt import AT_ADDRESS
+from semcrawl.crawl.failures import Postponed
+from semcrawl.download.handler import CountedDownloadHandler
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
@@ -30,7 +30,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> None:
             ResolveResult(hostname=host, host=where, port=port, family=v4, proto=0, flags=flags)
         ]
 
-    monkeypatch.setattr("semcrawl.middlewares.resolver._addresses", local)
+    monkeypatch.setattr("semcrawl.download.resolver._addresses", local)
 
 
 class Server:

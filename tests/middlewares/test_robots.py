@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 from protego import Protego
 
-from semcrawl.frontier.robots import LONGEST, first_lines, parsed_size
+from semcrawl.crawl.sharedrobots import LONGEST, first_lines, parsed_size
 from semcrawl.middlewares.robots import asked_delay
 
 

@@ -16,8 +16,8 @@ from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.pipelines.quadsfile import QuadsFile
 from semcrawl.pipelines.stores.contract import StoreUnavailable
 from semcrawl.pipelines.stores.delivery import Deliverer
-from semcrawl.pipelines.stores.embedded import EmbeddedStore
 from semcrawl.pipelines.stores.naming import STATED_NAME, GraphNaming
+from semcrawl.pipelines.stores.oxigraph import EmbeddedStore
 
 from .deliveries import deliver
 from .documents import document, url_of

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from semcrawl.pipelines.stores.embedded import EmbeddedStore
+from semcrawl.pipelines.stores.oxigraph import EmbeddedStore
 from semcrawl.pipelines.stores.sparql import SparqlStore
 
 from .deliveries import options_of

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from scrapy.exceptions import DropItem
 
+from semcrawl.crawl.lost import ItemLost
 from semcrawl.errors import StoreError
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.database import crawl_db_url
 from semcrawl.metadata.history import Written
-from semcrawl.pipelines.lost import ItemLost
 from semcrawl.pipelines.metadata import MetadataPipeline
 from semcrawl.pipelines.quads import QuadsFilePipeline
 from semcrawl.pipelines.quadsfile import QuadsFile

@@ -16,8 +16,8 @@ import pytest
 
 from semcrawl.pipelines.stores.contract import StoreUnavailable
 from semcrawl.pipelines.stores.delivery import Deliverer
-from semcrawl.pipelines.stores.embedded import EmbeddedStore
 from semcrawl.pipelines.stores.naming import STATED_NAME
+from semcrawl.pipelines.stores.oxigraph import EmbeddedStore
 from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
 from tests.waiting import until
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyoxigraph
 
 from semcrawl.rdf import Detection, Reading, ReadOptions, read
-from semcrawl.vocabulary import Kind, RdfFormat
+from semcrawl.web.vocabulary import Kind, RdfFormat
 
 SUITES = Path(os.environ.get("SEMCRAWL_SUITES", Path.home() / ".cache" / "semcrawl" / "rdf-suites"))
 MF = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.rdf import ReadOptions, detect, read, read_stream
-from semcrawl.rdf.compression import Compression
-from semcrawl.vocabulary import Kind, RdfFormat
+from semcrawl.rdf.packed.compression import Compression
+from semcrawl.web.vocabulary import Kind, RdfFormat
 from tests.archives import tarred, zipped
 
 URL = "http://example.org/dump"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semcrawl.rdf import read
-from semcrawl.rdf.blocks import all_in_named_graphs
+from semcrawl.rdf.syntaxes.blocks import all_in_named_graphs
 
 URL = "http://example.org/doc"
 LONG = "<http://a/s> <http://a/p> <http://a/" + "o" * 9000 + "> .\n"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.rdf import detect, read
-from semcrawl.vocabulary import Kind, RdfFormat
+from semcrawl.web.vocabulary import Kind, RdfFormat
 
 URL = "http://example.org/dir/page"
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.rdf import ReadOptions, detect, read, read_stream
-from semcrawl.rdf.escaped import unescaped
-from semcrawl.vocabulary import Kind, RdfFormat
+from semcrawl.rdf.detecting.escaped import unescaped
+from semcrawl.web.vocabulary import Kind, RdfFormat
 
 URL = "http://example.org/dir/doc"
 TURTLE = """@prefix f: <http://xmlns.com/foaf/0.1/> .

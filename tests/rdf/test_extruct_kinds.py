@@ -3,9 +3,9 @@
 import pyoxigraph
 import pytest
 
+from semcrawl.config import readoptions
 from semcrawl.errors import UsageError
 from semcrawl.rdf import Embedded, Reading, ReadOptions, read_embedded
-from semcrawl.spiders import readoptions
 
 URL = "http://example.org/page"
 PREFIXES = """

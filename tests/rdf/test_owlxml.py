@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.demo.stream import Request, Stream
 from semcrawl.rdf import ReadOptions, detect, read
-from semcrawl.vocabulary import Kind, RdfFormat
+from semcrawl.web.vocabulary import Kind, RdfFormat
 
 URL = "http://example.org/dir/doc.owl"
 ONTOLOGY = """<?xml version="1.0"?>

@@ -6,7 +6,7 @@ import pyoxigraph
 import pytest
 
 from semcrawl.rdf import ReadOptions, read, read_stream
-from semcrawl.vocabulary import Kind, RdfFormat
+from semcrawl.web.vocabulary import Kind, RdfFormat
 
 URL = "http://example.org/data/doc"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -184,8 +184,8 @@ def test_big_json_ld_is_read_in_pieces(form: str, monkeypatch: pytest.MonkeyPatc
     item = '{"@id": "a%d", "http://p/": [{"http://q/": "],}[ %d"}, {"@id": "_:b%d"}]}'
     text = form % ",\n".join(item % (i, i, i % 7) for i in range(2000))
     whole = read(text.encode(), URL, "application/ld+json")
-    monkeypatch.setattr("semcrawl.rdf.jsonbatches.WHOLE", 1000)
-    monkeypatch.setattr("semcrawl.rdf.jsonbatches._BATCH", 1000)
+    monkeypatch.setattr("semcrawl.rdf.syntaxes.jsonbatches.WHOLE", 1000)
+    monkeypatch.setattr("semcrawl.rdf.syntaxes.jsonbatches._BATCH", 1000)
     pieces = read(text.encode(), URL, "application/ld+json")
     assert sorted(pieces.nquads.splitlines()) == sorted(whole.nquads.splitlines())
     assert (pieces.quads, pieces.errors) == (6000, [])

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from semcrawl.rdf import Detection, ReadOptions, read, read_embedded
-from semcrawl.vocabulary import Kind, RdfFormat
+from semcrawl.web.vocabulary import Kind, RdfFormat
 from tests.archives import tarred
 
 URL = "http://example.org/doc"
@@ -97,8 +97,8 @@ DEEP = [
 def test_deep_nesting_does_not_end_the_process(tmp_path: Path) -> None:
     """In a process of its own, as a parser that fails here takes all with it."""
     script = (
-        "import sys, pathlib; from semcrawl.rdf import *; from semcrawl.rdf.detection import"
-        " format_of_type; from semcrawl.vocabulary import Kind\n"
+        "import sys, pathlib; from semcrawl.rdf import *; from semcrawl.rdf.detecting.detection import"
+        " format_of_type; from semcrawl.web.vocabulary import Kind\n"
         "for path in sys.argv[1:]:\n"
         "    t, body = pathlib.Path(path).read_bytes().split(b' ', 1); t = t.decode()\n"
         "    f = format_of_type(t); d = Detection(Kind.RDF, f, 1.0, '')\n"

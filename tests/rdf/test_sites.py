@@ -11,7 +11,7 @@ import pytest
 import rdflib
 
 from semcrawl.rdf import detect, read
-from semcrawl.vocabulary import Kind, RdfFormat
+from semcrawl.web.vocabulary import Kind, RdfFormat
 
 SHARED = Path(__file__).parents[3] / "shared"
 pytestmark = [

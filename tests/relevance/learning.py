@@ -3,7 +3,7 @@
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Outcome
 from semcrawl.relevance.learned import Learned, LearnedOptions
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 HOME = Page("http://a.example/")
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from semcrawl.relevance.learned import Learned
 from semcrawl.relevance.learned.answering import NO_HOST, AnsweringHosts
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 from tests.relevance.learning import HOME, fetch, keys, links
 
 GONE = [f"http://gone.example/{name}/" for name in ("data", "doc", "list", "notes")]

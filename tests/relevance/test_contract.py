@@ -12,7 +12,7 @@ from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance import STRATEGIES, Label, Outcome, Relevance, load_strategy
 from semcrawl.relevance.wire import decode_event, encode_event
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 HOST = "http://a.example"
 urls = st.from_regex(

@@ -9,7 +9,7 @@ import pytest
 from semcrawl.links import Link
 from semcrawl.relevance import Label, Outcome, Ranked
 from semcrawl.relevance.families import Family, Verdict, by_name, families, verdict
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 D = "http://d.example"
 DUMP = f"{D}/dump.nt.gz"

@@ -9,7 +9,7 @@ from semcrawl.links import Page
 from semcrawl.relevance.contract import Label, Outcome, Relevance
 from semcrawl.relevance.learned import Learned, LearnedOptions
 from semcrawl.relevance.learned.model import page_index
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 from tests.relevance.learning import HOME, fetch, keys, links, run
 
 

@@ -10,7 +10,7 @@ from semcrawl.errors import UsageError
 from semcrawl.links import Link
 from semcrawl.relevance.contract import Outcome
 from semcrawl.relevance.learned import Learned, LearnedOptions, Patience
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 from tests.relevance.learning import HOME, fetch, keys, links
 
 

@@ -11,7 +11,7 @@ from semcrawl.relevance.contract import Outcome
 from semcrawl.relevance.learned import Learned
 from semcrawl.relevance.learned.judging import Judgement
 from semcrawl.relevance.wire import decode_event, encode_event
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 #: pages that two workers read, by number; the first ones are seeds
 PAGES = [f"http://a.example/{name}" for name in ("x/y/", "z/w/", "x/1", "x/y/2", "www", "z/")]

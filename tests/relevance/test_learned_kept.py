@@ -3,7 +3,7 @@
 from semcrawl.links import Page
 from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.learned import Learned, LearnedOptions
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 from tests.relevance.learning import HOME, fetch, keys, links
 
 SITE = "http://a.example"

@@ -4,7 +4,7 @@ import pytest
 
 from semcrawl.links import Link, Page
 from semcrawl.relevance.learned import Learned, LearnedOptions
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 from tests.relevance.learning import HOME, fetch, keys, links
 
 SITE = "http://a.example"

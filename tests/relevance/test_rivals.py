@@ -12,7 +12,7 @@ from semcrawl.relevance.random import Random
 from semcrawl.relevance.registry import STRATEGIES
 from semcrawl.relevance.strategy import RuleOptions
 from semcrawl.relevance.url_distance import UrlDistance, url_distance
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 THESIS = RuleOptions(promote_waiting=False, keep_unlikely=False)
 HOST = "http://a.example"

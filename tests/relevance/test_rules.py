@@ -16,7 +16,7 @@ from semcrawl.relevance.rules import (
 )
 from semcrawl.relevance.strategy import RuleOptions
 from semcrawl.relevance.thesis import Rules, RulesParents
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 THESIS = RuleOptions(promote_waiting=False, keep_unlikely=False)
 HOST = "http://a.example"

@@ -10,7 +10,7 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance import STRATEGIES, load_strategy
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.wire import decode_event, encode_event
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 #: half a pair of surrogates among the signs, as pages of odd encodings have it
 TEXT = st.text(st.characters() | st.just("\ud83d"), max_size=40)

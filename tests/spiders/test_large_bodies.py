@@ -11,9 +11,9 @@ import brotli
 import pytest
 from harvest.runs import Run, harvest
 
-from semcrawl.bodies import BodyBuffer, BodyFile
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.demo.stream import Request, Stream
+from semcrawl.web.bodies import BodyBuffer, BodyFile
 from spiders.site import gzipped, page, triples
 from tests.archives import tarred, zipped
 

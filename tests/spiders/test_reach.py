@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from harvest.runs import harvest
 
+from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.spiders.reach import Reach
-from semcrawl.urlpatterns import UrlPatterns
 from spiders.site import handler, page
 
 TURTLE = "text/turtle", b"<#it> <http://v.example/p> 1 ."

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
+from semcrawl.config.readoptions import LINK_PRESETS, embedded_kinds, link_properties, read_options
+from semcrawl.config.targets import Targets, saved_name
 from semcrawl.errors import UsageError
 from semcrawl.rdf import Embedded, ReadOptions, read, read_embedded
 from semcrawl.spiders.contexts import ContextRules
 from semcrawl.spiders.html import HtmlSpider
 from semcrawl.spiders.reading import Reader
-from semcrawl.spiders.readoptions import LINK_PRESETS, embedded_kinds, link_properties, read_options
-from semcrawl.targets import Targets, saved_name
-from semcrawl.urls import DEFAULT_NORMALISATION, normalise
-from semcrawl.vocabulary import Kind
+from semcrawl.web.urls import DEFAULT_NORMALISATION, normalise
+from semcrawl.web.vocabulary import Kind
 
 SEE_ALSO = "http://www.w3.org/2000/01/rdf-schema#seeAlso"
 

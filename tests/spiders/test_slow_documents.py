@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from harvest.runs import Run, harvest
 
-from semcrawl.bodies import BodyFile
 from semcrawl.demo import DemoWeb, serve
-from semcrawl.isolation import ReadingLost, ReadingProcesses, _Child
 from semcrawl.links import ExtractionOptions
 from semcrawl.rdf import Reading, ReadOptions, detect, script_bytes
-from semcrawl.rdf.sink import spool_prefix
+from semcrawl.rdf.output.sink import spool_prefix
+from semcrawl.reading.pool import ReadingLost, ReadingProcesses, _Child
 from semcrawl.spiders.reading import Reader
+from semcrawl.web.bodies import BodyFile
 from spiders.site import HTML, handler, page, triples
 
 D = "http://d.example"

@@ -14,10 +14,10 @@ from harvest.runs import Run, environment, harvest
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
+from semcrawl.crawl.lost import ItemLost
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.items import FetchedFile
 from semcrawl.pipelines.files import FilesPipeline, extension_of, kept_files
-from semcrawl.pipelines.lost import ItemLost
 from spiders.site import handler, page, script, triples
 
 D = "http://d.example"

@@ -26,7 +26,7 @@ from semcrawl.pipelines.stores.claiming import Claimed, Claims, StatedDocument
 from semcrawl.pipelines.stores.contract import GraphContent, GraphStore, StoreRefused
 from semcrawl.pipelines.stores.naming import GraphNaming
 from semcrawl.pipelines.stores.owners import Owners
-from semcrawl.pipelines.stores.spool import OpenSpool, Spool
+from semcrawl.pipelines.stores.source import OpenSpool, Spool
 from semcrawl.pipelines.stores.takeover import take_over_delivery
 
 #: no site is trusted

@@ -23,8 +23,8 @@ from urllib.parse import quote
 import pyoxigraph
 
 from semcrawl.errors import UsageError
-from semcrawl.hosts import host_of, pay_level_domain
 from semcrawl.pipelines.graphs import iri
+from semcrawl.web.hosts import host_of, pay_level_domain
 
 #: says of a graph which name the document states for it
 STATED_NAME = "https://github.com/semcrawl/semcrawl/ns#statedName"

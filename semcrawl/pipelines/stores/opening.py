@@ -9,8 +9,8 @@ from scrapy.settings import BaseSettings
 from semcrawl.errors import UsageError
 from semcrawl.pipelines.stores.contract import GraphStore
 from semcrawl.pipelines.stores.delivery import Deliverer
-from semcrawl.pipelines.stores.embedded import EmbeddedStore
 from semcrawl.pipelines.stores.naming import GraphNaming
+from semcrawl.pipelines.stores.oxigraph import EmbeddedStore
 from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
 
 #: value of ``SEMCRAWL_STORE_URL`` that stands for a store in the job folder

@@ -8,22 +8,22 @@ from collections.abc import Callable, Iterator, Mapping
 import pyoxigraph
 from lxml import etree
 
-from semcrawl.htmltree import is_empty, with_rest
-from semcrawl.rdf.detection import Detection
+from semcrawl.rdf.detecting.detection import Detection
+from semcrawl.rdf.detecting.encoding import find_encoding, to_utf8
 from semcrawl.rdf.embedded import microdata, rdfa
 from semcrawl.rdf.embedded.dublincore import dublin_core
 from semcrawl.rdf.embedded.gates import gates
 from semcrawl.rdf.embedded.microformats import microformats
 from semcrawl.rdf.embedded.triples import Triple
-from semcrawl.rdf.encoding import find_encoding, to_utf8
 from semcrawl.rdf.errors import ErrorLog, LimitReached
-from semcrawl.rdf.jsonld import parse_jsonld
 from semcrawl.rdf.options import Embedded, ReadOptions
+from semcrawl.rdf.output.sink import QuadSink
 from semcrawl.rdf.reading import Reading, finish
-from semcrawl.rdf.restarting import resume
-from semcrawl.rdf.sink import QuadSink
+from semcrawl.rdf.syntaxes.jsonld import parse_jsonld
+from semcrawl.rdf.syntaxes.restarting import resume
 from semcrawl.rdf.terms import iri_of, iri_term
-from semcrawl.vocabulary import Kind
+from semcrawl.web.htmltree import is_empty, with_rest
+from semcrawl.web.vocabulary import Kind
 
 _SCRIPTS = etree.XPath("descendant-or-self::*[local-name() = 'script' and @type]")
 _BASE = etree.XPath("descendant-or-self::*[local-name() = 'base']/@href")

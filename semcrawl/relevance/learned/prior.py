@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 from semcrawl.links import Link
 from semcrawl.relevance.learned.parts import LinkParts
 from semcrawl.relevance.learned.targets import TargetSigns
-from semcrawl.vocabulary import ARCHIVE_EXTENSIONS, HTML_EXTENSIONS, RdfFormat
+from semcrawl.web.vocabulary import ARCHIVE_EXTENSIONS, HTML_EXTENSIONS, RdfFormat
 
 _MEDIA_TYPE = re.compile(r"[a-z]+/[a-z0-9.+-]+")
 _INDEX_PAGE = re.compile(r"(?:index|default|overview|welcome|home)(?:\.[a-z0-9]+)?")

@@ -26,7 +26,7 @@ from semcrawl.relevance.learned.state import pack, unpack
 from semcrawl.relevance.learned.table import DONE, NONE
 from semcrawl.relevance.learned.targets import TargetSigns
 from semcrawl.relevance.rules import relevancy_inside_rdf, relevancy_r
-from semcrawl.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind
 
 #: descriptions of links that were ranked but not yet learned of
 _REMEMBERED = 20_000

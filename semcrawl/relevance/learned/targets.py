@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
+from semcrawl.config.targets import extensions_of_type, types_like
 from semcrawl.errors import UsageError
-from semcrawl.targets import extensions_of_type, types_like
-from semcrawl.vocabulary import (
+from semcrawl.web.vocabulary import (
     ARCHIVE_EXTENSIONS,
     NON_SEMANTIC_EXTENSIONS,
     PLAIN_EXTENSIONS,

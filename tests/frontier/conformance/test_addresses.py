@@ -10,7 +10,7 @@ import pytest
 from frontier_calls import OpenFrontier, Q, eventually, link, names
 
 from semcrawl.frontier import RedisFrontier
-from semcrawl.frontier.addresspace import AddressLimits, place_of
+from semcrawl.frontier.redis.addresspace import AddressLimits, place_of
 
 A = "192.0.2.1"
 SLOW = AddressLimits(delay=30.0, concurrency=100)

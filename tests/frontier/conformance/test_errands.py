@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from frontier_calls import OpenFrontier, Q, eventually, link, names
 
+from semcrawl.crawl.turns import Turns
 from semcrawl.frontier import RedisFrontier
-from semcrawl.frontier.turns import Turns
 
 HOST = "a.example"
 

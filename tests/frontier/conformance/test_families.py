@@ -9,7 +9,7 @@ from frontier_calls import OpenFrontier, Q, link, names
 
 from semcrawl.frontier.contract import Entry, Lease
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.frontier.transfer import export_lines, import_lines
+from semcrawl.frontier.redis.transfer import export_lines, import_lines
 from semcrawl.relevance.families import Family, Verdict
 
 DUMP = "http://a.example/dump.nt"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from frontier_calls import OpenFrontier, Q, names
 
+from semcrawl.crawl.sharedmirrors import MirrorBook
 from semcrawl.frontier.contract import Entry, Lease
-from semcrawl.frontier.mirrors import MirrorBook
 from semcrawl.frontier.payload import LinkMemo
 
 A, B = "a.example", "b.example"

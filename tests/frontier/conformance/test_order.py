@@ -7,7 +7,7 @@ import random
 from frontier_calls import OpenFrontier, Q, drain, link, names
 
 from semcrawl.frontier import Entry
-from semcrawl.frontier.inspection import FrontierInspector
+from semcrawl.frontier.redis.inspection import FrontierInspector
 
 
 async def test_first_in_first_out_among_equals(open_frontier: OpenFrontier) -> None:

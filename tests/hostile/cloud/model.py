@@ -11,7 +11,7 @@ from rdflib.namespace import RDF
 from semcrawl.demo.model import Response
 from semcrawl.demo.stream import Request, Stream
 from semcrawl.demo.web import negotiate
-from semcrawl.hosts import host_of
+from semcrawl.web.hosts import host_of
 
 #: seconds between two requests to a host whose robots.txt does not say
 DEFAULT_DELAY = 0.3

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from rdflib import Dataset
 
 from hostile.cloud.model import Cloud
-from semcrawl.hosts import host_of
+from semcrawl.web.hosts import host_of
 
 
 @dataclass

@@ -1,0 +1,117 @@
+"""The common part of our commands: refused options, errors in one line, exit status."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import re
+from difflib import get_close_matches
+from typing import NoReturn
+
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
+from scrapy.exceptions import UsageError as ScrapyUsageError
+from scrapy.settings import BaseSettings
+
+from semcrawl.config.checks import check_log, check_settings
+from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.terminal.messages import complain, note_refusal
+
+
+class HelpFormatter(ScrapyHelpFormatter):
+    """Scrapy's, which takes any line that ends with a colon for a heading."""
+
+    def format_part_strings(self, part_strings: list[str]) -> list[str]:
+        """Underline the headings: the second of a section's parts, and of no option's."""
+        if part_strings[:1] == ["\n"]:
+            return [*super().format_part_strings(part_strings[:2]), *part_strings[2:]]
+        if part_strings and part_strings[0].startswith("usage: "):
+            return super().format_part_strings(part_strings)
+        return part_strings
+
+
+class OneLineErrors(ScrapyCommand):
+    """A command whose errors are one line each: status 2 for wrong input, 1 for what failed.
+
+    Subclasses implement :meth:`execute`, and :meth:`check` for what can be refused before anything
+    is started.
+    """
+
+    #: whether options that are not its own are left in ``args``
+    passes_options = False
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add Scrapy's options; the usage shows the program that was called."""
+        super().add_options(parser)
+        name = type(self).__module__.rpartition(".")[2]
+        parser.usage = f"{parser.prog} {name} {self.syntax()}"
+        parser.formatter_class = HelpFormatter
+        parser.error = self._refuse_value  # type: ignore[method-assign]
+        self._parser = parser
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Take the options into the settings, and refuse what cannot be meant."""
+        try:
+            if not self.passes_options:
+                self._refuse_unknown(args)
+            try:
+                super().process_options(args, opts)
+            except ScrapyUsageError as error:
+                raise UsageError(str(error)) from None
+            except OSError as error:
+                raise UsageError(f"cannot write {error.filename}: {error.strerror}") from None
+            check_settings(self.own_settings)
+            check_log(self.own_settings)
+            self.check(args, opts)
+        except SemcrawlError as error:
+            note_refusal(self.own_settings, str(error))
+            raise SystemExit(self._told(error)) from None
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Execute; an error on purpose gets one line."""
+        # a log that cannot be written, on a full disk say, is no reason for tracebacks
+        logging.raiseExceptions = False
+        try:
+            self.execute(args, opts)
+        except SemcrawlError as error:
+            self.exitcode = self._told(error)
+
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Raise ``UsageError`` for what can be told to be wrong before anything starts."""
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Do what the command is for."""
+        raise NotImplementedError
+
+    @property
+    def own_settings(self) -> BaseSettings:
+        """The settings, which Scrapy gives to every command."""
+        if self.settings is None:
+            raise UsageError("the command was started without settings")
+        return self.settings
+
+    def _refuse_unknown(self, args: list[str]) -> None:
+        """Raise ``UsageError`` for an option that nobody knows: Scrapy leaves those in ``args``."""
+        unknown = next((arg for arg in args if arg.startswith("-") and arg not in ("-", "--")), "")
+        if unknown:
+            name = unknown.partition("=")[0]
+            known = set(re.findall(r"--[a-z-]+", self._parser.format_help())) - {name}
+            close = get_close_matches(name, known, n=1, cutoff=0.75)
+            hint = f"did you mean {close[0]}?" if close else self._where_options_are()
+            raise UsageError(f"unknown option {name}; {hint}")
+
+    def _refuse_value(self, message: str) -> NoReturn:
+        """Tell what argparse finds wrong in one line, without the usage."""
+        for kind, wanted in (("int", "a whole number"), ("float", "a number")):
+            message = re.sub(
+                rf"^argument (\S+): invalid {kind} value: ", rf"\1 must be {wanted}, not ", message
+            )
+        raise SystemExit(self._told(UsageError(message)))
+
+    def _where_options_are(self) -> str:
+        return f"see `{' '.join((self._parser.usage or '').split()[:2])} -h`"
+
+    @staticmethod
+    def _told(error: SemcrawlError) -> int:
+        """Tell an error and return the exit status that it deserves."""
+        complain(str(error))
+        return 2 if isinstance(error, UsageError) else 1

@@ -1,0 +1,223 @@
+"""The report at the end of a harvest: ``summary.json`` and the table."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from sqlalchemy import func, make_url, select
+
+from semcrawl.cli.notharvested import NotHarvested
+from semcrawl.crawl.givenup import GivenUp, given_up_lines
+from semcrawl.frontier.leftout import LeftOutLinks
+from semcrawl.frontier.withheld import Withheld
+from semcrawl.machine.wholefiles import whole_file
+from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
+from semcrawl.metadata.missed import FAILED
+from semcrawl.metadata.models import Fetch
+from semcrawl.metadata.summary import Summary, last_problem, summarise
+from semcrawl.metadata.tally import ROBOTS_FIRST
+from semcrawl.pipelines.files import FILES_FOLDER
+from semcrawl.terminal.messages import fitted, plain_console
+from semcrawl.web.hosts import netloc_of
+
+#: hosts shown in the table
+_SHOWN = 30
+SUMMARY_FILE = "summary.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """Facts of a harvest that its records do not hold."""
+
+    #: bytes of bodies that the fetch filter spared
+    bytes_saved: int = 0
+    #: links that still wait; ``None`` when the run ended before they were counted
+    waiting: int | None = 0
+    #: targets that the strategy expects among them; ``None`` when it cannot tell
+    expected_left: float | None = None
+    #: what ended the run with links left: ``pages``, ``patience``, or empty
+    limit: str = ""
+    #: links that did not go in
+    left_out: LeftOutLinks = field(default_factory=LeftOutLinks)
+    #: links dropped as the frontier was full
+    dropped: int = 0
+    #: families of links that are not asked for
+    withheld: Sequence[Withheld] = ()
+    #: URLs of the files that are kept for their media types, with hashes of their contents
+    files: Mapping[str, str] = field(default_factory=dict)
+    #: hosts whose links were set aside in this run
+    given_up: Sequence[GivenUp] = ()
+    #: there were records when the run began
+    resumed: bool = False
+    #: where the records are; empty: in the job folder
+    records: str = ""
+
+    def not_harvested(self, summary: Summary) -> NotHarvested:
+        """Say what the harvest did not bring home, all runs together."""
+        return NotHarvested.of(
+            summary.missed,
+            self.left_out,
+            waiting=self.waiting,
+            limit=self.limit,
+            expected=self.expected_left,
+            dropped=self.dropped,
+            withheld=self.withheld,
+        )
+
+
+def last_summary(folder: Path) -> dict[str, Any]:
+    """Read the summary of earlier runs; empty when there is none."""
+    try:
+        data = json.loads((folder / SUMMARY_FILE).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
+    """Add up the records of all runs and write ``summary.json``, whole or not at all."""
+    engine = connect(database)
+    try:
+        summary = summarise(engine)
+    finally:
+        engine.dispose()
+    data = summary.as_dict()
+    data["bytes_saved"] = run.bytes_saved + int(last_summary(folder).get("bytes_saved", 0))
+    if run.files:
+        data["files"] = len(run.files)
+    data["waiting"] = run.waiting
+    if run.expected_left is not None:
+        data["expected_left"] = round(run.expected_left, 1)
+    data["not_harvested"] = run.not_harvested(summary).as_dict()
+    if run.given_up:
+        data["hosts_given_up"] = [host.as_dict() for host in run.given_up]
+    with whole_file(folder / SUMMARY_FILE) as file:
+        file.write((json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
+    return summary
+
+
+def count_records(database: str) -> int:
+    """Return how many attempts a database knows; raise as ``connect`` does."""
+    engine = connect(database)
+    try:
+        with engine.execution_options(read_only=True).connect() as connection:
+            return connection.scalar(select(func.count()).select_from(Fetch)) or 0
+    finally:
+        engine.dispose()
+
+
+def shown_database(database: str, folder: Path) -> str:
+    """Return how a database other than the job folder's own is named to users; else nothing."""
+    is_own = database == crawl_db_url(folder)
+    return "" if is_own else make_url(database).render_as_string(hide_password=True)
+
+
+def why_nothing(database: str) -> str:
+    """Say in a line that nothing could be fetched, and why the last attempt failed."""
+    engine = connect(database)
+    try:
+        reason = last_problem(engine)
+    finally:
+        engine.dispose()
+    reason = reason.removeprefix(ROBOTS_FIRST)  # what fails first; the page would as well
+    kind, colon, text = reason.partition(": ")
+    reason = text if colon and kind.isidentifier() else reason
+    return f"nothing could be fetched{': ' if reason else ''}{reason.rstrip('.')}"
+
+
+def tried_anything(summary: Summary) -> bool:
+    """Whether anything was asked for, or would have been if its host had given its robots.txt."""
+    return bool(summary.requests or any(host.errors for host in summary.hosts.values()))
+
+
+def anything_fetched(summary: Summary) -> bool:
+    """Whether anything but a robots.txt was had, of use or not."""
+    had = ("fetched-", "filtered", "not-modified", "duplicate", "too-large", "parse-error")
+    return any(
+        name.startswith(had) and name not in ("fetched-robots", "fetched-context")
+        for name in summary.outcomes
+    )
+
+
+def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -> None:
+    """Print what was found per host, and where it is. ``before``: requests of other runs."""
+    console = plain_console()
+
+    def say(line: str) -> None:
+        console.print(line, soft_wrap=True)
+
+    console.print(fitted(_table(summary, folder), console))
+    rest = {k: v for k, v in summary.outcomes.items() if k not in ("fetched-rdf", "fetched-html")}
+    for line in _wrapped("Other outcomes:", [f"{k} {v:,}" for k, v in rest.items()], console.width):
+        say(line)
+    if (before or run.resumed) and summary.requests == before and run.waiting == 0:
+        say(
+            "This run found nothing left to ask for. To try failed links again: "
+            f"semcrawl frontier {folder} --requeue; to see what changed: --revisit."
+        )
+    elif before:
+        say(f"This run: {summary.requests - before:,} of these requests.")
+    if summary.embedded_documents:
+        say(
+            f"Embedded in pages: {summary.embedded_quads:,} quads in "
+            f"{summary.embedded_documents:,} pages, in {folder / 'embedded.nq'}"
+        )
+    if run.files:
+        say(
+            f"Files of the wanted media types: {len(run.files):,} "
+            f"({len(set(run.files.values())):,} different), in {folder / FILES_FOLDER}"
+        )
+    records = run.records or str(folder / CRAWL_DB)
+    say(f"Quads: {folder / 'quads.nq'}   Records: {records}")
+    for line in run.not_harvested(summary).lines(console.width):
+        say(line)
+    for line in given_up_lines(run.given_up):
+        say(line)
+    if summary.missed.get(FAILED):
+        say(f"To try failed links again: semcrawl frontier {folder} --requeue, and go on.")
+    if any(not family.mirror for family in run.withheld):
+        say(f"To ask for all of a family: --out {folder} -s SEMCRAWL_FAMILY_TRIES=0.")
+    if run.waiting is None:
+        say("Stopped before it was counted what waits. The next run goes on from here.")
+    example, links = run.left_out.most
+    if links > summary.rdf_documents + summary.html_documents:
+        say(
+            f"{links:,} links lead to {netloc_of(example)}, which is out of scope. A new harvest "
+            f"with one of them as a further seed follows them: {example}"
+        )
+
+
+def _wrapped(title: str, parts: list[str], width: int) -> list[str]:
+    """Lines of a list, broken between its parts only."""
+    text = ", ".join(part.replace(" ", "\0") for part in parts) or "none"
+    lines = textwrap.wrap(f"{title} {text}", width, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\0", " ") for line in lines]
+
+
+def _table(summary: Summary, folder: Path) -> Table:
+    table = Table(title=f"Found in {folder}", title_justify="left", header_style="bold")
+    table.add_column("host", overflow="fold")
+    for name in ("requests", "RDF", "HTML", "errors", "quads", "harvest\nrate"):
+        table.add_column(name, justify="right", no_wrap="\n" not in name)
+    hosts = list(summary.hosts.items())
+    for name, host in hosts[:_SHOWN]:
+        table.add_row(
+            name, f"{host.requests:,}", f"{host.rdf_documents:,}", f"{host.html_documents:,}",
+            f"{host.errors:,}", f"{host.quads:,}", f"{host.harvest_rate:.1%}",
+        )  # fmt: skip
+    if len(hosts) > _SHOWN:
+        table.add_row(f"… and {len(hosts) - _SHOWN} more", "", "", "", "", "", "")
+    table.add_section()
+    errors = sum(host.errors for host in summary.hosts.values())
+    table.add_row(
+        "all", f"{summary.requests:,}", f"{summary.rdf_documents:,}",
+        f"{summary.html_documents:,}", f"{errors:,}", f"{summary.quads:,}",
+        f"{summary.harvest_rate:.1%}", style="bold",
+    )  # fmt: skip
+    return table

@@ -1,0 +1,127 @@
+"""Whether a crawl can begin: what its settings name is read and tried before anything starts."""
+
+from __future__ import annotations
+
+from inspect import isclass
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+from scrapy.settings import BaseSettings
+from scrapy.utils.misc import load_object
+from scrapy.utils.url import add_http_if_no_scheme
+
+from semcrawl.config.jobdir import job_path
+from semcrawl.config.readoptions import read_options
+from semcrawl.config.targets import Targets
+from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.errors import UsageError
+from semcrawl.exporters.asked import why_unwritable
+from semcrawl.frontier.redis.connection import public_address
+from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
+from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
+from semcrawl.pipelines.stores.opening import check_store_settings
+from semcrawl.spiders.spelling import normalisation
+from semcrawl.web.robotstags import RobotsTags
+
+#: files of a job folder that every run goes on writing
+_FILES = tuple(
+    name
+    for file, ledger in ((QUADS_FILE, CRAWL_DB), (EMBEDDED_FILE, EMBEDDED_LEDGER))
+    for name in (file, f".{file}.lock", ledger, f"{ledger}-wal", f"{ledger}-shm", f"{ledger}.lock")
+)
+
+
+def check_crawl(settings: BaseSettings) -> None:
+    """Raise ``UsageError`` for settings of URLs, reading, targets or store that cannot be.
+
+    So it does for proxies and download handlers that no request could be sent by.
+    """
+    _check_proxies(settings)
+    _check_handlers(settings)
+    normalisation(settings)
+    Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
+    RobotsTags.from_settings(settings)
+    UrlPatterns.from_settings(settings)
+    read_options(settings)
+    if delivers(settings):
+        check_store_settings(settings)
+
+
+def _check_proxies(settings: BaseSettings) -> None:
+    """Raise ``UsageError`` for a proxy of the environment that the client cannot speak to."""
+    if not settings.getbool("HTTPPROXY_ENABLED"):
+        return
+    for scheme, proxy in getproxies().items():
+        if scheme in ("http", "https") and (fault := proxy_fault(proxy)):
+            raise UsageError(f"the environment's {scheme}_proxy {fault}")
+
+
+def proxy_fault(proxy: str) -> str:
+    """Say why requests cannot go through a proxy of this address; nothing if they can."""
+    try:
+        parts = urlsplit(add_http_if_no_scheme(proxy))
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname)
+        port = parts.port
+    except ValueError:
+        is_one, port = False, None
+    if is_one and port != 0:
+        return ""
+    shown = public_address(proxy)
+    return f"is no address of an HTTP proxy, such as http://proxy.example:3128: {shown!r}"
+
+
+def _check_handlers(settings: BaseSettings) -> None:
+    """Raise ``UsageError`` where http or https have no download handler that could be one."""
+    handlers = settings.getwithbase("DOWNLOAD_HANDLERS")
+    for scheme in ("http", "https"):
+        named = handlers.get(scheme)
+        if named is None:
+            continue  # those of semcrawl are added, or it is switched off on purpose
+        fault = ""
+        try:
+            found = load_object(named)
+        except Exception as error:  # its module may raise anything
+            fault = f"cannot be loaded: {' '.join(str(error).split())}"
+        else:
+            if not (isclass(found) and hasattr(found, "download_request")):
+                fault = "is no class of download handlers"
+        if fault:
+            raise UsageError(f"DOWNLOAD_HANDLERS names {named} for {scheme}, which {fault}")
+
+
+def check_folder(folder: Path) -> None:
+    """Make the job folder, or raise ``UsageError`` when it or a file in it cannot be written.
+
+    Files of another owner are there after a run as another user.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.touch()
+        probe.unlink(missing_ok=True)  # workers of one folder may start at the same time
+    except OSError as error:
+        raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
+    for path in (folder / name for name in _FILES):
+        if reason := why_unwritable(path):
+            raise UsageError(f"cannot write to {path}: {reason}")
+
+
+def check_results(settings: BaseSettings) -> None:
+    """Try the job folder and the metadata database.
+
+    Raises ``UsageError`` for what cannot be, ``StoreError`` for a database that cannot be reached.
+    """
+    folder = job_path(settings)
+    check_folder(folder)
+    connect(metadata_url(settings, folder)).dispose()
+
+
+def delivers(settings: BaseSettings) -> bool:
+    """Whether a triple store is to get what is found."""
+    return bool(settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL"))
+
+
+def metadata_url(settings: BaseSettings, folder: Path) -> str:
+    """Return the address of the database of the records."""
+    return settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(folder)

@@ -1,0 +1,1 @@
+"""Settings made into parts: which part stands where, and what a crawl may do."""

@@ -1,0 +1,212 @@
+"""Which parts of semcrawl stand where among Scrapy's, in one place."""
+
+from __future__ import annotations
+
+from asyncio import AbstractEventLoop
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
+from scrapy.utils.conf import closest_scrapy_cfg
+from scrapy.utils.misc import load_object
+
+from semcrawl import __version__
+from semcrawl import settings as defaults
+from semcrawl.config.feedformats import FEED_EXPORTERS, FEED_STORAGES
+from semcrawl.config.jobdir import job_path
+from semcrawl.errors import UsageError
+
+#: priority of our component settings: above Scrapy's defaults, below a project's own
+_PRIORITY = "addon"
+
+SCHEDULER = "semcrawl.crawl.scheduler.FrontierScheduler"
+
+DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
+    "semcrawl.middlewares.patterns.ExcludedLinksMiddleware": 40,
+    "semcrawl.middlewares.addresses.PrivateAddressMiddleware": 50,
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "semcrawl.middlewares.robots.PacedRobotsMiddleware": 100,
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
+    "semcrawl.middlewares.codings.ForgivingCompressionMiddleware": 590,
+    "semcrawl.middlewares.fetchfilter.FetchFilterMiddleware": 940,
+    "semcrawl.middlewares.health.HostHealthMiddleware": 945,
+    "semcrawl.middlewares.attempts.AttemptMiddleware": 950,
+}
+
+#: ours stands next to the engine, so that it sees what all others let through. Of Scrapy's those
+#: that have nothing to do here, as our callbacks give items and no requests, are off: each of them
+#: costs every item a generator
+SPIDER_MIDDLEWARES: dict[str, int | None] = {
+    "semcrawl.crawl.acknowledgement.Acknowledgement": -1000,
+    "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
+    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+    "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+}
+
+EXTENSIONS: dict[str, int | None] = {
+    "semcrawl.download.spool.SpoolRemoval": 200,
+    "semcrawl.extensions.progress.Progress": 500,
+}
+
+#: extensions that are of use to any spider
+RESULT_EXTENSIONS: dict[str, int | None] = {
+    "scrapy.extensions.feedexport.FeedExporter": None,
+    "semcrawl.exporters.feeds.FeedExporter": 0,
+    "semcrawl.exporters.warc.WarcExtension": 0,
+}
+
+ITEM_PIPELINES: dict[str, int | None] = {
+    "semcrawl.pipelines.quads.QuadsFilePipeline": 300,
+    "semcrawl.pipelines.embedded.EmbeddedQuadsPipeline": 310,
+    "semcrawl.pipelines.files.FilesPipeline": 320,
+    "semcrawl.pipelines.store.StorePipeline": 400,
+    "semcrawl.pipelines.metadata.MetadataPipeline": 900,
+}
+
+
+def install(settings: BaseSettings) -> None:
+    """Switch the parts of semcrawl on, wherever the project has not decided otherwise.
+
+    Raises ``UsageError`` for a project on another reactor than asyncio's.
+    """
+    check_reactor(settings)
+    for name in dir(defaults):
+        if name.isupper() and name not in _PROJECT_ONLY:
+            settings.set(name, getattr(defaults, name), _PRIORITY)
+    say_who_it_is(settings)
+    # (``issubclass`` takes any scheduler for one, as Scrapy goes by methods)
+    if load_object(SCHEDULER) not in load_object(settings["SCHEDULER"]).__mro__:
+        # a project may have another one for its own spiders; ours know no other
+        _settle(settings, "SCHEDULER", SCHEDULER, "cmdline")
+    for name, components in (
+        ("DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES),
+        ("SPIDER_MIDDLEWARES", SPIDER_MIDDLEWARES),
+        ("EXTENSIONS", EXTENSIONS),
+        ("DOWNLOAD_HANDLERS", defaults.DOWNLOAD_HANDLERS),
+    ):
+        _add_components(settings, name, components)
+    _leave_pace_to_frontier(settings)
+    _place_cache(settings)
+    _install_targets(settings)
+
+
+def say_who_it_is(settings: BaseSettings) -> None:
+    """Have our spiders call themselves semcrawl, with the contact, unless they are told a name."""
+    if settings["USER_AGENT"] not in (default_settings.USER_AGENT, defaults.USER_AGENT):
+        return
+    contact = settings.get("SEMCRAWL_CONTACT")
+    agent = f"semcrawl/{__version__} (+{contact})" if contact else defaults.USER_AGENT
+    _settle(settings, "USER_AGENT", agent)
+
+
+def _place_cache(settings: BaseSettings) -> None:
+    """Put an HTTP cache with a relative path into the job folder, where there is no project.
+
+    Scrapy would look for the project's own data folder, and go on without the cache.
+    """
+    folder = Path(settings["HTTPCACHE_DIR"] or "httpcache")
+    if settings.getbool("HTTPCACHE_ENABLED") and not (folder.is_absolute() or closest_scrapy_cfg()):
+        _settle(settings, "HTTPCACHE_DIR", str(job_path(settings).resolve() / folder))
+
+
+def _leave_pace_to_frontier(settings: BaseSettings) -> None:
+    """Have one place that keeps the pace; a longer ``DOWNLOAD_DELAY`` of the project holds there.
+
+    Behind the frontier's delay, Scrapy's own would hold requests back that the frontier takes for
+    sent, and so bring them too close to the next ones.
+    """
+    delays = ("DOWNLOAD_DELAY", "SEMCRAWL_CRAWL_DELAY")
+    theirs, ours = (settings.getpriority(name) or 0 for name in delays)
+    with suppress(ValueError, TypeError):  # (wrong values are told elsewhere)
+        if theirs > ours:
+            longest = max(settings.getfloat(name) for name in delays)
+            settings.set("SEMCRAWL_CRAWL_DELAY", longest, theirs)
+    for name, value in (
+        ("DOWNLOAD_DELAY", 0),
+        ("CONCURRENT_REQUESTS_PER_DOMAIN", defaults.CONCURRENT_REQUESTS_PER_DOMAIN),
+        ("AUTOTHROTTLE_ENABLED", False),
+    ):
+        _settle(settings, name, value, "cmdline")
+
+
+def check_reactor(settings: BaseSettings) -> None:
+    """Raise ``UsageError`` when crawls could not run on asyncio's reactor and a loop for it."""
+    if not settings.getbool("TWISTED_REACTOR_ENABLED"):
+        raise UsageError("our spiders need a reactor: leave TWISTED_REACTOR_ENABLED on")
+    reactor = str(settings["TWISTED_REACTOR"])
+    if "asyncio" not in reactor:
+        raise UsageError(f"our spiders need asyncio's reactor: TWISTED_REACTOR is {reactor!r}")
+    _check_event_loop(settings["ASYNCIO_EVENT_LOOP"])
+
+
+def _check_event_loop(name: str | None) -> None:
+    """Raise ``UsageError`` for the name of something else than an event loop's class."""
+    if name is None:
+        return
+    try:
+        found = load_object(name)
+    except (ImportError, NameError, ValueError):
+        found = None
+    if not (isinstance(found, type) and issubclass(found, AbstractEventLoop)):
+        raise UsageError(
+            "ASYNCIO_EVENT_LOOP must name a class of event loops, such as "
+            f"asyncio.SelectorEventLoop, not {name!r}"
+        )
+
+
+def install_results(settings: BaseSettings) -> None:
+    """Switch on what takes items, for spiders that are not ours."""
+    for name in dir(defaults):
+        if name.startswith("SEMCRAWL_"):
+            settings.set(name, getattr(defaults, name), _PRIORITY)
+    _install_targets(settings)
+
+
+def _install_targets(settings: BaseSettings) -> None:
+    targets: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("EXTENSIONS", RESULT_EXTENSIONS),
+        ("ITEM_PIPELINES", ITEM_PIPELINES),
+        ("FEED_EXPORTERS", FEED_EXPORTERS),
+        ("FEED_STORAGES", FEED_STORAGES),
+    )
+    for name, components in targets:
+        _add_components(settings, name, components)
+
+
+#: settings of the project that semcrawl itself is
+_PROJECT_ONLY = frozenset(
+    {
+        "BOT_NAME",
+        "SPIDER_MODULES",
+        "NEWSPIDER_MODULE",
+        "COMMANDS_MODULE",
+        "USER_AGENT",
+        "FEED_EXPORTERS",
+        "FEED_STORAGES",
+    }
+)
+
+
+def _add_components(settings: BaseSettings, name: str, components: dict[str, Any]) -> None:
+    """Add components that the project does not place itself."""
+    current = dict(settings.getdict(name))
+    placed = {_path(key) for key in current}
+    current.update((path, order) for path, order in components.items() if path not in placed)
+    _settle(settings, name, current)
+
+
+def _settle(settings: BaseSettings, name: str, value: Any, least: str = _PRIORITY) -> None:
+    """Give a setting a value that stays, above the one that it has.
+
+    A runner that is given a crawler merges its own settings into the crawler's, and replaces what
+    is of equal priority (``process.crawl(process.create_crawler(…))``).
+    """
+    priority = max(settings.getpriority(name) or 0, SETTINGS_PRIORITIES[least])
+    settings.set(name, value, priority + 1)
+
+
+def _path(component: Any) -> str:
+    if isinstance(component, str):
+        return component
+    return f"{component.__module__}.{component.__qualname__}"

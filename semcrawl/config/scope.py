@@ -1,0 +1,122 @@
+"""Scope: which links a crawl may follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from urllib.parse import urlsplit
+
+from semcrawl.errors import UsageError
+from semcrawl.web.hosts import host_of, pay_level_domain
+from semcrawl.web.urls import normalise
+
+#: hosts that only redirect persistent identifiers to where the documents are
+DEFAULT_REDIRECTORS = ("w3id.org", "purl.org", "purl.oclc.org", "doi.org", "dx.doi.org", "n2t.net")
+
+_MODES = ("site", "parent", "any")
+
+
+@dataclass(slots=True)
+class Scope:
+    """The scope that ``-a scope=…`` asks for.
+
+    ``site``: the pay-level domains of the seeds and of where they lead, and off them redirectors
+    and links labelled R.
+    ``parent``: any link whose page is inside those domains (the thesis's rule, sources.md T.7).
+    ``any``: everything. ``hosts``: only these hosts, or parts of them (``host/folder/``).
+    """
+
+    mode: str = "site"
+    #: host and path prefix, when the mode is ``hosts``
+    hosts: tuple[tuple[str, str], ...] = ()
+    redirectors: frozenset[str] = frozenset(DEFAULT_REDIRECTORS)
+    #: pay-level domains of the seeds and of where they lead, and the hosts there
+    roots: set[str] = field(default_factory=set)
+    #: those of them that the user's own seeds name, which may be private
+    named: set[str] = field(default_factory=set)
+
+    @classmethod
+    def parse(cls, text: str, redirectors: Iterable[str] = DEFAULT_REDIRECTORS) -> Scope:
+        """Read a scope from the command line; raise ``UsageError`` when it is none."""
+        named = text.strip()
+        if named in _MODES:
+            return cls(named, redirectors=frozenset(redirectors))
+        if close := get_close_matches(named.lower(), _MODES, n=1, cutoff=0.75):
+            raise UsageError(f"there is no scope {named!r}; did you mean {close[0]}?")
+        hosts = []
+        for part in named.replace(" ", ",").split(","):
+            if not part:
+                continue
+            place = _place(part)
+            if place is None:
+                raise UsageError(
+                    f"scope must be site, parent, any or a list of hosts, not {text!r}"
+                )
+            hosts.append(place)
+        if not hosts:
+            raise UsageError("scope must be site, parent, any or a list of hosts; it is empty")
+        return cls("hosts", tuple(hosts), frozenset(redirectors))
+
+    @staticmethod
+    def root_of(url: str) -> str:
+        """Return the pay-level domain of a URL."""
+        return pay_level_domain(host_of(url))
+
+    @classmethod
+    def roots_of(cls, url: str) -> set[str]:
+        """Return what a seed adds to :attr:`roots`: its pay-level domain, and the host it names."""
+        return {cls.root_of(url), host_of(url)}
+
+    def inside(self, url: str) -> bool:
+        """Whether a URL lies on the sites of the crawl."""
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        if ":" in host:
+            host = f"[{host}]"
+        if self.mode == "any":
+            return True
+        if self.mode == "hosts":
+            return any(
+                known in (host, parts.netloc, "www." + host) or host == "www." + known
+                for known, prefix in self.hosts
+                if (parts.path or "/").startswith(prefix or "/")
+            )
+        return self.root_of(url) in self.roots
+
+    def may_lead(self, url: str, *, page_inside: bool = True) -> bool:
+        """Whether a link could be followed, whatever it is labelled."""
+        if self.mode == "hosts":
+            return self.inside(url)
+        return self.mode in ("any", "site") or page_inside or self.inside(url)
+
+    def lets_seed_go(self, url: str) -> bool:
+        """Whether a seed may redirect to a URL: anywhere, unless the hosts are listed."""
+        return self.mode != "hosts" or self.inside(url)
+
+    def allows(self, url: str, *, label_r: bool, page_inside: bool = True) -> bool:
+        """Whether to follow a link that was labelled R or not, found on a page inside or not."""
+        if self.inside(url):
+            return True
+        if self.mode == "parent":
+            return page_inside
+        if self.mode != "site":
+            return False
+        return label_r or (urlsplit(url).hostname or "") in self.redirectors
+
+
+def _place(text: str) -> tuple[str, str] | None:
+    """Read a host, or a part of one, as addresses are spelled: host and path prefix."""
+    scheme, mark, address = text.partition("://")
+    if not mark:
+        scheme, address = "http", text
+    host, slash, _ = address.partition("/")
+    if not host or not all(c.isalnum() or c in ".-:[]_" for c in host):
+        return None
+    if not mark and host.endswith(":443"):
+        scheme = "https"
+    url = normalise(f"{scheme}://{address}")
+    if url is None:
+        return None
+    host, _, path = url.partition("://")[2].partition("/")
+    return host, slash and "/" + path

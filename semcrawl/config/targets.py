@@ -1,0 +1,129 @@
+"""The aim of a crawl: RDF documents, data embedded in pages, bodies of given media types."""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from email.message import Message
+from fnmatch import fnmatchcase
+from typing import Self
+from urllib.parse import urlsplit
+
+from semcrawl.errors import UsageError
+from semcrawl.web.vocabulary import VAGUE_MEDIA_TYPES, Kind
+
+#: what the machine knows of extensions, and formats of data that it may not know
+_TYPES = mimetypes.MimeTypes()
+for _type, _extension in (
+    ("application/geo+json", ".geojson"),
+    ("application/vnd.apache.parquet", ".parquet"),
+    ("application/vnd.oasis.opendocument.spreadsheet", ".ods"),
+    ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx"),
+):
+    _TYPES.add_type(_type, _extension)
+
+_MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+*-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Which fetched documents count as targets, and so as relevant (sources.md T.1)."""
+
+    rdf: bool = True
+    #: pages with embedded data count
+    embedded: bool = False
+    #: media types of bodies that count and are kept as files; ``text/*`` names all of a kind
+    media_types: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, names: str | Iterable[str]) -> Self:
+        """Read ``rdf``, ``embedded`` and media types, a list or with commas between them.
+
+        Raises ``UsageError`` for anything else.
+        """
+        given = names.split(",") if isinstance(names, str) else names
+        wanted = list(dict.fromkeys(name.strip().lower() for name in given if name.strip()))
+        if not wanted:
+            raise UsageError("no targets given: rdf, embedded or media types")
+        types = [name for name in wanted if name not in ("rdf", "embedded")]
+        for name in types:
+            if not _MEDIA_TYPE.fullmatch(name):
+                raise UsageError(f"targets: {name!r} is neither rdf, embedded nor a media type")
+        return cls("rdf" in wanted, "embedded" in wanted, tuple(types))
+
+    def has_type(self, content_type: str, url: str = "", name: str = "") -> bool:
+        """Whether bodies with this Content-Type header are targets for it alone.
+
+        Where the header is missing or vague (``application/octet-stream``), the extension of
+        ``name``, under which the body is to be saved, or of the URL tells the type.
+        """
+        if not self.media_types:
+            return False
+        media_type = content_type.partition(";")[0].strip().lower()
+        types = {media_type}
+        if not media_type or media_type in VAGUE_MEDIA_TYPES:
+            types.add(_type_of(name) or _type_of(urlsplit(url).path))
+        return any(fnmatchcase(one, wanted) for one in types for wanted in self.media_types)
+
+    def include(
+        self,
+        kind: Kind,
+        content_type: str,
+        embedded_quads: int = 0,
+        *,
+        url: str = "",
+        name: str = "",
+    ) -> bool:
+        """Whether a body that was read is a target."""
+        if kind is Kind.RDF and self.rdf:
+            return True
+        if kind is Kind.HTML and self.embedded and embedded_quads > 0:
+            return True
+        return self.has_type(content_type, url, name)
+
+    @property
+    def extensions(self) -> frozenset[str]:
+        """File extensions of the media types, without the dot; ``text/*`` has many."""
+        return frozenset(
+            extension[1:] for name in self.media_types for extension in extensions_of_type(name)
+        )
+
+    @property
+    def elements(self) -> frozenset[str]:
+        """Elements of pages that show targets in place, whose addresses are links then."""
+        shown = ("image/", "audio/", "video/")
+        wanted = any(name.startswith(shown) or name.startswith("*") for name in self.media_types)
+        return frozenset(("img", "audio", "video", "source", "embed")) if wanted else frozenset()
+
+
+def types_like(wanted: str) -> set[str]:
+    """Return the known media types that one with ``*`` stands for, else the type itself."""
+    if "*" not in wanted:
+        return {wanted}
+    known = {each for names in _TYPES.types_map for each in names.values()}
+    return {each for each in known if fnmatchcase(each, wanted)}
+
+
+def extensions_of_type(wanted: str) -> set[str]:
+    """Return the file extensions of a media type, dots included; of all that ``*`` stands for."""
+    return {
+        extension
+        for name in types_like(wanted)
+        for extension in _TYPES.guess_all_extensions(name, strict=False)
+    }
+
+
+def saved_name(disposition: str) -> str:
+    """Return the file name that a Content-Disposition header gives; empty when it gives none."""
+    message = Message()
+    message["Content-Disposition"] = disposition
+    return message.get_filename() or ""
+
+
+def _type_of(name: str) -> str:
+    """Return the media type that a file name's extension stands for; empty when unknown."""
+    # (as a path: it takes what looks like a scheme for one)
+    media_type, packing = _TYPES.guess_type("/" + name.lower(), strict=False)
+    return "" if packing else media_type or ""

@@ -1,0 +1,118 @@
+"""Which addresses a user wants asked for, by patterns: globs and regular expressions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from semcrawl.errors import UsageError
+from semcrawl.web.urls import normalise
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+#: how a regular expression begins
+_REGEX = "re:"
+
+
+@dataclass(frozen=True, slots=True)
+class UrlPattern:
+    """One pattern of addresses.
+
+    ``/data/*`` is compared with path and query, ``*.example.org/x/*`` with host, path and query,
+    what has ``://`` with the whole address; ``*`` stands for any signs, and everything else for
+    itself. ``re:…`` is a regular expression, searched for in the whole address.
+    """
+
+    text: str
+    _expression: re.Pattern[str]
+    #: how much of an address it speaks of: ``url``, ``place`` (all but the scheme) or ``path``
+    _part: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a pattern; raise ``UsageError`` for one that is none."""
+        text = text.strip()
+        if text.startswith(_REGEX):
+            try:
+                return cls(text, re.compile(text.removeprefix(_REGEX)), "url")
+            except re.error as error:
+                raise UsageError(f"{text!r} is no regular expression: {error}") from None
+        if not text:
+            raise UsageError("a pattern of addresses is empty")
+        part = "path" if text.startswith("/") else "url" if "://" in text else "place"
+        glob = text
+        if part == "url" and "*" not in text:
+            glob = normalise(text) or text
+        if part != "path":  # hosts are lower-case in addresses
+            scheme, mark, rest = glob.rpartition("://")
+            host, slash, path = rest.partition("/")
+            glob = scheme.lower() + mark + host.lower() + slash + path
+        return cls(text, re.compile(".*".join(map(re.escape, glob.split("*"))) + r"\Z"), part)
+
+    def holds(self, url: str) -> bool:
+        """Whether it is a pattern of a normalised address."""
+        if self._part == "url":
+            return bool(
+                self._expression.search(url)
+                if self.text.startswith(_REGEX)
+                else self._expression.match(url)
+            )
+        place = url.partition("://")[2]
+        if self._part == "path":
+            place = "/" + place.partition("/")[2]
+        return bool(self._expression.match(place))
+
+
+@dataclass(frozen=True, slots=True)
+class UrlPatterns:
+    """Patterns of addresses that are asked for, and of those that are not."""
+
+    #: one of these holds, if there are any …
+    include: tuple[UrlPattern, ...] = ()
+    #: … and none of these
+    exclude: tuple[UrlPattern, ...] = ()
+
+    @classmethod
+    def parse(cls, include: Iterable[str], exclude: Iterable[str]) -> Self:
+        """Read both lists; raise ``UsageError`` for what is no pattern."""
+        return cls(tuple(map(UrlPattern.parse, include)), tuple(map(UrlPattern.parse, exclude)))
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Read them from Scrapy's settings; raise ``UsageError`` for wrong ones."""
+        return cls.parse(
+            _listed(settings, "SEMCRAWL_INCLUDE"), _listed(settings, "SEMCRAWL_EXCLUDE")
+        )
+
+    def __bool__(self) -> bool:
+        """Whether there is anything that they refuse."""
+        return bool(self.include or self.exclude)
+
+    def allow(self, url: str) -> bool:
+        """Whether an address may be asked for."""
+        if self.include and not any(pattern.holds(url) for pattern in self.include):
+            return False
+        return not any(pattern.holds(url) for pattern in self.exclude)
+
+
+def _listed(settings: BaseSettings, name: str) -> list[str]:
+    """Read a list of patterns: a list, JSON, or text with commas between them.
+
+    A regular expression may hold commas: text that begins as one is one pattern.
+    """
+    value = settings.get(name) or []
+    if not isinstance(value, str):
+        return [str(each) for each in value]
+    if value.startswith("["):
+        try:
+            found = json.loads(value)
+        except ValueError:
+            raise UsageError(f"{name} is no list in JSON: {value!r}") from None
+        return [str(each) for each in found]
+    if value.startswith(_REGEX):
+        return [value]
+    return [each for each in value.split(",") if each.strip()]

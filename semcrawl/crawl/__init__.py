@@ -1,0 +1,1 @@
+"""One process's part in a crawl: it takes links, learns, and acknowledges."""

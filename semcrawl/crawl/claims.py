@@ -1,0 +1,65 @@
+"""Requests that one worker makes and all others wait for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from semcrawl.errors import FrontierError
+from semcrawl.frontier.redis.frontier import RedisFrontier
+
+T = TypeVar("T")
+
+#: seconds for which a name stays claimed without a word of who asks
+CLAIM = 10.0
+#: seconds between two looks whether another worker has the answer, at first and at most
+_LOOK, _LONGEST_LOOK = 0.02, 0.25
+
+
+async def asked_once(
+    frontier: RedisFrontier,
+    name: str,
+    look: Callable[[], Awaitable[T | None]],
+    ask: Callable[[], Awaitable[T]],
+    waits: Callable[[], Awaitable[None]] | None = None,
+) -> T:
+    """Return what ``look`` finds; where it finds nothing, what ``ask`` gives, and keeps.
+
+    Who asks first claims the name, the other workers look again and again, and ``waits`` is awaited
+    before each pause. A claim ends some seconds after its holder has died, and then the next one
+    asks.
+    """
+    pause = _LOOK
+    while (found := await look()) is None:
+        if await frontier.claim(name, CLAIM):
+            async with _held(frontier, name):
+                # between our look and our claim the last holder may have found it
+                found = await look()
+                return await ask() if found is None else found
+        if waits is not None:
+            await waits()
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, _LONGEST_LOOK)
+    return found
+
+
+@asynccontextmanager
+async def _held(frontier: RedisFrontier, name: str) -> AsyncIterator[None]:
+    """Prolong a claim as long as it is needed, and let go of it."""
+    holding = asyncio.create_task(_hold(frontier, name))
+    try:
+        yield
+    finally:
+        holding.cancel()
+        with contextlib.suppress(FrontierError):
+            await frontier.unclaim(name)
+
+
+async def _hold(frontier: RedisFrontier, name: str) -> None:
+    while True:
+        await asyncio.sleep(CLAIM / 3)
+        with contextlib.suppress(FrontierError):
+            await frontier.claim(name, CLAIM)

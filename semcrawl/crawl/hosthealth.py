@@ -1,0 +1,335 @@
+"""Hosts that do not answer, or block us, rest and their links wait; so do all when we are cut off.
+
+After "rest time" of sources.md I: when a page cannot be had its domain rests, ``RestTime += α ·
+PageRank`` with each further failure, and the same less with each success; after four failed checks
+it counts as gone. Here α is ``HealthOptions.rest`` and every probe weighs the same (the mean of
+PageRank, 1), as a probe asks about its host and not about a page.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from math import inf
+
+from semcrawl.crawl.givenup import WORDS, GivenUp
+from semcrawl.crawl.health import Away, Fate, HealthOptions, HealthRows, Sign
+from semcrawl.crawl.intake import Intake, check_link
+from semcrawl.crawl.networkpause import NetworkPause
+from semcrawl.frontier.contract import Entry, Lease
+from semcrawl.frontier.packing import Waiting
+from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.redis.outages import Rest
+from semcrawl.web.hosts import netloc_of, origin_of
+
+logger = logging.getLogger(__name__)
+
+#: failures of a host that make a row, at least
+_ROW = 2
+#: hosts found dead after which those that gave nothing yet come last
+_FOUND_DEAD = 2
+#: seconds that a request may take until its host counts as slow
+_SLOW = 5.0
+#: statuses that are no sign of health where a host rests for them
+_STILL = {Sign.BLOCKING: HTTPStatus.FORBIDDEN, Sign.REFUSING: HTTPStatus.TOO_MANY_REQUESTS}
+
+
+class HostHealth:
+    """Hears how requests end, and has hosts rest that are down, for all workers of the crawl.
+
+    ``probes``: how many probes are under way, by host. ``fail`` ends the crawl, with the reason.
+    """
+
+    def __init__(
+        self,
+        intake: Intake,
+        options: HealthOptions,
+        probes: Mapping[str, int],
+        fail: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._newly_down = 0
+        self._given_up: dict[str, GivenUp] = {}
+        self._intake = intake
+        self._outages = intake.frontier.outages
+        self._options = options
+        self._probes = probes
+        self._clock = clock
+        self._rows = HealthRows(options)
+        #: hosts that are down, as far as this process knows
+        self._down: dict[str, Rest] = {}
+        #: hosts that gave something, and those of them whose next rest is not the first one yet
+        self._known: set[str] = set()
+        #: hosts that gave nothing, and were found dead or slow
+        self._dead: set[str] = set()
+        self._recovering: set[str] = set()
+        #: servers that are down beside others of their host
+        self._servers: dict[str, Away] = {}
+        self._pause = NetworkPause(self._outages, options, self._down, fail, clock)
+        #: links that failed, and that were forbidden, since their host's last (other) answer
+        self._tried: defaultdict[str, list[str]] = defaultdict(list)
+        self._forbidden: defaultdict[str, list[Entry]] = defaultdict(list)
+        #: links that had the benefit of the doubt
+        self._doubted: set[str] = set()
+        #: tries of links that do not count
+        self._forgiven: Counter[str] = Counter()
+
+    # -- what comes in
+    async def answered(self, url: str, status: int, lease: Lease | None) -> list[Waiting]:
+        """Take in an answer; return the links that were set aside for it."""
+        host, server = self._intake.host_key(url), origin_of(url)
+        if await self._pause.end():
+            self._intake.wake()
+        self._servers.pop(server, None)
+        sign = self._rows.answered(host, server, status, self._clock())
+        if sign is Sign.REFUSING:
+            return await self._falter(host, sign, "")
+        if host in self._down or host in self._probes:
+            why = await self._outages.why(host)
+            if why and status == _STILL.get(Sign(why)):
+                return await self._falter(host, Sign(why), "") if host in self._probes else []
+        if sign is Sign.BLOCKING:
+            queue = lease.entry.queue if lease is not None else ""
+            return await self._falter(host, sign, queue) if await self._is_known(host) else []
+        if host in self._tried:
+            del self._tried[host]
+        if status == HTTPStatus.FORBIDDEN:
+            return []
+        self._forbidden.pop(host, None)
+        is_good = status == HTTPStatus.OK and lease is not None and host not in self._known
+        if is_good or host in self._down or host in self._probes or host in self._recovering:
+            await self._recover(host, url if is_good else "")
+        return []
+
+    async def failed(
+        self, url: str, queue: str, *, ours: bool, missing: bool, took: float = 0.0
+    ) -> list[Waiting]:
+        """Take in that no answer came; return the links that were set aside for it.
+
+        ``ours``: the proxy is away; ``missing``: there is no such name; ``took``: seconds that a
+        slow host held a slot.
+        """
+        if not self._options.failures:
+            return []
+        host, server = self._intake.host_key(url), origin_of(url)
+        known = await self._is_known(host)
+        if missing and self._rows.is_served_by_another(host, server):
+            return []  # (``https`` of a site that a proxy gives by ``http`` only, say)
+        sign = self._rows.failed(host, server, known=known)
+        if not known:
+            await self.note_dead(host)
+        if sign is Sign.NETWORK or (ours and (known or self._known)) or self._pause.is_on:
+            await self._cut_off(host)
+            return []
+        if missing and not known:
+            return await self._falter(host, Sign.SILENT, "", 0.0) if host == netloc_of(url) else []
+        if host in self._down or host in self._probes:
+            return await self._falter(host, Sign.SILENT, "", took=took)
+        if sign is Sign.SILENT or (took > _SLOW and not known):
+            return await self._falter(host, Sign.SILENT, queue, took=took)
+        now = self._clock()
+        if (away := self._servers.get(server)) is not None:
+            away.grow(self._options.rest, now)
+        elif sign is Sign.SERVER:
+            self._servers[server] = Away(now, now + self._options.rest, self._options.rest)
+        return []
+
+    # -- what comes of it
+    @property
+    def given_up(self) -> list[GivenUp]:
+        """The hosts that had answered, or had links waiting, when they were given up."""
+        return [host for host in self._given_up.values() if host.links > 1]
+
+    def rests(self, url: str) -> bool:
+        """Whether the host of a request that is no link's rests."""
+        host = self._intake.host_key(url)
+        return self._pause.is_on or (host in self._down and host not in self._probes)
+
+    def wait(self, url: str) -> float:
+        """Return for how many seconds a link has to wait as its server is down beside others.
+
+        Infinite where the server was waited for long enough.
+        """
+        server = origin_of(url) if self._servers else ""
+        away = self._servers.get(server)
+        if away is None:
+            return 0.0
+        now, options = self._clock(), self._options
+        answered = self._rows.has_answered(server)
+        patience = options.patience if answered else options.untried_patience
+        if now >= away.until and now - away.since >= patience:
+            return inf
+        return max(0.0, away.until - now)
+
+    def fate(self, lease: Lease, *, missing: bool = False) -> Fate:
+        """Say what becomes of a link that got no answer; ``missing``: there is no such name."""
+        host = lease.entry.host
+        if self._pause.is_on:
+            return Fate.SPARED
+        if (rest := self._down.get(host)) is not None:
+            return self._over(lease) if rest.over else Fate.SPARED
+        if missing:
+            origin = origin_of(lease.entry.url)
+            if host not in self._known or self._rows.is_served_by_another(host, origin):
+                return Fate.OVER
+        if lease.probe:
+            return Fate.SPARED
+        self._tried[host].append(lease.entry.url)
+        return Fate.USUAL
+
+    def fate_of_forbidden(self, lease: Lease) -> Fate:
+        """Say what becomes of a link that was answered with 403: its host may have blocked us."""
+        host = lease.entry.host
+        rest = self._down.get(host)
+        if rest is not None and rest.why == Sign.BLOCKING:
+            return self._over(lease) if rest.over else Fate.SPARED
+        self._forbidden[host].append(lease.entry)
+        return Fate.USUAL
+
+    def reason(self, host: str) -> str:
+        """Say why the links of a host were set aside."""
+        given_up = self._given_up.get(host)
+        return f"the host {given_up.what}" if given_up else ""
+
+    def forgiven(self, url: str) -> int:
+        """Return how many tries of a link do not count, and forget it."""
+        return self._forgiven.pop(url, 0)
+
+    async def doubts(self, lease: Lease, tries: int) -> bool:
+        """Whether the host may be to blame for a link that failed as often as it may.
+
+        That is so where it gave something before, but nothing since the link failed first. A link
+        has the benefit of the doubt once.
+        """
+        host = lease.entry.host
+        if not self._options.failures or self._rows.row(host) < max(tries, _ROW):
+            return False
+        if lease.entry.url in self._doubted or not await self._is_known(host):
+            return False
+        self._doubted.add(lease.entry.url)
+        await self._falter(host, Sign.SILENT, lease.entry.queue)
+        return self.fate(lease) is Fate.SPARED
+
+    @property
+    def some_are_dead(self) -> bool:
+        """Whether hosts were found dead or slow."""
+        return len(self._dead) >= _FOUND_DEAD
+
+    async def note_dead(self, host: str) -> None:
+        """Note that a host that gave nothing yet was found dead or slow."""
+        if host not in self._dead and not self.some_are_dead:
+            self._dead.add(host)
+            await self._outages.note_dead()
+
+    def gave_something(self, host: str) -> bool:
+        """Whether a host gave anything, as far as this process knows."""
+        return host in self._known
+
+    def room(self, flying: int) -> int | None:
+        """Return how many links may be taken while the crawl is paused; ``None`` if it is not."""
+        return self._pause.room(flying)
+
+    def newly_down(self) -> int:
+        """Return how many hosts went down since this was asked last."""
+        number, self._newly_down = self._newly_down, 0
+        return number
+
+    # -- inside
+    def _over(self, lease: Lease) -> Fate:
+        given_up = self._given_up.get(lease.entry.host)
+        if LinkMemo.unpack(lease.entry).check:
+            return Fate.DONE
+        if given_up is not None:
+            given_up.links += 1
+        return Fate.OVER
+
+    async def _is_known(self, host: str) -> bool:
+        if host not in self._known and await self._outages.good(host):
+            self._known.add(host)
+        return host in self._known
+
+    async def _falter(
+        self,
+        host: str,
+        sign: Sign,
+        queue: str,
+        patience: float | None = None,
+        took: float = 0.0,
+    ) -> list[Waiting]:
+        """Have a host rest, longer each time; set its links aside when its time is over.
+
+        Where ``queue`` is given it is new that the host is down: then what it gave before is asked
+        for again, first of all, which tells whether the host or its links are to blame. What a
+        probe ``took`` of a slot is made up for by a longer rest.
+        """
+        options = self._options
+        limits = (options.patience, options.untried_patience)
+        long, short = limits if patience is None else (patience, patience)
+        rest = await self._outages.falter(
+            host,
+            sign,
+            step=options.rest + (2 * took if took > _SLOW else 0.0),
+            patience=long,
+            untried_patience=short,
+        )
+        is_new = host not in self._down
+        self._down[host] = rest
+        self._newly_down += is_new
+        if is_new and queue and rest.good:
+            await self._intake.frontier.add_again([check_link(rest.good, host, queue)])
+        elif host in self._probes and rest.down_for > 0:
+            await self._acquit_links(host, rest)
+        if rest.good and (is_new or rest.over):
+            self._tell(host, rest)
+        if not rest.over:
+            return []
+        links = await self._outages.set_aside(host)
+        what = WORDS[Sign(rest.why)] if patience is None else "has a name that does not exist"
+        since = time.time() - rest.down_for
+        given_up = self._given_up.setdefault(host, GivenUp(host, what, since))
+        given_up.links += sum(not LinkMemo.unpack(link.entry).check for link in links)
+        return links
+
+    async def _acquit_links(self, host: str, rest: Rest) -> None:
+        """Let what a host did before it was known to be down not count against its links."""
+        self._forgiven.update(self._tried.pop(host, ()))
+        refused = self._forbidden.pop(host, ())
+        if rest.why == Sign.BLOCKING and refused:
+            await self._intake.frontier.add_again(refused)
+
+    def _tell(self, host: str, rest: Rest) -> None:
+        if rest.over:
+            logger.warning(
+                "%s %s since %d s: its links are set aside", host, WORDS[Sign(rest.why)],
+                rest.down_for,
+            )  # fmt: skip
+        else:
+            logger.warning("%s %s: its links wait", host, WORDS[Sign(rest.why)])
+
+    async def _recover(self, host: str, good: str) -> None:
+        """Let a host go on that answered."""
+        step = self._options.rest
+        was_down = self._down.pop(host, None)
+        left, down_for = await self._outages.recover(host, step=step, good=good)
+        if good:
+            self._known.add(host)
+        if left > 0:
+            self._recovering.add(host)
+        else:
+            self._recovering.discard(host)
+        if was_down is not None and was_down.why == Sign.BLOCKING:
+            self._rows.acquit(host)
+        if was_down is not None and was_down.good:
+            logger.warning("%s answers again, after %d s", host, down_for)
+        self._intake.wake()
+
+    async def _cut_off(self, host: str) -> None:
+        """Pause the crawl, or pause longer: no host answers."""
+        if not self._pause.is_on:
+            for links in self._tried.values():
+                self._forgiven.update(links)
+            self._tried.clear()
+        await self._pause.no_answer(host)

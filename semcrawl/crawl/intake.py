@@ -1,0 +1,293 @@
+"""The way into the frontier, for links of pages, seeds, re-visits and the targets of redirects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from semcrawl.crawl.joining import JoinedAdds
+from semcrawl.crawl.learning import SharedLearning
+from semcrawl.crawl.options import SessionOptions
+from semcrawl.crawl.sharedfamilies import FamilyBook
+from semcrawl.crawl.sharedmirrors import MirrorBook
+from semcrawl.frontier.contract import FRONT, Entry, Lease
+from semcrawl.frontier.leftout import LeftOut, Reason
+from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.links import Link, Page
+from semcrawl.relevance import Ranked, Relevance
+from semcrawl.relevance.contract import Restrained
+from semcrawl.web.hosts import host_of, netloc_of, pay_level_domain
+
+#: value of the seeds' group: above everything
+_SEEDS = "seeds"
+_SEEDS_VALUE = 1e9
+#: seeds that are ranked and put in together
+_PLANTED_AT_ONCE = 500
+#: group and value of documents that are visited again
+_REVISITS = "revisits"
+_REVISITS_VALUE = 1e8
+_REVISIT_BATCH = 1000
+#: names of the frontier's blobs with the pay-level domains and hosts of the seeds, and with those
+#: that the users' own seeds name
+_ROOTS, _NAMED = "roots", "named"
+
+
+class Intake:
+    """Ranks what a process finds and puts it into the frontier, everything once.
+
+    ``wake`` is called when links went in that may be taken at once.
+    """
+
+    def __init__(
+        self,
+        frontier: RedisFrontier,
+        strategy: Relevance,
+        options: SessionOptions,
+        wake: Callable[[], None],
+    ) -> None:
+        self.frontier = frontier
+        self.strategy = strategy
+        self.options = options
+        # one that waits for answers has to know what all workers wait for
+        in_step = options.shared and isinstance(strategy, Restrained)
+        self.learning = SharedLearning(frontier, strategy, self.host_key, in_step=in_step)
+        #: pay-level domains of the seeds: of this run, of earlier ones, of other workers
+        self.roots: set[str] = set()
+        #: those of them that seeds name which come from no list: such hosts may be private
+        self.named: set[str] = set()
+        #: links that do not go in, for the summary
+        self.left_out = LeftOut(options.max_left_out)
+        #: links that look alike, of which perhaps none leads anywhere
+        self.families = FamilyBook(frontier, frontier.options.family_tries)
+        #: hosts that give the same under several names
+        self.mirrors = MirrorBook(frontier, frontier.options.mirror_copies)
+        self.wake = wake
+        self._adds = JoinedAdds(frontier)
+        #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
+        self._known: set[int] = set()
+        #: hashes of links that the strategy dropped, with all that spoke for or against them
+        self._dropped: set[int] = set()
+
+    async def open(self) -> None:
+        """Go on with the roots and with what was learned before."""
+        await self.know_all_seeds()
+        await self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
+        await self.families.open()
+        await self.mirrors.open()
+        await self.learning.load()
+
+    async def tell(self) -> None:
+        """Tell the frontier what was left out, and what came of families of links.
+
+        To be awaited before what that was found in is acknowledged.
+        """
+        await self.left_out.tell(self.frontier)
+        await self.families.tell()
+        await self.mirrors.tell()
+
+    async def discover(
+        self,
+        page: Page,
+        links: Sequence[Link],
+        queue: str,
+        allowed: Callable[[Ranked], bool],
+        barren: int = 0,
+    ) -> tuple[Ranked, ...]:
+        """Rank the links of a page and put those in that are new; return these."""
+        dropped = self._dropped
+        links = [
+            link
+            for link in links
+            if not self.knows(link.url) and _evidence(page, link) not in dropped
+        ]
+        if not links:
+            return ()
+        ranked = self.strategy.rank(page, links)
+        if len(dropped) > self.options.known_urls:
+            dropped.clear()
+        dropped.update(_evidence(page, r.link) for r in ranked if r.group is None)
+        chosen = []
+        for r in ranked:
+            if r.group is None:
+                continue
+            if allowed(r):
+                chosen.append(r)
+            else:
+                self.left_out.add(r.link.url, Reason.OUT_OF_SCOPE)
+        await self.learning.apply_values()
+        family: Mapping[str, str] = {}
+        if page.rdf:
+            family = await self.families.name(page.url, [r.link.url for r in chosen])
+        entries = [
+            Entry(
+                url=r.link.url,
+                host=self.host_key(r.link.url),
+                queue=queue,
+                group=r.group or _SEEDS,
+                key=r.key,
+                label=str(r.label),
+                payload=LinkMemo(
+                    page.url,
+                    page.depth + 1,
+                    r.label,
+                    r.rules,
+                    index=r.link.index,
+                    family=family.get(r.link.url, ""),
+                ).pack(),
+                barren=barren,
+            )
+            for r in chosen
+        ]
+        new = await self._adds.add(entries)
+        self._remember(entries, new)
+        self.learning.found(entries, new)
+        return tuple(r for r, is_new in zip(chosen, new, strict=True) if is_new)
+
+    def knows(self, url: str) -> bool:
+        """Whether this process knows that a URL is in the seen set."""
+        return hash(url) in self._known
+
+    async def plant(self, urls: Sequence[tuple[str, LinkMemo]], queue: str) -> int:
+        """Put seeds in, before everything else; return how many were new.
+
+        They go in by batches, between which the crawl goes on.
+        """
+        new = 0
+        for start in range(0, len(urls), _PLANTED_AT_ONCE):
+            entries = [
+                self._seed(url, memo, queue) for url, memo in urls[start : start + _PLANTED_AT_ONCE]
+            ]
+            await self.learning.apply_values()
+            new += sum(await self.frontier.add(entries))
+            self.wake()
+        return new
+
+    def _seed(self, url: str, memo: LinkMemo, queue: str) -> Entry:
+        ranked = self.strategy.rank(Page(url, depth=-1), [Link(url, element="seed")])[0]
+        group = ranked.group if ranked.group is not None else _SEEDS
+        memo = replace(memo, label=ranked.label, rules=ranked.rules)
+        host = self.host_key(url)
+        return Entry(url, host, queue, group, ranked.key, memo.pack(), str(ranked.label))
+
+    async def widen(self, roots: Iterable[str], *, named: bool = False) -> None:
+        """Add pay-level domains to :attr:`roots`, for later runs and other workers as well.
+
+        ``named``: the user's own seeds gave them.
+        """
+        if named:  # first, so that who knows the roots knows of these
+            await self._add(self.named, roots, _NAMED)
+        await self._add(self.roots, roots, _ROOTS)
+
+    async def _add(self, known: set[str], more: Iterable[str], blob: str) -> None:
+        if not known.issuperset(more):
+            known.update(more)
+            known |= await self._saved(blob)
+            await self.frontier.remember(blob, "\n".join(sorted(known)).encode())
+
+    async def know_seeds_of(self, leases: Iterable[Lease]) -> None:
+        """Look up the seeds of other workers when a link lies off those that are known here.
+
+        To be awaited before these links are asked for: scope hangs on it what their pages give.
+        """
+        roots = self.roots
+        for lease in leases:
+            host = host_of(lease.entry.url)
+            # (a seed that names a private address is asked for by that name)
+            seed = "p" not in lease.entry.payload
+            if pay_level_domain(host) not in roots or (seed and host not in roots):
+                await self.know_all_seeds()
+                return
+
+    async def know_all_seeds(self) -> None:
+        """Add to :attr:`roots` and :attr:`named` what other workers added."""
+        self.roots |= await self._saved(_ROOTS)
+        self.named |= await self._saved(_NAMED)
+
+    async def _saved(self, blob: str) -> set[str]:
+        return set((await self.frontier.recall(blob) or b"").decode(errors="replace").split())
+
+    async def revisit(self, due: Sequence[tuple[str, float, LinkMemo]], queue: str) -> int:
+        """Put documents in that were had before, by priority (larger first); return how many.
+
+        They go after the seeds and before everything else; what waits for that already is left
+        alone.
+        """
+        await self.frontier.set_values({_REVISITS: _REVISITS_VALUE})
+        entries = [
+            Entry(
+                url, self.host_key(url), queue, _REVISITS, -priority, memo.pack(), str(memo.label)
+            )
+            for url, priority, memo in due
+        ]
+        new = 0
+        for start in range(0, len(entries), _REVISIT_BATCH):
+            new += sum(await self.frontier.add_again(entries[start : start + _REVISIT_BATCH]))
+        self.wake()
+        return new
+
+    async def follow_redirect(self, lease: Lease, target: str, memo: LinkMemo) -> bool:
+        """Put a redirect's target in front of its group; whether it was new.
+
+        One that waits already, as a page links to it too, comes forward for itself.
+        """
+        if (await self.frontier.add([self._in_place(lease, target, memo)]))[0]:
+            self.learning.went_back(lease.entry)
+            return True
+        await self.learning.bring_forward(target)
+        return False
+
+    async def put_again(self, lease: Lease, target: str, memo: LinkMemo) -> None:
+        """Put an address in front of its group that was seen, and never asked for."""
+        await self.frontier.add_again([self._in_place(lease, target, memo)])
+        self.learning.went_back(lease.entry)
+
+    async def ask_elsewhere(self, lease: Lease, url: str, memo: LinkMemo) -> None:
+        """Put the address in that a link has on a mirror, as its own gave nothing."""
+        parent = memo.parent or lease.entry.url
+        memo = LinkMemo(parent, memo.depth, memo.label, memo.rules)
+        entry = replace(lease.entry, url=url, host=self.host_key(url), payload=memo.pack())
+        await self.frontier.add([entry])
+
+    def _in_place(self, lease: Lease, target: str, memo: LinkMemo) -> Entry:
+        return replace(
+            lease.entry,
+            url=target,
+            host=self.host_key(target),
+            key=FRONT,
+            label=str(memo.label),
+            payload=memo.pack(),
+        )
+
+    def host_key(self, url: str) -> str:
+        """Return what politeness counts a URL by."""
+        netloc = netloc_of(url)
+        if self.options.pace_by == "domain":
+            return pay_level_domain(netloc.partition(":")[0])
+        return netloc
+
+    def _remember(self, entries: Sequence[Entry], new: Sequence[bool]) -> None:
+        """Note which URLs are surely in the seen set, so that they need not be asked for again.
+
+        With dynamic depth a link may be refused without being seen.
+        """
+        if len(self._known) > self.options.known_urls:
+            self._known.clear()
+        refusing = self.frontier.options.dynamic_depth > 0
+        self._known.update(
+            hash(entry.url)
+            for entry, is_new in zip(entries, new, strict=True)
+            if is_new or not refusing
+        )
+
+
+def check_link(url: str, host: str, queue: str) -> Entry:
+    """Return what was had before as a link that is asked for before all others of its host."""
+    memo = LinkMemo(check=True)
+    return Entry(url, host, queue, _SEEDS, FRONT, memo.pack(), str(memo.label))
+
+
+def _evidence(page: Page, link: Link) -> int:
+    """Hash what a strategy may drop a link for: the same style sheet is linked on every page."""
+    texts = (link.title, link.anchor, link.before, link.after)
+    return hash((page.rdf, link.url, link.element, link.rel, link.type, link.predicate, *texts))

@@ -1,0 +1,293 @@
+"""Learning together: each worker tells the others the outcomes that it saw."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import groupby, islice, takewhile
+from operator import itemgetter
+
+from semcrawl.errors import FrontierCorrupt, UsageError
+from semcrawl.frontier.contract import FRONT, QUEUES, Entry
+from semcrawl.frontier.packing import News
+from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.links import Link, Page
+from semcrawl.relevance import Outcome, Relevance
+from semcrawl.relevance.wire import decode_event, encode_event
+
+logger = logging.getLogger(__name__)
+
+#: what the names begin with under which strategies save what they learned
+STRATEGY_STATE = "strategy:"
+#: links whose places are remembered (some 100 bytes each)
+_PLACES = 1_000_000
+
+
+class SharedLearning:
+    """Keeps a worker's strategy, the frontier's order and the other workers in step.
+
+    Outcomes go to all workers as events; what was learned is saved from time to time, and after a
+    crash the events since then are heard again.
+
+    ``in_step``: the workers' strategies hear all outcomes, their own included, and all takes, in
+    one order, that of the events. So they stay the same, and of what moves only the worker that
+    told the event gives the frontier new keys. Otherwise a worker learns its own outcomes at once,
+    and gives new keys to the links that it found itself.
+    """
+
+    def __init__(
+        self,
+        frontier: RedisFrontier,
+        strategy: Relevance,
+        host_key: Callable[[str], str],
+        *,
+        in_step: bool = False,
+    ) -> None:
+        self.strategy = strategy
+        self.in_step = in_step
+        #: fetches learned from so far
+        self.outcomes = 0
+        self._frontier = frontier
+        self._host_key = host_key
+        #: queue and group of waiting links, the latest found
+        self._places: dict[str, tuple[str, str]] = {}
+        #: those of them that stay in front until they were fetched
+        self._in_front: set[str] = set()
+        # optional parts of a strategy
+        self._worth_telling = getattr(strategy, "worth_telling", None)
+        self._rekeys = bool(getattr(strategy, "rekeys", False))
+        if in_step and hasattr(strategy, "keep_in_step"):
+            strategy.keep_in_step()
+        #: links that some worker took and that no outcome is known of (``in_step``), the latest
+        #: taken last, with the time when that was heard (``time.monotonic``)
+        self._away: dict[str, float] = {}
+        self._hearing = asyncio.Lock()
+        #: outcomes that the other workers have not been told of yet, with their queues
+        self._untold: list[tuple[str, bytes]] = []
+        #: outcomes that were told and not heard yet, oldest first (``in_step``)
+        self._own: deque[tuple[bytes, Outcome]] = deque()
+        self._learned = False
+        self._loading = False
+
+    def awaited(self, seconds: float) -> int:
+        """Links that some worker took in the last so many seconds and whose outcome is not heard.
+
+        ``in_step`` only. What is out for longer may never come back, and is forgotten.
+        """
+        before = time.monotonic() - seconds
+        for url in list(takewhile(lambda url: self._away[url] < before, self._away)):
+            del self._away[url]
+        return len(self._away)
+
+    @property
+    def _state_name(self) -> str:
+        return STRATEGY_STATE + self.strategy.name
+
+    async def load(self) -> None:
+        """Go on with what was learned before."""
+        state = await self._frontier.load(self._state_name)
+        if state:
+            try:
+                self.strategy.load_state(state)
+            except UsageError as error:
+                key = self._frontier.keys["state"]
+                what = f"the frontier's key {key!r}, field {self._state_name!r}"
+                raise FrontierCorrupt(f"{what}, cannot be read: {error}") from error
+        await self.apply()
+        self._loading = True
+        while await self.hear():
+            pass
+        self._loading = False
+
+    async def save(self) -> None:
+        """Keep what was learned."""
+        state = self.strategy.dump_state()
+        if state:
+            await self._frontier.save(self._state_name, state)
+
+    def learn(self, outcome: Outcome, queue: str) -> None:
+        """Tell the strategy what a fetch turned out to be; :meth:`tell` has the rest follow.
+
+        ``queue``: where the links wait that it brought. In step, the strategy hears it with
+        :meth:`tell`, after what others told before.
+        """
+        if not self.in_step:
+            self._take_in(outcome)
+            self._learned = True
+        if self._worth_telling is None or self._worth_telling(outcome):
+            event = encode_event(outcome)
+            self._untold.append((queue, event))
+            if self.in_step:
+                self._own.append((event, outcome))
+
+    async def tell(self) -> bool:
+        """Tell the other workers and the frontier what was learned since the last call.
+
+        And what is learned meanwhile. Return whether all was heard with it that was told until now.
+        """
+        heard = False
+        while self._untold or self._learned:
+            heard = await self._tell_once() or heard
+        return heard
+
+    async def _tell_once(self) -> bool:
+        heard = False
+        if self._untold:
+            untold, self._untold = self._untold, []
+            parts = [
+                (queue, [event for _, event in events])
+                for queue, events in groupby(untold, key=itemgetter(0))
+            ]
+            for queue, events in parts[:-1] if self.in_step else parts:
+                await self._frontier.publish(*events, queue=queue)
+            if self.in_step:
+                queue, events = parts[-1]
+                await self._hear(partial(self._frontier.publish_and_hear, *events, queue=queue))
+                heard = True
+        if self._learned:
+            self._learned = False
+            await self.apply()
+        return heard
+
+    async def hear(self) -> int:
+        """Learn from what other workers, or this one before a crash, fetched; return how much."""
+        return await self._hear(self._frontier.news)
+
+    async def _hear(self, ask: Callable[[], Awaitable[Sequence[News]]]) -> int:
+        """Learn from the news that ``ask`` brings; return how much there was."""
+        async with self._hearing:
+            news = await ask()
+            # no other task may come in between until all is learned: the place in the events is
+            # saved together with what was learned
+            keys: dict[str, float] = {}
+            for event in news:
+                if event.event is not None and (self.in_step or not event.mine):
+                    self._hear_outcome(event.event, event.queue, mine=event.mine)
+                    if event.more:  # nobody takes a link in between
+                        continue
+                    moved = self.strategy.rekeyed()
+                    if event.mine or not self.in_step or self._loading:
+                        keys.update(moved)
+                    else:
+                        keys.update((url, moved[url]) for url in keys.keys() & moved.keys())
+                elif event.taken and self.in_step and not self._loading:
+                    # (what was taken before this worker came is its taker's to wait for)
+                    self.hear_taken(event.taken)
+            await self.apply_values()
+            await self._rekey(keys)
+            return len(news)
+
+    def hear_taken(self, entries: Sequence[Entry]) -> None:
+        """Note that a worker, this one or another, has taken these links (``in_step``)."""
+        asked = [first_asked(entry) for entry in entries]
+        now = time.monotonic()
+        for url in asked:
+            self._away.pop(url, None)
+            self._away[url] = now
+        self.strategy.taken(asked)
+
+    def went_back(self, entry: Entry) -> None:
+        """Note that a link waits again, for itself or for where it leads (``in_step``).
+
+        The other workers hear of it when it is taken.
+        """
+        self._away.pop(first_asked(entry), None)
+
+    def _hear_outcome(self, event: bytes, queue: str, *, mine: bool) -> None:
+        outcome = self._own_outcome(event) if mine else None
+        if outcome is None:
+            try:
+                outcome = decode_event(event)
+            except ValueError as error:
+                logger.warning("an event of another worker cannot be read: %s", error)
+                return
+        try:
+            self._take_in(outcome)
+        except Exception as error:
+            if mine:
+                raise
+            # of the right types, and still nothing that a strategy says
+            reason = f"{type(error).__name__}: {error}"
+            logger.warning("an event of another worker cannot be learned from: %s", reason)
+            return
+        if self.in_step and queue:
+            self._note_places((r.link.url, queue, r.group) for r in outcome.new_links if r.group)
+
+    def _own_outcome(self, event: bytes) -> Outcome | None:
+        """Return this worker's own event, unless it was told before a restart."""
+        while self._own:
+            told, outcome = self._own.popleft()
+            if told == event:
+                return outcome
+        return None
+
+    def _take_in(self, outcome: Outcome) -> None:
+        self.outcomes += 1
+        self.strategy.learn(outcome)
+        self._places.pop(outcome.url, None)
+        self._in_front.discard(outcome.url)
+        self._away.pop(outcome.url, None)
+
+    def found(self, entries: Sequence[Entry], new: Sequence[bool]) -> None:
+        """Note where the links that this worker put in wait."""
+        pairs = zip(entries, new, strict=True)
+        self._note_places((e.url, e.queue, e.group) for e, is_new in pairs if is_new)
+
+    def _note_places(self, places: Iterable[tuple[str, str, str]]) -> None:
+        if self._rekeys:
+            self._places.update((url, (queue, group)) for url, queue, group in places)
+            if len(self._places) > _PLACES:
+                # many at once: what was deleted at a dict's beginning is gone through every time
+                for url in list(islice(self._places, len(self._places) - _PLACES * 9 // 10)):
+                    del self._places[url]
+
+    async def bring_forward(self, url: str) -> None:
+        """Put a link in front of its group if it waits, whatever key it has or gets.
+
+        Where those of a strategy wait that gives no new keys is not known.
+        """
+        if url in self._places:
+            self._in_front.add(url)
+            await self._frontier.rekey([(place, FRONT) for place in self._places_of(url)])
+
+    async def apply(self) -> None:
+        """Let what was learned take effect on the waiting links."""
+        await self.apply_values()
+        await self._rekey(self.strategy.rekeyed())
+
+    async def _rekey(self, keys: Mapping[str, float]) -> None:
+        if keys and self._in_front:
+            keys = {url: key for url, key in keys.items() if url not in self._in_front}
+        if keys:
+            await self._frontier.rekey(
+                [(place, key) for url, key in keys.items() for place in self._places_of(url)]
+            )
+
+    def _places_of(self, url: str) -> list[Entry]:
+        """Return where a link waits; the likely places where that is not known (any more)."""
+        queues: Sequence[str] = QUEUES
+        if url in self._places:
+            queue, group = self._places[url]
+            queues = (queue,)
+        else:
+            # (at a depth that is no seed's: a strategy may heed where these lie)
+            group = self.strategy.rank(Page(url, depth=1), [Link(url)])[0].group or ""
+        return [Entry(url, self._host_key(url), queue, group) for queue in queues if group]
+
+    async def apply_values(self) -> None:
+        """Give the frontier the groups' new values."""
+        values = self.strategy.values()
+        if values:
+            await self._frontier.set_values(values)
+
+
+def first_asked(entry: Entry) -> str:
+    """The URL under which a strategy knows a link: its own, whatever it was redirected to."""
+    # (nearly no link was redirected, and unpacking the whole of each would cost)
+    redirects = LinkMemo.unpack(entry).redirects if "v" in entry.payload else ()
+    return redirects[0] if redirects else entry.url

@@ -1,0 +1,201 @@
+"""Making a session from Scrapy settings: served Redis or our own, strategy, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scrapy.settings import BaseSettings
+
+from semcrawl.crawl.health import HealthOptions
+from semcrawl.crawl.options import SessionOptions
+from semcrawl.crawl.session import CrawlSession
+from semcrawl.errors import UsageError
+from semcrawl.frontier.keys import Keys
+from semcrawl.frontier.local.server import EmbeddedRedis
+from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.redis.addresspace import AddressLimits
+from semcrawl.frontier.redis.admission import crawl_name, reached
+from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.frontier.redis.workers import worker_name
+from semcrawl.relevance import Relevance, crawl_strategy
+
+
+def frontier_options(settings: BaseSettings) -> FrontierOptions:
+    """Read the frontier's settings; raise ``UsageError`` for wrong ones."""
+    return FrontierOptions(
+        lease_time=number(settings, "SEMCRAWL_LEASE_TIME", 120.0),
+        delay=number(settings, "SEMCRAWL_CRAWL_DELAY", 1.0),
+        concurrency=int(number(settings, "SEMCRAWL_CONCURRENCY_PER_HOST", 1)),
+        fairness=settings.get("SEMCRAWL_FAIRNESS", "off"),
+        penalty_after=int(number(settings, "SEMCRAWL_PENALTY_AFTER", 0)),
+        penalty_time=number(settings, "SEMCRAWL_PENALTY_TIME", 600.0),
+        dynamic_depth=int(number(settings, "SEMCRAWL_DYNAMIC_DEPTH", 0)),
+        max_waiting=int(number(settings, "SEMCRAWL_MAX_WAITING", 0)),
+        exact_limit=int(number(settings, "SEMCRAWL_SEEN_EXACT", 0)),
+        seen_capacity=int(number(settings, "SEMCRAWL_SEEN_CAPACITY", 1e9)),
+        seen_error=number(settings, "SEMCRAWL_SEEN_ERROR", 1e-6),
+        family_tries=int(number(settings, "SEMCRAWL_FAMILY_TRIES", 10)),
+        mirror_copies=int(number(settings, "SEMCRAWL_MIRROR_COPIES", 0)),
+        patience=number(settings, "SEMCRAWL_REDIS_PATIENCE", 300.0),
+    )
+
+
+def number(settings: BaseSettings, name: str, default: float) -> float:
+    """Read a setting as a number; raise ``UsageError`` when it is none."""
+    value = settings.get(name, default)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} must be a number, not {value!r}") from None
+
+
+def session_options(settings: BaseSettings) -> SessionOptions:
+    """Read the session's settings; raise ``UsageError`` for wrong ones."""
+    pages = settings.get("SEMCRAWL_PAGES")
+    budget = None
+    if pages not in (None, "", 0, "0"):
+        budget = int(number(settings, "SEMCRAWL_PAGES", 0))
+        if budget < 1:
+            raise UsageError(f"SEMCRAWL_PAGES must be at least 1, not {pages!r}")
+    pace_by = settings.get("SEMCRAWL_PACE_BY", "host")
+    if pace_by not in ("host", "domain"):
+        raise UsageError(f"SEMCRAWL_PACE_BY must be host or domain, not {pace_by!r}")
+    concurrency = int(number(settings, "CONCURRENT_REQUESTS", 16))
+    if concurrency < 1:
+        raise UsageError(f"CONCURRENT_REQUESTS must be at least 1, not {concurrency}")
+    return SessionOptions(
+        concurrency=concurrency,
+        share_of_slots=number(settings, "SEMCRAWL_SHARE_OF_SLOTS", 0.5),
+        leases=max(concurrency, int(number(settings, "SEMCRAWL_MAX_LEASES", 256))),
+        slow_start=int(number(settings, "SEMCRAWL_SLOW_START", 0)),
+        max_left_out=int(number(settings, "SEMCRAWL_MAX_LEFT_OUT", 1_000_000)),
+        budget=budget,
+        patience=int(number(settings, "SEMCRAWL_PATIENCE", 0)),
+        pace_by=pace_by,
+        robots_memory=int(number(settings, "SEMCRAWL_ROBOTS_MEMORY", 128 * 1024 * 1024)),
+        idle_time=number(settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0.0),
+        shared=bool(settings.get("REDIS_URL")),
+        tell_yield=settings.get("SEMCRAWL_FAIRNESS") == "yield"
+        or number(settings, "SEMCRAWL_PENALTY_AFTER", 0) > 0,
+        spiders=2 if settings.getbool("SEMCRAWL_HARVEST") else 1,
+        address=AddressLimits(
+            delay=number(settings, "SEMCRAWL_ADDRESS_DELAY", 0.1),
+            concurrency=max(1, int(number(settings, "SEMCRAWL_CONCURRENCY_PER_ADDRESS", 8))),
+            private=settings.getbool("SEMCRAWL_PACE_PRIVATE_ADDRESSES"),
+        ),
+        health=HealthOptions(
+            failures=int(number(settings, "SEMCRAWL_HOST_FAILURES", 4)),
+            forbidden=int(number(settings, "SEMCRAWL_HOST_FORBIDDEN", 6)),
+            rest=number(settings, "SEMCRAWL_HOST_REST", 2.0),
+            patience=number(settings, "SEMCRAWL_HOST_PATIENCE", 600.0),
+            untried_patience=number(settings, "SEMCRAWL_UNTRIED_HOST_PATIENCE", 60.0),
+        ),
+    )
+
+
+@dataclass
+class SessionSource:
+    """Makes the one session of a process, with the server it needs.
+
+    ``prefix`` names the crawl on the server. Raises ``UsageError`` or ``FrontierUnavailable``.
+    """
+
+    settings: BaseSettings
+    _session: CrawlSession | None = None
+    _unopened: str = ""
+    _parts: tuple[SessionOptions, FrontierOptions, Relevance] | None = field(
+        default=None, repr=False
+    )
+    _server: EmbeddedRedis | None = field(default=None, repr=False)
+
+    def __deepcopy__(self, memo: object) -> SessionSource:
+        """Return itself: crawlers copy their settings, but share the session."""
+        return self
+
+    def session(self) -> CrawlSession:
+        """Return the session; the first call makes it (and starts the embedded server)."""
+        if self._session is None:
+            self._session = self._make()
+        return self._session
+
+    def adopt(self, settings: BaseSettings) -> None:
+        """Take the settings of a crawler, which its spider may have changed, if not too late."""
+        if self._session is None and self._parts is None:
+            self.settings = settings
+
+    @property
+    def failure(self) -> str:
+        """Why the crawl could not begin, or not go on; empty if it could."""
+        return self._unopened or (self._session.failure if self._session else "")
+
+    def fail(self, reason: str) -> None:
+        """Note that a spider could not take part; the others do not go on without it."""
+        self._unopened = self._unopened or reason
+        if self._session is not None:
+            self._session.fail(reason)
+
+    def configure(self) -> tuple[SessionOptions, FrontierOptions, Relevance]:
+        """Read the settings, once, and load the strategy; nothing is started or written."""
+        if self._parts is None:
+            settings = self.settings
+            try:
+                Keys(crawl_name(settings))
+            except ValueError as error:
+                raise UsageError(f"SEMCRAWL_CRAWL_NAME: {error}") from None
+            self._parts = (
+                session_options(settings),
+                frontier_options(settings),
+                crawl_strategy(settings),
+            )
+        return self._parts
+
+    def check(self) -> None:
+        """Raise ``FrontierUnavailable`` when the server of ``REDIS_URL`` cannot be asked."""
+        if url := self.settings.get("REDIS_URL"):
+            with reached(str(url)):
+                pass
+
+    def close(self) -> None:
+        """Stop the embedded server, if one was started."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.stop()
+
+    def _make(self) -> CrawlSession:
+        settings = self.settings
+        options, frontier_settings, strategy = self.configure()
+        address: str | Path
+        revive: Callable[[], None] | None = None
+        if url := settings.get("REDIS_URL"):
+            address = str(url)
+        else:
+            self._server = EmbeddedRedis(self.folder / "frontier")
+            self._server.start()
+            address, revive = self._server.socket, self._server.ensure
+        frontier = RedisFrontier(
+            address,
+            prefix=crawl_name(settings),
+            worker_id=worker_name(),
+            options=frontier_settings,
+            revive=revive,
+            considerate=not settings.getbool("SEMCRAWL_LOOSEN_PACE"),
+        )
+        return CrawlSession(frontier, strategy, options)
+
+    @property
+    def folder(self) -> Path:
+        """The job folder."""
+        settings = self.settings
+        return Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")
+
+
+def session_source(settings: BaseSettings) -> SessionSource:
+    """Return the source that the process shares, else one of the crawler's own."""
+    shared: Any = settings.get("SEMCRAWL_SESSION_SOURCE")
+    if not isinstance(shared, SessionSource):
+        return SessionSource(settings)
+    shared.adopt(settings)
+    return shared

@@ -1,0 +1,113 @@
+"""The spiders that a session serves: where their links go, and the lists their seeds come from."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.links import Link, Page
+from semcrawl.relevance import Ranked
+
+#: puts the links of a page into the frontier, and returns those that are new: page, links, fetches
+#: without a target before it
+Discover = Callable[[Page, Sequence[Link], int], Awaitable[tuple[Ranked, ...]]]
+
+#: seeds that are taken from a list at once
+_SEEDS_AT_ONCE = 1000
+
+
+@dataclass(slots=True)
+class Port:
+    """A spider's side."""
+
+    deliver: Callable[[Lease], None]
+    plant: Callable[[list[str]], None]
+    #: Redis list that its seeds come from
+    seed_key: str
+    #: never end by itself: the spider waits on its list
+    waits: bool = False
+    #: takes links that another spider hands over
+    discover: Discover | None = None
+    #: whether requests of the spider's own are under way, whose callbacks may give links
+    busy: Callable[[], bool] = lambda: False
+    #: its own seeds are in
+    planted: bool = False
+
+
+class Ports(dict[str, Port]):
+    """Ports of the spiders that are served now, by queue."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: spiders that were ever served
+        self.opened = 0
+        self._seeds_at = float("-inf")
+
+    def open(self, queue: str, port: Port) -> None:
+        """Serve one more spider."""
+        self[queue] = port
+        self.opened += 1
+
+    def planted(self, queue: str) -> None:
+        """Note that a spider's own seeds are in."""
+        if queue in self:
+            self[queue].planted = True
+
+    @property
+    def all_planted(self) -> bool:
+        """Whether no spider has seeds of its own to put in."""
+        return all(port.planted for port in self.values())
+
+    @property
+    def any_waits(self) -> bool:
+        """Whether a spider goes on waiting for seeds."""
+        return any(port.waits for port in self.values())
+
+    @property
+    def any_busy(self) -> bool:
+        """Whether a spider is at requests that are no links."""
+        return any(port.busy() for port in self.values())
+
+    @property
+    def seed_keys(self) -> list[str]:
+        """The Redis lists that seeds come from."""
+        return [port.seed_key for port in self.values()]
+
+    def deliver(self, lease: Lease) -> bool:
+        """Hand a link to its spider; return whether it is still there."""
+        port = self.get(lease.entry.queue)
+        if port is not None:
+            port.deliver(lease)
+        return port is not None
+
+    async def hand_over(
+        self, queue: str, page: Page, links: Sequence[Link], barren: int = 0
+    ) -> tuple[Ranked, ...] | None:
+        """Give links to the spider of a queue; return the new ones.
+
+        ``None`` when it is not there to take them.
+        """
+        port = self.get(queue)
+        if port is None or port.discover is None:
+            return None
+        return await port.discover(page, links, barren)
+
+    async def take_seeds(self, frontier: RedisFrontier, interval: float) -> int:
+        """Give each spider the raw seeds from its list; return how many.
+
+        Nothing if that was done less than ``interval`` seconds ago.
+        """
+        now = time.monotonic()
+        if now - self._seeds_at < interval:
+            return 0
+        self._seeds_at = now
+        found = 0
+        for port in list(self.values()):
+            raw = await frontier.take_seeds(port.seed_key, _SEEDS_AT_ONCE)
+            if raw:
+                found += len(raw)
+                port.plant(raw)
+        return found

@@ -1,0 +1,141 @@
+"""The Scrapy scheduler on top of the frontier."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from typing import Any, Self
+
+from scrapy import Spider, signals
+from scrapy.core.scheduler import BaseScheduler, Scheduler
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider
+from scrapy.http import Request
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+
+from semcrawl.crawl.opening import SessionSource, session_source
+from semcrawl.errors import SemcrawlError
+from semcrawl.frontier.contract import Lease
+
+logger = logging.getLogger(__name__)
+
+#: key of ``Request.meta`` that holds the lease of a link
+LEASE = "semcrawl_lease"
+#: why spiders close that could not begin, or not go on
+_UNAVAILABLE, _FAILED = "frontier_unavailable", "crawl_failed"
+
+
+class FrontierScheduler(BaseScheduler):
+    """Gives the engine the requests of links that the frontier hands out.
+
+    A spider takes part when it has a ``queue``, ``join(session)`` and ``make_request(lease)``;
+    any other spider of the project gets Scrapy's own scheduler. So do requests without a lease,
+    which have callbacks of the user's: they go first, and Scrapy's settings hold for them.
+    """
+
+    def __init__(self, crawler: Crawler, source: SessionSource) -> None:
+        self.crawler = crawler
+        self._source = source
+        self._own_source = crawler.settings.get("SEMCRAWL_SESSION_SOURCE") is None
+        self._ready: deque[Request] = deque()
+        self._others = Scheduler.from_crawler(crawler)
+        self._spider: Any = None
+        self._open = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self | Scheduler:  # type: ignore[override]
+        """Make the scheduler for a spider of ours, Scrapy's for others."""
+        if not hasattr(crawler.spidercls, "make_request"):
+            return Scheduler.from_crawler(crawler)
+        scheduler = cls(crawler, session_source(crawler.settings))
+        crawler.signals.connect(scheduler.spider_opened, signals.spider_opened)
+        crawler.signals.connect(scheduler.spider_idle, signals.spider_idle)
+        return scheduler
+
+    def open(self, spider: Spider) -> Deferred[None]:
+        """Join the session; when that fails say so in one line (the spider closes when opened)."""
+        self._spider = spider
+        self._others.open(spider)
+        return deferred_from_coro(self._join())
+
+    async def _join(self) -> None:
+        spider = self._spider
+        try:
+            session = self._source.session()
+            await session.open()
+            spider.join(session)
+            await session.attach(
+                spider.queue,
+                deliver=self._deliver,
+                plant=spider.plant_raw,
+                seed_key=spider.seed_key,
+                waits=spider.waits,
+                discover=spider.discover,
+                busy=self._has_others,
+            )
+            self._open = True
+        except SemcrawlError as error:
+            logger.error("%s", error)
+            spider.session = None
+            self._source.fail(str(error))
+
+    def spider_opened(self) -> None:
+        """Close a spider that could not join: not before, or what is half open stays so."""
+        if not self._open:
+            raise CloseSpider(_UNAVAILABLE)
+
+    def spider_idle(self) -> None:
+        """Have a crawl that could not go on, or met a limit, end with another reason than others.
+
+        As Scrapy's limits do (``closespider_pagecount``), ours give the setting's name.
+        """
+        if self._source.failure:
+            raise CloseSpider(_FAILED)
+        if self._open and (limit := self._source.session().limit):
+            raise CloseSpider(limit.lower())
+
+    def close(self, reason: str) -> Deferred[None]:
+        """Leave the session."""
+        return deferred_from_coro(self._leave(reason))
+
+    async def _leave(self, reason: str) -> None:
+        if (closed := self._others.close(reason)) is not None:
+            await maybe_deferred_to_future(closed)
+        if self._open:
+            self._open = False
+            await self._source.session().detach(self._spider.queue)
+        if self._own_source:
+            self._source.close()
+
+    def has_pending_requests(self) -> bool:
+        """Whether more may come: true until the crawl is finished."""
+        if self._ready or self._others.has_pending_requests():
+            return True
+        return self._open and not self._source.session().finished.is_set()
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Take a request in; whether it was not had before."""
+        if LEASE not in request.meta:
+            return self._others.enqueue_request(request)
+        self._ready.append(request)
+        return True
+
+    def next_request(self) -> Request | None:
+        """Return the next request whose host may be asked now."""
+        if self._others.has_pending_requests():
+            return self._others.next_request()
+        return self._ready.popleft() if self._ready else None
+
+    def _has_others(self) -> bool:
+        """Whether requests with callbacks of the user's wait or are under way."""
+        if self._others.has_pending_requests():
+            return True
+        slot = getattr(self.crawler.engine, "_slot", None)
+        return slot is not None and any(LEASE not in each.meta for each in slot.inprogress)
+
+    def _deliver(self, lease: Lease) -> None:
+        """Take a link that the frontier handed out, and have the engine look."""
+        engine = self.crawler.engine
+        if engine is not None and engine.spider is not None:
+            engine.crawl(self._spider.make_request(lease))

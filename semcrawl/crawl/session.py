@@ -1,0 +1,388 @@
+"""One process's part in a crawl: it takes links for its spiders, learns, and acknowledges.
+
+All spiders of a process share a session, so that one budget and one limit on requests in flight
+hold for all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from semcrawl.crawl.ending import Ending
+from semcrawl.crawl.gathering import let_others_work
+from semcrawl.crawl.hosthealth import HostHealth
+from semcrawl.crawl.intake import Intake
+from semcrawl.crawl.leasebook import LeaseBook
+from semcrawl.crawl.listening import Listener
+from semcrawl.crawl.options import SessionOptions
+from semcrawl.crawl.outlook import Outlook
+from semcrawl.crawl.ports import Discover, Port, Ports
+from semcrawl.crawl.sharedcontexts import ContextCache
+from semcrawl.crawl.sharedrobots import SharedRobots
+from semcrawl.crawl.taking import Taker
+from semcrawl.crawl.turns import Turns
+from semcrawl.errors import FrontierCorrupt, FrontierError
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.links import Link, Page
+from semcrawl.metadata.tally import Tally
+from semcrawl.relevance import Outcome, Ranked, Relevance
+
+logger = logging.getLogger(__name__)
+
+#: seconds until links that had their share of the slots are looked at again, at least
+_BOUNDED = 0.05
+#: seconds that a turn gets to come to its end when the session is closed
+_LAST_TURN = 1.0
+
+
+class CrawlSession:
+    """Takes links for the spiders of this process and brings back what became of them."""
+
+    def __init__(
+        self, frontier: RedisFrontier, strategy: Relevance, options: SessionOptions
+    ) -> None:
+        self.frontier = frontier
+        self.contexts = ContextCache(frontier, shared=options.shared)
+        #: turns of requests that are no link's
+        self.turns = Turns(frontier)
+        self.robots = SharedRobots(frontier, self.turns, memory=options.robots_memory)
+        self.strategy = strategy
+        self.options = options
+        #: what puts links in
+        self.intake = Intake(frontier, strategy, options, self.wake)
+        #: requests sent in this run
+        self.requests = 0
+        #: why the crawl cannot go on; empty while it can
+        self.failure = ""
+        #: digests of bodies that were read
+        self.digests: set[bytes] = set()
+        self.tally = Tally()
+        self.finished = asyncio.Event()
+        self._ports = Ports()
+        self._leases = LeaseBook()
+        #: which hosts are down
+        self.health = HostHealth(self.intake, options.health, self._leases.probes, self.fail)
+        self._learning = self.intake.learning
+        self._taker = Taker(
+            *(frontier, strategy, options, self._learning, self._leases, self.health),
+            left=self._left,
+            prepare=self._prepare,
+            deliver=self._deliver,
+        )
+        #: fetches that the frontier has not been told of: host, and whether it was a target
+        self._yields: list[tuple[str, bool]] = []
+        #: what is left, and whether it is worth going on
+        self.outlook = Outlook(strategy, options.patience)
+        self._wake = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._draining = False
+        #: it was told that there are fewer requests at a time
+        self._scarce = False
+        self._ending = Ending(frontier, self._ports, options)
+        self._listener = Listener(self.intake, self._taker, self._leases, options)
+        self._opened = False
+        self._opening = asyncio.Lock()
+
+    # -- life
+    async def open(self) -> None:
+        """Open the frontier and go on with what was learned before."""
+        async with self._opening:
+            if not self._opened:
+                await self._open()
+                self._opened = True
+
+    async def _open(self) -> None:
+        await self.frontier.open()
+        await self.intake.open()
+
+    async def attach(
+        self,
+        queue: str,
+        *,
+        deliver: Callable[[Lease], None],
+        plant: Callable[[list[str]], None],
+        seed_key: str,
+        waits: bool = False,
+        discover: Discover | None = None,
+        busy: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Serve a spider: links go to ``deliver``, raw seeds from its list to ``plant``.
+
+        What the other spiders of the process find for it goes to ``discover``. While it is ``busy``
+        with requests that are no links the crawl is not over.
+        """
+        await self.open()
+        self._ports.open(queue, Port(deliver, plant, seed_key, waits, discover, busy))
+        if not self._tasks:
+            self._tasks = [
+                asyncio.create_task(self._pump()),
+                asyncio.create_task(self._keep_leases()),
+            ]
+        self.wake()
+
+    async def hand_over(
+        self, queue: str, page: Page, links: Sequence[Link], barren: int
+    ) -> tuple[Ranked, ...] | None:
+        """Give links to another spider of this process; return the new ones.
+
+        ``None`` when there is no such spider here.
+        """
+        return await self._ports.hand_over(queue, page, links, barren)
+
+    def planted(self, queue: str) -> None:
+        """Note that a spider's own seeds are in: from now on the crawl may be over."""
+        self._ports.planted(queue)
+        self.wake()
+
+    async def detach(self, queue: str) -> None:
+        """Stop serving a spider; with the last one, save what was learned and close."""
+        self._ports.pop(queue, None)
+        if self._ports:
+            return
+        self._draining = True
+        if self.failure:
+            # the server has been waited for
+            self.frontier.hurry()
+        # what the frontier is just being told of is said to the end, unless that takes long
+        self.finished.set()
+        self.wake()
+        tasks, self._tasks = set(self._tasks), []
+        if tasks and not self.failure:
+            await asyncio.wait(tasks, timeout=_LAST_TURN, return_when=asyncio.FIRST_COMPLETED)
+        while tasks:
+            # once may not do: a cancellation that comes together with a reply gets lost
+            for task in tasks:
+                task.cancel()
+            _, tasks = await asyncio.wait(tasks, timeout=0.2)
+        for step in (
+            self.robots.close,
+            self.contexts.close,
+            self._learning.tell,
+            self.intake.tell,
+            partial(self._leases.flush, self.frontier),
+            self._learning.save,
+            partial(self.outlook.look_back, self.frontier),
+        ):
+            # what one fails at, a key that holds something else say, stops no other
+            try:
+                await step()
+            except FrontierCorrupt:
+                pass
+            except FrontierError:
+                break  # the server is away: the next step would wait for it again
+            except Exception:
+                logger.exception("at the end of the crawl something could not be kept")
+        with contextlib.suppress(FrontierError):
+            await self.frontier.close()
+
+    def fail(self, reason: str) -> None:
+        """End the crawl: it cannot go on."""
+        self.failure = self.failure or reason
+        self._draining = True
+        self.finished.set()
+
+    def ask_for_less(self, reason: str) -> None:
+        """Have fewer requests in flight, as the process lacks the means for so many."""
+        most = self._taker.lessen()
+        if not self._scarce:
+            self._scarce = True
+            logger.warning("%s: fewer requests are sent at a time (now %d at most)", reason, most)
+
+    def drain(self) -> None:
+        """Hand out no more links; what is in flight goes on."""
+        self._draining = True
+        self.wake()
+
+    def wake(self) -> None:
+        """Look again at once whether there is something to do."""
+        self._wake.set()
+
+    @property
+    def spent(self) -> bool:
+        """Whether this run sent as many requests as it may."""
+        return self.options.budget is not None and self.requests >= self.options.budget
+
+    @property
+    def limit(self) -> str:
+        """The setting that ended the crawl with links left, perhaps; empty if none did."""
+        if self.outlook.gave_up:
+            return "SEMCRAWL_PATIENCE"
+        return "SEMCRAWL_PAGES" if self.spent else ""
+
+    @property
+    def in_flight(self) -> Sequence[Lease]:
+        """Leases whose links are being fetched now."""
+        return self._leases.in_flight
+
+    # -- an attempt
+    def awaits(self, lease: Lease) -> bool:
+        """Whether a link is in flight here, from its hand-out until it is read."""
+        return self._leases.is_in_flight(lease)
+
+    def send(self, lease: Lease) -> None:
+        """Note that a link's request is sent as soon as there is a connection."""
+        self.requests += 1
+        self._leases.send(lease)
+
+    async def leaves(self, lease: Lease) -> bool:
+        """Note that the request leaves now; return whether it may, its lease still holding."""
+        held = False
+        try:
+            (held,) = await self.frontier.started([lease])
+        finally:
+            self.requests -= not held
+        return held
+
+    def downloaded(self, lease: Lease) -> None:
+        """Note that a link's download is over: its host may be asked again."""
+        self._leases.release(lease)
+        if self._leases.flying < self.options.concurrency:
+            self.wake()
+
+    def learn(self, outcome: Outcome, queue: str, *, links_in: str = "") -> None:
+        """Learn from what a fetch of a spider's queue turned out to be.
+
+        ``links_in``: the queue of the links that it brought, if that is another. The other workers
+        hear of it, and the frontier's order changes, before more is taken.
+        """
+        self._taker.shares.note(queue, target=outcome.target)
+        self._learning.learn(outcome, links_in or queue)
+        self.intake.families.note(outcome)
+        if self.options.tell_yield:
+            self._yields.append((self.intake.host_key(outcome.url), outcome.target))
+        if self.outlook.note(target=outcome.target):
+            self.drain()
+
+    async def retry(self, lease: Lease, memo: LinkMemo, delay: float) -> None:
+        """Put a link back after a failure that may pass."""
+        self._leases.drop(lease)
+        self.intake.mirrors.went_back(lease)
+        entry = replace(lease.entry, payload=memo.pack())
+        await self.frontier.give_back([replace(lease, entry=entry)], delay=delay)
+        self._learning.went_back(entry)
+        self.wake()
+
+    def processed(self, lease: Lease) -> None:
+        """Note that an attempt is read, or waits for other things: its place in flight is free."""
+        self._leases.land(lease)
+        self._ending.worked()
+        self.wake()
+
+    def acknowledge(self, lease: Lease, *, failed: bool = False) -> None:
+        """Note that all results of an attempt are written: the link is finished."""
+        self._leases.end(lease, failed=failed)
+        self.intake.mirrors.over(lease)
+        self.wake()
+
+    # -- inside
+    async def _pump(self) -> None:
+        """Take links whenever there is room, until everything is done."""
+        try:
+            while not self.finished.is_set():
+                if 2 * self._leases.flying >= self._taker.limit:
+                    await let_others_work()
+                self._wake.clear()
+                pause = await self._turn()
+                if not self._wake.is_set():
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(pause):
+                            await self._wake.wait()
+        except FrontierError as error:
+            logger.error("%s", error)
+            self.fail(str(error))
+        except Exception as error:
+            # whatever it is, the crawl must end with a word instead of standing still
+            logger.exception("the crawl cannot go on")
+            self.fail(f"{type(error).__name__}: {error}")
+
+    async def _turn(self) -> float:
+        """Do what can be done now; return after how many seconds to look again."""
+        yields, self._yields = self._yields, []
+        for host, target in yields:
+            await self.frontier.reward(host, target=target)
+        heard = await self._learning.tell()
+        await self.intake.tell()
+        over = await self._leases.flush(self.frontier)
+        await self._listener.listen(heard=heard)
+        planted = await self._take_seeds()
+        # what was read meanwhile may have changed what comes first
+        await self._learning.tell()
+        room = self._taker.room()
+        if await self._taker.take(room, self._ports, over):
+            self._ending.worked()
+            return self.options.seed_interval
+        idle = not self._leases and not planted
+        if idle and self._left() > 0 and await self.intake.mirrors.release():
+            return 0.0
+        if idle and await self._is_over():
+            self.finished.set()
+            return 0.0
+        return await self._until_ready() if room > 0 else self._listener.patience
+
+    async def _until_ready(self) -> float:
+        ready = await self.frontier.next_ready(list(self._ports))
+        if ready is None:
+            return self.options.seed_interval
+        # (what is ready may be left out)
+        soonest = _BOUNDED if self._taker.bounded else 0.001
+        return min(max(ready, soonest), self.options.seed_interval)
+
+    async def _is_over(self) -> bool:
+        return self._draining or await self._ending.is_over(spent=self.spent)
+
+    def _left(self) -> int:
+        """Return how many more links may be taken in this run."""
+        if self._draining:
+            return 0
+        if (room := self.health.room(self._leases.flying)) is not None:
+            return room
+        if self.options.budget is None:
+            return self.options.leases
+        return self.options.budget - self.requests - self._leases.unsent
+
+    async def _prepare(self, leases: Sequence[Lease]) -> list[Lease]:
+        """Return the links that are to be asked for, the others being withheld."""
+        kept, withheld = await self.intake.mirrors.sift(leases)
+        for lease in withheld:
+            self._learning.went_back(lease.entry)
+        await self.intake.know_seeds_of(kept)
+        return kept
+
+    def _deliver(self, lease: Lease) -> None:
+        if not self._ports.deliver(lease):
+            # its spider has just left: the lease runs out, or goes back when the session closes
+            self._leases.drop(lease)
+
+    async def _take_seeds(self) -> int:
+        """Give each spider the raw seeds from its list, from time to time; return how many."""
+        interval = self.options.seed_interval if self._leases else 0.0
+        found = await self._ports.take_seeds(self.frontier, interval)
+        if found:
+            self._ending.worked()
+        return found
+
+    async def _keep_leases(self) -> None:
+        """Prolong what takes long; save what was learned from time to time."""
+        pause = min(self.frontier.options.lease_time / 3, self.options.save_interval)
+        saved = time.monotonic()
+        while True:
+            await asyncio.sleep(pause)
+            try:
+                await self.frontier.attend(self.frontier.options.lease_time)
+                await self.frontier.renew(self._leases.held)
+                if time.monotonic() - saved >= self.options.save_interval:
+                    saved = time.monotonic()
+                    await self._learning.save()
+            except FrontierError:
+                pass  # who takes links says so
+            except Exception:
+                # a strategy's fault, say: the leases are to be prolonged all the same
+                logger.exception("what was learned cannot be saved")

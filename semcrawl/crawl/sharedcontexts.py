@@ -1,0 +1,101 @@
+"""JSON-LD contexts that were fetched, shared by all workers of a crawl."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from semcrawl.crawl.claims import asked_once
+from semcrawl.frontier.redis.frontier import RedisFrontier
+
+_NAME = "context:"
+#: stands for a context that cannot be had
+_NONE = b""
+#: bytes of contexts that a process keeps at hand; the frontier has the others
+_AT_HAND = 32 * 1024 * 1024
+#: seconds for which other workers do not ask for what cannot be had for now
+_FOR_NOW = 60.0
+
+#: fetches a context; what it gives is empty when it cannot be had, and whether that is to last
+Ask = Callable[[], Awaitable[tuple[bytes, bool]]]
+
+
+class ContextCache:
+    """Contexts by URL, each fetched once by all workers; what cannot be had is remembered as well.
+
+    With ``shared`` there may be other workers.
+    """
+
+    def __init__(
+        self, frontier: RedisFrontier, *, shared: bool = False, at_hand: int = _AT_HAND
+    ) -> None:
+        self._frontier = frontier
+        self._shared = shared
+        self._most = at_hand
+        self._known: OrderedDict[str, bytes] = OrderedDict()
+        self._size = 0
+        #: what cannot be had in this run
+        self._lost: set[str] = set()
+        #: what is being fetched
+        self._asking: dict[str, asyncio.Task[bytes]] = {}
+
+    async def get(self, url: str, ask: Ask) -> bytes:
+        """Return a context, empty when it cannot be had; ``ask`` fetches it where nobody has.
+
+        What is not to last, as the network may be better tomorrow, holds for this run only.
+        """
+        if url in self._lost:
+            return _NONE
+        if (known := self._known.get(url)) is not None:
+            self._known.move_to_end(url)
+            return known
+        task = self._asking.get(url)
+        if task is None:
+            task = self._asking[url] = asyncio.create_task(self._find(url, ask))
+            task.add_done_callback(partial(self._over, url))
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        """Fetch nothing any more."""
+        tasks = list(self._asking.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _over(self, url: str, task: asyncio.Task[bytes]) -> None:
+        del self._asking[url]
+        if not task.cancelled():
+            task.exception()  # those who wait for it are told; perhaps nobody does any more
+
+    async def _find(self, url: str, ask: Ask) -> bytes:
+        name = _NAME + url
+
+        async def look() -> bytes | None:
+            found = await self._frontier.recall(name)
+            if found is None and self._shared:
+                found = await self._frontier.kept(name)
+            return found
+
+        async def fetch() -> bytes:
+            context, lasting = await ask()
+            if lasting:
+                await self._frontier.remember(name, context)
+            else:
+                self._lost.add(url)
+                if self._shared:
+                    await self._frontier.keep(name, _NONE, _FOR_NOW)
+            return context
+
+        context = await asked_once(self._frontier, name, look, fetch)
+        if url not in self._lost:
+            self._keep_at_hand(url, context)
+        return context
+
+    def _keep_at_hand(self, url: str, context: bytes) -> None:
+        self._known[url] = context
+        self._size += len(context)
+        while self._size > self._most and len(self._known) > 1:
+            _, oldest = self._known.popitem(last=False)
+            self._size -= len(oldest)

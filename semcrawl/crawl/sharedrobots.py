@@ -1,0 +1,265 @@
+"""robots.txt files, asked for once for all workers of a crawl."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import zlib
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+import msgpack
+
+from semcrawl.config.typedfields import check_fields
+from semcrawl.crawl.claims import asked_once
+from semcrawl.crawl.turns import Turn, Turns
+from semcrawl.errors import FrontierCorrupt
+from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.redis.frontier import RedisFrontier
+
+#: bytes of a robots.txt that are read; RFC 9309, section 2.5 asks for 500 KiB at least
+LONGEST = 512 * 1024
+#: shorter ones are not worth packing (bytes)
+_WORTH_PACKING = 200
+#: bytes that a line takes once it is parsed (Protego 0.7, measured), and that it takes more where
+#: it names an agent, or has a wildcard; and what a file takes however short it is
+_LINE, _AGENT, _WILD, _FILE = 280, 200, 1_200, 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsAnswer:
+    """A server's answer to the request for its robots.txt."""
+
+    status: int
+    body: bytes
+    #: seconds since the epoch until which it holds
+    until: float
+
+    @property
+    def available(self) -> bool:
+        """Whether it tells the rules.
+
+        All but the server's own errors (5xx) do (RFC 9309, 2.3.1), and but a refusal to be asked
+        now (429).
+        """
+        return self.status < 500 and self.status != HTTPStatus.TOO_MANY_REQUESTS
+
+    @property
+    def rules(self) -> bytes:
+        """The text of the rules; none where there is no robots.txt."""
+        return self.body if 200 <= self.status < 300 else b""
+
+    def pack(self) -> bytes:
+        """Return it as bytes."""
+        body = self.rules[:LONGEST]
+        is_long = len(body) > _WORTH_PACKING
+        fields = [self.status, self.until, is_long, zlib.compress(body) if is_long else body]
+        packed: bytes = msgpack.packb(fields)
+        return packed
+
+    @classmethod
+    def unpack(cls, data: bytes) -> RobotsAnswer:
+        """Read it back; raise ``ValueError`` for anything else."""
+        try:
+            status, until, is_long, body = msgpack.unpackb(data)
+            text = zlib.decompressobj().decompress(body, LONGEST) if is_long else body
+            answer = cls(status, text, until)
+            check_fields(answer)
+            return answer
+        except (ValueError, TypeError, zlib.error, msgpack.UnpackException) as error:
+            raise ValueError(f"no robots.txt: {error}") from error
+
+
+def first_lines(body: bytes, *, whole: bool = True) -> bytes:
+    """Return what is read of a robots.txt; of one that is longer, or not ``whole``, whole lines.
+
+    The end of a line may mean the contrary of the line: ``Disallow: /`` of ``Disallow: /private``.
+    """
+    if whole and len(body) <= LONGEST:
+        return body
+    head = body[:LONGEST]
+    return head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1]
+
+
+def parsed_size(rules: bytes) -> int:
+    """Estimate the bytes that the rules of a robots.txt take when they are parsed."""
+    lines = rules.splitlines()
+    agents = sum(1 for line in lines if line[:10].lower() == b"user-agent")
+    wild = sum(1 for line in lines if b"*" in line or b"$" in line)
+    return _FILE + len(rules) + _LINE * len(lines) + _AGENT * agents + _WILD * wild
+
+
+@dataclass(slots=True)
+class KnownRobots:
+    """A robots.txt that is known."""
+
+    answer: RobotsAnswer
+    #: the rules as the crawler reads them; ``None`` where there are none to be had
+    rules: Any = None
+    #: bytes that they take, about
+    size: int = _FILE
+
+
+#: asks for a robots.txt; the turn is one that is there already, which it ends
+Ask = Callable[[Turn | None], Awaitable[KnownRobots]]
+
+
+class SharedRobots:
+    """The robots.txt of each origin (scheme, host and port), fetched by one worker for all.
+
+    It is fetched beside the crawl: a link whose host is held for it gives its turn up for the
+    robots.txt, and goes back. The frontier keeps the answer for as long as it holds.
+    """
+
+    def __init__(
+        self, frontier: RedisFrontier, turns: Turns, *, memory: int = 128 * 1024 * 1024
+    ) -> None:
+        """Keep rules of about ``memory`` bytes, parsed, at hand; the frontier has the others."""
+        self._frontier = frontier
+        self._turns = turns
+        self._memory = memory
+        self._known: OrderedDict[str, KnownRobots] = OrderedDict()
+        #: bytes of the rules at hand
+        self._size = 0
+        #: what is being asked for
+        self._asking: dict[str, asyncio.Task[KnownRobots]] = {}
+        #: why nothing came of asking, for the next link
+        self._failures: dict[str, Exception] = {}
+
+    async def get(
+        self,
+        origin: str,
+        ask: Ask,
+        parse: Callable[[RobotsAnswer], Awaitable[KnownRobots]],
+        lease: Lease | None = None,
+    ) -> KnownRobots | None:
+        """Return the robots.txt of an origin; it is asked for where nobody has.
+
+        ``None`` for a link (``lease``) that cannot wait for the answer, as its host is held for it:
+        it is to go back. What ``ask`` raises is raised, and nothing is kept.
+        """
+        if (known := self._at_hand(origin)) is not None:
+            return known
+        waits = lease is None or not lease.held
+        if not waits and (failure := self._failures.pop(origin, None)) is not None:
+            raise failure
+        if origin not in self._asking and (kept := await self._kept("robots:" + origin)):
+            return self._keep_at_hand(origin, await parse(kept))
+        if lease is not None and lease.held:
+            await self._pass_turn(origin, ask, parse, lease)
+            return None
+        self._failures.pop(origin, None)
+        return await asyncio.shield(self._task(origin, ask, parse, None))
+
+    async def close(self) -> None:
+        """Ask for nothing any more."""
+        for task in list(self._asking.values()):
+            task.cancel()
+        await asyncio.gather(*self._asking.values(), return_exceptions=True)
+
+    async def _pass_turn(
+        self,
+        origin: str,
+        ask: Ask,
+        parse: Callable[[RobotsAnswer], Awaitable[KnownRobots]],
+        lease: Lease,
+    ) -> None:
+        """Have the robots.txt asked for in a link's turn."""
+        if origin not in self._asking:
+            turn = await self._turns.next(lease.entry.host, instead_of=lease)
+            if origin not in self._asking:
+                task = self._task(origin, ask, parse, turn)
+                task.add_done_callback(lambda done: self._note_failure(origin, done))
+                return
+            await turn.end()
+        await self._frontier.spared([lease])
+
+    def _task(
+        self,
+        origin: str,
+        ask: Ask,
+        parse: Callable[[RobotsAnswer], Awaitable[KnownRobots]],
+        turn: Turn | None,
+    ) -> asyncio.Task[KnownRobots]:
+        """Return what asks for a robots.txt: one task for all who want it."""
+        task = self._asking.get(origin)
+        if task is None:
+            task = asyncio.create_task(self._find(origin, ask, parse, turn))
+            self._asking[origin] = task
+            task.add_done_callback(partial(self._over, origin))
+        return task
+
+    def _note_failure(self, origin: str, task: asyncio.Task[KnownRobots]) -> None:
+        """Keep what is to be told to the link for which nothing came of asking."""
+        if not task.cancelled() and isinstance(error := task.exception(), Exception):
+            self._failures[origin] = error
+
+    def _at_hand(self, origin: str) -> KnownRobots | None:
+        known = self._known.get(origin)
+        if known is None:
+            return None
+        if known.answer.until <= time.time():
+            self._size -= self._known.pop(origin).size
+            return None
+        self._known.move_to_end(origin)
+        return known
+
+    def _keep_at_hand(self, origin: str, known: KnownRobots) -> KnownRobots:
+        if (old := self._known.pop(origin, None)) is not None:
+            self._size -= old.size
+        known.answer = replace(known.answer, body=b"")  # the rules say it all
+        self._known[origin] = known
+        self._size += known.size
+        while self._size > self._memory and len(self._known) > 1:
+            _, oldest = self._known.popitem(last=False)
+            self._size -= oldest.size
+        return known
+
+    def _over(self, origin: str, task: asyncio.Task[KnownRobots]) -> None:
+        del self._asking[origin]
+        if not task.cancelled():
+            task.exception()  # those who wait for it are told; perhaps nobody does any more
+
+    async def _find(
+        self,
+        origin: str,
+        ask: Ask,
+        parse: Callable[[RobotsAnswer], Awaitable[KnownRobots]],
+        turn: Turn | None,
+    ) -> KnownRobots:
+        """Take the kept answer, or ask."""
+        name = "robots:" + origin
+
+        async def look() -> KnownRobots | None:
+            kept = await self._kept(name)
+            return None if kept is None else await parse(kept)
+
+        async def fetch() -> KnownRobots:
+            known = await ask(turn if turn is not None and not turn.ended else None)
+            answer = known.answer
+            await self._frontier.keep(name, answer.pack(), answer.until - time.time())
+            return known
+
+        try:
+            # (another worker that asks needs the turn)
+            waits = turn.end if turn is not None else None
+            known = await asked_once(self._frontier, name, look, fetch, waits)
+            return self._keep_at_hand(origin, known)
+        finally:
+            if turn is not None:
+                await turn.end()
+
+    async def _kept(self, name: str) -> RobotsAnswer | None:
+        data = await self._frontier.kept(name)
+        if data is None:
+            return None
+        try:
+            answer = RobotsAnswer.unpack(data)
+        except ValueError as error:
+            key = self._frontier.keys[name]
+            raise FrontierCorrupt(f"the frontier's key {key!r} holds {error}") from error
+        return answer if answer.until > time.time() else None

@@ -1,0 +1,1 @@
+"""The download handler: connections, names, response heads."""

@@ -1,0 +1,309 @@
+"""Connections to web servers: how they are made, what they may bring, and how they fail."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+from weakref import WeakSet
+
+import aiohttp
+from aiohttp.abc import ResolveResult
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.client_reqrep import ClientRequest
+from aiohttp.connector import Connection
+from aiohttp.tracing import Trace
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    UnsupportedURLSchemeError,
+)
+from scrapy.http import Request
+from scrapy.settings import BaseSettings
+from scrapy.utils._download_handlers import normalize_bind_address
+from scrapy.utils.ssl import _make_ssl_context
+
+from semcrawl.crawl.failures import (
+    FilesUsedUp,
+    HeadersTooLargeError,
+    NameMissingError,
+    ProxyAwayError,
+    TooSlowError,
+)
+from semcrawl.download.addressrules import AddressRules
+from semcrawl.download.heads import head_end, is_interim, may_be_http, mended
+from semcrawl.download.resolver import NO_SUCH_NAME, PublicResolver
+from semcrawl.machine.descriptors import idle_connections
+
+#: what a request awaits, in its own task, between its connection and its first byte
+WHEN_CONNECTED: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar(
+    "WHEN_CONNECTED", default=None
+)
+#: what a request passes when its address is known, and before it connects
+GATE: ContextVar[Callable[[str], Awaitable[None]] | None] = ContextVar("GATE", default=None)
+#: old servers that know no safe renegotiation are spoken to (``SSL_OP_LEGACY_SERVER_CONNECT``)
+_LEGACY_SERVERS = 0x4
+#: seconds for which the addresses of a name hold
+_NAME_LIFETIME = 600
+#: what the system says when this process, or all together, have too many files open
+_NO_FILES = frozenset({errno.EMFILE, errno.ENFILE})
+#: seconds until a link is tried again for which no file was left
+_FILES_PAUSE = 2.0
+_OF_ERRNO: dict[int | None, type[Exception]] = {
+    errno.ETIMEDOUT: DownloadTimeoutError,
+    errno.ECONNREFUSED: DownloadConnectionRefusedError,
+}
+
+
+class _Protocol(ResponseHandler):
+    """A connection whose answers are read as leniently as browsers do, and whose heads are bounded.
+
+    The head of an answer goes to aiohttp's parser when it is whole, and apart from the body: a body
+    that is longer than announced is no reason to lose what was announced.
+    """
+
+    def __init__(self, limit: int, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self._limit = limit
+        #: bytes that came since an answer was due, and of these until the last look (and when that
+        #: was, by the loop's clock; ``None`` before the first byte)
+        self._came = self._looked_at = 0
+        self._looked: float | None = None
+        #: what came of a head that goes on; ``None`` while no head is due
+        self._head: bytearray | None = None
+        #: bytes of interim answers
+        self._interim = 0
+
+    def set_response_params(self, **params: Any) -> None:
+        """Make ready for an answer."""
+        self._head = bytearray()
+        self._interim = self._came = 0
+        self._looked = None
+        super().set_response_params(**params)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came, as long as the headers may go on."""
+        self._came += len(data)
+        while self._head is not None and self._parser is not None:
+            begun, searched = self._head, len(self._head)
+            begun += data if searched else data.lstrip(b"\r\n")
+            end = head_end(begun, searched)
+            if self._interim + (end if end > 0 else len(begun)) > self._limit:
+                self._break_off(HeadersTooLargeError(self._limit))
+                return
+            if end < 0 and may_be_http(begun):
+                return
+            self._head = None
+            if end < 0:
+                super().data_received(bytes(begun))  # the parser says why it is none
+                return
+            head, data = bytes(begun[:end]), bytes(begun[end:])
+            super().data_received(mended(head))
+            if is_interim(head):
+                self._head = bytearray()
+                self._interim += end
+            if not data:
+                return
+        super().data_received(data)
+
+    def check_rate(self, rate: float, grace: float) -> None:
+        """Break off an answer that brought less than ``rate`` bytes/s in the last ``grace`` s.
+
+        The time before its first byte is the server's.
+        """
+        due = self._head is not None or (self._payload is not None and not self._payload.is_eof())
+        if not due or not self._came or self._reading_paused:
+            self._looked = None
+            return
+        now = self._loop.time()
+        if self._looked is None:
+            self._looked, self._looked_at = now, self._came
+        elif now - self._looked >= grace:
+            if self._came - self._looked_at < rate * (now - self._looked):
+                self._break_off(TooSlowError(rate))
+            self._looked, self._looked_at = now, self._came
+
+    def set_exception(self, exc: BaseException, *cause: BaseException) -> None:
+        """Tell of what went wrong; those who wait for the body, too, whom aiohttp forgets."""
+        payload = self._payload
+        if payload is not None and not payload.is_eof() and payload.exception() is None:
+            broken = aiohttp.ClientPayloadError(str(exc))
+            broken.__cause__ = exc
+            payload.set_exception(broken, exc)
+        super().set_exception(exc, *cause)
+
+    def _break_off(self, error: Exception) -> None:
+        if self.transport is not None:
+            self.transport.abort()
+        self.set_exception(error)
+
+
+class Connector(aiohttp.TCPConnector):
+    """Makes and keeps connections, by Scrapy's settings for them and ours.
+
+    As many as are asked for: the frontier and the engine bound the requests in flight.
+    """
+
+    def __init__(self, settings: BaseSettings, rules: AddressRules) -> None:
+        """Make none yet; must be called in the loop that they will run in."""
+        context = _make_ssl_context(settings)
+        context.options |= ssl.Options(_LEGACY_SERVERS)
+        # one for each request, so that none waits for the names of others
+        threads = max(map(settings.getint, ("REACTOR_THREADPOOL_MAXSIZE", "CONCURRENT_REQUESTS")))
+        self._names = PublicResolver(
+            rules.allow_name,
+            settings.getfloat("DNS_TIMEOUT"),
+            threads,
+        )
+        super().__init__(
+            resolver=self._names,
+            use_dns_cache=settings.getbool("DNSCACHE_ENABLED"),
+            dns_cache_max_size=max(1, settings.getint("DNSCACHE_SIZE")),
+            ttl_dns_cache=_NAME_LIFETIME,
+            local_addr=normalize_bind_address(settings.get("DOWNLOAD_BIND_ADDRESS")),
+            ssl=context,
+            limit=0,
+        )
+        limit = settings.getint("SEMCRAWL_MAX_HEADERS_SIZE")
+        self._made: WeakSet[_Protocol] = WeakSet()
+
+        def make() -> _Protocol:
+            protocol = _Protocol(limit, self._loop)
+            self._made.add(protocol)
+            return protocol
+
+        self._factory: Any = make
+        self._rate = settings.getfloat("SEMCRAWL_LEAST_RATE")
+        self._grace = settings.getfloat("SEMCRAWL_LEAST_RATE_GRACE")
+        self._watch = self._loop.create_task(self._watch_rates()) if self._rate > 0 else None
+        self._most_idle = idle_connections(settings.getint("CONCURRENT_REQUESTS"))
+
+    def _release(self, key: Any, protocol: ResponseHandler, *, should_close: bool = False) -> None:
+        """Keep a connection for later requests, unless as many are kept as files may be open."""
+        idle = sum(map(len, self._conns.values()))
+        super()._release(key, protocol, should_close=should_close or idle >= self._most_idle)
+
+    async def connect(
+        self,
+        req: ClientRequest,
+        traces: list[Trace],
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - aiohttp's own
+    ) -> Connection:
+        """Return a connection, when all is done that is to be done once it is there."""
+        if req.proxy:
+            GATE.set(None)  # nobody here knows the address of the server
+        connection = await super().connect(req, traces, timeout)
+        if (gate := GATE.get()) is not None and connection.transport is not None:
+            try:  # (a connection that was kept has looked no name up)
+                await gate(connection.transport.get_extra_info("peername")[0])
+            except BaseException:
+                connection.release()
+                raise
+        if (when_connected := WHEN_CONNECTED.get()) is None:
+            return connection
+        try:
+            await when_connected()
+        except BaseException:
+            connection.close()
+            raise
+        if (protocol := connection.protocol) is None or not protocol.is_connected():
+            # a kept one that its server has ended meanwhile
+            connection.close()
+            connection = await super().connect(req, traces, timeout)
+        return connection
+
+    async def _resolve_host(
+        self, host: str, port: int, traces: Sequence[Trace] | None = None
+    ) -> list[ResolveResult]:
+        found = await super()._resolve_host(host, port, traces)
+        if found and (gate := GATE.get()) is not None:
+            await gate(min(result["host"] for result in found))
+        return found
+
+    async def _watch_rates(self) -> None:
+        """Break off answers that drip, so that they hold no slot."""
+        while True:
+            await asyncio.sleep(min(1.0, self._grace / 4))
+            for protocol in list(self._made):
+                protocol.check_rate(self._rate, self._grace)
+
+    async def close(self, *, abort_ssl: bool = False) -> None:
+        """Close all connections."""
+        if self._watch is not None:
+            self._watch.cancel()
+        await super().close(abort_ssl=abort_ssl)
+        await self._names.close()
+
+
+@contextmanager
+def scrapys_exceptions(request: Request, seconds: float) -> Iterator[None]:
+    """Raise the exceptions that Scrapy has for downloads instead of aiohttp's.
+
+    ``FilesUsedUp`` is raised when this process can open no file for a request.
+    """
+    try:
+        with _files_used_up():
+            yield
+    except TimeoutError as error:
+        raise DownloadTimeoutError(
+            f"Getting {request.url} took longer than {seconds:g} seconds."
+        ) from error
+    except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
+        raise UnsupportedURLSchemeError(str(error)) from error
+    except aiohttp.ClientConnectorDNSError as error:
+        why = f"DNS lookup failed: {error.host}: {error.os_error.strerror}"
+        missing = error.os_error.errno in NO_SUCH_NAME
+        raise (NameMissingError if missing else CannotResolveHostError)(why) from error
+    except aiohttp.ClientProxyConnectionError as error:
+        why = f"cannot connect to the proxy {error.host}:{error.port}: {_reason(error.os_error)}"
+        raise ProxyAwayError(why) from error
+    except aiohttp.ClientHttpProxyError as error:
+        raise DownloadFailedError(f"the proxy refuses: {error.status} {error.message}") from error
+    except aiohttp.ClientResponseError as error:
+        raise DownloadFailedError(f"no answer in HTTP: {_one_line(error.message)}") from error
+    except aiohttp.ClientOSError as error:
+        why = str(error)
+        if isinstance(error, aiohttp.ClientConnectorError):
+            why = f"cannot connect to {error.host}:{error.port}: {_reason(error.os_error)}"
+        raise _OF_ERRNO.get(error.errno, DownloadFailedError)(why) from error
+    except aiohttp.ClientError as error:
+        raise DownloadFailedError(str(error) or type(error).__name__) from error
+
+
+@contextmanager
+def _files_used_up() -> Iterator[None]:
+    """Raise ``FilesUsedUp`` for an error, or a cause of one, that says so."""
+    try:
+        yield
+    except OSError as error:
+        inner = getattr(error, "os_error", error)
+        if not _NO_FILES & {error.errno, inner.errno}:
+            raise
+        reason = os.strerror(errno.EMFILE if inner.errno == errno.EMFILE else errno.ENFILE)
+        raise FilesUsedUp(reason.lower(), _FILES_PAUSE) from error
+
+
+def what_broke(error: aiohttp.ClientPayloadError) -> str:
+    """Return one line on why the rest of a body did not come."""
+    why = getattr(error.__cause__, "message", None) or str(error)
+    return f"the body broke off: {_one_line(why)}"
+
+
+def _reason(error: OSError) -> str:
+    """Return what the system, or the TLS library, says of an error."""
+    if error.errno and not isinstance(error, (ssl.SSLError, socket.gaierror)):
+        return os.strerror(error.errno)
+    return error.strerror or str(error)
+
+
+def _one_line(problem: object) -> str:
+    """Return what a parser has to say without the arrow that it draws below."""
+    return " ".join(str(problem).split()).removesuffix(" ^")

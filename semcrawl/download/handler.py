@@ -1,0 +1,245 @@
+"""The HTTP client: aiohttp's, with every request that is sent being an attempt of ours."""
+
+from __future__ import annotations
+
+import logging
+import ssl
+import time
+from functools import lru_cache
+from http import HTTPStatus
+from ipaddress import ip_address
+from math import inf
+from typing import Any, cast
+
+import aiohttp
+from aiohttp.connector import Connection
+from scrapy import signals
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadCancelledError, ResponseDataLossError, StopDownload
+from scrapy.http import Headers, Request, Response
+from scrapy.utils._download_handlers import (
+    check_stop_download,
+    get_maxsize_msg,
+    get_warnsize_msg,
+    make_response,
+)
+from scrapy.utils.ssl import _log_sslobj_debug_info
+from scrapy.utils.url import add_http_if_no_scheme
+from yarl import URL
+
+from semcrawl.crawl.attempt import AT_ADDRESS, LEAVES, ROBOTS
+from semcrawl.crawl.failures import TooSlowError
+from semcrawl.crawl.sharedrobots import LONGEST
+from semcrawl.download.addressrules import AddressRules
+from semcrawl.download.connections import (
+    GATE,
+    WHEN_CONNECTED,
+    Connector,
+    scrapys_exceptions,
+    what_broke,
+)
+from semcrawl.download.spool import spool_folder
+from semcrawl.web.bodies import BODY_FILE, BodyBuffer
+
+logger = logging.getLogger(__name__)
+
+#: codings of the transfer that the reader of dumps knows by their marks
+_KNOWN_BY_MARK = frozenset({b"", b"identity", b"gzip", b"x-gzip", b"zstd"})
+#: status codes of answers that have no body
+_BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
+#: headers that none but the request decides on
+_AUTOMATIC = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+#: bytes of a body that are taken, and told of, at a time at most
+_PIECE = 1 << 16
+_USER_AGENT, _PROXY_AUTHORIZATION = "User-Agent", "Proxy-Authorization"
+
+
+class _Answer(aiohttp.ClientResponse):
+    """Knows whom it came from, also when its connection has gone back to the others."""
+
+    peer: str = ""
+    tls: ssl.SSLObject | None = None
+
+    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        """Wait for the headers."""
+        transport = connection.transport
+        if transport is not None:
+            name = transport.get_extra_info("peername")
+            self.peer = name[0] if name else ""
+            self.tls = transport.get_extra_info("ssl_object")
+        return await super().start(connection)
+
+
+class CountedDownloadHandler(BaseDownloadHandler):
+    """Sends each request once, and keeps large bodies on disk.
+
+    aiohttp sends a GET again, unseen, when a connection that it kept breaks before the answer. Such
+    a failure is recorded here and tried again like any other, so that the records are the requests
+    that the server got, and no delay is passed over.
+
+    A body of more than ``SEMCRAWL_MAX_SIZE_IN_MEMORY`` bytes is in the :class:`BodyFile` of the
+    request's ``meta``, as it came; the response's own body is empty then. Scrapy's settings,
+    signals and ``meta`` keys of downloads hold here, but for the key ``bindaddress``.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        settings = crawler.settings
+        self._timeout = settings.getfloat("DOWNLOAD_TIMEOUT")
+        self._maxsize = settings.getint("DOWNLOAD_MAXSIZE")
+        self._warnsize = settings.getint("DOWNLOAD_WARNSIZE")
+        self._fail_on_dataloss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
+        self._tells_tls = settings.getbool("DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING")
+        self._headers_limit = settings.getint("SEMCRAWL_MAX_HEADERS_SIZE")
+        self._disk_above = settings.getint("SEMCRAWL_MAX_SIZE_IN_MEMORY")
+        self._folder = spool_folder(settings)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def download_request(self, request: Request) -> Response:
+        """Send a request and return its response.
+
+        Raises Scrapy's exceptions for downloads, ``HeadersTooLargeError``, and ``AddressRefused``.
+        """
+        request.meta.pop(BODY_FILE, None)
+        if self._session is None:  # (it needs the loop that runs)
+            self._session = self._new_session()
+        seconds = request.meta.get("download_timeout", self._timeout)
+        GATE.set(request.meta.get(AT_ADDRESS))
+        WHEN_CONNECTED.set(request.meta.pop(LEAVES, None))
+        began = time.monotonic()
+        with scrapys_exceptions(request, seconds):
+            async with self._session.request(
+                request.method,
+                URL(request.url, encoded=True),
+                data=request.body or None,
+                allow_redirects=False,
+                timeout=_total(seconds),
+                **_headers_and_proxy(request),
+            ) as got:
+                answer = cast("_Answer", got)
+                request.meta["download_latency"] = time.monotonic() - began
+                if self._tells_tls and answer.tls is not None:
+                    _log_sslobj_debug_info(answer.tls)
+                return await self._read(answer, request)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    def _new_session(self) -> aiohttp.ClientSession:
+        session = aiohttp.ClientSession(
+            connector=Connector(self.crawler.settings, AddressRules(self.crawler)),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            skip_auto_headers=_AUTOMATIC,
+            response_class=_Answer,
+            max_line_size=self._headers_limit,
+            max_field_size=self._headers_limit,
+            max_headers=self._headers_limit,  # (none is shorter than a byte)
+        )
+        session._retry_connection = False
+        return session
+
+    async def _read(self, answer: _Answer, request: Request) -> Response:
+        """Make the response; its body is read unless somebody who hears of its headers objects."""
+        headers = Headers(answer.raw_headers)
+        # (that of an answer without a body is the document's)
+        length = 0 if answer.status in _BODILESS else answer.content_length
+        stop = check_stop_download(
+            signals.headers_received, self.crawler, request, headers=headers, body_length=length
+        )
+        if stop:
+            return _response(answer, request, headers, stop=stop)
+        coding = b",".join(headers.getlist(b"Content-Encoding")).strip().lower()
+        is_robots = ROBOTS in request.meta
+        above = max(self._disk_above, 2 * LONGEST) if is_robots else self._disk_above
+        body = BodyBuffer(b"", above if coding in _KNOWN_BY_MARK else inf, self._folder)
+        flags: list[str] = []
+        try:
+            stop = await self._receive(body, answer, request, length or 0)
+        except aiohttp.ClientPayloadError as error:
+            if isinstance(error.__cause__, TooSlowError):
+                raise error.__cause__ from None
+            if request.meta.get("download_fail_on_dataloss", self._fail_on_dataloss):
+                raise ResponseDataLossError(what_broke(error)) from error
+            flags.append("dataloss")
+        if body.file is not None:
+            request.meta[BODY_FILE] = body.file
+            body.file.codings = tuple(headers.getlist(b"Content-Encoding"))
+            # the reader unpacks it; the middleware would do so in memory
+            headers.pop(b"Content-Encoding", None)
+        return _response(answer, request, headers, body.getvalue(), flags, stop)
+
+    async def _receive(
+        self, body: BodyBuffer, answer: _Answer, request: Request, length: int
+    ) -> StopDownload | None:
+        """Take the body as it comes; return what stopped it, if something did.
+
+        ``length`` bytes were announced. Raises ``DownloadCancelledError`` for a body that is, or
+        will be, too large.
+        """
+        # (the middleware of robots.txt ends its downloads itself)
+        maxsize = 0 if ROBOTS in request.meta else self._maxsize
+        maxsize = request.meta.get("download_maxsize", maxsize)
+        warnsize = request.meta.get("download_warnsize", self._warnsize)
+        received, size, warned = 0, length, not warnsize
+        while True:
+            if maxsize and size > maxsize:
+                problem = get_maxsize_msg(size, maxsize, request, expected=not received)
+                raise DownloadCancelledError(problem)
+            if not warned and size > warnsize:
+                warned = True
+                logger.warning(get_warnsize_msg(size, warnsize, request, expected=not received))
+            data = await answer.content.read(_PIECE)
+            if not data:
+                return None
+            body.write(data)
+            size = received = received + len(data)
+            stop = check_stop_download(signals.bytes_received, self.crawler, request, data=data)
+            if stop:
+                return stop
+
+
+@lru_cache(maxsize=64)
+def _total(seconds: float) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=seconds or None)
+
+
+def _headers_and_proxy(request: Request) -> dict[str, Any]:
+    """Return what aiohttp is told of a request's headers and of its proxy, which has its own."""
+    headers = request.headers.to_tuple_list()
+    proxy = request.meta.get("proxy")
+    if not proxy:
+        return {"headers": headers}
+    told: dict[str, Any] = {"headers": headers, "proxy": add_http_if_no_scheme(proxy)}
+    if request.url.startswith("https:"):
+        # the proxy is asked for a tunnel, in which it hears nothing
+        proxys_own = (_USER_AGENT, _PROXY_AUTHORIZATION)
+        told["proxy_headers"] = [pair for pair in headers if pair[0] in proxys_own]
+        told["headers"] = [pair for pair in headers if pair[0] != _PROXY_AUTHORIZATION]
+    return told
+
+
+def _response(
+    answer: _Answer,
+    request: Request,
+    headers: Headers,
+    body: bytes = b"",
+    flags: list[str] | None = None,
+    stop: StopDownload | None = None,
+) -> Response:
+    """Make Scrapy's response of an answer."""
+    version = answer.version
+    return make_response(
+        request.url,
+        answer.status,
+        headers,
+        body,
+        flags=flags,
+        certificate=answer.tls.getpeercert(binary_form=True) if answer.tls else None,
+        ip_address=ip_address(answer.peer) if answer.peer else None,
+        protocol=f"HTTP/{version.major}.{version.minor}" if version else None,
+        stop_download=stop,
+    )

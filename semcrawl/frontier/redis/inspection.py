@@ -1,0 +1,287 @@
+"""Looking at a frontier from outside: what waits where, for people and for other programs."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgpack
+
+from semcrawl.errors import FrontierCorrupt
+from semcrawl.frontier.contract import Counts
+from semcrawl.frontier.packing import PLACE_BYTES, Waiting, text, unpack_element, unpack_member
+from semcrawl.frontier.redis.frontier import RedisFrontier
+
+_PAGE = 1000
+#: fields of the key ``meta`` that go with a frontier when it is moved
+TOTALS = ("done", "failed", "expired", "dropped", "turn")
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """A host with waiting links."""
+
+    host: str
+    queue: str
+    waiting: int
+    #: requests under way
+    busy: int
+    #: seconds until its crawl delay or rest is over; 0 = over
+    cooling: float
+
+
+@dataclass(frozen=True, slots=True)
+class HostYield:
+    """The counts of one host."""
+
+    fetches: int
+    targets: int
+    #: fetches in a row without a target, the last ones
+    barren: int
+    #: virtual time of its next turn, with fairness between hosts
+    turn: float
+
+
+@dataclass(frozen=True, slots=True)
+class GroupState:
+    """A group with waiting links."""
+
+    group: str
+    queue: str
+    value: float
+    waiting: int
+    hosts: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseState:
+    """A link that a worker has."""
+
+    id: str
+    worker: str
+    link: Waiting
+    #: seconds until it goes back in
+    expires: float
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierState:
+    """A frontier at one time."""
+
+    counts: Counts
+    done: int
+    failed: int
+    #: leases that ran out, so far
+    expired: int
+    #: seconds since the epoch by the server's clock
+    created: float
+    now: float
+    hosts: Sequence[HostState]
+    groups: Sequence[GroupState]
+    leases: Sequence[LeaseState]
+    #: links that are not asked for, as none of those like them led anywhere
+    withheld: int
+    #: links that did not go in: out of scope, excluded, too deep
+    left_out: int
+
+
+class FrontierInspector:
+    """Reads a frontier's keys, without locking: a crawl that goes on moves under its eyes."""
+
+    def __init__(self, frontier: RedisFrontier) -> None:
+        self._frontier = frontier
+        # the client can answer in text or bytes, and so can its types; ours answers in bytes
+        self._redis: Any = frontier.client
+        self._keys = frontier.keys
+
+    async def queues(self) -> list[str]:
+        """Names of all queues that ever held links."""
+        return sorted(text(queue) for queue in await self._redis.smembers(self._keys["queues"]))
+
+    async def state(self, top: int = 20, seed_keys: Sequence[str] = ()) -> FrontierState:
+        """Totals, the ``top`` fullest hosts, the ``top`` best groups, all leases.
+
+        ``seed_keys``: lists whose seeds are counted, too.
+        """
+        queues = await self.queues()
+        totals = await self._redis.hgetall(self._keys.meta)
+        now = await self._now()
+        return FrontierState(
+            counts=await self._frontier.counts(queues, seed_keys),
+            done=int(totals.get(b"done", 0)),
+            failed=int(totals.get(b"failed", 0)),
+            expired=int(totals.get(b"expired", 0)),
+            created=float(totals.get(b"created", now)),
+            now=now,
+            hosts=[h for queue in queues for h in await self._hosts(queue, top, now)],
+            groups=[g for queue in queues for g in await self._groups(queue, top)],
+            leases=[lease async for lease in self.leases()],
+            withheld=sum(family.links for family in await self._frontier.withheld()),
+            left_out=int(totals.get(b"left", 0)),
+        )
+
+    async def done(self) -> int:
+        """Links finished so far."""
+        return int(await self._redis.hget(self._keys.meta, "done") or 0)
+
+    async def waiting(self) -> AsyncIterator[Waiting]:
+        """All waiting links, group by group, in their order."""
+        for queue in await self.queues():
+            async for group, hosts in self._group_hosts(queue):
+                for host in hosts:
+                    for chunk in await self._chunks(queue, host, group):
+                        for element in await self._redis.lrange(chunk, 0, -1):
+                            yield unpack_element(self._keys.root, queue, host, group, element)
+
+    async def leases(self) -> AsyncIterator[LeaseState]:
+        """All leases, and links given back with a delay (whose worker is empty)."""
+        now = await self._now()
+        for queue in await self.queues():
+            for name in ("leases", "delayed"):
+                for lease, due in await self._redis.zrange(
+                    self._keys[f"{name}:{queue}"], 0, -1, withscores=True
+                ):
+                    record = await self._redis.hget(self._keys["lease"], lease)
+                    if record is not None:
+                        _, *fields, worker = self._unpack("lease", record, 6)
+                        link = self._link(queue, fields)
+                        yield LeaseState(text(lease), text(worker), link, due / 1e6 - now)
+
+    async def failed(self) -> AsyncIterator[Waiting]:
+        """Failed links that are kept aside."""
+        for queue in await self.queues():
+            key = f"failed:{queue}"
+            async for _, record in self._redis.hscan_iter(self._keys[key], count=_PAGE):
+                yield self._link(queue, self._unpack(key, record, 4))
+
+    async def withheld(self) -> AsyncIterator[Waiting]:
+        """Links that are withheld, as their families are barren."""
+        for family in sorted(await self._redis.smembers(self._keys["withholding"])):
+            key = f"withheld:{text(family)}"
+            async for _, record in self._redis.hscan_iter(self._keys[key], count=_PAGE):
+                queue, *fields = self._unpack(key, record, 5)
+                yield self._link(text(queue), fields)
+
+    async def families(self) -> list[tuple[str, dict[str, str]]]:
+        """Families of links by name, in order, and the fields that are kept of each."""
+        start = self._keys["family:"]
+        pattern = re.sub(r"([\[\]*?\\])", r"\\\1", start) + "*"
+        found = {}
+        async for key in self._redis.scan_iter(pattern, count=_PAGE):
+            fields = sorted((await self._redis.hgetall(key)).items())
+            found[text(key).removeprefix(start)] = {text(n): text(v) for n, v in fields}
+        return sorted(found.items())
+
+    async def seen(self) -> AsyncIterator[list[bytes]]:
+        """Digests of all URLs ever put in, in sorted portions."""
+        buckets = int(await self._redis.hget(self._keys.meta, "buckets") or 1)
+        for number in range(buckets):
+            yield sorted(await self._redis.hkeys(self._keys[f"seen:{number}"]))
+
+    async def values(self) -> dict[str, float]:
+        """Values of all groups."""
+        values = await self._redis.hgetall(self._keys["values"])
+        return {text(group): float(value) for group, value in values.items()}
+
+    async def paces(self) -> dict[str, tuple[float, int]]:
+        """Crawl delay (seconds) and concurrency of hosts that have their own."""
+        paces = {}
+        for host, pace in (await self._redis.hgetall(self._keys["pace"])).items():
+            delay, concurrency = pace.split()
+            paces[text(host)] = int(delay) / 1e6, int(concurrency)
+        return paces
+
+    async def yields(self) -> dict[str, HostYield]:
+        """Return the counts of each host so far, where they are kept (for fairness)."""
+        yields = {}
+        turns = await self._redis.hgetall(self._keys["turns"])
+        found = await self._redis.hgetall(self._keys["yield"])
+        for host in sorted(turns.keys() | found.keys()):
+            fetches, targets, barren = map(int, found.get(host, b"0 0 0").split())
+            turn = float(turns.get(host, 0))
+            yields[text(host)] = HostYield(fetches, targets, barren, turn)
+        return yields
+
+    async def totals(self) -> dict[str, float]:
+        """Totals since the crawl began, and the virtual time that hosts' turns go by."""
+        names = TOTALS
+        values = await self._redis.hmget(self._keys.meta, names)
+        return {n: float(v) for n, v in zip(names, values, strict=True) if v is not None}
+
+    async def states(self) -> dict[str, bytes]:
+        """Blobs that strategies keep, by name."""
+        states = await self._redis.hgetall(self._keys["state"])
+        return {text(n): blob for n, blob in states.items() if not n.endswith(b":event")}
+
+    async def _now(self) -> float:
+        seconds, micros = await self._redis.time()
+        return float(seconds) + float(micros) / 1e6
+
+    async def _hosts(self, queue: str, top: int, now: float) -> list[HostState]:
+        fullest: list[tuple[int, bytes]] = []
+        async for host, waiting in self._redis.hscan_iter(
+            self._keys[f"hosts:{queue}"], count=_PAGE
+        ):
+            heapq.heappush(fullest, (int(waiting), host))
+            if len(fullest) > top:
+                heapq.heappop(fullest)
+        states = []
+        for waiting, host in sorted(fullest, reverse=True):
+            busy = await self._redis.hlen(self._keys["busy:" + text(host)])
+            till = await self._redis.zscore(self._keys["cooling"], host)
+            cooling = max(float(till) / 1e6 - now, 0.0) if till else 0.0
+            states.append(HostState(text(host), queue, waiting, busy, cooling))
+        return states
+
+    async def _groups(self, queue: str, top: int) -> list[GroupState]:
+        states = []
+        best = await self._redis.zrange(
+            self._keys[f"order:{queue}"], 0, top - 1, desc=True, withscores=True
+        )
+        for name, value in best:
+            group = text(name)
+            info = await self._redis.hget(self._keys[f"groups:{queue}"], name)
+            hosts = await self._hosts_of(queue, group, info or b"G")
+            pipe = self._redis.pipeline(transaction=False)
+            for host in hosts:
+                for chunk in await self._chunks(queue, host, group):
+                    pipe.llen(chunk)
+            waiting = sum(await pipe.execute())
+            states.append(GroupState(group, queue, float(value), waiting, len(hosts)))
+        return states
+
+    async def _chunks(self, queue: str, host: str, group: str) -> list[str]:
+        """Keys under which the links of a host's group wait, in their order."""
+        part = f"{queue}:{host}/{group}"
+        entries = await self._redis.zrange(self._keys[f"more:{part}"], 0, -1)
+        numbers = (entry[PLACE_BYTES:].decode() for entry in entries)
+        return [*(self._keys[f"chunk:{number}"] for number in numbers), self._keys[f"wait:{part}"]]
+
+    async def _group_hosts(self, queue: str) -> AsyncIterator[tuple[str, list[str]]]:
+        done: set[bytes] = set()
+        async for name, info in self._redis.hscan_iter(self._keys[f"groups:{queue}"], count=_PAGE):
+            if name not in done:
+                done.add(name)
+                yield text(name), await self._hosts_of(queue, text(name), info)
+
+    async def _hosts_of(self, queue: str, group: str, info: bytes) -> list[str]:
+        if info.startswith(b"L"):
+            return [text(info[1 + PLACE_BYTES :])]
+        return [text(h) for h in await self._redis.hkeys(self._keys[f"place:{queue}:{group}"])]
+
+    def _unpack(self, key: str, record: bytes, length: int) -> list[bytes]:
+        try:
+            fields = msgpack.unpackb(record, raw=True)
+        except (ValueError, msgpack.UnpackException):
+            fields = None
+        if not isinstance(fields, list) or len(fields) != length:
+            raise FrontierCorrupt(f"the frontier's key {self._keys[key]!r} holds a wrong record")
+        return fields
+
+    def _link(self, queue: str, fields: Sequence[bytes]) -> Waiting:
+        host, group, key, member = fields
+        root = self._keys.root
+        return unpack_member(root, queue, text(host), text(group), float(key), member)

@@ -1,0 +1,52 @@
+"""The Lua scripts that the frontier is made of."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.exceptions import NoScriptError
+
+
+class Scripts:
+    """The frontier's Lua scripts, read from ``lua/``, each run by name.
+
+    Files whose names start with an underscore are parts, put in front of the scripts (and parts)
+    that name them in a line ``-- needs:``; ``_base.lua`` is in front of all.
+    """
+
+    def __init__(self) -> None:
+        texts = {
+            entry.name.removesuffix(".lua"): entry.read_text("utf-8")
+            for entry in (files("semcrawl.frontier.redis") / "lua").iterdir()
+            if entry.name.endswith(".lua")
+        }
+        self._sources: dict[str, str] = {}
+        self._shas: dict[str, str] = {}
+        for name in texts:
+            if not name.startswith("_"):
+                source = "".join(texts[part] for part in _parts(name, texts))
+                self._sources[name] = source
+                digest = hashlib.sha1(source.encode(), usedforsecurity=False)
+                self._shas[name] = digest.hexdigest()
+
+    async def run(self, redis: Redis, name: str, keys: Sequence[str], *args: bytes) -> Any:
+        """Run a script; load it first where the server does not know it."""
+        parts: list[Any] = [*keys, *args]
+        try:
+            return await redis.evalsha(self._shas[name], len(keys), *parts)
+        except NoScriptError:
+            return await redis.eval(self._sources[name], len(keys), *parts)
+
+
+def _parts(name: str, texts: Mapping[str, str]) -> list[str]:
+    """Names of the files that a script is made of, in order."""
+    parts = ["_base"]
+    needs = re.search(r"^-- needs: (.+)$", texts[name], re.MULTILINE)
+    for needed in needs.group(1).split(", ") if needs else ():
+        parts += [part for part in _parts("_" + needed, texts) if part not in parts]
+    return [*parts, name]

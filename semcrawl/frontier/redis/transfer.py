@@ -1,0 +1,206 @@
+"""A whole frontier as JSON Lines, out and in.
+
+Each line has a ``kind``: ``frontier`` (the first line, with totals), ``value`` (of a group),
+``pace`` and ``yield`` (of a host), ``family`` (of links that look alike), ``link`` (its ``state``:
+waiting, leased, failed or withheld), ``seen`` (digests of URLs, hexadecimal), ``state`` (a
+strategy's blob, base64) and ``end`` (the last line, with the number of those before it). An
+imported frontier, exported again, gives the same lines, but for the crawl's name, and for links
+leased or withheld, which wait again (these until their turn comes).
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from semcrawl.errors import UsageError
+from semcrawl.frontier.contract import Entry
+from semcrawl.frontier.packing import Waiting
+from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.frontier.redis.inspection import TOTALS, FrontierInspector
+
+_BATCH = 500
+#: format of the lines, which does not change when that of the keys does
+_FORMAT = 2
+
+
+async def export_lines(frontier: RedisFrontier) -> AsyncIterator[str]:
+    """Yield the frontier as JSON lines. Leased links are exported too: best when nobody crawls."""
+    count = 0
+    async for line in _exported(frontier):
+        yield line
+        count += 1
+    yield _line("end", lines=count)
+
+
+async def _exported(frontier: RedisFrontier) -> AsyncIterator[str]:
+    inspector = FrontierInspector(frontier)
+    totals = await inspector.totals()
+    yield _line("frontier", format=_FORMAT, prefix=frontier.keys.prefix, totals=totals)
+    for group, value in sorted((await inspector.values()).items()):
+        yield _line("value", group=group, value=value)
+    for host, (delay, concurrency) in sorted((await inspector.paces()).items()):
+        yield _line("pace", host=host, delay=delay, concurrency=concurrency)
+    for host, found in (await inspector.yields()).items():
+        yield _line("yield", host=host, **asdict(found))
+    for name, fields in await inspector.families():
+        yield _line("family", name=name, fields=fields)
+    async for link in inspector.waiting():
+        yield _link_line("waiting", link)
+    async for lease in inspector.leases():
+        yield _link_line("leased", lease.link)
+    async for link in inspector.failed():
+        yield _link_line("failed", link)
+    async for link in inspector.withheld():
+        yield _link_line("withheld", link)
+    async for digests in inspector.seen():
+        if digests:
+            yield _line("seen", digests=[digest.hex() for digest in digests])
+    for name, blob in sorted((await inspector.states()).items()):
+        yield _line("state", name=name, data=b64encode(blob).decode())
+
+
+def check_lines(lines: Iterable[str]) -> None:
+    """Raise ``UsageError`` unless the lines are a whole exported frontier; name the wrong line."""
+    for _ in _rows(lines):
+        pass
+
+
+async def import_lines(frontier: RedisFrontier, lines: Iterable[str]) -> int:
+    """Fill an empty frontier from JSON lines; return how many links wait now.
+
+    Leased links wait again. Raises ``UsageError`` when the frontier is not empty, and as
+    :func:`check_lines` does; what was before a wrong line is in then.
+    """
+    counts = await frontier.counts(await FrontierInspector(frontier).queues(), [])
+    if counts.seen or not counts.finished:
+        raise UsageError(f"the frontier {frontier.keys.prefix!r} is not empty")
+    waiting = 0
+    batch: dict[str, list[Waiting]] = {"waiting": [], "failed": []}
+    for kind, value in _rows(lines):
+        if kind == "link":
+            state, link = value
+            batch[state].append(link)
+            waiting += state == "waiting"
+            if len(batch[state]) >= _BATCH:
+                await frontier.restore(batch[state], failed=state == "failed")
+                batch[state] = []
+        else:
+            # links come before the digests of what was seen, or they would be refused
+            await _flush(frontier, batch)
+            await _import_row(frontier, kind, value)
+    return waiting
+
+
+def _rows(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Yield kind and content of each line; raise ``UsageError`` for what is wrong or missing."""
+    number = 0
+    kind = ""
+    try:
+        for number, line in enumerate(lines, 1):
+            row = json.loads(line, object_hook=_from_json)
+            if number == 1 and (row["kind"] != "frontier" or row["format"] != _FORMAT):
+                raise UsageError(f"line 1: not an exported frontier of format {_FORMAT}")
+            kind = row["kind"]
+            if kind == "end" and row["lines"] != number - 1:
+                raise UsageError(f"line {number}: {row['lines']} lines should be above it")
+            yield kind, _content(kind, row)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        reason = f"no {error}" if isinstance(error, KeyError) else str(error)
+        raise UsageError(f"line {number} is none of an exported frontier: {reason}") from error
+    if kind != "end":
+        raise UsageError(
+            f"the exported frontier is cut off after line {number}"
+            if number
+            else "nothing to import"
+        )
+
+
+def _content(kind: str, row: dict[str, Any]) -> Any:
+    """Return what a line says, in the types that it is taken in with."""
+    match kind:
+        case "frontier":
+            totals = {name: float(row.get("totals", {}).get(name, 0)) for name in TOTALS}
+            return {name: number for name, number in totals.items() if number}
+        case "link":
+            return "failed" if row["state"] == "failed" else "waiting", _link(row)
+        case "value":
+            return {str(row["group"]): float(row["value"])}
+        case "pace":
+            return str(row["host"]), float(row["delay"]), int(row["concurrency"])
+        case "yield":
+            numbers = [int(row[name]) for name in ("fetches", "targets", "barren")]
+            return str(row["host"]), numbers, float(row["turn"])
+        case "family":
+            fields = {str(name): str(value) for name, value in row["fields"].items()}
+            return str(row["name"]), fields
+        case "seen":
+            return [bytes.fromhex(digest) for digest in row["digests"]]
+        case "state":
+            return str(row["name"]), b64decode(row["data"], validate=True)
+        case "end":
+            return None
+        case other:
+            raise UsageError(f"an unknown kind of line: {other!r}")
+
+
+async def _flush(frontier: RedisFrontier, batch: dict[str, list[Waiting]]) -> None:
+    for state, links in batch.items():
+        if links:
+            await frontier.restore(links, failed=state == "failed")
+            batch[state] = []
+
+
+async def _import_row(frontier: RedisFrontier, kind: str, value: Any) -> None:
+    match kind:
+        case "frontier":
+            await frontier.restore_totals(value)
+        case "value":
+            await frontier.set_values(value)
+        case "pace":
+            host, delay, concurrency = value
+            await frontier.set_pace(host, delay=delay, concurrency=concurrency)
+        case "yield":
+            await frontier.restore_yield(*value)
+        case "family":
+            await frontier.restore_family(*value)
+        case "seen":
+            await frontier.mark_seen(value)
+        case "state":
+            await frontier.save(*value)
+
+
+def _line(kind: str, **fields: object) -> str:
+    return json.dumps({"kind": kind, **fields}, default=_to_json) + "\n"
+
+
+def _link_line(state: str, link: Waiting) -> str:
+    entry = asdict(link.entry)
+    return _line("link", state=state, sequence=link.sequence, tries=link.tries, **entry)
+
+
+def _link(row: dict[str, Any]) -> Waiting:
+    entry = Entry(
+        url=str(row["url"]),
+        host=str(row["host"]),
+        queue=str(row["queue"]),
+        group=str(row["group"]),
+        key=float(row["key"]),
+        payload=dict(row["payload"]),
+        label=str(row["label"]),
+        barren=int(row["barren"]),
+    )
+    return Waiting(entry, int(row["sequence"]), int(row["tries"]))
+
+
+def _to_json(value: object) -> object:
+    if isinstance(value, bytes):
+        return {"$bytes": b64encode(value).decode()}
+    raise TypeError(f"no JSON for {type(value).__name__}")
+
+
+def _from_json(value: dict[str, Any]) -> Any:
+    return b64decode(value["$bytes"]) if value.keys() == {"$bytes"} else value

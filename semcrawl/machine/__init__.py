@@ -1,0 +1,1 @@
+"""What a crawl needs of its machine: files, descriptors, an event loop."""

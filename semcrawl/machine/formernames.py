@@ -1,0 +1,52 @@
+"""Modules under the names that they had before, for settings and scripts that name those."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+#: former name of a module, and its name now; those that the documentation named, and those that
+#: settings name
+FORMER = {
+    "semcrawl.downloading": "semcrawl.download.handler",
+    "semcrawl.exporters.registry": "semcrawl.config.feedformats",
+    "semcrawl.frontier.acknowledgement": "semcrawl.crawl.acknowledgement",
+    "semcrawl.frontier.scheduler": "semcrawl.crawl.scheduler",
+    "semcrawl.logformat": "semcrawl.terminal.logformat",
+    "semcrawl.pipelines.jobdir": "semcrawl.config.jobdir",
+    "semcrawl.spiders.failures": "semcrawl.crawl.failures",
+    "semcrawl.spiders.spool": "semcrawl.download.spool",
+    "semcrawl.vocabulary": "semcrawl.web.vocabulary",
+}
+
+
+class _FormerNames(MetaPathFinder, Loader):
+    """Finds modules by their former names."""
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
+        """Return the spec of a module that has another name now, or None."""
+        return ModuleSpec(fullname, self) if fullname in FORMER else None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave it to Python to make the module."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give the module the names of the present one, and warn in one line."""
+        present = FORMER[module.__name__]
+        warnings.warn(
+            f"{module.__name__} is now {present}: please change what names it",
+            FutureWarning,
+            stacklevel=2,
+        )
+        names = vars(import_module(present)).items()
+        vars(module).update((name, value) for name, value in names if not name.startswith("__"))
+
+
+def know_former_names() -> None:
+    """Have Python find modules by their former names from now on."""
+    if not any(isinstance(finder, _FormerNames) for finder in sys.meta_path):
+        sys.meta_path.append(_FormerNames())

@@ -1,0 +1,100 @@
+"""Running totals of a crawl, for displays."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.web.hosts import netloc_of
+
+#: outcomes of attempts that sent nothing
+UNSENT = frozenset(
+    {
+        FetchOutcome.ROBOTS_DENIED,
+        FetchOutcome.ADDRESS_REFUSED,
+        FetchOutcome.HOST_DOWN,
+        FetchOutcome.IGNORED,
+    }
+)
+#: outcomes that count as errors
+PROBLEMS = frozenset(
+    {
+        FetchOutcome.HTTP_ERROR,
+        FetchOutcome.NETWORK_ERROR,
+        FetchOutcome.TIMEOUT,
+        FetchOutcome.HOST_DOWN,
+        FetchOutcome.PARSE_ERROR,
+        FetchOutcome.TOO_LARGE,
+    }
+)
+#: how the error of a link begins that was not asked for, as its host's robots.txt could not be had
+ROBOTS_FIRST = "robots.txt: "
+#: hosts shown as current
+_CURRENT_HOSTS = 3
+
+
+def was_sent(outcome: str, errors: str) -> bool:
+    """Whether an attempt with this outcome and these errors sent a request for its own URL."""
+    return outcome not in UNSENT and not errors.startswith(ROBOTS_FIRST)
+
+
+def is_aside(rules: str | Iterable[str]) -> bool:
+    """Whether an attempt with these rules fetched no link but a JSON-LD context."""
+    return "context" in (rules.split() if isinstance(rules, str) else rules)
+
+
+def is_robots(url: str, outcome: str) -> bool:
+    """Whether an attempt asked for a robots.txt, with whatever outcome."""
+    return outcome == FetchOutcome.FETCHED_ROBOTS or (
+        url.endswith("/robots.txt") and url.count("/") == 3
+    )
+
+
+@dataclass
+class Tally:
+    """The sums of this run's attempts."""
+
+    #: requests sent, robots.txt and JSON-LD contexts not counted
+    requests: int = 0
+    rdf_documents: int = 0
+    html_documents: int = 0
+    quads: int = 0
+    #: of the data embedded in pages
+    embedded_quads: int = 0
+    errors: int = 0
+    bytes: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    _hosts: OrderedDict[str, None] = field(default_factory=OrderedDict)
+
+    def add(self, record: FetchRecord) -> None:
+        """Count an attempt."""
+        self.outcomes[str(record.outcome)] += 1
+        if is_robots(record.url, record.outcome) or is_aside(record.rules):
+            return
+        if was_sent(record.outcome, record.errors):
+            self.requests += 1
+        self.rdf_documents += record.outcome is FetchOutcome.FETCHED_RDF
+        self.html_documents += record.outcome is FetchOutcome.FETCHED_HTML
+        if record.outcome is FetchOutcome.FETCHED_RDF:
+            self.quads += record.quads
+        elif record.outcome is FetchOutcome.FETCHED_HTML:
+            self.embedded_quads += record.quads
+        self.errors += record.outcome in PROBLEMS
+        self.bytes += record.bytes
+        host = netloc_of(record.url)
+        self._hosts[host] = None
+        self._hosts.move_to_end(host)
+        while len(self._hosts) > _CURRENT_HOSTS:
+            self._hosts.popitem(last=False)
+
+    @property
+    def current_hosts(self) -> list[str]:
+        """The hosts of the last attempts, the latest first."""
+        return list(reversed(self._hosts))
+
+    @property
+    def harvest_rate(self) -> float:
+        """RDF documents per request (sources.md T.7), 0 to 1."""
+        return self.rdf_documents / self.requests if self.requests else 0.0

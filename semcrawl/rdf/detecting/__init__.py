@@ -1,0 +1,1 @@
+"""The type and the encoding of a body."""

@@ -1,0 +1,1 @@
+"""Quads and links, from what the parsers give."""

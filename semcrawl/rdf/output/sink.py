@@ -1,0 +1,238 @@
+"""The way from the parser's N-Triples or N-Quads bytes to finished quads with provenance."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import IO, NamedTuple, cast
+from urllib.parse import quote
+
+from semcrawl.rdf.errors import LimitReached
+from semcrawl.rdf.lines.lineedit import LineEdit
+from semcrawl.rdf.lines.linescan import (
+    blank_nodes,
+    count_lines,
+    label_starts,
+    line_ends,
+    lines_with_graphs,
+)
+from semcrawl.rdf.options import ReadOptions
+from semcrawl.rdf.output.blanknodes import BlankNodeNames
+from semcrawl.rdf.patterns import re
+
+_LABEL = re.compile(rb"_:([^ ]+)")
+_BEFORE_LABEL = frozenset({b"", b" ", b"\n"})
+#: Any term.
+_TERM = re.compile(
+    rb'("[^"\\]*+(?:\\.[^"\\]*+)*+"(?:@[A-Za-z0-9-]++|\^\^<[^>]*+>)?+|<[^>\s]*+>)|_:([^\s]+)'
+)
+
+_PIECE = 1 << 20
+#: bytes of a line that goes on: parsers and stores take lines of 16 MiB at most, graph included
+LONGEST_LINE = (1 << 24) - (1 << 16)
+
+
+def spool_prefix(pid: int) -> str:
+    """Return how the names of the files begin that the sinks of a process make."""
+    return f"semcrawl-{pid}-"
+
+
+class Mark(NamedTuple):
+    """A place in a sink's output."""
+
+    position: int
+    quads: int
+    size: int
+    blank_nodes: int
+
+
+class QuadSink:
+    """A file that :func:`pyoxigraph.serialize` writes to; it finishes and keeps the lines.
+
+    ``graph`` names the default graph. Lines are finished in pieces of a megabyte, so memory
+    does not depend on the document's size.
+    """
+
+    def __init__(self, graph: str, options: ReadOptions) -> None:
+        """Collect the quads of the document at ``graph``."""
+        self.names = BlankNodeNames(graph, options.skolem_base)
+        self._url = graph
+        #: told of what is left out
+        self.report: Callable[[str], None] | None = None
+        #: changes lines of the parser before anything else is done with them
+        self.rewrite: Callable[[bytes], bytes] | None = None
+        self.quads = 0
+        self.size = 0
+        #: whether what is written has graph names (N-Quads) or not (N-Triples)
+        self.has_graphs = False
+        #: whether it is known that each line has one
+        self.all_named = False
+        #: whether the source has "_:" anywhere: in labels, in literals, in IRIs
+        self.may_have_labels = True
+        self._graph = b"<" + graph.encode("utf-8", "replace") + b">"
+        self._options = options
+        self._end = time.monotonic() + options.max_seconds
+        self._pending: list[bytes | memoryview] = []
+        self._pending_size = 0
+        self._memory = BytesIO()
+        self._out: IO[bytes] = self._memory
+        self.spool: Path | None = None
+
+    def enter_member(self, name: str) -> None:
+        """Go on with the quads of an archive's member: other blank nodes, maybe another graph."""
+        self.flush()
+        member = f"{self._url}#{quote(name)}"
+        self.names = BlankNodeNames(member, self._options.skolem_base)
+        if self._options.member_graphs:
+            self._graph = b"<" + member.encode("utf-8", "replace") + b">"
+
+    def mark(self) -> Mark:
+        """Return where the output is now, for :meth:`rollback`."""
+        self.flush()
+        return Mark(self._out.tell(), self.quads, self.size, self.names.count)
+
+    def rollback(self, mark: Mark) -> None:
+        """Forget what was written since ``mark``."""
+        self._pending, self._pending_size = [], 0
+        self._out.seek(mark.position)
+        self._out.truncate()
+        self.quads, self.size = mark.quads, mark.size
+        self.names.forget(mark.blank_nodes)
+
+    @property
+    def file(self) -> IO[bytes]:
+        """The sink as the serializer's type wants it: only ``write`` and ``flush`` are used."""
+        return cast(IO[bytes], self)
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Take a piece of the parser's output, which may end within a line."""
+        self._pending.append(data)
+        self._pending_size += len(data)
+        if self._pending_size >= _PIECE:
+            self._drain()
+        return len(data)
+
+    def flush(self) -> None:
+        """Finish the lines so far."""
+        self._drain()
+
+    def finish(self) -> bytes:
+        """Close the sink; return the N-Quads, or nothing when they are in :attr:`spool`."""
+        self._drain()
+        if self.spool is not None:
+            self._out.close()
+        return self._memory.getvalue()
+
+    def _drain(self) -> None:
+        if not self._pending:
+            return
+        last = bytes(self._pending[-1])
+        end = last.rfind(b"\n") + 1
+        if not end:  # a line longer than what the parser writes at once
+            last = b"".join(self._pending)
+            self._pending = [last]
+            end = last.rfind(b"\n") + 1
+        rest = last[end:]
+        self._pending[-1] = last[:end]
+        lines = b"".join(self._pending)
+        self._pending = [rest] if rest else []
+        self._pending_size = len(rest)
+        if lines:
+            self.add_lines(lines)
+
+    def add_lines(self, lines: bytes) -> int:
+        """Add whole lines: N-Quads when :attr:`has_graphs`, else N-Triples; return how many."""
+        before = self.quads
+        if len(lines) > LONGEST_LINE:
+            lines = self._without_long(lines)
+        if self.rewrite is not None:
+            lines = self.rewrite(lines)
+        finished = self._named(lines)
+        if self.size + len(finished) > self._options.max_nquads_bytes:
+            self.quads = before  # what is not written does not count
+            raise LimitReached(f"more than {self._options.max_nquads_bytes} bytes of N-Quads")
+        self.size += len(finished)
+        if self.spool is None and self.size > self._options.spool_above:
+            self._to_file()
+        self._out.write(finished)
+        if time.monotonic() > self._end:
+            raise LimitReached(f"not finished after {self._options.max_seconds:g} seconds")
+        return self.quads - before
+
+    def _without_long(self, lines: bytes) -> bytes:
+        """Leave lines out that nobody could read again."""
+        kept = []
+        for line in lines.split(b"\n"):
+            if len(line) <= LONGEST_LINE:
+                kept.append(line)
+            elif self.report is not None:
+                self.report("a statement of more than 16 MiB")
+        return b"\n".join(kept)
+
+    def _named(self, lines: bytes) -> bytes | bytearray:
+        """Give the blank nodes their names, in order, and the lines without a graph theirs."""
+        edit = LineEdit(lines)
+        if not self._name_nodes(edit, lines):
+            lines = self._rename(lines)
+            edit = LineEdit(lines)
+        if self.has_graphs and self.all_named:
+            self.quads += count_lines(lines)
+        elif self.has_graphs:
+            ends, named = lines_with_graphs(lines)
+            self.quads += len(ends)
+            edit.name_graphs(ends[~named], self._graph)
+        else:
+            ends = line_ends(lines)
+            self.quads += len(ends)
+            edit.name_graphs(ends, self._graph)
+        return edit.finished()
+
+    def _name_nodes(self, edit: LineEdit, lines: bytes) -> bool:
+        """Name the blank nodes of ``lines``; return False when that takes another way."""
+        names = self.names
+        if names.end:
+            return False
+        if not (names.all_labelled or self.may_have_labels) and edit.name_nodes(
+            label_starts(lines), names, labels=False
+        ):
+            # no "_:" in literals then, or what follows it does not look like the parser's names
+            return True
+        starts = blank_nodes(lines)
+        if starts is None:
+            return False
+        if names.all_labelled:
+            edit.name_labelled(starts, names.labelled)
+            return True
+        return edit.name_nodes(starts, names, labels=True)
+
+    def _rename(self, lines: bytes) -> bytes:
+        """Name the blank nodes one by one."""
+        starts = blank_nodes(lines)
+        if starts is None:
+            return self._rename_by_terms(lines)
+        pieces = _LABEL.split(lines)
+        pieces[1::2] = self.names.terms(pieces[1::2])
+        return b"".join(pieces)
+
+    def _rename_by_terms(self, lines: bytes) -> bytes:
+        name = self.names.name
+        return b"".join(
+            _TERM.sub(lambda m: m[1] or name(m[2]), line) if b"_:" in line else line
+            for line in lines.splitlines(keepends=True)
+        )
+
+    def _to_file(self) -> None:
+        file = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed by finish
+            prefix=spool_prefix(os.getpid()),
+            suffix=".nq",
+            dir=self._options.spool_dir,
+            delete=False,
+        )
+        self.spool = Path(file.name)
+        file.write(self._memory.getbuffer())
+        self._memory = BytesIO()
+        self._out = file

@@ -1,0 +1,1 @@
+"""Compressed bodies, archives, and bounded streams."""

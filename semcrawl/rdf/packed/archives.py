@@ -1,0 +1,301 @@
+"""Compressed dumps and archives, streamed: gzip, bzip2, xz, zstd, brotli, zip and tar.
+
+A document is unpacked through at most three layers: a compression, an archive, and a compression
+of its members (``dumps.tar.gz`` with ``a.nt.gz`` inside). More is left alone and recorded.
+"""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import posixpath
+import re
+import struct
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from typing import IO, Protocol, Self, cast
+
+from semcrawl.rdf.packed.compression import Compression, compression_of
+from semcrawl.rdf.packed.streams import Budget, CountedFile, Readable, SafeFile
+from semcrawl.rdf.packed.ziplocal import local_members
+
+_MARK = 512
+_ARCHIVES = frozenset({Compression.ZIP, Compression.TAR})
+_ZIP_IN_MEMORY = 32 * 2**20
+#: entries of a tar that say something about the next one, and are read as a whole
+_TAR_EXTENSIONS = frozenset(
+    {
+        tarfile.GNUTYPE_LONGNAME,
+        tarfile.GNUTYPE_LONGLINK,
+        tarfile.XHDTYPE,
+        tarfile.XGLTYPE,
+        tarfile.SOLARIS_XHDTYPE,
+    }
+)
+_LONGEST_EXTENSION = 2**20
+#: where zips say how large their directory is; such marks may overlap
+_ZIP_ENDS = (
+    (re.compile(rb"(?s)(?=PK\x05\x06.{8}(.{4}))"), "<I"),
+    (re.compile(rb"(?s)(?=PK\x06\x06.{36}(.{8}))"), "<Q"),
+)
+
+#: called with the name of a member (empty: not in an archive) and its content
+Visit = Callable[[str, SafeFile], None]
+Report = Callable[[str], None]
+
+
+def walk(file: Readable, name: str, budget: Budget, visit: Visit, report: Report) -> None:
+    """Unpack ``file`` and call ``visit`` for each content; ``report`` gets what went wrong.
+
+    ``name`` is the file's own name; only brotli, which has no mark, is told by it.
+    """
+    _unpack(SafeFile(CountedFile(file, budget), budget, counted=False), name, "", 0, budget, visit,
+            report)  # fmt: skip
+
+
+def _unpack(
+    file: SafeFile,
+    name: str,
+    member: str,
+    layers: int,
+    budget: Budget,
+    visit: Visit,
+    report: Report,
+) -> None:
+    kind = compression_of(file.peek(_MARK))
+    if kind is None and name.lower().endswith(".br"):
+        kind = Compression.BROTLI
+    if kind is None:
+        visit(member, file)
+    elif layers == 3 or (kind in _ARCHIVES and member):
+        report(f"{member or name}: packed too often")
+    elif kind in _ARCHIVES:
+        _walk_archive(file, kind, layers, budget, visit, report)
+    else:
+        try:
+            inner = unpacked(file, kind, budget)
+        except ImportError:
+            report(f"{kind.value} needs the package semcrawl[compression]")
+        else:
+            _unpack(inner, posixpath.splitext(name)[0], member, layers + 1, budget, visit, report)
+    if file.fault:
+        report(f"{member or name or 'file'}: {file.fault}")
+        file.fault = ""
+
+
+def unpacked(file: SafeFile, kind: Compression, budget: Budget) -> SafeFile:
+    """Return what is compressed in ``file``; raise ``ImportError`` without the package for it."""
+    return SafeFile(_decompressor(file, kind), budget)
+
+
+def _decompressor(file: SafeFile, kind: Compression) -> Readable:
+    if kind is Compression.ZSTANDARD:
+        import zstandard
+
+        reader: Readable = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(
+            cast(IO[bytes], file), read_across_frames=True
+        )
+        return reader
+    if kind is Compression.BROTLI:
+        return _Brotli(file)
+    return _Unpacked(file, _FACTORIES[kind])
+
+
+class _Decompressor(Protocol):
+    """The common shape of :class:`bz2.BZ2Decompressor` and :class:`lzma.LZMADecompressor`."""
+
+    eof: bool
+    needs_input: bool
+    unused_data: bytes
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+
+
+class _Gunzip:
+    """zlib's object in that shape."""
+
+    def __init__(self) -> None:
+        self._object = zlib.decompressobj(16 + zlib.MAX_WBITS)
+
+    @property
+    def eof(self) -> bool:
+        return self._object.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._object.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._object.unused_data
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        return self._object.decompress(self._object.unconsumed_tail + data, max(max_length, 0))
+
+
+_FACTORIES: dict[Compression, Callable[[], _Decompressor]] = {
+    Compression.GZIP: cast(Callable[[], _Decompressor], _Gunzip),
+    Compression.BZIP2: cast(Callable[[], _Decompressor], bz2.BZ2Decompressor),
+    Compression.XZ: lambda: cast(
+        _Decompressor, lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=1 << 27)
+    ),
+}
+
+
+class _Unpacked:
+    """A compressed file, or several one after the other; what precedes a fault is handed out."""
+
+    def __init__(self, file: SafeFile, factory: Callable[[], _Decompressor]) -> None:
+        self._file = file
+        self._factory = factory
+        self._decompressor = factory()
+        self._mark = file.peek(2)
+
+    def read(self, size: int = -1) -> bytes:
+        while True:
+            rest = b""
+            if self._decompressor.eof:
+                rest = self._decompressor.unused_data.lstrip(b"\0")
+                while len(rest) < len(self._mark) and (more := self._file.read(1 << 16)):
+                    rest = (rest + more).lstrip(b"\0")  # the mark may be torn
+                if not rest.startswith(self._mark):
+                    return b""  # padding, or rubbish that other readers ignore too
+                self._decompressor = self._factory()
+            elif self._decompressor.needs_input:
+                rest = self._file.read(1 << 16)
+                if not rest:
+                    raise EOFError("the file ends too early")
+            data = self._decompressor.decompress(rest, size)
+            if data:
+                return data
+
+
+class _Brotli:
+    """A brotli file."""
+
+    def __init__(self, file: SafeFile) -> None:
+        import brotli
+
+        self._file = file
+        self._decompressor = brotli.Decompressor()
+        self._held = b""
+
+    def read(self, size: int = -1) -> bytes:
+        while not self._held:
+            if self._decompressor.is_finished():
+                return b""
+            rest = b""
+            if self._decompressor.can_accept_more_data():
+                rest = self._file.read(1 << 14)
+                if not rest:
+                    raise EOFError("the file ends too early")
+            self._held = self._decompressor.process(rest, output_buffer_limit=1 << 20)
+        if size < 0:
+            size = len(self._held)
+        result, self._held = self._held[:size], self._held[size:]
+        return result
+
+
+def _walk_archive(
+    file: SafeFile,
+    kind: Compression,
+    layers: int,
+    budget: Budget,
+    visit: Visit,
+    report: Report,
+) -> None:
+    members = _tar_members(file) if kind is Compression.TAR else _zip_members(file, budget, report)
+    try:
+        for name, content in members:
+            budget.members += 1
+            if budget.members > budget.options.max_members:
+                report(f"more than {budget.options.max_members} members")
+                return
+            if fault := budget.fault():
+                report(fault)
+                return
+            # a tar's members have been counted when it was decompressed
+            inner = SafeFile(content, budget, counted=kind is Compression.ZIP)
+            _unpack(inner, name, name, layers + 1, budget, visit, report)
+    except (tarfile.TarError, zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError,
+            NotImplementedError) as error:  # fmt: skip
+        report(f"{kind.value}: {error or type(error).__name__}")
+
+
+class _TarEntry(tarfile.TarInfo):
+    """Refuses what would fill the memory, and what ``tarfile`` takes for the archive's end."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> Self:
+        try:
+            entry = super().frombuf(buf, encoding, errors)  # type: ignore[arg-type]
+        except tarfile.HeaderError as error:
+            if not buf.strip(b"\0"):  # the end, as it should be
+                raise
+            raise tarfile.ReadError(str(error)) from None
+        if entry.type in _TAR_EXTENSIONS and entry.size > _LONGEST_EXTENSION:
+            raise tarfile.ReadError(f"a header of {entry.size} bytes")
+        return entry
+
+
+def _tar_members(file: SafeFile) -> Iterator[tuple[str, Readable]]:
+    stream = cast(IO[bytes], file)
+    with tarfile.open(fileobj=stream, mode="r|", tarinfo=_TarEntry) as archive:
+        for entry in archive:
+            if entry.isfile():
+                content = archive.extractfile(entry)
+                if content is not None:
+                    # bytes that are not of UTF-8 come as surrogates, which nothing can write
+                    name = entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                    yield name, content
+            archive.members = []  # type: ignore[attr-defined] # or it keeps one entry per member
+
+
+def _zip_members(file: SafeFile, budget: Budget, report: Report) -> Iterator[tuple[str, Readable]]:
+    # a zip's directory is at its end
+    with tempfile.SpooledTemporaryFile(_ZIP_IN_MEMORY, dir=_folder(budget)) as copy:
+        while data := file.read(1 << 20):
+            copy.write(data)
+        file_of_copy = cast(IO[bytes], copy)
+        try:
+            _guard_directory(file_of_copy, budget.options.max_members)
+            opened = zipfile.ZipFile(copy)
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+            # cut off, or of more members than may be held: those that are there can be read
+            report(f"zip: {error or type(error).__name__}; its members are read one by one")
+            yield from local_members(file_of_copy, report)
+            return
+        with opened as archive:
+            for entry in archive.infolist():
+                if entry.is_dir():
+                    continue
+                try:
+                    content = archive.open(entry)
+                except (zipfile.BadZipFile, RuntimeError, NotImplementedError,
+                        ValueError) as error:  # fmt: skip
+                    # encrypted, packed in a way that is not known, or of a name that cannot be
+                    # read; the others may be sound
+                    report(f"{entry.filename}: {error}")
+                    continue
+                with content:
+                    yield entry.filename, content
+
+
+def _folder(budget: Budget) -> str | None:
+    folder = budget.options.spool_dir
+    return None if folder is None else str(folder)
+
+
+def _guard_directory(file: IO[bytes], max_members: int) -> None:
+    """Refuse a zip whose directory, which is read as a whole, is huge."""
+    file.seek(max(file.seek(0, 2) - (1 << 17), 0))
+    tail = file.read()
+    sizes = [
+        struct.unpack(form, found[1])[0] for end, form in _ZIP_ENDS for found in end.finditer(tail)
+    ]
+    # (0xffffffff: the other mark tells)
+    if any(max(max_members, 1000) * 1024 < size != 0xFFFFFFFF for size in sizes):
+        raise ValueError("its directory is too large")

@@ -1,0 +1,1 @@
+"""Syntaxes that the parser does not read as they are found."""

@@ -1,0 +1,224 @@
+"""JSON-LD: contexts inlined first, broken JSON mended as far as it goes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import pyoxigraph
+
+from semcrawl.rdf.errors import ErrorLog, LimitReached
+from semcrawl.rdf.guards import guard_json
+from semcrawl.rdf.options import ReadOptions
+from semcrawl.rdf.output.sink import QuadSink
+from semcrawl.rdf.patterns import re
+from semcrawl.rdf.syntaxes import jsonbatches
+from semcrawl.rdf.syntaxes.contexts import ContextInliner
+from semcrawl.rdf.syntaxes.dotsegments import clean_bases, restore_bases
+
+_FORMAT = pyoxigraph.RdfFormat.JSON_LD
+_QUADS = pyoxigraph.RdfFormat.N_QUADS
+_TOKEN = re.compile(
+    rb'("(?:[^"\\]|\\.)*+")|(/\*.*?\*/|//[^\n\r]*+|<!--|-->|<!\[CDATA\[|\]\]>)|([{}\[\]])|([:,])|(\s+)|'
+    rb"(-?\d[\d.eE+-]*|true|false|null)|(.)",
+    re.DOTALL,
+)
+#: pyoxigraph holds a value twice in a buffer of 16 MiB
+_FULL_BUFFER = "buffer maximal size"
+_TOO_LONG = "JSON-LD with a value that is too long (above 8 to 16 MiB)"
+_NO_LOADER = "No LoadDocumentCallback"
+_DIRECTION = re.compile(rb'((?<!\\)"@[A-Za-z0-9-]+?)--(?:ltr|rtl)(?= )')
+_RAW_CONTROL = re.compile(rb"[\x00-\x1f]")
+#: A bad escape: JSON knows \" \\ \/ \b \f \n \r \t \uXXXX only.
+_BAD_ESCAPE = re.compile(rb'\\(\\|["/bfnrt]|u[0-9A-Fa-f]{4})|\\')
+
+
+def parse_jsonld(
+    data: bytes,
+    base: str,
+    sink: QuadSink,
+    errors: ErrorLog,
+    options: ReadOptions,
+    contexts: Mapping[str, bytes] | None = None,
+    first_line: int = 1,
+) -> tuple[str, ...]:
+    """Read a JSON-LD document into ``sink``; return the contexts that were not at hand.
+
+    A context that is missing is an error of the document. JSON with the usual faults (comments,
+    commas too many, raw line ends in strings, an early end) is mended after the error is recorded.
+    Raises :class:`LimitReached`.
+    """
+    guard_json(data, options.max_depth)
+    if len(data) > jsonbatches.WHOLE and (pieces := jsonbatches.split(data)) is not None:
+        needed: dict[str, None] = {}
+        for line, piece in pieces:
+            missing = _parse(piece, base, sink, errors, options, contexts, first_line + line - 1)
+            needed.update(dict.fromkeys(missing))
+            errors.check_time()
+        return tuple(needed)
+    if len(data) > options.max_in_memory:
+        raise LimitReached(f"JSON-LD in one piece of more than {options.max_in_memory} bytes")
+    return _parse(data, base, sink, errors, options, contexts, first_line)
+
+
+def _parse(
+    data: bytes,
+    base: str,
+    sink: QuadSink,
+    errors: ErrorLog,
+    options: ReadOptions,
+    contexts: Mapping[str, bytes] | None,
+    first_line: int,
+) -> tuple[str, ...]:
+    data, changed = clean_bases(data)
+    inliner = ContextInliner(base, contexts or {}, options.max_context_bytes)
+    sink.flush()
+    sink.has_graphs = False
+    sink.names.all_labelled = False
+    source = inliner.inline(data)
+    # without rdfDirection, a base direction is no part of the RDF (JSON-LD API, section 8.6)
+    directed = b"@direction" in source or b"\\u" in source
+    if directed or changed:
+        sink.rewrite = lambda lines: _finished(lines, directed, changed)
+    mark = sink.mark()
+    refused: list[str] = []
+    try:
+        if not _serialize_plain(source, base, sink):
+            sink.rollback(mark)
+            sink.has_graphs = True
+            fault = _serialize(source, base, sink, errors, first_line, refused)
+            if fault is not None:
+                errors.add_syntax(fault, first_line)
+                mended = mend(data)
+                if mended is not None:
+                    guard_json(mended, options.max_depth)
+                    sink.rollback(mark)
+                    source = inliner.inline(mended)
+                    _serialize(source, base, sink, errors, first_line, refused)
+    except MemoryError as error:
+        if _FULL_BUFFER not in str(error):
+            raise
+        sink.rollback(mark)
+        errors.add(_TOO_LONG, first_line)
+    sink.flush()
+    sink.rewrite = None
+    if refused:
+        faults = [f"the context {url} is not at hand" for url in inliner.needed]
+        for text in [*faults, *inliner.faults] or refused:
+            errors.add(text, first_line)
+        return tuple(inliner.needed)
+    return ()
+
+
+def _finished(lines: bytes, directed: bool, changed: dict[bytes, bytes]) -> bytes:
+    if directed and b"--" in lines:
+        lines = _DIRECTION.sub(rb"\1", lines)
+    return restore_bases(lines, changed)
+
+
+def _serialize_plain(data: bytes, base: str, sink: QuadSink) -> bool:
+    """Write a document as N-Triples; return False when it has errors or named graphs."""
+    try:
+        source = pyoxigraph.parse(data, _FORMAT, base_iri=base, without_named_graphs=True)
+        pyoxigraph.serialize(source, sink.file, pyoxigraph.RdfFormat.N_TRIPLES)
+    except SyntaxError:
+        return False
+    return True
+
+
+def _serialize(
+    data: bytes, base: str, sink: QuadSink, errors: ErrorLog, first_line: int, refused: list[str]
+) -> SyntaxError | None:
+    """Write the quads of ``data``; return the error when it is no JSON.
+
+    What was refused because a context is only a name goes to ``refused``.
+    """
+    source = pyoxigraph.parse(data, _FORMAT, base_iri=base)
+    while True:
+        try:
+            pyoxigraph.serialize(source, sink.file, _QUADS)
+        except SyntaxError as error:
+            if error.lineno is not None and str(error.msg).startswith("Parser error"):
+                return error
+            if str(error.msg).startswith(_NO_LOADER):
+                refused.append(str(error.msg))
+            else:
+                errors.add_syntax(error, first_line)
+            errors.check_time()
+            continue
+        return None
+
+
+def mend(data: bytes) -> bytes | None:
+    """Return ``data`` as JSON without the usual faults, or None when it cannot be had.
+
+    An early end is closed after the last value that is whole.
+    """
+    out: list[bytes] = []
+    stack: list[bytes] = []
+    #: for each open container, where in ``out`` its last whole member ends
+    ends: list[int] = []
+    for match in _TOKEN.finditer(data):
+        string, comment, bracket, sign, space, scalar, other = match.groups()
+        if comment or space:
+            if space:
+                out.append(b"\n" * space.count(b"\n") or b" ")
+            continue
+        if other:
+            if other == b";" and not stack:
+                continue
+            if other == b'"':
+                break  # a string that does not end
+            continue
+        if bracket in (b"}", b"]"):
+            if not stack:
+                continue
+            _drop_comma(out)
+            out.append(b"}" if stack.pop() == b"{" else b"]")
+            ends.pop()
+            if not stack:
+                break
+            ends[-1] = len(out)
+            continue
+        if bracket:
+            stack.append(bracket)
+            out.append(bracket)
+            ends.append(len(out))
+            continue
+        out.append(_clean_string(string) if string else (sign or scalar or b""))
+        if string or scalar:
+            before = _last_sign(out)
+            if stack and (stack[-1] == b"[" or before == b":"):
+                ends[-1] = len(out)
+    while stack:
+        del out[ends.pop() :]
+        out.append(b"}" if stack.pop() == b"{" else b"]")
+        if ends:
+            ends[-1] = len(out)
+    text = b"".join(out)
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return text
+
+
+def _drop_comma(out: list[bytes]) -> None:
+    for index in range(len(out) - 1, -1, -1):
+        if out[index].strip():
+            if out[index] == b",":
+                out[index] = b""
+            return
+
+
+def _last_sign(out: list[bytes]) -> bytes:
+    """Return the token before the last one."""
+    for index in range(len(out) - 2, -1, -1):
+        if out[index].strip():
+            return out[index]
+    return b""
+
+
+def _clean_string(string: bytes) -> bytes:
+    string = _BAD_ESCAPE.sub(lambda m: m[0] if m[1] else b"\\\\", string)
+    return _RAW_CONTROL.sub(lambda m: b"\\u%04x" % m[0][0], string)

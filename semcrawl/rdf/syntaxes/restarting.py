@@ -1,0 +1,226 @@
+"""Turtle, TriG and N3 behind a string that is not closed.
+
+The parser takes all behind such a string for strings, and the strings for what is between them. So
+it starts again with the next line that looks like the beginning of a statement, behind one that
+ends with a dot, and gets told again what was declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import IO, cast
+
+import pyoxigraph
+
+from semcrawl.rdf.errors import ErrorLog, LimitReached, place_of
+from semcrawl.rdf.output.sink import QuadSink
+from semcrawl.rdf.packed.streams import Readable
+from semcrawl.rdf.patterns import re
+
+#: errors behind which the parser may take strings for what is between them
+_STRING_FAULTS = ("Line jumps are not allowed in string literals", "Unexpected end of file")
+_BEGINNING = rb"(?=<|_:|\[|[A-Za-z][\w.-]*:|:\w|@prefix|@base|(?i:prefix|base)\s"
+_NEXT_STATEMENT = re.compile(rb"\.[ \t]*\r?\n\s*?^" + _BEGINNING + rb")", re.MULTILINE)
+_NEXT_IN_BLOCKS = re.compile(
+    rb"[.{}][ \t]*\r?\n\s*?^[ \t]*+" + _BEGINNING + rb"|[{}]|(?i:graph)\s)", re.MULTILINE
+)
+_BRACES = re.compile(
+    rb'"""(?:[^"\\]|\\.|"(?!""))*+"""|'
+    rb"'''(?:[^'\\]|\\.|'(?!''))*+'''|"
+    rb'"(?:[^"\\\n\r]|\\.)*+"|'
+    rb"'(?:[^'\\\n\r]|\\.)*+'|"
+    rb"<[^<>\s\"{}]*+>|#[^\n\r]*+|(\{)|(\})",
+    re.DOTALL,
+)
+_GRAPH_NAME = re.compile(
+    rb"(<[^<>\s\"{}]*>|_:[^\s{}<>\"]+|[^\s{}<>\"\[\].;,]*:[^\s{}<>\"]*|\])\s*\Z"
+)
+_LONGEST_NAME = 4096
+_MAX_RESTARTS = 100
+_KEPT = 1 << 16
+_READ = 1 << 20
+_FARTHEST = 1 << 24
+
+Format = pyoxigraph.RdfFormat
+
+
+def resume(
+    source: pyoxigraph.QuadParser,
+    sink: QuadSink,
+    errors: ErrorLog,
+    first_line: int = 1,
+    until: tuple[str, ...] = (),
+) -> SyntaxError | None:
+    """Serialise all that ``source`` gives, going on after each error.
+
+    Ends at an error, and returns it, whose message begins with one of ``until``.
+    """
+    target = Format.N_QUADS if sink.has_graphs else Format.N_TRIPLES
+    while True:
+        try:
+            pyoxigraph.serialize(source, sink.file, target)
+        except SyntaxError as error:
+            errors.add_syntax(error, first_line)
+            errors.check_time()
+            if sink.all_named:  # true up to here; the parser may leave a graph by an error
+                sink.flush()
+                sink.all_named = False
+            if until and place_of(error)[0].startswith(until):
+                return error
+            continue
+        return None
+
+
+def parse_whole(
+    data: bytes,
+    syntax: pyoxigraph.RdfFormat,
+    base: str,
+    sink: QuadSink,
+    errors: ErrorLog,
+    wrapped: Callable[[bytes, int], Readable] | None = None,
+) -> None:
+    """Read a whole document; a string that is not closed costs its statement only.
+
+    ``wrapped`` makes a file of text and the number of the line before it. Raises
+    :class:`LimitReached` behind such a string in a graph or a formula that has no name to go on
+    with.
+    """
+    head, start, lines_before = b"", 0, 0
+    block: bytes | None = b""
+    for _ in range(_MAX_RESTARTS):
+        text = head + data[start:] if start else data
+        source = _parser(wrapped(text, lines_before) if wrapped else text, syntax, base)
+        fault = resume(source, sink, errors, lines_before + 1, _STRING_FAULTS)
+        if fault is None:
+            return
+        place = start
+        for _ in range(place_of(fault)[1] - bool(head) - 1):
+            place = data.find(b"\n", place) + 1
+        pattern = _NEXT_STATEMENT if syntax == Format.TURTLE else _NEXT_IN_BLOCKS
+        behind = pattern.search(data, place)
+        if behind is None:
+            return
+        if syntax != Format.TURTLE:
+            block = _open_block(data[start:place], block)
+            block = _open_block(data[place : behind.end()], block, skipped=True)
+            if block is None or (block and syntax == Format.N3):
+                raise LimitReached("the rest behind a string that is not closed is not read")
+        start = behind.end()
+        head = _head(source, base, block or b"")
+        lines_before = data.count(b"\n", 0, start) - 1  # the head is a line, too
+    _give_up(errors, lines_before)
+
+
+def parse_stream(
+    file: Readable, syntax: pyoxigraph.RdfFormat, base: str, sink: QuadSink, errors: ErrorLog
+) -> None:
+    """Read a document of any size; a string of Turtle that is not closed costs its statement only.
+
+    In TriG and N3 it ends the reading by :class:`LimitReached`: nobody knows any more which graph
+    or formula is open there.
+    """
+    window = _Window(file)
+    for _ in range(_MAX_RESTARTS):
+        source = _parser(window, syntax, base)
+        fault = resume(source, sink, errors, window.first_line, _STRING_FAULTS)
+        if fault is None:
+            return
+        line = place_of(fault)[1] + window.first_line - 1
+        if syntax != Format.TURTLE or not window.skip(line, _NEXT_STATEMENT):
+            raise LimitReached("the rest behind a string that is not closed is not read")
+        window.put_before(_head(source, base, b""))
+    _give_up(errors, window.first_line)
+
+
+def _parser(
+    text: bytes | Readable, syntax: pyoxigraph.RdfFormat, base: str
+) -> pyoxigraph.QuadParser:
+    return pyoxigraph.parse(cast("bytes | IO[bytes]", text), syntax, base_iri=base)
+
+
+def _give_up(errors: ErrorLog, line: int) -> None:
+    errors.add(f"more than {_MAX_RESTARTS} strings are not closed; the rest is not read", line)
+
+
+def _head(source: pyoxigraph.QuadParser, base: str, block: bytes) -> bytes:
+    """Return one line that declares what ``source`` knows, and opens the block."""
+    names = "".join(f"@prefix {name}: <{iri}> . " for name, iri in source.prefixes.items())
+    return f"@base <{source.base_iri or base}> . {names}".encode() + block + b"\n"
+
+
+def _open_block(text: bytes, block: bytes | None, *, skipped: bool = False) -> bytes | None:
+    """Return how the block begins that is open at the end of ``text``; empty when there is none.
+
+    ``block`` is open at its beginning. None when it has no name that could be said again. In
+    ``skipped`` text only braces at the end of a line count.
+    """
+    depth = 1 if block is None or block else 0
+    braces = re.finditer(rb"(\{)[ \t]*$|^[ \t]*(\})", text, re.M) if skipped else None
+    for sign in braces or _BRACES.finditer(text):
+        if sign[1]:
+            depth += 1
+            before = text[max(sign.start() - _LONGEST_NAME, 0) : sign.start()]
+            name = _GRAPH_NAME.search(before)
+            anonymous = depth > 1 or (name is not None and name[1] == b"]")
+            block = None if anonymous else (name[1] if name else b"") + b" {"
+        elif sign[2]:
+            depth = max(depth - 1, 0)
+            block = None if depth else b""
+    return block
+
+
+class _Window:
+    """A file that remembers the last of what it gave, to give it again from a line on."""
+
+    def __init__(self, file: Readable) -> None:
+        self._file = file
+        #: text before what comes from the file
+        self._held = b""
+        self._given: list[bytes] = []
+        self._size = 0
+        #: the number of the line with which ``_given`` begins
+        self._line = 1
+        #: what an error in line 1 of the parser is in the document
+        self.first_line = 1
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            size = _READ
+        if self._held:
+            data, self._held = self._held[:size], self._held[size:]
+        else:
+            data = self._file.read(size)
+        self._given.append(data)
+        self._size += len(data)
+        if self._size > 2 * _KEPT:
+            text = b"".join(self._given)
+            cut = text.rfind(b"\n", 0, len(text) - _KEPT) + 1
+            self._line += text.count(b"\n", 0, cut)
+            self._given, self._size = [text[cut:]], len(text) - cut
+        return data
+
+    def skip(self, line: int, pattern: re.Pattern[bytes]) -> bool:
+        """Go on with what ``pattern`` leads to from ``line`` on; tell whether there is such."""
+        text = b"".join(self._given) + self._held
+        start = 0
+        for _ in range(line - self._line):
+            start = text.find(b"\n", start) + 1
+            if not start:
+                return False
+        if line < self._line:
+            return False
+        while (found := pattern.search(text, start)) is None:
+            data = self._file.read(_READ)
+            if not data or len(text) > _FARTHEST:
+                return False
+            text += data
+        self._line += text.count(b"\n", 0, found.end())
+        self._held, self._given, self._size = text[found.end() :], [], 0
+        self.first_line = self._line
+        return True
+
+    def put_before(self, head: bytes) -> None:
+        """Give a line first that is none of the document's."""
+        self._held = head + self._held
+        self._line -= 1
+        self.first_line -= 1

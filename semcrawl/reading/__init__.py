@@ -1,0 +1,1 @@
+"""Reading in other processes, which end when a document takes too long."""

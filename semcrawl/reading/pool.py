@@ -1,0 +1,154 @@
+"""Reading in processes that end when a document takes too long.
+
+Nothing in this process can stop a parser in C or Rust; a page of one element with a million
+attributes, or a JSON-LD document of a million contexts, would hold a thread for hours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar, cast
+
+from semcrawl.rdf import Reading
+from semcrawl.rdf.output.sink import spool_prefix
+from semcrawl.reading import process as isolated
+from semcrawl.web.bodies import BodyFile
+
+T = TypeVar("T")
+
+
+class ReadingLost(Exception):  # noqa: N818 - an event, not an error of the program
+    """A process ended before it had read its document; the message says why."""
+
+
+@dataclass
+class _Child:
+    process: subprocess.Popen[bytes]
+    connection: socket.socket
+    #: files with quads that it made and that others own by now
+    delivered: set[Path] = field(default_factory=set)
+
+    def close(self) -> int:
+        """End the process; return its status."""
+        self.connection.close()
+        if self.process.poll() is None:
+            self.process.kill()
+        return self.process.wait()
+
+
+class ReadingProcesses:
+    """At most ``count`` processes, started when they are needed, used again and again."""
+
+    def __init__(self, count: int, seconds: float, spool_dir: Path | None = None) -> None:
+        """Give each task ``seconds`` and a little more; files of lost tasks are in ``spool_dir``.
+
+        The limits within the reader come first, so that what was read until then is kept.
+        """
+        self._limit = seconds
+        self._seconds = 1.1 * seconds + 1.0
+        self._spool_dir = spool_dir or Path(tempfile.gettempdir())
+        self._turns = asyncio.Semaphore(count)
+        self._idle: list[_Child] = []
+        self._all: list[_Child] = []
+        self._closed = False
+
+    async def run(
+        self, function: Callable[..., T], *arguments: object, file: BodyFile | None = None
+    ) -> T:
+        """Call a function of :mod:`semcrawl.reading.process` with ``arguments`` in a process.
+
+        Before them come, with ``file``, its descriptor and its size. Raises :class:`ReadingLost`.
+        """
+        async with self._turns:
+            return await asyncio.to_thread(self._call, function, arguments, file)
+
+    def close(self) -> None:
+        """End all processes; what they were at is lost."""
+        self._closed = True
+        for child in tuple(self._all):  # (threads take theirs out)
+            child.process.kill()
+        while self._idle:
+            self._idle.pop().close()
+
+    def _call(
+        self, function: Callable[..., T], arguments: tuple[object, ...], file: BodyFile | None
+    ) -> T:
+        descriptor = None
+        if file is not None:
+            descriptor, arguments = file.fileno(), (file.size, *arguments)
+        task: isolated.Task = (self._seconds, function, arguments)
+        child = self._take(task, descriptor)
+        try:
+            (good, result), _ = isolated.receive(child.connection)
+        except (EOFError, OSError):
+            raise ReadingLost(self._reason(child)) from None
+        if isinstance(result, Reading) and result.spool is not None:
+            child.delivered.add(result.spool)
+        self._idle.append(child)
+        if not good:
+            raise ReadingLost(str(result))
+        return cast(T, result)
+
+    def _take(self, task: isolated.Task, descriptor: int | None) -> _Child:
+        """Give a task to a process that takes it."""
+        while not self._closed:
+            used = bool(self._idle)
+            child = self._idle.pop() if used else self._start()
+            try:
+                isolated.send(child.connection, task, descriptor)
+            except OSError:
+                self._end(child)
+                if not used and not self._closed:
+                    raise ReadingLost("no process for reading can be started") from None
+            else:
+                return child
+        raise ReadingLost("the crawl is at its end")
+
+    def _start(self) -> _Child:
+        ours, theirs = socket.socketpair()
+        path = os.pathsep.join(folder for folder in sys.path if folder)
+        with theirs:
+            process = subprocess.Popen(  # noqa: S603 - our own module
+                [sys.executable, "-m", isolated.__name__, str(theirs.fileno())],
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": path},
+            )
+        child = _Child(process, ours)
+        self._all.append(child)
+        if self._closed:  # by now
+            process.kill()
+        return child
+
+    def _end(self, child: _Child) -> int:
+        """Clear away after a process; return its status."""
+        status = child.close()
+        self._all.remove(child)
+        for path in self._spool_dir.glob(f"{spool_prefix(child.process.pid)}*"):
+            if path not in child.delivered:
+                path.unlink(missing_ok=True)
+        return status
+
+    def _reason(self, child: _Child) -> str:
+        try:
+            status = child.process.wait(self._seconds)
+        except subprocess.TimeoutExpired:
+            status = 0
+        self._end(child)
+        if self._closed:
+            return "the crawl is at its end"
+        if status == -signal.SIGALRM:
+            return f"not finished after {self._limit:g} seconds"
+        name = signal.Signals(-status).name if status < 0 else f"status {status}"
+        return f"the process that read it ended: {name}"

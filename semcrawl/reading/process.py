@@ -1,0 +1,134 @@
+"""The process that reads what might take for ever: ``python -m semcrawl.reading.process``.
+
+It takes one task after the other from the socket whose number is its argument. Before each it sets
+the system's clock for its own end: a parser in C or Rust that is stuck hears nothing else. It ends
+with the crawl, whose end of the socket is closed then.
+"""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import socket
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Any, cast
+
+from semcrawl.links import ExtractionOptions, Link, extract_links
+from semcrawl.rdf import Reading, ReadOptions, read, read_embedded, read_stream
+from semcrawl.web.bodies import BodyStream
+
+_LENGTH = 8
+#: a year; the clock takes no more than this everywhere
+_LONGEST = 3.2e7
+
+#: what a task is: seconds, a function of this module, its arguments
+Task = tuple[float, Callable[..., Any], tuple[Any, ...]]
+
+
+def read_document(
+    source: bytes | IO[bytes],
+    url: str,
+    content_type: str | None,
+    options: ReadOptions,
+    contexts: Mapping[str, bytes] | None = None,
+) -> Reading:
+    """Read an RDF document, a body or a file, and look for its links."""
+    if isinstance(source, bytes):
+        reading = read(source, url, content_type, options, contexts=contexts)
+    else:
+        reading = read_stream(source, url, content_type, options, contexts=contexts)
+    _ = reading.links  # looked for when first asked
+    return reading
+
+
+def read_shared_file(descriptor: int, size: int, *arguments: Any) -> Reading:
+    """As :func:`read_document`, of a file that the crawl has open."""
+    with open(descriptor, "rb") as file:
+        shared = _SharedFile(size)
+        return read_document(cast(IO[bytes], BodyStream(file.fileno(), shared)), *arguments)
+
+
+def read_page(
+    body: bytes,
+    url: str,
+    content_type: str | None,
+    options: ReadOptions,
+    contexts: Mapping[str, bytes] | None = None,
+) -> Reading:
+    """Read the data in a page."""
+    return read_embedded(body, url, content_type, options, contexts=contexts)
+
+
+def page_links(
+    body: bytes,
+    url: str,
+    content_type: str | None,
+    options: ExtractionOptions,
+    headers: Sequence[str],
+) -> tuple[list[Link], list[str]]:
+    """Return the links of a page, and what kept it from being read to its end."""
+    faults: list[str] = []
+    return extract_links(body, url, content_type, options, headers, faults=faults), faults
+
+
+@dataclass
+class _SharedFile:
+    size: int
+
+
+def send(connection: socket.socket, message: Any, descriptor: int | None = None) -> None:
+    """Send an object, and an open file with it."""
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    length = len(data).to_bytes(_LENGTH, "big")
+    if descriptor is None:
+        connection.sendall(length)
+    else:
+        socket.send_fds(connection, [length], [descriptor])
+    connection.sendall(data)
+
+
+def receive(connection: socket.socket) -> tuple[Any, list[int]]:
+    """Return the next object and the open files that came with it.
+
+    Raises ``EOFError`` when the other end is closed. Both ends are the crawl's own processes.
+    """
+    length, descriptors, _, _ = socket.recv_fds(connection, _LENGTH, 1)
+    length += _exactly(connection, _LENGTH - len(length))
+    data = _exactly(connection, int.from_bytes(length, "big"))
+    return pickle.loads(data), descriptors  # noqa: S301 - our own process
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes:
+    data = bytearray(size)
+    view = memoryview(data)
+    while view:
+        count = connection.recv_into(view)
+        if not count:
+            raise EOFError
+        view = view[count:]
+    return bytes(data)
+
+
+def serve(connection: socket.socket) -> None:
+    """Do tasks until the other end is closed."""
+    while True:
+        try:
+            task, descriptors = receive(connection)
+        except (EOFError, OSError):
+            return
+        seconds, function, arguments = cast(Task, task)
+        signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST))
+        try:
+            result = (True, function(*descriptors, *arguments))
+        except Exception as error:
+            result = (False, f"{type(error).__name__}: {error}")
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        send(connection, result)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the crawl decides when to end
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    serve(socket.socket(fileno=int(sys.argv[1])))

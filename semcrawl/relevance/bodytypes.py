@@ -1,0 +1,22 @@
+"""The fetch filter: whether a body is worth downloading, by its header (sources.md T.5, step 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from semcrawl.relevance import Label
+from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES, HTML_MEDIA_TYPES, RDF_MEDIA_TYPES
+
+
+def body_wanted(
+    content_type: str, label: Label, also: Collection[str] = AMBIGUOUS_MEDIA_TYPES
+) -> bool:
+    """Whether to download a body: the header says RDF or HTML, or the link was labelled R.
+
+    A missing type gets the benefit of the doubt. ``also`` names media types that may hide RDF;
+    it is empty in the thesis.
+    """
+    media_type = content_type.partition(";")[0].strip().lower()
+    if not media_type or label is Label.R:
+        return True
+    return media_type in HTML_MEDIA_TYPES or media_type in RDF_MEDIA_TYPES or media_type in also

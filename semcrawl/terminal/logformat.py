@@ -1,0 +1,54 @@
+"""Scrapy's log lines, made only when they are shown."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.logformatter import LogFormatter
+from scrapy.settings import BaseSettings
+
+from semcrawl.terminal.printable import printable
+
+
+class SparingLogFormatter(LogFormatter):
+    """Makes no line per page and per item unless ``LOG_LEVEL`` shows them.
+
+    Scrapy makes them all and throws them away afterwards, which costs as much as a database row.
+    """
+
+    def __init__(self, *, verbose: bool = True) -> None:
+        self._verbose = verbose
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Read the log level; from now on log lines hold nothing that a terminal acts on."""
+        if logging.getLogRecordFactory() is logging.LogRecord:
+            logging.setLogRecordFactory(PrintableRecord)
+        return cls(verbose=shows_debug(crawler.settings))
+
+    def crawled(self, *args: Any, **kwargs: Any) -> Any:
+        """Tell of a response."""
+        return super().crawled(*args, **kwargs) if self._verbose else None
+
+    def scraped(self, *args: Any, **kwargs: Any) -> Any:
+        """Tell of an item."""
+        return super().scraped(*args, **kwargs) if self._verbose else None
+
+
+class PrintableRecord(logging.LogRecord):
+    """A log record whose message may hold what a site sent."""
+
+    def getMessage(self) -> str:  # noqa: N802 - of the base class
+        """Return the message without characters that a terminal acts on."""
+        return printable(super().getMessage())
+
+
+def shows_debug(settings: BaseSettings) -> bool:
+    """Whether the log shows what is of level DEBUG."""
+    if not settings.getbool("LOG_ENABLED"):
+        return False
+    level = settings.get("LOG_LEVEL")
+    number = logging.getLevelName(level) if isinstance(level, str) else level
+    return not isinstance(number, int) or number <= logging.DEBUG

@@ -1,0 +1,192 @@
+"""Messages of commands on standard error: one line each, no tracebacks."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from semcrawl.terminal.printable import printable
+from semcrawl.web.hosts import host_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from scrapy.settings import BaseSettings
+
+#: columns of a table that no terminal shows
+_PIPED = 1000
+#: loggers whose warnings are shown too: the crawl stands still, and goes on; it goes on without a
+#: part that was asked for
+_TOLD = frozenset(
+    {
+        "semcrawl.frontier.redis.frontier",
+        "semcrawl.frontier.redis.connection",
+        "semcrawl.crawl.hosthealth",
+        "semcrawl.crawl.networkpause",
+        "semcrawl.crawl.session",
+        "semcrawl.pipelines.metadata",
+        "scrapy.middleware",
+        "scrapy.addons",
+    }
+)
+#: the logger of handlers of signals that raise
+_SIGNALS = "scrapy.utils.signal"
+#: loggers that tell of single requests, which the records tell better
+_REQUEST_LOGGERS = frozenset({"scrapy.core.scraper", "scrapy.downloadermiddlewares.robotstxt"})
+#: how what Scrapy logs of a result begins that a pipeline could not write, or failed at
+_LOST = ("Dropped: ", "Error processing ")
+
+
+def complain(message: str) -> None:
+    """Say what is wrong in one line."""
+    print(f"semcrawl: {printable(message)}", file=sys.stderr)
+
+
+def note_refusal(settings: BaseSettings, message: str) -> None:
+    """Write why nothing was started to the log file, if there is one.
+
+    Whoever has jobs run by a service looks there, and not at standard error.
+    """
+    if file := settings.get("LOG_FILE"):
+        moment = time.strftime(settings.get("LOG_DATEFORMAT") or "%Y-%m-%d %H:%M:%S")
+        with suppress(OSError), Path(file).open("a", encoding="utf-8") as log:
+            log.write(f"{moment} [semcrawl] ERROR: {printable(message)}\n")
+
+
+def table_console() -> Console:
+    """Make a console on standard output for tables of URLs.
+
+    Where the output is piped nothing is cut or broken: a line may be as long as it must, unless
+    ``COLUMNS`` says otherwise.
+    """
+    console = plain_console()
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console = plain_console(width=_PIPED)
+    return console
+
+
+def plain_console(*, stderr: bool = False, width: int | None = None) -> Console:
+    """Make a console that takes every text as it stands.
+
+    What looks like rich's markup, an emoji's name or a terminal's escape sequence in an address, a
+    path or a message is shown, and has no effect.
+    """
+    from rich.console import Console  # most of what is said needs none
+    from rich.text import Text
+
+    class PlainConsole(Console):
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(printable(text), **options)
+
+    return PlainConsole(stderr=stderr, width=width, markup=False, emoji=False)
+
+
+def fitted(table: Table, console: Console) -> Table:
+    """Return a table as it fits a console best: a narrow one gets it without lines between columns.
+
+    Columns of figures want ``no_wrap``, those of names ``overflow="fold"``: these break first, and
+    nothing is cut off.
+    """
+    from rich import box
+    from rich.measure import Measurement
+
+    unbound = console.options.update(width=_PIPED)
+    if Measurement.get(console, unbound, table).maximum > console.width:
+        table.box, table.padding = box.SIMPLE_HEAD, 0
+        table.show_edge = table.pad_edge = False
+    return table
+
+
+def log_handler(settings: BaseSettings) -> logging.Handler:
+    """Make a log handler that shows the log as its file has it."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(settings.get("LOG_LEVEL"))
+    handler.setFormatter(
+        logging.Formatter(settings.get("LOG_FORMAT"), settings.get("LOG_DATEFORMAT"))
+    )
+    return handler
+
+
+def error_handler() -> logging.Handler:
+    """Make a log handler that shows errors and outages of the crawl as a whole, a line each."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(logging.WARNING)
+    handler.addFilter(_OncePerHost())
+    handler.setFormatter(_OneLine())
+    return handler
+
+
+class _OncePerHost(logging.Filter):
+    """Leaves out single requests, repetitions, and all but the first message on a failing host."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._hosts: set[str] = set()
+        self._lost: set[str] = set()
+        self._last = ""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Say whether to show a message."""
+        if record.levelno < logging.ERROR and record.name not in _TOLD:
+            return False
+        if record.name in _REQUEST_LOGGERS:
+            return self._is_new_loss(record)
+        if record.name == _SIGNALS and _part_of(record) == "CoreStats.spider_closed":
+            return False  # the spider could not open, which is told by itself
+        # several tasks may meet the same trouble
+        last, self._last = self._last, _text(record)
+        if self._last == last:
+            return False
+        if not str(record.msg).startswith(("Error downloading", "Gave up retrying")):
+            return True
+        request = record.args.get("request") if isinstance(record.args, Mapping) else None
+        host = host_of(getattr(request, "url", ""))
+        if host in self._hosts:
+            return False
+        self._hosts.add(host)
+        return True
+
+    def _is_new_loss(self, record: logging.LogRecord) -> bool:
+        """Whether a record is the first to tell why results are lost."""
+        text = _text(record)
+        if not str(record.msg).startswith(_LOST) or text in self._lost:
+            return False
+        self._lost.add(text)
+        return True
+
+
+class _OneLine(logging.Formatter):
+    """Formats with the reason of an error, and without its traceback: that is in the log file."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return one line."""
+        return f"semcrawl: {printable(_text(record))}"
+
+
+def _text(record: logging.LogRecord) -> str:
+    """Say in one line what a record tells, the reason of an error included."""
+    message = record.getMessage().strip()
+    text = message.splitlines()[0] if message else ""
+    if record.name == _SIGNALS and (part := _part_of(record)):
+        text = f"{part} failed"
+    elif str(record.msg).startswith(_LOST):
+        text = "a result is lost"
+        if not record.exc_info and isinstance(record.args, Mapping):
+            return f"{text}: {record.args.get('exception')}"
+    error = record.exc_info[1] if record.exc_info else None
+    if error is None:
+        return text
+    reason = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    return f"{text}: {reason}"
+
+
+def _part_of(record: logging.LogRecord) -> str:
+    """Return the name of the handler that Scrapy tells of."""
+    receiver = record.args.get("receiver") if isinstance(record.args, Mapping) else None
+    return getattr(receiver, "__qualname__", "")

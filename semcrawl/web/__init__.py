@@ -1,0 +1,1 @@
+"""What the web is made of: URLs, hosts, media types, pages, robots."""

@@ -1,0 +1,53 @@
+"""Hosts: of URLs, and their pay-level domains."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+import tldextract
+
+from semcrawl.web.privatehosts import is_private_address as is_private_address
+
+_public_suffixes = tldextract.TLDExtract(
+    suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
+)
+
+
+@lru_cache(maxsize=50_000)
+def pay_level_domain(host: str) -> str:
+    """Return the part of a host name that somebody registered; IP addresses as they are.
+
+    Names under private public suffixes (``ceosys.github.io``) count as registered. Where no rule
+    of the public suffix list holds, the last label is the suffix, as the list's algorithm says.
+    """
+    host = host.lower().rstrip(".")
+    parts = _public_suffixes(host)
+    if not (parts.suffix or parts.ipv4 or parts.ipv6):
+        return ".".join(host.split(".")[-2:])
+    return parts.top_domain_under_public_suffix or host
+
+
+def host_of(url: str) -> str:
+    """Return the lower-case host name of a URL, without port; ``""`` if there is none."""
+    return _host_in("/".join(url.split("/", 3)[:3]))
+
+
+@lru_cache(maxsize=4096)
+def _host_in(start: str) -> str:
+    """Return the host name in what stands before a URL's path."""
+    try:
+        return (urlsplit(start).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def origin_of(url: str) -> str:
+    """Return scheme, host and port of a URL."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def netloc_of(url: str) -> str:
+    """Return host and port of a normalised URL: what one web server is known by."""
+    return url.split("/", 3)[2] if url.count("/") >= 2 else ""

@@ -1,0 +1,310 @@
+"""URLs: normalisation, paths.
+
+Normalisation follows sources.md I: what loses nothing is always done, what may lose something is
+an option (:class:`Normalisation`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from string import ascii_letters, digits
+from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
+
+from w3lib.url import safe_url_string
+
+from semcrawl.web.references import encode_query, with_slashes
+
+#: links longer than this are not followed (characters)
+MAX_URL_LENGTH = 4096
+
+_DIRECTORY_INDEX = re.compile(r"/(?:index\.x?html?|default\.(?:aspx?|htm))$")
+_NAMED_INDEX = re.compile(r"(?:^|/)(index\.x?html?|default\.(?:aspx?|htm))\s*(?:#.*)?\Z")
+#: escapes of these say no more than they do themselves
+_UNRESERVED = frozenset(ascii_letters + digits + "-_~")
+_PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
+#: what stays as it is but for its file name and its query
+_NORMAL = re.compile(
+    r"https?://([a-z0-9][a-z0-9-]{0,62}(?:\.[a-z0-9-]{1,63})*(?::(?!(?:80|443)/)(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}))?)"
+    r"(/[A-Za-z0-9\-._~:/@!$&'()*+,;=]*)"
+    r"(?:\?([A-Za-z0-9\-._~:/?@!$&'()*+,;=]*))?\Z"
+)
+#: references that need no more than being put behind their base's host, or its folder
+_BELOW_HOST = re.compile(
+    r"/(?![/.])[A-Za-z0-9\-_~/%=&]*(?:\.[A-Za-z0-9]+)*(?:\?[^#?\s]*)?(?:#.*)?\Z"
+)
+_BELOW_FOLDER = re.compile(
+    r"[A-Za-z0-9\-_~%]+(?:/[A-Za-z0-9\-_~%]+)*/?(?:\.[A-Za-z0-9]+)*(?:\?[^#?\s]*)?(?:#.*)?\Z"
+)
+#: references whose result is normal wherever their base is, unless they name an index
+_NORMAL_BELOW_HOST = re.compile(
+    r"/(?:[A-Za-z0-9\-_~]+/)*(?:[A-Za-z0-9\-_~]+(?:\.[A-Za-z0-9]+)*)?\Z"
+)
+_BASE = re.compile(r"(https?://[A-Za-z0-9.:-]+)((?:/[^/?#;.][^/?#;]*)*/)[^/?#]*(?:[?#].*)?\Z")
+#: names that can be asked for: no white space, no escapes, no empty label
+_HOST = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\Z")
+_DOT_SEGMENT = re.compile(r"/\.\.?(?=/|\Z)")
+#: characters that need no escaping; anything else goes through safe_url_string
+_CLEAN = re.compile(r"[A-Za-z0-9\-._~:/?#@!$&'()*+,;=%]*\Z")
+_BAD_PERCENT = re.compile(r"%(?![0-9a-fA-F]{2})")
+#: white space inside a reference that does not count
+_LINE_ENDS = {ord(sign): None for sign in "\n\r\t"}
+_LISTING_ORDER = re.compile(r"C=[NMSD](?:[;&]O=[AD])?\Z")
+_PORTS = {"http": 80, "https": 443}
+_COMPRESSED = frozenset({"gz", "bz2", "xz", "zst", "br", "zip", "tar"})
+_EXTENSION = re.compile(r"[a-z0-9][a-z0-9_+-]{0,11}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Normalisation:
+    """Which lossy rules to apply on top of the lossless ones; all off by default.
+
+    ``exact`` is for where even those would lose something.
+    """
+
+    #: query variables that only change the presentation (lower case)
+    presentational: frozenset[str] = frozenset({"sort", "sortby", "sort_by", "orderby", "order_by"})
+    https_to_http: bool = False
+    drop_www: bool = False
+    drop_query: bool = False
+    #: names of hosts that links give by an address (``192.0.2.7``)
+    names: Mapping[str, str] = field(default_factory=dict, hash=False)
+    #: leave path and query as they are, directory index and empty variables included
+    exact: bool = False
+
+
+DEFAULT_NORMALISATION = Normalisation()
+
+
+def normalise(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str | None:
+    """Return the one spelling of an absolute http(s) URL under which it is fetched.
+
+    Lower-case scheme and host, no default port, no fragment, ``/`` for an empty path, no
+    directory index, upper-case percent escapes and only where needed (RFC 3986, 6.2.2.2), no empty
+    or presentational query variables and no bare ``?`` (sources.md I). ``None`` when it is no
+    http(s) URL, has no host that can be asked for, or is too long.
+    """
+    if len(url) > MAX_URL_LENGTH:
+        return None
+    match = _NORMAL.match(url.partition("#")[0])
+    if match and not _changes_hosts(options) and not options.exact and len(match[1]) <= 253:
+        return _normal(match, options)
+    try:
+        if not _CLEAN.match(url) or _BAD_PERCENT.search(url):
+            url = safe_url_string(url)
+        parts = urlsplit(url)
+        scheme, host, port = parts.scheme.lower(), parts.hostname, parts.port
+    except (ValueError, UnicodeError):
+        return None
+    if scheme not in _PORTS or not host or len(host) > 253:
+        return None
+    host = options.names.get(host, host)
+    if ":" in host:
+        host = f"[{host}]"
+    else:
+        host = host.rstrip(".")
+        if not _HOST.match(host):
+            return None
+    if options.https_to_http and scheme == "https" and port in (None, 443):
+        scheme, port = "http", None
+    if options.drop_www and host.startswith("www."):
+        host = host[4:]
+    netloc = host if port is None or port == _PORTS[scheme] else f"{host}:{port}"
+    path, query = parts.path, parts.query
+    if "%" in path or "%" in query:
+        escape = str.upper if options.exact else _needed_escape
+        path = _PERCENT.sub(lambda m: escape(m[0]), path)
+        query = _PERCENT.sub(lambda m: escape(m[0]), query)
+    path = _clean_path(path)
+    if not options.exact:
+        query = "" if options.drop_query else _clean_query(query, options.presentational)
+        if not query and (index := _DIRECTORY_INDEX.search(path)):
+            path = path[: index.start() + 1]
+    return urlunsplit(SplitResult(scheme, netloc, path, query, ""))
+
+
+def _normal(match: re.Match[str], options: Normalisation) -> str:
+    """Normalise what :data:`_NORMAL` matched: only its path and query may have to change."""
+    path, query = match[2], match[3] or ""
+    if query:
+        query = "" if options.drop_query else _clean_query(query, options.presentational)
+    if "/." in path:
+        path = _clean_path(path)
+    if not query and (index := _DIRECTORY_INDEX.search(path)):
+        path = path[: index.start() + 1]
+    front = match.string[: match.start(2)]
+    return f"{front}{path}?{query}" if query else front + path
+
+
+def _needed_escape(escape: str) -> str:
+    """Return what ``%7e`` stands for if it stands for a letter, a digit or ``-_~``.
+
+    A dot stays as it is: it might become a dot segment.
+    """
+    sign = chr(int(escape[1:], 16))
+    return sign if sign in _UNRESERVED else escape.upper()
+
+
+def _clean_path(path: str) -> str:
+    """Take out dot segments (RFC 3986, section 5.2.4); ``/`` for an empty path."""
+    if "/." not in path or not _DOT_SEGMENT.search(path):
+        return path or "/"
+    kept: list[str] = []
+    *folders, name = path.split("/")[1:]
+    for part in folders:
+        if part == "..":
+            del kept[-1:]
+        elif part != ".":
+            kept.append(part)
+    if name == "..":
+        del kept[-1:]
+    return "/" + "".join(part + "/" for part in kept) + (name if name not in (".", "..") else "")
+
+
+def _clean_query(query: str, presentational: frozenset[str]) -> str:
+    """Drop the empty and the presentational variables."""
+    if not query or _LISTING_ORDER.match(query):
+        return ""
+    if "=" not in query:
+        return query
+    kept = []
+    for pair in query.split("&"):
+        name, equals, value = pair.partition("=")
+        if not pair or (equals and not value) or name.lower() in presentational:
+            continue
+        kept.append(pair)
+    return "&".join(kept)
+
+
+def dropped_index(reference: str) -> str:
+    """Return the directory index that normalising a URL or a reference drops of it, if any."""
+    match = _NAMED_INDEX.search(reference)
+    return match[1] if match else ""
+
+
+def resolve(
+    base: str, reference: str, options: Normalisation = DEFAULT_NORMALISATION
+) -> str | None:
+    """Make a reference found on ``base`` absolute and normalise it; ``None`` if it is no link.
+
+    References to other schemes (``mailto:``, ``javascript:`` …) and into the page itself
+    (``#part``) are no links.
+    """
+    return Resolver(base, options).resolve(reference)
+
+
+#: references up to this length may be remembered; a URL of one is far from too long
+_SHORT = 300
+
+
+class Resolver:
+    """Resolves the references of one page."""
+
+    def __init__(
+        self, base: str, options: Normalisation = DEFAULT_NORMALISATION, encoding: str = "utf-8"
+    ) -> None:
+        """Take the encoding of the page, too: its queries are in it."""
+        self._base = base
+        self._options = options
+        self._encoding = encoding
+        #: scheme and host, where normalising leaves them alone
+        self._host = _normal_host(base, options)
+
+    def resolve(self, reference: str) -> str | None:
+        """Make a reference absolute and normalise it, as :func:`resolve` does."""
+        if self._host and len(reference) <= _SHORT:
+            url = _normal_below(self._host, reference)
+            if url:
+                return url
+        reference = reference.strip(" \t\n\r\f\x00").translate(_LINE_ENDS)
+        if not reference or reference[0] == "#" or len(reference) > MAX_URL_LENGTH:
+            return None
+        if "\\" in reference:
+            reference = with_slashes(reference)
+        try:
+            if not reference.isascii():
+                reference = encode_query(reference, self._encoding)
+            return normalise(_join(self._base, reference), self._options)
+        except ValueError:
+            return None
+
+
+@lru_cache(maxsize=16_384)
+def _normal_below(host: str, reference: str) -> str:
+    """Return the URL of a normal reference below a host (``http://…``); ``""`` for another one.
+
+    Remembered, as most links of a page are on many of the site.
+    """
+    if _NORMAL_BELOW_HOST.match(reference) and not _DIRECTORY_INDEX.search(reference):
+        return host + reference
+    return ""
+
+
+def _join(base: str, reference: str) -> str:
+    """Make a reference absolute: the usual ones at once, others by :func:`urljoin`."""
+    if reference.startswith(("http://", "https://")) and _NORMAL.match(reference):
+        return reference
+    if parts := _base_parts(base):
+        if _BELOW_HOST.match(reference):
+            return parts[0] + reference
+        if _BELOW_FOLDER.match(reference):
+            return parts[0] + parts[1] + reference
+    return urljoin(base, reference)
+
+
+def _normal_host(base: str, options: Normalisation) -> str:
+    """Return scheme and host of a base where normalising leaves them alone; else ``""``."""
+    match = _NORMAL.match(base)
+    if match is None or len(match[1]) > 253:
+        return ""
+    if _changes_hosts(options) or options.exact:
+        return ""
+    return base[: match.start(2)]
+
+
+def _changes_hosts(options: Normalisation) -> bool:
+    """Whether scheme or host of a URL may have to change that is normal but for the options."""
+    return options.https_to_http or options.drop_www or bool(options.names)
+
+
+@lru_cache(maxsize=64)
+def _base_parts(base: str) -> tuple[str, str] | None:
+    """Return the host and the folder of a base without peculiarities."""
+    match = _BASE.match(base)
+    return (match[1], match[2]) if match else None
+
+
+@lru_cache(maxsize=4096)
+def path_of(url: str) -> str:
+    """Return the path of a URL, ``/`` if empty."""
+    try:
+        return urlsplit(url).path or "/"
+    except ValueError:
+        return "/"
+
+
+def segments(path: str) -> tuple[str, ...]:
+    """Split a path into its folders and file name: ``/a/b.html`` → ``("a", "b.html")``."""
+    return tuple(part for part in path.split("/") if part)
+
+
+@lru_cache(maxsize=4096)
+def extension_of(path: str) -> str:
+    """Return the lower-case file extension of a path, ``""`` if it has none.
+
+    Suffixes of compression and archives are looked through when another extension stands before
+    them: ``dump.nt.gz`` and ``dump.nt.tar.gz`` have ``nt``; ``all.gz`` has ``gz``. Versions
+    (``v1.0``) are no extensions.
+    """
+    name = path.rsplit("/", 1)[-1].lower()
+    stem, dot, extension = name.rpartition(".")
+    if not dot or not stem or not _EXTENSION.match(extension):
+        return ""
+    while extension in _COMPRESSED:
+        inner = stem.rpartition(".")
+        if not inner[1] or not _EXTENSION.match(inner[2]) or inner[2].isdigit():
+            break
+        stem, extension = inner[0], inner[2]
+    return "" if extension.isdigit() else extension
