@@ -18,6 +18,7 @@ from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis.frontier import RedisFrontier
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Relevance
+from semcrawl.relevance.contract import Rekeying, Selective, Synchronised
 from semcrawl.relevance.wire import decode_event, encode_event
 
 logger = logging.getLogger(__name__)
@@ -58,10 +59,9 @@ class SharedLearning:
         self._places: dict[str, tuple[str, str]] = {}
         #: those of them that stay in front until they were fetched
         self._in_front: set[str] = set()
-        # optional parts of a strategy
-        self._worth_telling = getattr(strategy, "worth_telling", None)
-        self._rekeys = bool(getattr(strategy, "rekeys", False))
-        if in_step and hasattr(strategy, "keep_in_step"):
+        self._selective = strategy if isinstance(strategy, Selective) else None
+        self._rekeys = isinstance(strategy, Rekeying) and bool(strategy.rekeys)
+        if in_step and isinstance(strategy, Synchronised):
             strategy.keep_in_step()
         #: links that some worker took and that no outcome is known of (``in_step``), the latest
         #: taken last, with the time when that was heard (``time.monotonic``)
@@ -119,7 +119,7 @@ class SharedLearning:
         if not self.in_step:
             self._take_in(outcome)
             self._learned = True
-        if self._worth_telling is None or self._worth_telling(outcome):
+        if self._selective is None or self._selective.worth_telling(outcome):
             event = encode_event(outcome)
             self._untold.append((queue, event))
             if self.in_step:

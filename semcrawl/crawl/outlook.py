@@ -7,6 +7,7 @@ from semcrawl.frontier.leftout import LeftOutLinks
 from semcrawl.frontier.redis.frontier import RedisFrontier
 from semcrawl.frontier.withheld import Withheld
 from semcrawl.relevance import Relevance
+from semcrawl.relevance.contract import Estimating, Forecasting
 from semcrawl.relevance.learned.stopping import Patience
 
 
@@ -31,9 +32,7 @@ class Outlook:
         self.withheld: list[Withheld] = []
         self._requests = patience
         self._patience = Patience(patience) if patience else None
-        # optional parts of a strategy
-        self._expected_next = getattr(strategy, "expected_next", None)
-        self._expected_remaining = getattr(strategy, "expected_remaining", None)
+        self._strategy = strategy
 
     def note(self, *, target: bool) -> bool:
         """Take in a fetch; return whether the patience has come to its end with it."""
@@ -42,8 +41,9 @@ class Outlook:
         self._patience.note(target=target)
         if self._patience.is_over():
             # (what is expected takes a look at all that waits)
-            expected = self._expected_next
-            self.gave_up = expected is None or self._patience.is_over(expected(self._requests))
+            self.gave_up = not isinstance(self._strategy, Forecasting) or self._patience.is_over(
+                self._strategy.expected_next(self._requests)
+            )
         return self.gave_up
 
     async def look_back(self, frontier: RedisFrontier) -> None:
@@ -54,5 +54,5 @@ class Outlook:
         self.dropped = counts.dropped
         self.left_out = await frontier.left_out()
         self.withheld = await frontier.withheld()
-        if self._expected_remaining is not None:
-            self.expected_left = float(self._expected_remaining())
+        if isinstance(self._strategy, Estimating):
+            self.expected_left = float(self._strategy.expected_remaining())

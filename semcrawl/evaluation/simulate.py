@@ -18,7 +18,7 @@ from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
 from semcrawl.evaluation.world import World
 from semcrawl.links import Link, Page
 from semcrawl.relevance.bodytypes import body_wanted
-from semcrawl.relevance.contract import Label, Outcome, Ranked, Relevance
+from semcrawl.relevance.contract import Label, Outcome, Ranked, Rekeying, Relevance
 from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES, Kind
 
 T = TypeVar("T")
@@ -167,7 +167,7 @@ class _Crawl:
         allowed = target is not None and waiting.redirects < _MAX_REDIRECTS
         if allowed and self.frontier.add(waiting.redirected(target or ""), -math.inf):
             return
-        if allowed and getattr(self.strategy, "rekeys", False):
+        if allowed and isinstance(self.strategy, Rekeying) and self.strategy.rekeys:
             self.frontier.rekey({target or "": -math.inf})
         self._learn(waiting, node, None, duplicate=allowed)
 

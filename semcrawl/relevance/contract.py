@@ -143,3 +143,65 @@ class Restrained(Protocol):
     def room(self, in_flight: int) -> int:
         """How many more fetches to start while ``in_flight`` are under way; > 0 when none is."""
         ...
+
+
+@runtime_checkable
+class Rekeying(Protocol):
+    """A strategy that may give waiting links new keys; optional, asked once per crawl.
+
+    The crawler then remembers where links wait, and passes on :meth:`Relevance.rekeyed`.
+    """
+
+    #: whether it does
+    rekeys: bool
+
+
+@runtime_checkable
+class Selective(Protocol):
+    """A strategy that learns nothing from some outcomes; optional, asked after each fetch."""
+
+    def worth_telling(self, outcome: Outcome) -> bool:
+        """Whether other workers' strategies learn anything from an outcome."""
+        ...
+
+
+@runtime_checkable
+class Synchronised(Protocol):
+    """A strategy that is to learn the same in all workers; optional.
+
+    Called once, before anything is learned, when several workers process all outcomes in one order.
+    """
+
+    def keep_in_step(self) -> None:
+        """From now on learn only from outcomes, in the order in which they come."""
+        ...
+
+
+@runtime_checkable
+class Forecasting(Protocol):
+    """A strategy that expects a number of targets from the next requests; optional.
+
+    Asked when the crawl's patience has run out. It may look at every waiting link.
+    """
+
+    def expected_next(self, requests: int) -> float:
+        """Targets that the next ``requests`` requests are expected to bring."""
+        ...
+
+
+@runtime_checkable
+class Estimating(Protocol):
+    """A strategy that estimates what a crawl leaves behind; optional, asked once at its end."""
+
+    def expected_remaining(self) -> float:
+        """Targets expected among the waiting links and directly behind them."""
+        ...
+
+
+@runtime_checkable
+class Pretrained(Protocol):
+    """A strategy that can start from what another crawl learned; optional."""
+
+    def load_model(self, state: bytes) -> None:
+        """Start from another crawl's state; raise ``UsageError`` as ``load_state`` does."""
+        ...

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from semcrawl.errors import UsageError
-from semcrawl.relevance.contract import Relevance
+from semcrawl.relevance.contract import Pretrained, Relevance
 
 #: import paths of the strategies that come with semcrawl
 STRATEGIES: Mapping[str, str] = {
@@ -53,6 +53,6 @@ def crawl_strategy(settings: Mapping[str, Any]) -> Relevance:
     """
     name = settings.get("SEMCRAWL_RELEVANCE") or "learned"
     strategy = load_strategy(name, settings)
-    if settings.get("SEMCRAWL_MODEL") and not hasattr(strategy, "load_model"):
+    if settings.get("SEMCRAWL_MODEL") and not isinstance(strategy, Pretrained):
         raise UsageError(f"the strategy {name!r} starts from no model; learned does")
     return strategy
