@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from hostile.good import HTML, QUADS, TEXT
-from hostile.run import World
+from hostile.run import DEFAULT_DELAY, World
 from hostile.server import WebServer
 from hostile.worlds.answers import at, document, fixed, missing, page
 from semcrawl.demo.faults import GOOD_DOCUMENTS, answer_fault
@@ -193,6 +193,7 @@ WORLDS = (
         {"*/7/*": {"robots-denied"}, "rules*.example/x.ttl": {"fetched-rdf"}},
         sound={f"{host}/x.ttl": QUADS for host in ROBOTS},
         ends=True,
+        delay=DEFAULT_DELAY,
     ),
     World(
         "broken pages",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
-from hostile.run import World
+from hostile.run import DEFAULT_DELAY, World
 from hostile.worlds.answers import at, drip, drip_text, fixed, missing, page, silence
 from semcrawl.demo.faults import FAULTS
 from semcrawl.demo.stream import Request, Stream
@@ -86,6 +86,7 @@ WORLDS = (
         [("list.example", "/")],
         {"dead*.example/*": {"network-error", "host-down"}},
         direct=True,
+        delay=DEFAULT_DELAY,
     ),
     World(
         "60 unanswered names",
