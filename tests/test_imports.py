@@ -101,3 +101,25 @@ def test_no_imports_go_round_in_circles() -> None:
         for module, tree in TREES.items()
     }
     TopologicalSorter(graph).prepare()  # raises CycleError
+
+
+def test_nothing_but_the_frontier_itself_knows_a_backend() -> None:
+    """Others are typed on the contracts, and open a frontier by ``frontier.backends``."""
+    concrete = {"RedisFrontier", "EmbeddedRedis"}
+    backends = ("semcrawl.frontier.redis", "semcrawl.frontier.local")
+    found = set()
+    for module, tree in TREES.items():
+        if module.startswith("semcrawl.frontier"):
+            continue
+        found |= {(module, name) for name in imported(tree) if name.startswith(backends)}
+        names = {a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names}
+        found |= {(module, name) for name in names & concrete}
+    assert not found
+
+
+def test_the_contracts_of_the_frontier_know_no_backend() -> None:
+    contracts = [m for m in MODULES if m.startswith("semcrawl.frontier.contract")]
+    assert contracts
+    for module in [*contracts, "semcrawl.frontier.transfer"]:
+        names = imported(TREES[module])
+        assert not [n for n in names if n.startswith(("redis", "semcrawl.frontier.redis"))], module

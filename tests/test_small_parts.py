@@ -9,7 +9,7 @@ from rich.table import Table
 
 import semcrawl
 from semcrawl.config import extras
-from semcrawl.crawl.shares import QueueShares
+from semcrawl.crawl.slots import QueueYields
 from semcrawl.frontier.contract import Entry
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.relevance import Label
@@ -37,7 +37,7 @@ def test_a_memo_is_unpacked_as_it_was_packed(memo):
 
 def test_the_queue_that_pays_is_served_first():
     """Yields decide the order of the queues."""
-    shares = QueueShares()
+    shares = QueueYields()
     assert shares.order(["rdf", "html"]) == ["html", "rdf"]
     for _ in range(20):
         shares.note("rdf", target=True)

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from semcrawl.frontier.leftout import LeftOutLinks, Reason
-from semcrawl.frontier.withheld import Withheld
+from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.missed import FAILED, FORBIDDEN, NOT_FOUND, UNAUTHORIZED
 

@@ -17,11 +17,11 @@ from semcrawl.config.targets import Targets
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.errors import UsageError
 from semcrawl.exporters.asked import why_unwritable
-from semcrawl.frontier.redis.connection import public_address
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
 from semcrawl.pipelines.stores.opening import check_store_settings
 from semcrawl.spiders.spelling import normalisation
+from semcrawl.web.hosts import public_address
 from semcrawl.web.robotstags import RobotsTags
 
 #: files of a job folder that every run goes on writing

@@ -20,7 +20,7 @@ from semcrawl.crawl.lost import lost_feeds, lost_results
 from semcrawl.crawl.opening import SessionSource, frontier_options, session_options
 from semcrawl.errors import UsageError
 from semcrawl.exporters.asked import check_feeds
-from semcrawl.frontier.redis.admission import admit_worker
+from semcrawl.frontier.backends import admit_worker
 from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.machine.eventloop import FASTEST_LOOP
 from semcrawl.relevance import crawl_strategy

@@ -7,7 +7,7 @@ import asyncio
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -19,13 +19,10 @@ from scrapy.settings import BaseSettings
 from semcrawl.cli.base import OneLineErrors
 from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.errors import SemcrawlError, UsageError
-from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier, worker_name
-from semcrawl.frontier.contract import QUEUES
-from semcrawl.frontier.redis.admission import crawl_name
-from semcrawl.frontier.redis.charter import JobName
-from semcrawl.frontier.redis.inspection import FrontierInspector, FrontierState
-from semcrawl.frontier.redis.transfer import check_lines, export_lines, import_lines
-from semcrawl.frontier.redis.workers import short_name
+from semcrawl.frontier.backends import visited_frontier
+from semcrawl.frontier.contract import QUEUES, FrontierState, ManagedFrontier
+from semcrawl.frontier.transfer import check_lines, export_lines, import_lines
+from semcrawl.frontier.workers import short_name
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.spiders.seeds import seed_list
 from semcrawl.terminal.messages import fitted, table_console
@@ -145,40 +142,12 @@ async def _run(
     out: TextIO,
     source: TextIO,
 ) -> None:
-    with ExitStack() as servers:
-        address: str | Path
-        prefix = crawl_name(settings)
-        own = JobName.read(job) if job is not None else None
-        if (url := settings.get("REDIS_URL")) and (job is None or own is not None):
-            address = str(url)
-            prefix = settings.get("SEMCRAWL_CRAWL_NAME") or (own.crawl if own else prefix)
-        elif own is not None and not (Path(job or ".") / "frontier").is_dir():
-            raise UsageError(f"the frontier of {job} is on a Redis: give -s REDIS_URL=redis://…")
-        else:
-            job = job or Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")
-            folder = job / "frontier"
-            if not (folder / "redis.lock").exists() and not opts.import_file:
-                raise UsageError(f"{job} holds no frontier")
-            address = servers.enter_context(EmbeddedRedis(folder)).socket
-        try:
-            frontier = RedisFrontier(
-                address,
-                prefix=prefix,
-                worker_id=worker_name(),
-                options=FrontierOptions(patience=5.0),
-                guest=True,
-            )
-        except ValueError as error:
-            raise UsageError(f"SEMCRAWL_CRAWL_NAME: {error}") from None
-        async with AsyncExitStack() as stack:
-            # a crawl that is only looked at must be there: its name may be misspelt
-            await frontier.open(make=bool(opts.import_file))
-            stack.push_async_callback(frontier.close)
-            await _act(frontier, settings, opts, out, source)
+    async with visited_frontier(settings, job, make=bool(opts.import_file)) as frontier:
+        await _act(frontier, settings, opts, out, source)
 
 
 async def _act(
-    frontier: RedisFrontier,
+    frontier: ManagedFrontier,
     settings: BaseSettings,
     opts: argparse.Namespace,
     out: TextIO,
@@ -194,10 +163,10 @@ async def _act(
         relevance = str(settings.get("SEMCRAWL_RELEVANCE"))
         _write_model(opts.export_model, await _learned(frontier, relevance))
     elif opts.requeue:
-        moved = await frontier.requeue(await FrontierInspector(frontier).queues())
+        moved = await frontier.requeue(await frontier.inspector.queues())
         print(f"{moved:,} failed links wait again")
     else:
-        inspector = FrontierInspector(frontier)
+        inspector = frontier.inspector
         pattern = settings.get("REDIS_START_URLS_KEY", "%(name)s:start_urls")
         lists = list(dict.fromkeys(seed_list(pattern, spider) for spider in QUEUES))
         state = await inspector.state(opts.top, lists)
@@ -214,9 +183,9 @@ def _write_model(name: str, model: bytes) -> None:
         file.write(model)
 
 
-async def _learned(frontier: RedisFrontier, relevance: str) -> bytes:
+async def _learned(frontier: ManagedFrontier, relevance: str) -> bytes:
     """Return the state that a strategy saved last; that of ``relevance`` when several did."""
-    states = await FrontierInspector(frontier).states()
+    states = await frontier.inspector.states()
     learned = {
         name.removeprefix(STRATEGY_STATE): state
         for name, state in states.items()

@@ -30,7 +30,7 @@ from semcrawl.config.scope import Scope
 from semcrawl.crawl.lost import lost_feeds, lost_results, stats_of
 from semcrawl.crawl.opening import SessionSource
 from semcrawl.errors import ResultsGone, StoreError, UsageError
-from semcrawl.frontier.redis.admission import admit_harvest
+from semcrawl.frontier.backends import admit_harvest
 from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.machine.eventloop import FASTEST_LOOP
 from semcrawl.metadata.database import CRAWL_DB, connect

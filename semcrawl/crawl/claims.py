@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from semcrawl.errors import FrontierError
-from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.frontier.contract import SharedCache
 
 T = TypeVar("T")
 
@@ -20,7 +20,7 @@ _LOOK, _LONGEST_LOOK = 0.02, 0.25
 
 
 async def asked_once(
-    frontier: RedisFrontier,
+    cache: SharedCache,
     name: str,
     look: Callable[[], Awaitable[T | None]],
     ask: Callable[[], Awaitable[T]],
@@ -34,8 +34,8 @@ async def asked_once(
     """
     pause = _LOOK
     while (found := await look()) is None:
-        if await frontier.claim(name, CLAIM):
-            async with _held(frontier, name):
+        if await cache.claim(name, CLAIM):
+            async with _held(cache, name):
                 # between our look and our claim the last holder may have found it
                 found = await look()
                 return await ask() if found is None else found
@@ -47,19 +47,19 @@ async def asked_once(
 
 
 @asynccontextmanager
-async def _held(frontier: RedisFrontier, name: str) -> AsyncIterator[None]:
+async def _held(cache: SharedCache, name: str) -> AsyncIterator[None]:
     """Prolong a claim as long as it is needed, and let go of it."""
-    holding = asyncio.create_task(_hold(frontier, name))
+    holding = asyncio.create_task(_hold(cache, name))
     try:
         yield
     finally:
         holding.cancel()
         with contextlib.suppress(FrontierError):
-            await frontier.unclaim(name)
+            await cache.release(name)
 
 
-async def _hold(frontier: RedisFrontier, name: str) -> None:
+async def _hold(cache: SharedCache, name: str) -> None:
     while True:
         await asyncio.sleep(CLAIM / 3)
         with contextlib.suppress(FrontierError):
-            await frontier.claim(name, CLAIM)
+            await cache.claim(name, CLAIM)

@@ -6,14 +6,13 @@ import time
 
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.ports import Ports
-from semcrawl.frontier.contract import QUEUES
-from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.frontier.contract import QUEUES, Frontier
 
 
 class Ending:
     """Knows whether anything is left to do, counted from the frontier's own structures."""
 
-    def __init__(self, frontier: RedisFrontier, ports: Ports, options: SessionOptions) -> None:
+    def __init__(self, frontier: Frontier, ports: Ports, options: SessionOptions) -> None:
         self._frontier = frontier
         self._ports = ports
         self._options = options

@@ -19,10 +19,8 @@ from semcrawl.crawl.givenup import WORDS, GivenUp
 from semcrawl.crawl.health import Away, Fate, HealthOptions, HealthRows, Sign
 from semcrawl.crawl.intake import Intake, check_link
 from semcrawl.crawl.networkpause import NetworkPause
-from semcrawl.frontier.contract import Entry, Lease
-from semcrawl.frontier.packing import Waiting
+from semcrawl.frontier.contract import Entry, Lease, Rest, WaitingLink
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.frontier.redis.outages import Rest
 from semcrawl.web.hosts import netloc_of, origin_of
 
 logger = logging.getLogger(__name__)
@@ -78,7 +76,7 @@ class HostHealth:
         self._forgiven: Counter[str] = Counter()
 
     # -- what comes in
-    async def answered(self, url: str, status: int, lease: Lease | None) -> list[Waiting]:
+    async def answered(self, url: str, status: int, lease: Lease | None) -> list[WaitingLink]:
         """Take in an answer; return the links that were set aside for it."""
         host, server = self._intake.host_key(url), origin_of(url)
         if await self._pause.end():
@@ -106,7 +104,7 @@ class HostHealth:
 
     async def failed(
         self, url: str, queue: str, *, ours: bool, missing: bool, took: float = 0.0
-    ) -> list[Waiting]:
+    ) -> list[WaitingLink]:
         """Take in that no answer came; return the links that were set aside for it.
 
         ``ours``: the proxy is away; ``missing``: there is no such name; ``took``: seconds that a
@@ -258,7 +256,7 @@ class HostHealth:
         queue: str,
         patience: float | None = None,
         took: float = 0.0,
-    ) -> list[Waiting]:
+    ) -> list[WaitingLink]:
         """Have a host rest, longer each time; set its links aside when its time is over.
 
         Where ``queue`` is given it is new that the host is down: then what it gave before is asked

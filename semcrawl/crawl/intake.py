@@ -8,12 +8,9 @@ from dataclasses import replace
 from semcrawl.crawl.joining import JoinedAdds
 from semcrawl.crawl.learning import SharedLearning
 from semcrawl.crawl.options import SessionOptions
-from semcrawl.crawl.sharedfamilies import FamilyBook
-from semcrawl.crawl.sharedmirrors import MirrorBook
-from semcrawl.frontier.contract import FRONT, Entry, Lease
-from semcrawl.frontier.leftout import LeftOut, Reason
+from semcrawl.crawl.withholding import FamilyBook, LeftOutBook, MirrorBook
+from semcrawl.frontier.contract import FRONT, Entry, Frontier, Lease, Reason
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.frontier.redis.frontier import RedisFrontier
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Ranked, Relevance
 from semcrawl.relevance.contract import Restrained
@@ -41,7 +38,7 @@ class Intake:
 
     def __init__(
         self,
-        frontier: RedisFrontier,
+        frontier: Frontier,
         strategy: Relevance,
         options: SessionOptions,
         wake: Callable[[], None],
@@ -57,11 +54,11 @@ class Intake:
         #: those of them that seeds name which come from no list: such hosts may be private
         self.named: set[str] = set()
         #: links that do not go in, for the summary
-        self.left_out = LeftOut(options.max_left_out)
+        self.left_out = LeftOutBook(frontier.left_out, options.max_left_out)
         #: links that look alike, of which perhaps none leads anywhere
-        self.families = FamilyBook(frontier, frontier.options.family_tries)
+        self.families = FamilyBook(frontier.withheld, frontier.options.family_tries)
         #: hosts that give the same under several names
-        self.mirrors = MirrorBook(frontier, frontier.options.mirror_copies)
+        self.mirrors = MirrorBook(frontier.withheld, frontier.options.mirror_copies)
         self.wake = wake
         self._adds = JoinedAdds(frontier)
         #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
@@ -77,14 +74,14 @@ class Intake:
         await self.mirrors.open()
         await self.learning.load()
 
-    async def tell(self) -> None:
-        """Tell the frontier what was left out, and what came of families of links.
+    async def flush(self) -> None:
+        """Report to the frontier what was left out, and what came of families and mirrors.
 
         To be awaited before what that was found in is acknowledged.
         """
-        await self.left_out.tell(self.frontier)
-        await self.families.tell()
-        await self.mirrors.tell()
+        await self.left_out.flush()
+        await self.families.flush()
+        await self.mirrors.flush()
 
     async def discover(
         self,
@@ -183,7 +180,7 @@ class Intake:
         if not known.issuperset(more):
             known.update(more)
             known |= await self._saved(blob)
-            await self.frontier.remember(blob, "\n".join(sorted(known)).encode())
+            await self.frontier.blobs.put(blob, "\n".join(sorted(known)).encode())
 
     async def know_seeds_of(self, leases: Iterable[Lease]) -> None:
         """Look up the seeds of other workers when a link lies off those that are known here.
@@ -205,7 +202,7 @@ class Intake:
         self.named |= await self._saved(_NAMED)
 
     async def _saved(self, blob: str) -> set[str]:
-        return set((await self.frontier.recall(blob) or b"").decode(errors="replace").split())
+        return set((await self.frontier.blobs.get(blob) or b"").decode(errors="replace").split())
 
     async def revisit(self, due: Sequence[tuple[str, float, LinkMemo]], queue: str) -> int:
         """Put documents in that were had before, by priority (larger first); return how many.

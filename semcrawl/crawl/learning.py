@@ -12,10 +12,8 @@ from itertools import groupby, islice, takewhile
 from operator import itemgetter
 
 from semcrawl.errors import FrontierCorrupt, UsageError
-from semcrawl.frontier.contract import FRONT, QUEUES, Entry
-from semcrawl.frontier.packing import News
+from semcrawl.frontier.contract import FRONT, QUEUES, CrawlEvent, Entry, Frontier
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.frontier.redis.frontier import RedisFrontier
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Relevance
 from semcrawl.relevance.contract import Rekeying, Selective, Synchronised
@@ -43,7 +41,7 @@ class SharedLearning:
 
     def __init__(
         self,
-        frontier: RedisFrontier,
+        frontier: Frontier,
         strategy: Relevance,
         host_key: Callable[[str], str],
         *,
@@ -90,14 +88,13 @@ class SharedLearning:
 
     async def load(self) -> None:
         """Go on with what was learned before."""
-        state = await self._frontier.load(self._state_name)
+        state = await self._frontier.events.load_state(self._state_name)
         if state:
             try:
                 self.strategy.load_state(state)
             except UsageError as error:
-                key = self._frontier.keys["state"]
-                what = f"the frontier's key {key!r}, field {self._state_name!r}"
-                raise FrontierCorrupt(f"{what}, cannot be read: {error}") from error
+                where = self._frontier.blobs.describe(self._state_name)
+                raise FrontierCorrupt(f"{where}, cannot be read: {error}") from error
         await self.apply()
         self._loading = True
         while await self.hear():
@@ -108,7 +105,7 @@ class SharedLearning:
         """Keep what was learned."""
         state = self.strategy.dump_state()
         if state:
-            await self._frontier.save(self._state_name, state)
+            await self._frontier.events.save_state(self._state_name, state)
 
     def learn(self, outcome: Outcome, queue: str) -> None:
         """Tell the strategy what a fetch turned out to be; :meth:`tell` has the rest follow.
@@ -144,10 +141,12 @@ class SharedLearning:
                 for queue, events in groupby(untold, key=itemgetter(0))
             ]
             for queue, events in parts[:-1] if self.in_step else parts:
-                await self._frontier.publish(*events, queue=queue)
+                await self._frontier.events.publish(*events, queue=queue)
             if self.in_step:
                 queue, events = parts[-1]
-                await self._hear(partial(self._frontier.publish_and_hear, *events, queue=queue))
+                await self._hear(
+                    partial(self._frontier.events.publish_and_read, *events, queue=queue)
+                )
                 heard = True
         if self._learned:
             self._learned = False
@@ -156,9 +155,9 @@ class SharedLearning:
 
     async def hear(self) -> int:
         """Learn from what other workers, or this one before a crash, fetched; return how much."""
-        return await self._hear(self._frontier.news)
+        return await self._hear(self._frontier.events.read)
 
-    async def _hear(self, ask: Callable[[], Awaitable[Sequence[News]]]) -> int:
+    async def _hear(self, ask: Callable[[], Awaitable[Sequence[CrawlEvent]]]) -> int:
         """Learn from the news that ``ask`` brings; return how much there was."""
         async with self._hearing:
             news = await ask()
@@ -166,12 +165,12 @@ class SharedLearning:
             # saved together with what was learned
             keys: dict[str, float] = {}
             for event in news:
-                if event.event is not None and (self.in_step or not event.mine):
-                    self._hear_outcome(event.event, event.queue, mine=event.mine)
+                if event.outcome is not None and (self.in_step or not event.own):
+                    self._hear_outcome(event.outcome, event.queue, mine=event.own)
                     if event.more:  # nobody takes a link in between
                         continue
                     moved = self.strategy.rekeyed()
-                    if event.mine or not self.in_step or self._loading:
+                    if event.own or not self.in_step or self._loading:
                         keys.update(moved)
                     else:
                         keys.update((url, moved[url]) for url in keys.keys() & moved.keys())

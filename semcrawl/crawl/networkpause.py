@@ -8,7 +8,7 @@ from collections.abc import Callable
 from math import inf
 
 from semcrawl.crawl.health import Away, HealthOptions, Sign
-from semcrawl.frontier.redis.outages import Outages, Rest
+from semcrawl.frontier.contract import Outages, Rest
 
 logger = logging.getLogger(__name__)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,14 @@ from semcrawl.crawl.health import HealthOptions
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import UsageError
-from semcrawl.frontier.keys import Keys
-from semcrawl.frontier.local.server import EmbeddedRedis
+from semcrawl.frontier.backends import (
+    OpenedBackend,
+    check_backend,
+    check_crawl_name,
+    job_backend,
+)
+from semcrawl.frontier.contract import AddressLimits
 from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.redis.addresspace import AddressLimits
-from semcrawl.frontier.redis.admission import crawl_name, reached
-from semcrawl.frontier.redis.frontier import RedisFrontier
-from semcrawl.frontier.redis.workers import worker_name
 from semcrawl.relevance import Relevance, crawl_strategy
 
 
@@ -109,14 +109,14 @@ class SessionSource:
     _parts: tuple[SessionOptions, FrontierOptions, Relevance] | None = field(
         default=None, repr=False
     )
-    _server: EmbeddedRedis | None = field(default=None, repr=False)
+    _backend: OpenedBackend | None = field(default=None, repr=False)
 
     def __deepcopy__(self, memo: object) -> SessionSource:
         """Return itself: crawlers copy their settings, but share the session."""
         return self
 
     def session(self) -> CrawlSession:
-        """Return the session; the first call makes it (and starts the embedded server)."""
+        """Return the session; the first call makes it (and starts the frontier's server)."""
         if self._session is None:
             self._session = self._make()
         return self._session
@@ -141,10 +141,7 @@ class SessionSource:
         """Read the settings, once, and load the strategy; nothing is started or written."""
         if self._parts is None:
             settings = self.settings
-            try:
-                Keys(crawl_name(settings))
-            except ValueError as error:
-                raise UsageError(f"SEMCRAWL_CRAWL_NAME: {error}") from None
+            check_crawl_name(settings)
             self._parts = (
                 session_options(settings),
                 frontier_options(settings),
@@ -154,36 +151,18 @@ class SessionSource:
 
     def check(self) -> None:
         """Raise ``FrontierUnavailable`` when the server of ``REDIS_URL`` cannot be asked."""
-        if url := self.settings.get("REDIS_URL"):
-            with reached(str(url)):
-                pass
+        check_backend(self.settings)
 
     def close(self) -> None:
-        """Stop the embedded server, if one was started."""
-        server, self._server = self._server, None
-        if server is not None:
-            server.stop()
+        """Stop what was started for the frontier."""
+        backend, self._backend = self._backend, None
+        if backend is not None:
+            backend.close()
 
     def _make(self) -> CrawlSession:
-        settings = self.settings
         options, frontier_settings, strategy = self.configure()
-        address: str | Path
-        revive: Callable[[], None] | None = None
-        if url := settings.get("REDIS_URL"):
-            address = str(url)
-        else:
-            self._server = EmbeddedRedis(self.folder / "frontier")
-            self._server.start()
-            address, revive = self._server.socket, self._server.ensure
-        frontier = RedisFrontier(
-            address,
-            prefix=crawl_name(settings),
-            worker_id=worker_name(),
-            options=frontier_settings,
-            revive=revive,
-            considerate=not settings.getbool("SEMCRAWL_LOOSEN_PACE"),
-        )
-        return CrawlSession(frontier, strategy, options)
+        self._backend = job_backend(self.settings, self.folder, frontier_settings)
+        return CrawlSession(self._backend.frontier, strategy, options)
 
     @property
     def folder(self) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from semcrawl.crawl.health import HealthOptions
-from semcrawl.frontier.redis.addresspace import AddressLimits
+from semcrawl.frontier.contract import AddressLimits
 
 
 @dataclass(frozen=True, slots=True)

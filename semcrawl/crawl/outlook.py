@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from semcrawl.frontier.contract import QUEUES
-from semcrawl.frontier.leftout import LeftOutLinks
-from semcrawl.frontier.redis.frontier import RedisFrontier
-from semcrawl.frontier.withheld import Withheld
+from semcrawl.frontier.contract import QUEUES, Frontier, LeftOutLinks, Withheld
 from semcrawl.relevance import Relevance
 from semcrawl.relevance.contract import Estimating, Forecasting
 from semcrawl.relevance.learned.stopping import Patience
@@ -46,13 +43,13 @@ class Outlook:
             )
         return self.gave_up
 
-    async def look_back(self, frontier: RedisFrontier) -> None:
+    async def look_back(self, frontier: Frontier) -> None:
         """Note what is left."""
         counts = await frontier.counts(QUEUES, [])
         # what is leased now goes back in, or is tried again
         self.waiting_left = counts.waiting + counts.leased
         self.dropped = counts.dropped
-        self.left_out = await frontier.left_out()
-        self.withheld = await frontier.withheld()
+        self.left_out = await frontier.left_out.summary()
+        self.withheld = await frontier.withheld.families()
         if isinstance(self._strategy, Estimating):
             self.expected_left = float(self._strategy.expected_remaining())

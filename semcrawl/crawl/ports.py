@@ -6,8 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.frontier.contract import Frontier, Lease
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Ranked
 
@@ -95,7 +94,7 @@ class Ports(dict[str, Port]):
             return None
         return await port.discover(page, links, barren)
 
-    async def take_seeds(self, frontier: RedisFrontier, interval: float) -> int:
+    async def take_seeds(self, frontier: Frontier, interval: float) -> int:
         """Give each spider the raw seeds from its list; return how many.
 
         Nothing if that was done less than ``interval`` seconds ago.
@@ -106,7 +105,7 @@ class Ports(dict[str, Port]):
         self._seeds_at = now
         found = 0
         for port in list(self.values()):
-            raw = await frontier.take_seeds(port.seed_key, _SEEDS_AT_ONCE)
+            raw = await frontier.seeds.take(port.seed_key, _SEEDS_AT_ONCE)
             if raw:
                 found += len(raw)
                 port.plant(raw)

@@ -28,9 +28,8 @@ from semcrawl.crawl.sharedrobots import SharedRobots
 from semcrawl.crawl.taking import Taker
 from semcrawl.crawl.turns import Turns
 from semcrawl.errors import FrontierCorrupt, FrontierError
-from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.contract import Frontier, Lease
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.frontier.redis.frontier import RedisFrontier
 from semcrawl.links import Link, Page
 from semcrawl.metadata.tally import Tally
 from semcrawl.relevance import Outcome, Ranked, Relevance
@@ -46,9 +45,7 @@ _LAST_TURN = 1.0
 class CrawlSession:
     """Takes links for the spiders of this process and brings back what became of them."""
 
-    def __init__(
-        self, frontier: RedisFrontier, strategy: Relevance, options: SessionOptions
-    ) -> None:
+    def __init__(self, frontier: Frontier, strategy: Relevance, options: SessionOptions) -> None:
         self.frontier = frontier
         self.contexts = ContextCache(frontier, shared=options.shared)
         #: turns of requests that are no link's
@@ -166,7 +163,7 @@ class CrawlSession:
             self.robots.close,
             self.contexts.close,
             self._learning.tell,
-            self.intake.tell,
+            self.intake.flush,
             partial(self._leases.flush, self.frontier),
             self._learning.save,
             partial(self.outlook.look_back, self.frontier),
@@ -307,9 +304,9 @@ class CrawlSession:
         """Do what can be done now; return after how many seconds to look again."""
         yields, self._yields = self._yields, []
         for host, target in yields:
-            await self.frontier.reward(host, target=target)
+            await self.frontier.pace.reward(host, target=target)
         heard = await self._learning.tell()
-        await self.intake.tell()
+        await self.intake.flush()
         over = await self._leases.flush(self.frontier)
         await self._listener.listen(heard=heard)
         planted = await self._take_seeds()
@@ -376,7 +373,7 @@ class CrawlSession:
         while True:
             await asyncio.sleep(pause)
             try:
-                await self.frontier.attend(self.frontier.options.lease_time)
+                await self.frontier.heartbeat(self.frontier.options.lease_time)
                 await self.frontier.renew(self._leases.held)
                 if time.monotonic() - saved >= self.options.save_interval:
                     saved = time.monotonic()

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from semcrawl.crawl.claims import asked_once
-from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.frontier.contract import Frontier
 
 _NAME = "context:"
 #: stands for a context that cannot be had
@@ -29,7 +29,7 @@ class ContextCache:
     """
 
     def __init__(
-        self, frontier: RedisFrontier, *, shared: bool = False, at_hand: int = _AT_HAND
+        self, frontier: Frontier, *, shared: bool = False, at_hand: int = _AT_HAND
     ) -> None:
         self._frontier = frontier
         self._shared = shared
@@ -73,22 +73,22 @@ class ContextCache:
         name = _NAME + url
 
         async def look() -> bytes | None:
-            found = await self._frontier.recall(name)
+            found = await self._frontier.blobs.get(name)
             if found is None and self._shared:
-                found = await self._frontier.kept(name)
+                found = await self._frontier.cache.get(name)
             return found
 
         async def fetch() -> bytes:
             context, lasting = await ask()
             if lasting:
-                await self._frontier.remember(name, context)
+                await self._frontier.blobs.put(name, context)
             else:
                 self._lost.add(url)
                 if self._shared:
-                    await self._frontier.keep(name, _NONE, _FOR_NOW)
+                    await self._frontier.cache.put(name, _NONE, _FOR_NOW)
             return context
 
-        context = await asked_once(self._frontier, name, look, fetch)
+        context = await asked_once(self._frontier.cache, name, look, fetch)
         if url not in self._lost:
             self._keep_at_hand(url, context)
         return context

@@ -18,8 +18,7 @@ from semcrawl.config.typedfields import check_fields
 from semcrawl.crawl.claims import asked_once
 from semcrawl.crawl.turns import Turn, Turns
 from semcrawl.errors import FrontierCorrupt
-from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.frontier.contract import Frontier, Lease
 
 #: bytes of a robots.txt that are read; RFC 9309, section 2.5 asks for 500 KiB at least
 LONGEST = 512 * 1024
@@ -116,7 +115,7 @@ class SharedRobots:
     """
 
     def __init__(
-        self, frontier: RedisFrontier, turns: Turns, *, memory: int = 128 * 1024 * 1024
+        self, frontier: Frontier, turns: Turns, *, memory: int = 128 * 1024 * 1024
     ) -> None:
         """Keep rules of about ``memory`` bytes, parsed, at hand; the frontier has the others."""
         self._frontier = frontier
@@ -176,7 +175,7 @@ class SharedRobots:
                 task.add_done_callback(lambda done: self._note_failure(origin, done))
                 return
             await turn.end()
-        await self._frontier.spared([lease])
+        await self._frontier.not_sent([lease])
 
     def _task(
         self,
@@ -241,25 +240,25 @@ class SharedRobots:
         async def fetch() -> KnownRobots:
             known = await ask(turn if turn is not None and not turn.ended else None)
             answer = known.answer
-            await self._frontier.keep(name, answer.pack(), answer.until - time.time())
+            await self._frontier.cache.put(name, answer.pack(), answer.until - time.time())
             return known
 
         try:
             # (another worker that asks needs the turn)
             waits = turn.end if turn is not None else None
-            known = await asked_once(self._frontier, name, look, fetch, waits)
+            known = await asked_once(self._frontier.cache, name, look, fetch, waits)
             return self._keep_at_hand(origin, known)
         finally:
             if turn is not None:
                 await turn.end()
 
     async def _kept(self, name: str) -> RobotsAnswer | None:
-        data = await self._frontier.kept(name)
+        data = await self._frontier.cache.get(name)
         if data is None:
             return None
         try:
             answer = RobotsAnswer.unpack(data)
         except ValueError as error:
-            key = self._frontier.keys[name]
-            raise FrontierCorrupt(f"the frontier's key {key!r} holds {error}") from error
+            where = self._frontier.cache.describe(name)
+            raise FrontierCorrupt(f"{where} holds {error}") from error
         return answer if answer.until > time.time() else None

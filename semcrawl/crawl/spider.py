@@ -10,8 +10,7 @@ from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
 from semcrawl.crawl.session import CrawlSession
-from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.packing import Waiting
+from semcrawl.frontier.contract import Lease, WaitingLink
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Ranked
 
@@ -90,7 +89,7 @@ class SessionSpider(Protocol):
         """Send an item that belongs to no link to the pipelines."""
         ...
 
-    def set_aside(self, links: Sequence[Waiting]) -> None:
+    def set_aside(self, links: Sequence[WaitingLink]) -> None:
         """Record links whose host was given up."""
         ...
 

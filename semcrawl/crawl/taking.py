@@ -8,10 +8,8 @@ from semcrawl.crawl.hosthealth import HostHealth
 from semcrawl.crawl.learning import SharedLearning, first_asked
 from semcrawl.crawl.leasebook import LeaseBook
 from semcrawl.crawl.options import SessionOptions
-from semcrawl.crawl.shares import QueueShares
-from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.redis.frontier import RedisFrontier
-from semcrawl.frontier.slots import LeftOut, Slots
+from semcrawl.crawl.slots import QueueYields, Slots
+from semcrawl.frontier.contract import Frontier, Lease, SkippedHosts
 from semcrawl.relevance import Relevance
 from semcrawl.relevance.contract import Restrained
 
@@ -30,7 +28,7 @@ class Taker:
 
     def __init__(
         self,
-        frontier: RedisFrontier,
+        frontier: Frontier,
         strategy: Relevance,
         options: SessionOptions,
         learning: SharedLearning,
@@ -41,10 +39,10 @@ class Taker:
         prepare: Callable[[Sequence[Lease]], Awaitable[list[Lease]]],
         deliver: Callable[[Lease], None],
     ) -> None:
-        self.shares = QueueShares()
+        self.shares = QueueYields()
         #: the strategy would rather wait for answers than use all of the concurrency
         self.restrained = True
-        #: something was left out of the last take
+        #: the last take skipped some hosts
         self.bounded = False
         #: how many links were to be in flight when that was last asked
         self.limit = options.concurrency
@@ -101,8 +99,8 @@ class Taker:
         left = room
         for queue in self.shares.order(queues):
             while left > 0:
-                left_out, portion = self._portion(left)
-                taken = await self._frontier.take(portion, [queue], over=over, left_out=left_out)
+                skip, portion = self._portion(left)
+                taken = await self._frontier.take(portion, [queue], over=over, skip=skip)
                 over = ()
                 leases = await self._prepare(taken)
                 left -= len(leases)
@@ -114,13 +112,13 @@ class Taker:
                     break
         return room - left
 
-    def _portion(self, room: int) -> tuple[LeftOut, int]:
-        """Return what is left out of the next take, and how many links it may bring."""
-        left_out, most = self._slots.left_out(
+    def _portion(self, room: int) -> tuple[SkippedHosts, int]:
+        """Return what the next take skips, and how many links it may bring."""
+        skip, most = self._slots.skipped(
             self._leases.in_flight, some_are_dead=self._health.some_are_dead
         )
-        self.bounded = bool(left_out)
-        return left_out, max(1, min(room, most))
+        self.bounded = bool(skip)
+        return skip, max(1, min(room, most))
 
     async def _take_in_step(self, room: int, queues: Collection[str], over: Sequence[Lease]) -> int:
         """Take links with all that any worker knows of in mind; return how many."""
@@ -130,9 +128,9 @@ class Taker:
             news = False
             for queue in self.shares.order(queues):
                 while room > 0 and not news:
-                    left_out, portion = self._portion(room)
-                    leases = await self._frontier.take_in_step(
-                        portion, [queue], strict=strict, over=over, left_out=left_out
+                    skip, portion = self._portion(room)
+                    leases = await self._frontier.take_synchronised(
+                        portion, [queue], strict=strict, over=over, skip=skip
                     )
                     over = ()
                     news = leases is None

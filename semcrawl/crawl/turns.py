@@ -36,7 +36,7 @@ class Turn:
     async def starts(self) -> bool:
         """Say that the request leaves now; whether the turn still held."""
         self._sent = True
-        return not self.errand or await self._frontier.turn_starts(self.host, self.errand)
+        return not self.errand or await self._frontier.errands.starts(self.host, self.errand)
 
     async def end(self) -> None:
         """Say that the request is over, or will not be sent; a second time it says nothing."""
@@ -45,7 +45,7 @@ class Turn:
         self._ended = True
         if self.errand:
             with contextlib.suppress(FrontierError):  # (a turn that is not ended runs out)
-                await self._frontier.end_turn(self.host, self.errand, spared=not self._sent)
+                await self._frontier.errands.end(self.host, self.errand, sent=self._sent)
 
 
 class Turns:
@@ -63,10 +63,10 @@ class Turns:
         errand = uuid4().hex
         turn = Turn(host, errand, self._frontier)
         try:
-            wait = await self._frontier.next_turn(host, errand, instead_of=instead_of)
+            wait = await self._frontier.errands.next(host, errand, instead_of=instead_of)
             while wait:
                 await asyncio.sleep(wait)
-                wait = await self._frontier.next_turn(host, errand)
+                wait = await self._frontier.errands.next(host, errand)
         except BaseException:
             self.soon(turn.end())
             raise

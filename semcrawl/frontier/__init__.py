@@ -4,7 +4,7 @@ from semcrawl.frontier.contract import Counts, Entry, Frontier, Lease
 from semcrawl.frontier.local.server import EmbeddedRedis
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis.frontier import RedisFrontier
-from semcrawl.frontier.redis.workers import worker_name
+from semcrawl.frontier.workers import worker_name
 
 __all__ = [
     "Counts",

@@ -15,6 +15,7 @@ FORMER = {
     "semcrawl.downloading": "semcrawl.download.handler",
     "semcrawl.exporters.registry": "semcrawl.config.feedformats",
     "semcrawl.frontier.acknowledgement": "semcrawl.crawl.acknowledgement",
+    "semcrawl.frontier.keys": "semcrawl.frontier.redis.keys",
     "semcrawl.frontier.scheduler": "semcrawl.crawl.scheduler",
     "semcrawl.logformat": "semcrawl.terminal.logformat",
     "semcrawl.pipelines.jobdir": "semcrawl.config.jobdir",

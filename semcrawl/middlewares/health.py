@@ -26,8 +26,7 @@ from semcrawl.crawl.failures import (
 )
 from semcrawl.crawl.hosthealth import HostHealth
 from semcrawl.crawl.scheduler import LEASE
-from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.packing import Waiting
+from semcrawl.frontier.contract import Lease, WaitingLink
 
 #: what fails though the host answers: too large, or broken off
 _ANSWERED = (DownloadCancelledError, ResponseDataLossError, HeadersTooLargeError)
@@ -106,7 +105,7 @@ class HostHealthMiddleware:
         is_slow = isinstance(exception, DownloadTimeoutError) and STARTED in request.meta
         return time.time() - request.meta[STARTED] if is_slow else 0.0
 
-    def _set_aside(self, links: list[Waiting]) -> None:
+    def _set_aside(self, links: list[WaitingLink]) -> None:
         """Record links that were set aside."""
         if links:
             spider: Any = self.crawler.spider

@@ -236,7 +236,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         """
         host = session.intake.host_key(origin + "/")
         shared = session.options.pace_by == "domain"
-        await session.frontier.set_pace(host, delay=delay, at_least=shared)
+        await session.frontier.pace.set(host, delay=delay, at_least=shared)
 
     def _asked(self, rules: RobotParser) -> float | None:
         """Return the delay that is asked for, as far as it is obeyed."""

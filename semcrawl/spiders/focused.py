@@ -29,8 +29,7 @@ from semcrawl.crawl.health import Fate
 from semcrawl.crawl.scheduler import LEASE
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError, UsageError
-from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.packing import Waiting
+from semcrawl.frontier.contract import Lease, WaitingLink
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.links import Page
@@ -267,7 +266,7 @@ class FocusedSpider(RedirectingSpider):
             self.session.learn(attempt.outcome(None), self.queue)
         return [record]
 
-    def set_aside(self, links: Sequence[Waiting]) -> None:
+    def set_aside(self, links: Sequence[WaitingLink]) -> None:
         """Record links that are kept aside as their host was down for long."""
         for link in links:
             memo = LinkMemo.unpack(link.entry)

@@ -10,7 +10,7 @@ from scrapy.http import Response
 
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.attempt import content_type
-from semcrawl.frontier.leftout import Reason
+from semcrawl.frontier.contract import Reason
 from semcrawl.links import (
     Link,
     Page,
@@ -81,7 +81,7 @@ class LinkingSpider(PlantingSpider):
         if new is not None:
             return new
         entries = hand_over(page, links, self.scope.roots, barren)
-        await self.session.frontier.push_seeds(self._list_of(self.other), entries)
+        await self.session.frontier.seeds.push(self._list_of(self.other), entries)
         return ()
 
     def _possible(self, page: Page, links: Sequence[Link], inside: bool) -> list[Link]:

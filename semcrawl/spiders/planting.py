@@ -17,7 +17,6 @@ from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError, SemcrawlError, UsageError
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.frontier.redis.connection import public_address
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Ranked
 from semcrawl.spiders.reach import Reach, pages_had
@@ -31,6 +30,7 @@ from semcrawl.spiders.seeds import (
     seed_url,
 )
 from semcrawl.spiders.spelling import normalisation
+from semcrawl.web.hosts import public_address
 from semcrawl.web.urls import Normalisation, dropped_index
 
 #: name of the frontier's blob with what earlier runs might follow
@@ -189,13 +189,13 @@ class PlantingSpider(Spider):
         frontier = self.session.frontier
         scope = self._scope_text or self.settings.get("SEMCRAWL_SCOPE") or "site"
         reach = Reach.of(scope, UrlPatterns.from_settings(self.settings))
-        saved = await frontier.recall(_REACH)
+        saved = await frontier.blobs.get(_REACH)
         if reach.exceeds(Reach.load(saved)):
             pages = await asyncio.to_thread(pages_had, self.settings)
             if planted := await self.session.intake.revisit(pages, self.queue):
                 self.logger.info("%d pages are read again for links that were left out", planted)
         if reach.dump() != saved:
-            await frontier.remember(_REACH, reach.dump())
+            await frontier.blobs.put(_REACH, reach.dump())
 
     async def _plant_revisits(self) -> None:
         """Put in what was had before and is due again."""
@@ -266,7 +266,7 @@ class PlantingSpider(Spider):
                 # a fault of ours: it must not come back from the list for ever
                 self.logger.error("seeds cannot be planted: %s: %s", type(error).__name__, error)
                 self.logger.debug("where it happened", exc_info=True)
-        await self.session.frontier.done_seeds(self.seed_key, raw)
+        await self.session.frontier.seeds.done(self.seed_key, raw)
         self.session.wake()
 
     def _run(self, coroutine: Any) -> None:

@@ -67,7 +67,7 @@ class RedirectingSpider(RetryingSpider):
 
     async def _goes_ahead(self, attempt: Attempt, target: str) -> list[Any]:
         """Put the folder in that a link will be redirected to, in its place."""
-        await self.session.frontier.spared([attempt.lease])
+        await self.session.frontier.not_sent([attempt.lease])
         memo = replace(attempt.memo, redirects=(attempt.url,), foreseen=True)
         if not await self.session.intake.follow_redirect(attempt.lease, target, memo):
             outcome = replace(attempt.outcome(None, duplicate=True, led_to=target), status=_MOVED)

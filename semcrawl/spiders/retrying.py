@@ -65,7 +65,7 @@ class RetryingSpider(LinkingSpider):
         wait = retry_after(header(response, b"Retry-After"))
         if response.status == HTTPStatus.TOO_MANY_REQUESTS:
             rest = max(wait or 0.0, _RETRY_DELAY * 2**attempt.memo.retries)
-            await self.session.frontier.rest(
+            await self.session.frontier.pace.rest(
                 attempt.lease.entry.host, min(rest, self._longest_wait)
             )
         if wait is not None and wait > self._longest_wait:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -51,3 +52,8 @@ def origin_of(url: str) -> str:
 def netloc_of(url: str) -> str:
     """Return host and port of a normalised URL: what one web server is known by."""
     return url.split("/", 3)[2] if url.count("/") >= 2 else ""
+
+
+def public_address(server: object) -> str:
+    """Return the address of a server without its password, for messages."""
+    return re.sub(r"//[^/]*@", "//", str(server))

@@ -38,11 +38,17 @@ async def until_no_lease(frontier: RedisFrontier) -> None:
     await eventually(none)
 
 
+async def outcomes_of_others(frontier: RedisFrontier, limit: int = 1000) -> list[bytes]:
+    """Outcomes that other workers published since the last reading."""
+    events = await frontier.events.read(limit)
+    return [event.outcome for event in events if not event.own and event.outcome is not None]
+
+
 async def drain(frontier: RedisFrontier, queues: Sequence[str] = Q) -> list[str]:
     """Take and finish one link at a time until nothing can be taken."""
     order: list[str] = []
     while leases := await frontier.take(1, queues):
         order += names(leases)
         await frontier.done(leases)
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
     return order

@@ -17,7 +17,6 @@ from served_redis import ServedRedis
 from web import Served, Web
 
 from semcrawl.frontier import RedisFrontier, worker_name
-from semcrawl.frontier.redis.inspection import FrontierInspector
 
 PAGES = 5000
 #: links that a worker may have taken and not finished
@@ -30,7 +29,7 @@ async def leases_of(redis: ServedRedis, pid: int) -> int:
     """How many links a worker has that are not acknowledged."""
     frontier = RedisFrontier(redis.url, prefix="semcrawl", worker_id=worker_name(), guest=True)
     async with frontier:
-        leases = [lease async for lease in FrontierInspector(frontier).leases()]
+        leases = [lease async for lease in frontier.inspector.leases()]
     return sum(f"/{pid}/" in lease.worker for lease in leases)
 
 

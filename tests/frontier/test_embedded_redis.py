@@ -17,7 +17,7 @@ from redis import Redis
 from semcrawl.errors import FrontierUnavailable
 from semcrawl.frontier import Counts, EmbeddedRedis, Entry, FrontierOptions, RedisFrontier
 from semcrawl.frontier.local.keeper import ServerKeeper
-from semcrawl.frontier.redis.workers import is_gone, short_name, worker_name
+from semcrawl.frontier.workers import is_gone, short_name, worker_name
 from tests.waiting import until
 
 

@@ -10,7 +10,7 @@ from redis.crc import key_slot
 from served_redis import ServedRedis
 
 from semcrawl.frontier import Entry, FrontierOptions, RedisFrontier
-from semcrawl.frontier.redis.transfer import export_lines
+from semcrawl.frontier.transfer import export_lines
 
 Q = ["html", "rdf"]
 
@@ -38,8 +38,8 @@ async def test_everything_works_on_a_node_of_a_cluster(node: ServedRedis) -> Non
         await frontier.add(entries)
         await frontier.set_values({"g1": 1.0})
         await frontier.rekey([(entry, 1.0) for entry in entries[::9]])
-        await frontier.set_pace("h1", delay=0.5, concurrency=2)
-        await frontier.reward("h2", target=True)
+        await frontier.pace.set("h1", delay=0.5, concurrency=2)
+        await frontier.pace.reward("h2", target=True)
         leases = await frontier.take(20, Q)
         await frontier.started(leases)
         await frontier.renew(leases)
@@ -49,13 +49,13 @@ async def test_everything_works_on_a_node_of_a_cluster(node: ServedRedis) -> Non
         await frontier.give_back(leases[9:], delay=1)
         assert await frontier.requeue(Q) == 3
         await frontier.next_ready(Q)
-        await frontier.publish(b"e")
-        await frontier.save("s", b"x")
+        await frontier.events.publish(b"e")
+        await frontier.events.save_state("s", b"x")
         seeds = "{crawl}:html:start_urls"  # in a cluster a seed list must have the crawl's tag
-        await frontier.push_seeds(seeds, ["s"])
-        await frontier.done_seeds(seeds, await frontier.take_seeds(seeds, 5))
+        await frontier.seeds.push(seeds, ["s"])
+        await frontier.seeds.done(seeds, await frontier.seeds.take(seeds, 5))
         assert (await frontier.counts(Q, [seeds])).waiting == 150 - 6 + 1 - 1
         assert [line async for line in export_lines(frontier)]
-        assert await frontier.audit() == []
+        assert await frontier.inspector.audit() == []
         with node.client() as admin:
             assert {key_slot(key) for key in admin.scan_iter()} == {key_slot(b"crawl")}

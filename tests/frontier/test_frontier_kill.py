@@ -58,7 +58,7 @@ def crawl_with_kills(server: ServedRedis, log: Path, seed: int, pages: int) -> N
 
 async def look(server: ServedRedis) -> tuple[Counts, list[str]]:
     async with RedisFrontier(server.url, prefix="kill", worker_id="test") as frontier:
-        return await frontier.counts(["html"], []), await frontier.audit()
+        return await frontier.counts(["html"], []), await frontier.inspector.audit()
 
 
 def check(server: ServedRedis, log: Path, pages: int) -> None:

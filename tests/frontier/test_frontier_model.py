@@ -167,7 +167,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @invariant()
     def sums_agree_with_structures(self) -> None:
-        assert self.run(self.frontier.audit()) == []
+        assert self.run(self.frontier.inspector.audit()) == []
 
 
 def check(redis: EmbeddedRedis, examples: int, steps: int) -> None:

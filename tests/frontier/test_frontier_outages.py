@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from certificate import certify
-from frontier_calls import Q, link, names
+from frontier_calls import Q, link, names, outcomes_of_others
 from scrapy.settings import Settings
 from served_redis import ServedRedis
 
@@ -47,7 +47,7 @@ async def test_a_killed_server_costs_a_pause_and_nothing_else(
         assert len({lease.entry.url for lease in taken}) == 8
         await frontier.done(taken)
         assert (await frontier.counts(Q, [])).waiting == 12
-        assert await frontier.audit() == []
+        assert await frontier.inspector.audit() == []
     messages = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
     assert len(messages) == 2
     assert "not usable: connection refused; waiting up to" in messages[0]
@@ -141,10 +141,10 @@ async def test_a_call_whose_answer_was_lost_is_not_done_twice(served: ServedRedi
             assert first.entry.url == "http://a.example/1"
             assert (await frontier.counts(Q, [])).leased == 1
             proxy.cut = True
-            await frontier.publish(b"event")
-            await frontier.push_seeds("cut-seeds", ["s1", "s2"])
+            await frontier.events.publish(b"event")
+            await frontier.seeds.push("cut-seeds", ["s1", "s2"])
             proxy.cut = True
-            assert await frontier.take_seeds("cut-seeds", 1) == ["s1"]
+            assert await frontier.seeds.take("cut-seeds", 1) == ["s1"]
             proxy.cut = True
             await frontier.give_back([first])
             (again,) = await frontier.take(1, Q)
@@ -152,11 +152,11 @@ async def test_a_call_whose_answer_was_lost_is_not_done_twice(served: ServedRedi
             proxy.cut = True
             await frontier.done([again])
             assert (await frontier.counts(Q, ["cut-seeds"])).seeds == 2
-            assert await frontier.audit() == []
+            assert await frontier.inspector.audit() == []
             assert proxy.cuts == 6
             other = RedisFrontier(served.url, prefix="cut", worker_id="other", options=options)
             async with other:
-                assert await other.events() == [b"event"]
+                assert await outcomes_of_others(other) == [b"event"]
                 # a reply kept for one call is not given to the next
                 assert await frontier.add([link("1"), link("3")]) == [False, True]
 
@@ -211,7 +211,7 @@ async def test_a_server_out_of_memory_is_waited_for(start_served: StartServed) -
             await frontier.add([link("2")])
         admin.config_set("maxmemory", "0")
         assert await frontier.add([link("2")]) == [True]
-        assert await frontier.audit() == []
+        assert await frontier.inspector.audit() == []
 
 
 async def test_an_outage_is_said_once_though_some_calls_get_through(
@@ -267,14 +267,14 @@ async def test_a_read_only_server_is_waited_for(start_served: StartServed) -> No
         ("groups:html", lambda f: f.set_values({"g": 3.0})),
         ("busy:a.example", lambda f: f.take(1, Q)),
         ("labels:html", lambda f: f.counts(Q, [])),
-        ("pace", lambda f: f.set_pace("a.example", delay=3)),
+        ("pace", lambda f: f.pace.set("a.example", delay=3)),
         ("queues", lambda f: f.take(1, Q)),
         ("meta", lambda f: f.open()),
         ("seen:0", lambda f: f.add([link("2")])),
-        ("events", lambda f: f.publish(b"e")),
-        ("events", lambda f: f.events()),
-        ("state", lambda f: f.load("s")),
-        ("state", lambda f: f.save("s", b"")),
+        ("events", lambda f: f.events.publish(b"e")),
+        ("events", lambda f: outcomes_of_others(f)),
+        ("state", lambda f: f.events.load_state("s")),
+        ("state", lambda f: f.events.save_state("s", b"")),
     ],
 )
 async def test_wrong_data_under_a_key_is_named(

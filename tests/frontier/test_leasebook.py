@@ -54,7 +54,7 @@ async def test_the_frontier_hears_what_was_done_and_what_failed(taken: Taken) ->
     await frontier.give_back([three])
     book.end(three)
     assert await book.flush(frontier) == []
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
     assert names(await frontier.take(9, Q)) == ["2"]
     assert await frontier.requeue(Q) == 1
     assert names(await frontier.take(9, Q)) == ["1"]

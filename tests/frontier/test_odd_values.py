@@ -18,8 +18,8 @@ from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier import EmbeddedRedis, RedisFrontier
 from semcrawl.frontier.contract import Entry
 from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.packing import unpack_lease, unpack_member, unpack_taken
 from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.redis.packing import unpack_lease, unpack_member, unpack_taken
 from semcrawl.relevance import STRATEGIES, Outcome, load_strategy
 from semcrawl.relevance.wire import VERSION, decode_event, encode_event
 from semcrawl.spiders.seeds import read_planted

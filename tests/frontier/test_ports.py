@@ -41,11 +41,11 @@ async def test_each_spider_gets_the_seeds_of_its_list_but_not_too_often(
     frontier = await open_frontier()
     ports, came = ports_of(f"{prefix}-html", f"{prefix}-rdf", f"{prefix}-none")
     html, rdf, _ = ports.seed_keys
-    await frontier.push_seeds(html, ["http://a/", "http://b/"])
-    await frontier.push_seeds(rdf, ["http://c/"])
+    await frontier.seeds.push(html, ["http://a/", "http://b/"])
+    await frontier.seeds.push(rdf, ["http://c/"])
     assert await ports.take_seeds(frontier, 1000.0) == 3
     assert list(came.values()) == [["http://a/", "http://b/"], ["http://c/"], []]
-    await frontier.push_seeds(rdf, ["http://d/"])
+    await frontier.seeds.push(rdf, ["http://d/"])
     assert await ports.take_seeds(frontier, 1000.0) == 0
     assert await ports.take_seeds(frontier, 0.0) == 1
 

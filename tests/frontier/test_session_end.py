@@ -153,7 +153,9 @@ async def test_what_was_learned_is_saved_from_time_to_time(
     async with asyncio.timeout(LIMIT):
         while b"word data" not in (saved or b""):
             await asyncio.sleep(0.01)
-            saved = await crawl.session.frontier.load(STRATEGY_STATE + "association-rules")
+            saved = await crawl.session.frontier.events.load_state(
+                STRATEGY_STATE + "association-rules"
+            )
     await crawl.session.detach("html")
 
 

@@ -119,7 +119,7 @@ async def test_an_event_that_cannot_be_read_is_said_and_costs_no_other(
     frontiers: tuple[RedisFrontier, RedisFrontier], caplog: pytest.LogCaptureFixture
 ) -> None:
     one, two = pair(frontiers, AssociationRules(), AssociationRules())
-    await frontiers[0].publish(b"of a later version")
+    await frontiers[0].events.publish(b"of a later version")
     one.learn(rdf("/data/1"), "html")
     await one.tell()
     assert await two.hear() == 2

@@ -98,7 +98,7 @@ async def test_who_asks_gets_the_turn_of_a_link_of_another_worker(
             await turn.end()
 
     asking = asyncio.create_task(shared_robots(one).get(ORIGIN, ask, parse))
-    await eventually(partial(two.kept, "claim:robots:" + ORIGIN))
+    await eventually(partial(two.cache.get, "claim:robots:" + ORIGIN))
     assert await server.read(shared_robots(two), leases[0]) == "later"
     assert await asking is not None
     assert server.asked == 1
@@ -181,8 +181,8 @@ async def test_a_worker_that_dies_while_it_asks_is_not_waited_for_long(
     open_frontier: OpenFrontier,
 ) -> None:
     dead, other = await open_frontier("w1"), await open_frontier("w2")
-    assert await dead.claim("robots:" + ORIGIN, 0.3)
-    assert not await other.claim("robots:" + ORIGIN, 0.3)
+    assert await dead.cache.claim("robots:" + ORIGIN, 0.3)
+    assert not await other.cache.claim("robots:" + ORIGIN, 0.3)
     assert await Server().read(shared_robots(other)) == RULES.decode()
 
 

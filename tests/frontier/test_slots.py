@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 from frontier_calls import OpenFrontier, Q, link
 
-from semcrawl.frontier.contract import Entry, Lease
-from semcrawl.frontier.slots import LeftOut, Slots
+from semcrawl.crawl.slots import Slots
+from semcrawl.frontier.contract import Entry, Lease, SkippedHosts
 
 
 def leases(*hosts: str) -> list[Lease]:
@@ -26,11 +26,11 @@ def test_a_domain_has_its_share_as_soon_as_there_is_another() -> None:
     """Whatever its hosts, and ports, are called."""
     some = slots()
     same = [f"{n}.d.example:80{n}0" for n in range(8)]
-    assert not some.left_out(leases(*same), some_are_dead=False)[0]
-    some.left_out(leases("other.test"), some_are_dead=False)
-    left_out, _ = some.left_out(leases(*same[:4], "other.test"), some_are_dead=False)
-    assert left_out == LeftOut(untried=False, domains=["d.example"])
-    left_out, most = some.left_out(leases(*same[:3]), some_are_dead=False)
+    assert not some.skipped(leases(*same), some_are_dead=False)[0]
+    some.skipped(leases("other.test"), some_are_dead=False)
+    left_out, _ = some.skipped(leases(*same[:4], "other.test"), some_are_dead=False)
+    assert left_out == SkippedHosts(untried=False, domains=["d.example"])
+    left_out, most = some.skipped(leases(*same[:3]), some_are_dead=False)
     assert (left_out.domains, most) == ([], 1)
 
 
@@ -38,14 +38,14 @@ def test_hosts_that_gave_nothing_have_their_share_once_some_are_dead() -> None:
     """Each counts twice, as it waits for its robots.txt."""
     some = slots(gave=["good.test"])
     flying = leases("good.test", "a.example", "b.example")
-    assert not some.left_out(flying, some_are_dead=False)[0]
-    assert some.left_out(flying, some_are_dead=True)[0].untried
-    assert not some.left_out(flying[:2], some_are_dead=True)[0].untried
+    assert not some.skipped(flying, some_are_dead=False)[0]
+    assert some.skipped(flying, some_are_dead=True)[0].untried
+    assert not some.skipped(flying[:2], some_are_dead=True)[0].untried
 
 
 def test_all_of_the_slots_may_be_anybodys() -> None:
     flying = leases(*(f"{n}.example" for n in range(8)), *["x.test"] * 8)
-    left_out, most = slots(1.0).left_out(flying, some_are_dead=True)
+    left_out, most = slots(1.0).skipped(flying, some_are_dead=True)
     assert not left_out
     assert most >= 8
 
@@ -57,17 +57,17 @@ async def test_what_is_left_out_is_not_taken_as_long_as_others_wait(
     hosts = ("a.d.example", "b.d.example:81", "d.example.test", "xd.example")
     for host in hosts:
         await frontier.add([link(f"{n}{g}", host=host, group=g) for n in range(3) for g in "gh"])
-    left_out = LeftOut(untried=False, domains=["d.example"])
-    taken = await frontier.take(99, Q, left_out=left_out)
+    left_out = SkippedHosts(untried=False, domains=["d.example"])
+    taken = await frontier.take(99, Q, skip=left_out)
     assert {lease.entry.host for lease in taken} == {"d.example.test", "xd.example"}
     assert len(taken) == 4
     await frontier.done(taken)
-    while others := await frontier.take(99, Q, left_out=left_out):
+    while others := await frontier.take(99, Q, skip=left_out):
         if {lease.entry.host for lease in others} & {"a.d.example", "b.d.example:81"}:
             break
         await frontier.done(others)
     assert (await frontier.counts(Q, [])).hosts <= 2  # none else waits
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 @pytest.mark.parametrize("group", ["own", "shared"])
@@ -88,14 +88,14 @@ async def test_hosts_that_gave_nothing_come_last_among_equals_once_two_are_dead(
         await frontier.outages.note_dead()
     taken = await frontier.take(2, Q)
     assert {lease.entry.host for lease in taken} == {"good.example"}
-    untried = LeftOut(untried=True, domains=[])
-    assert len(await frontier.take(9, Q, left_out=untried)) == 1
-    assert await frontier.take(9, Q, left_out=untried) == []
+    untried = SkippedHosts(untried=True, domains=[])
+    assert len(await frontier.take(9, Q, skip=untried)) == 1
+    assert await frontier.take(9, Q, skip=untried) == []
     await frontier.add([link("good", host="good.example", group=name("good.example"))])
     await frontier.outages.recover("new.example", step=0.0, good="http://new.example/")
     assert (await frontier.take(1, Q))[0].entry.host == "new.example"
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
     await frontier.add([link("best", host="newer.example", group="best")])
     await frontier.set_values({"best": 1.0})
     assert (await frontier.take(1, Q))[0].entry.host == "newer.example"
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []

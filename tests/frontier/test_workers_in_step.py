@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
+from frontier_calls import outcomes_of_others
 
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.session import CrawlSession
@@ -224,7 +225,7 @@ async def test_a_worker_that_begins_hears_all_that_was_told_since_what_it_goes_o
     one = RedisFrontier(str(embedded.socket), prefix=f"late-{prefix}", worker_id="one")
     pages = [f"{SITE}/{n}" for n in range(2500)]
     async with one:
-        await one.publish(*(encode_event(Outcome(url, Kind.HTML, False)) for url in pages))
+        await one.events.publish(*(encode_event(Outcome(url, Kind.HTML, False)) for url in pages))
     worker = Worker(embedded, f"late-{prefix}", "two")
     await worker.begin()
     learning = worker.session.intake.learning
@@ -252,20 +253,20 @@ async def test_nothing_is_taken_in_step_while_there_is_news(
     """A take in step fails until the worker has read what the others told; it is told itself."""
     one, two = pair
     await one.add([Entry(f"{SITE}/{n}", "site.example", "html", "g", n) for n in range(4)])
-    first = await one.take_in_step(1, ["html"])
+    first = await one.take_synchronised(1, ["html"])
     assert first is not None
     assert [lease.entry.url for lease in first] == [f"{SITE}/0"]
-    assert await two.take_in_step(1, ["html"]) is None
-    (news,) = await two.news()
-    assert (news.mine, [entry.url for entry in news.taken]) == (False, [f"{SITE}/0"])
-    second = await two.take_in_step(2, ["html"])
+    assert await two.take_synchronised(1, ["html"]) is None
+    (news,) = await two.events.read()
+    assert (news.own, [entry.url for entry in news.taken]) == (False, [f"{SITE}/0"])
+    second = await two.take_synchronised(2, ["html"])
     assert second is not None
     assert [lease.entry.url for lease in second] == [f"{SITE}/1", f"{SITE}/2"]
-    assert await one.take_in_step(1, ["html"]) is None
-    eager = await one.take_in_step(1, ["html"], strict=False)
+    assert await one.take_synchronised(1, ["html"]) is None
+    eager = await one.take_synchronised(1, ["html"], strict=False)
     assert eager is not None
     assert [lease.entry.url for lease in eager] == [f"{SITE}/3"]
-    assert await two.events() == []
+    assert await outcomes_of_others(two) == []
 
 
 async def test_a_worker_knows_its_own_takes_and_hears_what_it_publishes_in_its_place(
@@ -275,47 +276,47 @@ async def test_a_worker_knows_its_own_takes_and_hears_what_it_publishes_in_its_p
     one, two = pair
     await one.add([Entry(f"{SITE}/{n}", "site.example", "html", "g", n) for n in range(3)])
     for number in range(2):
-        taken = await one.take_in_step(1, ["html"])
+        taken = await one.take_synchronised(1, ["html"])
         assert taken is not None
         assert [lease.entry.url for lease in taken] == [f"{SITE}/{number}"]
-    await two.publish(b"first")
-    news = await one.publish_and_hear(b"second", queue="html")
-    assert [(n.event, n.mine, n.queue) for n in news] == [
+    await two.events.publish(b"first")
+    news = await one.events.publish_and_read(b"second", queue="html")
+    assert [(n.outcome, n.own, n.queue) for n in news] == [
         (b"first", False, ""),
         (b"second", True, "html"),
     ]
-    assert await one.news() == []
-    heard = await two.publish_and_hear(limit=3)
+    assert await one.events.read() == []
+    heard = await two.events.publish_and_read(limit=3)
     assert [len(n.taken) for n in heard] == [1, 1, 0]
-    assert await two.events() == [b"second"]
+    assert await outcomes_of_others(two) == [b"second"]
 
 
 async def test_what_is_heard_with_publishing_is_bounded_and_goes_on_where_it_ended(
     pair: tuple[RedisFrontier, RedisFrontier],
 ) -> None:
     one, two = pair
-    await two.publish(b"a", b"b")
-    heard = await one.publish_and_hear(b"c", b"d", queue="html", limit=3)
-    assert [(n.event, n.mine, n.more) for n in heard] == [
+    await two.events.publish(b"a", b"b")
+    heard = await one.events.publish_and_read(b"c", b"d", queue="html", limit=3)
+    assert [(n.outcome, n.own, n.more) for n in heard] == [
         (b"a", False, True),
         (b"b", False, False),
         (b"c", True, True),
     ]
-    rest = await one.news()
-    assert [(n.event, n.mine, n.queue, n.more) for n in rest] == [(b"d", True, "html", False)]
-    await two.publish(b"e", b"f")
-    assert [n.event for n in await one.publish_and_hear(b"g", limit=1)] == [b"e"]
-    assert [n.event for n in await one.news()] == [b"f", b"g"]
+    rest = await one.events.read()
+    assert [(n.outcome, n.own, n.queue, n.more) for n in rest] == [(b"d", True, "html", False)]
+    await two.events.publish(b"e", b"f")
+    assert [n.outcome for n in await one.events.publish_and_read(b"g", limit=1)] == [b"e"]
+    assert [n.outcome for n in await one.events.read()] == [b"f", b"g"]
 
 
 async def test_outcomes_told_together_say_which_is_the_last(
     pair: tuple[RedisFrontier, RedisFrontier],
 ) -> None:
     one, two = pair
-    await one.publish(b"a", b"b", queue="html")
-    await one.publish(b"c", queue="html")
-    news = [news for news in await two.news() if news.event]
-    assert [(news.event, news.more) for news in news] == [
+    await one.events.publish(b"a", b"b", queue="html")
+    await one.events.publish(b"c", queue="html")
+    news = [news for news in await two.events.read() if news.outcome]
+    assert [(news.outcome, news.more) for news in news] == [
         (b"a", True),
         (b"b", False),
         (b"c", False),

@@ -17,8 +17,7 @@ from harvest.runs import harvest, pages, start_harvest
 from semcrawl.cli import harvestreport
 from semcrawl.cli.harvestreport import RunFigures, show_summary, write_summary
 from semcrawl.demo import DemoWeb, serve
-from semcrawl.frontier.leftout import LeftOutLinks, Reason
-from semcrawl.frontier.withheld import Withheld
+from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Fetch

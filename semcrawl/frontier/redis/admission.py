@@ -12,7 +12,6 @@ from redis.exceptions import RedisError, ResponseError, WatchError
 from scrapy.settings import BaseSettings
 
 from semcrawl.errors import FrontierUnavailable, UsageError
-from semcrawl.frontier.keys import DEFAULT_NAME, Keys
 from semcrawl.frontier.redis.charter import (
     Charter,
     JobName,
@@ -21,8 +20,10 @@ from semcrawl.frontier.redis.charter import (
     name_for,
     place_of,
 )
-from semcrawl.frontier.redis.connection import plain_reason, public_address
+from semcrawl.frontier.redis.connection import plain_reason
+from semcrawl.frontier.redis.keys import DEFAULT_NAME, Keys
 from semcrawl.metadata.database import CRAWL_DB
+from semcrawl.web.hosts import public_address
 
 #: seconds that the server gets to answer
 _TIMEOUT = 5

@@ -32,6 +32,7 @@ from redis.exceptions import (
 
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
 from semcrawl.frontier.redis.scripts import Scripts
+from semcrawl.web.hosts import public_address
 
 logger = logging.getLogger(__name__)
 
@@ -69,9 +70,9 @@ def connect(server: str | Path, *, timeout: float) -> Redis:
         raise UsageError(f"not the address of a Redis server: {server!r} ({error})") from error
 
 
-def public_address(server: str | Path) -> str:
-    """Return a server's address without its password."""
-    return re.sub(r"//[^/]*@", "//", str(server))
+def micros(seconds: float) -> int:
+    """Return a time as the scripts count it, in microseconds."""
+    return round(seconds * 1e6)
 
 
 def plain_reason(error: Exception) -> str:

@@ -7,22 +7,24 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from redis.asyncio import Redis
 
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
-from semcrawl.frontier.contract import Counts, Entry, Lease
-from semcrawl.frontier.keys import FORMAT_VERSION, Keys
+from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
 from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.packing import check, digest, pack_blob, text, unpack_lease
-from semcrawl.frontier.redis.addresspace import AddressPace
-from semcrawl.frontier.redis.connection import Server
-from semcrawl.frontier.redis.moving import MovableFrontier
-from semcrawl.frontier.redis.outages import Outages
-from semcrawl.frontier.redis.sharedstate import EVENTS_KEPT
-from semcrawl.frontier.redis.workers import is_gone
-from semcrawl.frontier.slots import NOTHING, LeftOut
+from semcrawl.frontier.redis.blobs import RedisBlobs, RedisCache, RedisSeeds
+from semcrawl.frontier.redis.connection import Server, micros
+from semcrawl.frontier.redis.events import EVENTS_KEPT, RedisEvents
+from semcrawl.frontier.redis.importing import RedisImporter
+from semcrawl.frontier.redis.inspection import RedisInspector
+from semcrawl.frontier.redis.keys import FORMAT_VERSION, Keys
+from semcrawl.frontier.redis.leftout import RedisLeftOut, RedisWithheld
+from semcrawl.frontier.redis.outages import RedisOutages
+from semcrawl.frontier.redis.pace import RedisAddressPace, RedisErrandTurns, RedisHostPace
+from semcrawl.frontier.redis.packing import digest, pack_blob, text, unpack_lease
+from semcrawl.frontier.workers import is_gone
 
 logger = logging.getLogger(__name__)
 
@@ -32,17 +34,15 @@ _CLOSING_PATIENCE = 2.0
 _REKEYED_AT_ONCE = 500
 
 
-def _micros(seconds: float) -> int:
-    return round(seconds * 1_000_000)
-
-
-class RedisFrontier(MovableFrontier):
+class RedisFrontier:
     """The frontier of one worker, on a Redis server (6.2 or newer) shared by all workers.
 
+    It keeps the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`.
+
     ``server`` is a URL or the path of a Unix socket. All keys start with ``{prefix}:``, see
-    :class:`~semcrawl.frontier.keys.Keys`. ``worker_id`` names the worker: one that opens under
-    the id of a crashed one gets back at once what that one had leased, so no two living workers
-    may share it. ``revive`` is called while the server is away, to start it again.
+    :class:`~semcrawl.frontier.redis.keys.Keys`. ``worker_id`` names the worker: one that
+    opens under the id of a crashed one gets back at once what that one had leased, so no two living
+    workers may share it. ``revive`` is called while the server is away, to start it again.
 
     The crawl has the ``options`` of the worker that opened it last, where they bear on its order
     and pace: for all its workers. One that is ``considerate`` makes the pace of others at work no
@@ -69,8 +69,9 @@ class RedisFrontier(MovableFrontier):
         self._guest = guest
         #: when the crawl began: with its name, a name never used again
         self._created = ""
-        keys = Keys(prefix)
-        connection = Server(
+        self.keys = keys = Keys(prefix)
+        self.name = prefix
+        self._server = connection = Server(
             server,
             meta_key=keys.meta,
             worker_id=worker_id,
@@ -78,10 +79,28 @@ class RedisFrontier(MovableFrontier):
             patience=self.options.patience,
             revive=revive,
         )
-        super().__init__(connection, keys)
-        #: hosts that are down
-        self.addresses = AddressPace(connection, self.options.lease_time)
-        self.outages = Outages(connection, keys.root, self.options.max_failed)
+        lease_time = self.options.lease_time
+        self.pace = RedisHostPace(connection)
+        self.errands = RedisErrandTurns(connection, worker_id, self.options)
+        self.addresses = RedisAddressPace(connection, lease_time)
+        self.outages = RedisOutages(connection, keys.root, self.options.max_failed)
+        self.seeds = RedisSeeds(connection, worker_id, lease_time)
+        self.events = RedisEvents(connection, keys)
+        self.blobs = RedisBlobs(connection, keys)
+        self.cache = RedisCache(connection, keys)
+        self.left_out = RedisLeftOut(connection, keys)
+        self.withheld = RedisWithheld(connection, keys)
+        self.inspector = RedisInspector(connection, keys, self.counts)
+        self.importer = RedisImporter(connection, keys)
+
+    async def __aenter__(self) -> Self:
+        """Open."""
+        await self.open()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Close."""
+        await self.close()
 
     async def open(self, *, make: bool = True) -> None:
         """Connect, check the keys' version stamp, take back this worker's former leases.
@@ -112,7 +131,7 @@ class RedisFrontier(MovableFrontier):
                 f" semcrawl reads format {FORMAT_VERSION}"
             )
         self._created, self._server.crawl = text(created), created
-        if not self._guest and await self.attend(self.options.lease_time) and self._considerate:
+        if not self._guest and await self.heartbeat(self.options.lease_time) and self._considerate:
             self.options = self.options.as_strict_as(kept)
             asked, options = options, self.options.script_options()
             if asked != options:
@@ -137,6 +156,11 @@ class RedisFrontier(MovableFrontier):
             await self._server.run("reclaim", [self.worker_id])
         finally:
             await self._server.close()
+
+    async def heartbeat(self, seconds: float) -> list[str]:
+        """Count as at work for so long from now; return the names of the others that are."""
+        others = await self._server.run("attend", [self.worker_id, micros(seconds)])
+        return [name for name in map(text, others) if not is_gone(name)]
 
     def hurry(self) -> None:
         """Wait no longer than two seconds for a server that is away: the crawl ends."""
@@ -167,7 +191,7 @@ class RedisFrontier(MovableFrontier):
         limit = self.options.dynamic_depth
         urls: set[str] = set()
         for index, entry in enumerate(entries):
-            check(entry)
+            entry.check()
             if (limit and entry.barren >= limit) or entry.url in urls:
                 continue
             urls.add(entry.url)
@@ -185,48 +209,41 @@ class RedisFrontier(MovableFrontier):
         queues: Sequence[str],
         *,
         over: Sequence[Lease] = (),
-        left_out: LeftOut = NOTHING,
+        skip: SkippedHosts = NONE_SKIPPED,
     ) -> list[Lease]:
-        """Lease up to ``limit`` links, best first, once the downloads ``over`` are released.
-
-        Hosts that are ``left_out`` are passed over.
-        """
+        """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
         args = self._take_args(limit, queues, over)
-        if left_out:
-            args += [None, None, None, left_out.pack()]
+        if skip:
+            args += [None, None, None, _packed(skip)]
         reply = await self._server.run("take", args, once=True)
         return [self._lease(fields) for fields in reply]
 
-    async def take_in_step(
+    async def take_synchronised(
         self,
         limit: int,
         queues: Sequence[str],
         *,
         strict: bool = True,
         over: Sequence[Lease] = (),
-        left_out: LeftOut = NOTHING,
+        skip: SkippedHosts = NONE_SKIPPED,
     ) -> list[Lease] | None:
-        """:meth:`take`, told to all workers as an event.
-
-        ``None`` when there is news that this worker has not read: what it would take may not be
-        the best any more. What is taken is no news to this worker then. With ``strict`` off it
-        takes whatever news there is, and :meth:`news` brings it the event as well.
-        """
+        """Take links and publish that as an event; ``None`` if there are events to read first."""
+        events = self.events
         args = self._take_args(limit, queues, over)
-        args += [self._incarnation, EVENTS_KEPT, strict and self._last_event]
-        if left_out:
-            args.append(left_out.pack())
+        args += [events.incarnation, EVENTS_KEPT, strict and events.position]
+        if skip:
+            args.append(_packed(skip))
         reply = await self._server.run("take", args, once=True)
         if reply is None:
             return None
         event, taken = reply
         if strict and event:
-            # nothing came between what was read before and this
-            self._last_event = event
+            # nothing came between the last event read and this
+            events.position = event
         return [self._lease(fields) for fields in taken]
 
     def _take_args(self, limit: int, queues: Sequence[str], over: Sequence[Lease]) -> list[Any]:
-        lease_time = _micros(self.options.lease_time)
+        lease_time = micros(self.options.lease_time)
         return [limit, lease_time, self.worker_id, list(queues), [lease.id for lease in over]]
 
     def _lease(self, fields: Sequence[Any]) -> Lease:
@@ -234,28 +251,28 @@ class RedisFrontier(MovableFrontier):
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
         """Seconds until asking again may give a link; ``None`` if none waits."""
-        reply = await self._server.run("next_ready", [list(queues), _micros(self.options.poll)])
+        reply = await self._server.run("next_ready", [list(queues), micros(self.options.poll)])
         return None if reply is None else int(reply) / 1e6
 
     async def started(self, leases: Sequence[Lease]) -> list[bool]:
-        """Say that these requests leave now; for each, whether its lease still held."""
+        """Note that these requests leave now; for each, whether its lease still held."""
         asked = [lease.id for lease in leases if lease.held]
         if not asked:
             return [True] * len(leases)
         still = iter(await self._server.run("started", [asked]))
         return [bool(next(still)) if lease.held else True for lease in leases]
 
-    async def spared(self, leases: Sequence[Lease]) -> None:
-        """Say that nothing is sent for these links: their hosts may be asked at once."""
-        if spared := [lease.id for lease in leases if lease.held]:
-            await self._server.run("spared", [spared])
+    async def not_sent(self, leases: Sequence[Lease]) -> None:
+        """Note that no request is sent for these links: their hosts may be asked at once."""
+        if held := [lease.id for lease in leases if lease.held]:
+            await self._server.run("not_sent", [held])
 
     async def renew(self, leases: Sequence[Lease]) -> list[bool]:
         """Prolong leases by the full lease time; for each, whether it still held."""
         if not leases:
             return []
         ids = [lease.id for lease in leases]
-        args = [ids, _micros(self.options.lease_time)]
+        args = [ids, micros(self.options.lease_time)]
         return [bool(held) for held in await self._server.run("renew", args)]
 
     async def done(self, leases: Sequence[Lease]) -> None:
@@ -291,7 +308,7 @@ class RedisFrontier(MovableFrontier):
         return total
 
     async def release_host(self, leases: Sequence[Lease]) -> None:
-        """Say that the downloads are over; the leases stay."""
+        """Note that the downloads are over; the leases stay."""
         if leases:
             await self._server.run("release_host", [[lease.id for lease in leases]])
 
@@ -302,12 +319,12 @@ class RedisFrontier(MovableFrontier):
         links = []
         for lease in leases:
             entry = lease.entry
-            check(entry)
+            entry.check()
             where = [lease.id, entry.queue, entry.host, entry.group, entry.key]
             links.append([*where, entry.label, pack_blob(entry), digest(entry.url)])
-        await self._server.run("give_back", [links, _micros(delay)])
+        await self._server.run("give_back", [links, micros(delay)])
 
-    # -- order and pace
+    # -- order
     async def set_values(self, values: Mapping[str, float]) -> None:
         """Give groups new values."""
         for group, value in values.items():
@@ -327,28 +344,6 @@ class RedisFrontier(MovableFrontier):
         for first in range(0, len(links), _REKEYED_AT_ONCE):
             await self._server.run("rekey", [links[first : first + _REKEYED_AT_ONCE]])
 
-    async def set_pace(
-        self, host: str, *, delay: float, concurrency: int = 1, at_least: bool = False
-    ) -> None:
-        """Set a host's crawl delay (seconds) and concurrency, for all workers.
-
-        ``at_least``: a longer delay stays.
-        """
-        if delay < 0 or not isfinite(delay) or concurrency < 1:
-            raise ValueError(f"no pace for {host}: delay {delay} s, concurrency {concurrency}")
-        await self._server.run("set_pace", [host, _micros(delay), concurrency, int(at_least)])
-
-    async def rest(self, host: str, seconds: float) -> None:
-        """Let a host rest, for all workers."""
-        if seconds < 0 or not isfinite(seconds):
-            raise ValueError(f"no time to rest: {seconds} s")
-        await self._server.run("rest", [host, _micros(seconds)])
-
-    async def reward(self, host: str, *, target: bool) -> None:
-        """Tell whether a fetch on the host gave a target."""
-        await self._server.run("reward", [host, int(target)])
-
-    # -- looking
     async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
         """Count what is there."""
         reply = await self._server.run("counts", [list(queues), list(seed_keys)])
@@ -365,3 +360,8 @@ class RedisFrontier(MovableFrontier):
             waiting_by_label=labels,
             dropped=dropped,
         )
+
+
+def _packed(skip: SkippedHosts) -> list[Any]:
+    """Return the hosts to skip as the script reads them."""
+    return [skip.untried, list(skip.domains)]

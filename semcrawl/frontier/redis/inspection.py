@@ -1,101 +1,43 @@
-"""Looking at a frontier from outside: what waits where, for people and for other programs."""
+"""Reading a whole frontier on Redis."""
 
 from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 import msgpack
 
 from semcrawl.errors import FrontierCorrupt
-from semcrawl.frontier.contract import Counts
-from semcrawl.frontier.packing import PLACE_BYTES, Waiting, text, unpack_element, unpack_member
-from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.frontier.contract import Counts, FrontierState, WaitingLink
+from semcrawl.frontier.contract.inspection import (
+    TOTALS,
+    GroupState,
+    HostState,
+    HostYield,
+    LeaseState,
+)
+from semcrawl.frontier.redis.connection import Server
+from semcrawl.frontier.redis.keys import Keys
+from semcrawl.frontier.redis.leftout import RedisWithheld
+from semcrawl.frontier.redis.packing import PLACE_BYTES, text, unpack_element, unpack_member
 
 _PAGE = 1000
-#: fields of the key ``meta`` that go with a frontier when it is moved
-TOTALS = ("done", "failed", "expired", "dropped", "turn")
+#: counts links of queues, and seeds on lists
+Count = Callable[[Sequence[str], Sequence[str]], Awaitable[Counts]]
 
 
-@dataclass(frozen=True, slots=True)
-class HostState:
-    """A host with waiting links."""
+class RedisInspector:
+    """Reads a frontier's keys (:class:`~semcrawl.frontier.contract.Inspector`)."""
 
-    host: str
-    queue: str
-    waiting: int
-    #: requests under way
-    busy: int
-    #: seconds until its crawl delay or rest is over; 0 = over
-    cooling: float
-
-
-@dataclass(frozen=True, slots=True)
-class HostYield:
-    """The counts of one host."""
-
-    fetches: int
-    targets: int
-    #: fetches in a row without a target, the last ones
-    barren: int
-    #: virtual time of its next turn, with fairness between hosts
-    turn: float
-
-
-@dataclass(frozen=True, slots=True)
-class GroupState:
-    """A group with waiting links."""
-
-    group: str
-    queue: str
-    value: float
-    waiting: int
-    hosts: int
-
-
-@dataclass(frozen=True, slots=True)
-class LeaseState:
-    """A link that a worker has."""
-
-    id: str
-    worker: str
-    link: Waiting
-    #: seconds until it goes back in
-    expires: float
-
-
-@dataclass(frozen=True, slots=True)
-class FrontierState:
-    """A frontier at one time."""
-
-    counts: Counts
-    done: int
-    failed: int
-    #: leases that ran out, so far
-    expired: int
-    #: seconds since the epoch by the server's clock
-    created: float
-    now: float
-    hosts: Sequence[HostState]
-    groups: Sequence[GroupState]
-    leases: Sequence[LeaseState]
-    #: links that are not asked for, as none of those like them led anywhere
-    withheld: int
-    #: links that did not go in: out of scope, excluded, too deep
-    left_out: int
-
-
-class FrontierInspector:
-    """Reads a frontier's keys, without locking: a crawl that goes on moves under its eyes."""
-
-    def __init__(self, frontier: RedisFrontier) -> None:
-        self._frontier = frontier
+    def __init__(self, server: Server, keys: Keys, count: Count) -> None:
+        self._server = server
         # the client can answer in text or bytes, and so can its types; ours answers in bytes
-        self._redis: Any = frontier.client
-        self._keys = frontier.keys
+        self._redis: Any = server.redis
+        self._keys = keys
+        self._count = count
+        self._withheld = RedisWithheld(server, keys)
 
     async def queues(self) -> list[str]:
         """Names of all queues that ever held links."""
@@ -110,7 +52,7 @@ class FrontierInspector:
         totals = await self._redis.hgetall(self._keys.meta)
         now = await self._now()
         return FrontierState(
-            counts=await self._frontier.counts(queues, seed_keys),
+            counts=await self._count(queues, seed_keys),
             done=int(totals.get(b"done", 0)),
             failed=int(totals.get(b"failed", 0)),
             expired=int(totals.get(b"expired", 0)),
@@ -119,7 +61,7 @@ class FrontierInspector:
             hosts=[h for queue in queues for h in await self._hosts(queue, top, now)],
             groups=[g for queue in queues for g in await self._groups(queue, top)],
             leases=[lease async for lease in self.leases()],
-            withheld=sum(family.links for family in await self._frontier.withheld()),
+            withheld=sum(family.links for family in await self._withheld.families()),
             left_out=int(totals.get(b"left", 0)),
         )
 
@@ -127,7 +69,7 @@ class FrontierInspector:
         """Links finished so far."""
         return int(await self._redis.hget(self._keys.meta, "done") or 0)
 
-    async def waiting(self) -> AsyncIterator[Waiting]:
+    async def waiting(self) -> AsyncIterator[WaitingLink]:
         """All waiting links, group by group, in their order."""
         for queue in await self.queues():
             async for group, hosts in self._group_hosts(queue):
@@ -150,14 +92,14 @@ class FrontierInspector:
                         link = self._link(queue, fields)
                         yield LeaseState(text(lease), text(worker), link, due / 1e6 - now)
 
-    async def failed(self) -> AsyncIterator[Waiting]:
+    async def failed(self) -> AsyncIterator[WaitingLink]:
         """Failed links that are kept aside."""
         for queue in await self.queues():
             key = f"failed:{queue}"
             async for _, record in self._redis.hscan_iter(self._keys[key], count=_PAGE):
                 yield self._link(queue, self._unpack(key, record, 4))
 
-    async def withheld(self) -> AsyncIterator[Waiting]:
+    async def withheld(self) -> AsyncIterator[WaitingLink]:
         """Links that are withheld, as their families are barren."""
         for family in sorted(await self._redis.smembers(self._keys["withholding"])):
             key = f"withheld:{text(family)}"
@@ -215,6 +157,11 @@ class FrontierInspector:
         """Blobs that strategies keep, by name."""
         states = await self._redis.hgetall(self._keys["state"])
         return {text(n): blob for n, blob in states.items() if not n.endswith(b":event")}
+
+    async def audit(self) -> list[str]:
+        """Compare all sums and orders with the structures; return what differs, one line each."""
+        lines = await self._server.run("audit", [])
+        return [line.decode("utf-8", "backslashreplace") for line in lines]
 
     async def _now(self) -> float:
         seconds, micros = await self._redis.time()
@@ -281,7 +228,7 @@ class FrontierInspector:
             raise FrontierCorrupt(f"the frontier's key {self._keys[key]!r} holds a wrong record")
         return fields
 
-    def _link(self, queue: str, fields: Sequence[bytes]) -> Waiting:
+    def _link(self, queue: str, fields: Sequence[bytes]) -> WaitingLink:
         host, group, key, member = fields
         root = self._keys.root
         return unpack_member(root, queue, text(host), text(group), float(key), member)

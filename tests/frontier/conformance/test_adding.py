@@ -24,7 +24,7 @@ async def test_a_link_comes_back_as_it_was_put_in(open_frontier: OpenFrontier) -
     assert await frontier.add(entries) == [True] * len(entries)
     leases = await frontier.take(10, ["html", "rdf"])
     assert sorted((lease.entry for lease in leases), key=repr) == sorted(entries, key=repr)
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_a_link_is_added_once(open_frontier: OpenFrontier) -> None:

@@ -10,7 +10,7 @@ import pytest
 from frontier_calls import OpenFrontier, Q, eventually, link, names
 
 from semcrawl.frontier import RedisFrontier
-from semcrawl.frontier.redis.addresspace import AddressLimits, place_of
+from semcrawl.frontier.contract.pace import AddressLimits, address_block
 
 A = "192.0.2.1"
 SLOW = AddressLimits(delay=30.0, concurrency=100)
@@ -50,7 +50,7 @@ async def test_a_host_rests_until_its_turn_and_its_links_are_taken_then(
     assert time.monotonic() - began > 0.08
     assert names(leases) == ["1"]
     assert await turn(frontier, "a.example", limits) == 0
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_no_more_requests_are_under_way_to_an_address_than_may_be(
@@ -100,4 +100,4 @@ async def test_workers_keep_the_delay_between_them(open_frontier: OpenFrontier) 
     ],
 )
 def test_what_counts_as_one_address(address: str, other: str, same: bool) -> None:
-    assert (place_of(address) == place_of(other)) is same
+    assert (address_block(address) == address_block(other)) is same

@@ -19,30 +19,30 @@ async def test_an_errand_holds_its_host_until_it_is_sent_and_then_for_the_delay(
 ) -> None:
     frontier = await open_frontier(delay=0.12, concurrency=9)
     await frontier.add([link("1"), link("2")])
-    assert await frontier.next_turn(HOST, "one") == 0
-    assert await frontier.next_turn(HOST, "one") == 0  # asked again, as the answer was lost
+    assert await frontier.errands.next(HOST, "one") == 0
+    assert await frontier.errands.next(HOST, "one") == 0  # asked again, as the answer was lost
     await asyncio.sleep(0.15)
     assert await frontier.take(9, Q) == []
-    assert await frontier.turn_starts(HOST, "one")
+    assert await frontier.errands.starts(HOST, "one")
     began = time.monotonic()
-    await frontier.end_turn(HOST, "one")
+    await frontier.errands.end(HOST, "one")
     leases = await eventually(lambda: frontier.take(9, Q))
     assert time.monotonic() - began >= 0.11
     assert names(leases) == ["1"]
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_an_errand_waits_for_the_delay_after_a_link(open_frontier: OpenFrontier) -> None:
     frontier, other = await open_frontier(delay=30.0), await open_frontier("w2", delay=30.0)
     await frontier.add([link("1")])
     leases = await frontier.take(1, Q)
-    wait = await other.next_turn(HOST, "one")
+    wait = await other.errands.next(HOST, "one")
     assert wait is not None
     assert 0 < wait < 1  # nobody knows when the link will be sent
-    assert not await other.turn_starts(HOST, "one")
+    assert not await other.errands.starts(HOST, "one")
     await frontier.started(leases)
     await frontier.done(leases)
-    wait = await other.next_turn(HOST, "one")
+    wait = await other.errands.next(HOST, "one")
     assert wait is not None
     assert 29 < wait <= 31
 
@@ -70,7 +70,7 @@ async def test_errands_go_in_turn_and_before_links(open_frontier: OpenFrontier) 
     assert order == ["one", "two", "three"]
     assert names(leases) == ["2"]
     await asyncio.gather(*tasks)
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_a_link_gives_its_turn_up_for_an_errand(open_frontier: OpenFrontier) -> None:
@@ -78,12 +78,12 @@ async def test_a_link_gives_its_turn_up_for_an_errand(open_frontier: OpenFrontie
     frontier = await open_frontier(delay=0.1)
     await frontier.add([link("1"), link("2")])
     leases = await frontier.take(1, Q)
-    assert await frontier.next_turn(HOST, "one", instead_of=leases[0]) == 0
+    assert await frontier.errands.next(HOST, "one", instead_of=leases[0]) == 0
     await frontier.give_back(leases)
     assert await frontier.take(1, Q) == []
-    assert await frontier.turn_starts(HOST, "one")
+    assert await frontier.errands.starts(HOST, "one")
     began = time.monotonic()
-    await frontier.end_turn(HOST, "one")
+    await frontier.errands.end(HOST, "one")
     leases = await eventually(lambda: frontier.take(1, Q))
     assert names(leases) == ["1"]
     assert time.monotonic() - began >= 0.09
@@ -92,30 +92,30 @@ async def test_a_link_gives_its_turn_up_for_an_errand(open_frontier: OpenFrontie
 async def test_a_turn_that_is_not_used_costs_its_host_nothing(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier(delay=60.0)
     await frontier.add([link("1")])
-    assert await frontier.next_turn(HOST, "one") == 0
-    assert await frontier.next_turn(HOST, "two")
-    await frontier.end_turn(HOST, "two")
-    await frontier.end_turn(HOST, "one", spared=True)
+    assert await frontier.errands.next(HOST, "one") == 0
+    assert await frontier.errands.next(HOST, "two")
+    await frontier.errands.end(HOST, "two")
+    await frontier.errands.end(HOST, "one", sent=False)
     assert names(await frontier.take(1, Q)) == ["1"]
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_where_there_is_no_delay_nothing_is_counted(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier(delay=0.0, concurrency=1)
     await frontier.add([link("1")])
     leases = await frontier.take(1, Q)
-    assert await frontier.next_turn(HOST, "one") is None
-    assert await frontier.turn_starts(HOST, "one") is False
+    assert await frontier.errands.next(HOST, "one") is None
+    assert await frontier.errands.starts(HOST, "one") is False
     await frontier.done(leases)
 
 
 async def test_a_pace_of_its_own_holds_for_errands_as_well(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier(delay=0.01)
-    await frontier.set_pace(HOST, delay=30)
-    assert await frontier.next_turn(HOST, "one") == 0
-    await frontier.turn_starts(HOST, "one")
-    await frontier.end_turn(HOST, "one")
-    wait = await frontier.next_turn(HOST, "two")
+    await frontier.pace.set(HOST, delay=30)
+    assert await frontier.errands.next(HOST, "one") == 0
+    await frontier.errands.starts(HOST, "one")
+    await frontier.errands.end(HOST, "one")
+    wait = await frontier.errands.next(HOST, "two")
     assert wait is not None
     assert 29 < wait <= 30
 
@@ -123,9 +123,9 @@ async def test_a_pace_of_its_own_holds_for_errands_as_well(open_frontier: OpenFr
 async def test_a_delay_counts_from_when_it_is_told(open_frontier: OpenFrontier) -> None:
     """It was a request that brought it."""
     frontier = await open_frontier(delay=0.0)
-    assert await frontier.next_turn(HOST, "robots") is None
-    await frontier.set_pace(HOST, delay=30)
-    wait = await frontier.next_turn(HOST, "context")
+    assert await frontier.errands.next(HOST, "robots") is None
+    await frontier.pace.set(HOST, delay=30)
+    wait = await frontier.errands.next(HOST, "context")
     assert wait is not None
     assert 29 < wait <= 30
 
@@ -135,7 +135,7 @@ async def test_what_is_under_way_when_a_delay_is_set_counts(open_frontier: OpenF
     frontier = await open_frontier(delay=0.0, concurrency=2)
     await frontier.add([link("1"), link("2"), link("3")])
     leases = await frontier.take(1, Q)
-    await frontier.set_pace(HOST, delay=30, concurrency=2)
+    await frontier.pace.set(HOST, delay=30, concurrency=2)
     assert await frontier.take(1, Q) == []
     await frontier.done(leases)
     assert 29 < (await frontier.next_ready(Q) or 0) <= 31
@@ -146,17 +146,17 @@ async def test_errands_of_a_dead_worker_are_forgotten(open_frontier: OpenFrontie
     dead = await open_frontier("w1", delay=0.01, lease_time=0.2)
     other = await open_frontier("w2", delay=0.01, lease_time=0.2)
     await other.add([link("1")])
-    assert await dead.next_turn(HOST, "sending") == 0
-    assert await dead.next_turn(HOST, "waiting")
+    assert await dead.errands.next(HOST, "sending") == 0
+    assert await dead.errands.next(HOST, "waiting")
     assert await other.take(1, Q) == []
     leases = await eventually(lambda: other.take(1, Q))
     assert names(leases) == ["1"]
     await other.give_back(leases)
     slow = await open_frontier("w3", delay=0.01, lease_time=60)
-    assert await dead.next_turn(HOST, "again") is not None
+    assert await dead.errands.next(HOST, "again") is not None
     await slow._server.run("reclaim", ["w1"])
     assert names(await eventually(lambda: other.take(1, Q))) == ["1"]
-    assert await other.audit() == []
+    assert await other.inspector.audit() == []
 
 
 async def test_links_and_errands_of_several_workers_keep_the_delay(

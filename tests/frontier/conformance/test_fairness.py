@@ -16,10 +16,10 @@ async def test_a_busy_host_does_not_stall_the_others(open_frontier: OpenFrontier
     await frontier.set_values({f"shared{n}": float(n < 25) for n in range(50)})
     leases = await frontier.take(9, Q)
     assert names(leases) == ["busy0", "b0"]
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
     await frontier.done(leases)
     assert names(await frontier.take(9, Q)) == ["busy1", "b1"]
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_hosts_take_turns_when_fairness_is_on(open_frontier: OpenFrontier) -> None:
@@ -28,7 +28,7 @@ async def test_hosts_take_turns_when_fairness_is_on(open_frontier: OpenFrontier)
     await frontier.add([link(str(n), host=host) for n, host in enumerate(hosts)])
     leases = await frontier.take(12, Q)
     assert [lease.entry.host[0] for lease in leases] == list("abcabcabcaaa")
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_richer_hosts_get_more_turns(open_frontier: OpenFrontier) -> None:
@@ -37,12 +37,12 @@ async def test_richer_hosts_get_more_turns(open_frontier: OpenFrontier) -> None:
         [link(str(n), host=host) for host in ("poor.example", "rich.example") for n in range(40)]
     )
     for _ in range(10):
-        await frontier.reward("rich.example", target=True)
-        await frontier.reward("poor.example", target=False)
+        await frontier.pace.reward("rich.example", target=True)
+        await frontier.pace.reward("poor.example", target=False)
     leases = await frontier.take(24, Q)
     rich = sum(lease.entry.host == "rich.example" for lease in leases)
     assert 20 <= rich <= 23
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_values_come_before_fairness(open_frontier: OpenFrontier) -> None:
@@ -58,13 +58,13 @@ async def test_a_host_that_wants_to_be_left_alone_rests(open_frontier: OpenFront
     frontier = await open_frontier()
     await frontier.add([link("0"), link("1"), link("2", host="b.example")])
     (first,) = await frontier.take(1, Q)
-    await frontier.rest(first.entry.host, 0.3)
-    await frontier.rest(first.entry.host, 0.0)
+    await frontier.pace.rest(first.entry.host, 0.3)
+    await frontier.pace.rest(first.entry.host, 0.0)
     await frontier.done([first])
     assert {lease.entry.host for lease in await frontier.take(9, Q)} == {"b.example"}
     assert 0 < (await frontier.next_ready(Q) or 0) <= 0.3
     assert names(await eventually(lambda: frontier.take(9, Q))) == ["1"]
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_barren_hosts_rest_for_a_time(open_frontier: OpenFrontier) -> None:
@@ -72,11 +72,11 @@ async def test_barren_hosts_rest_for_a_time(open_frontier: OpenFrontier) -> None
     frontier = await open_frontier(penalty_after=2, penalty_time=0.2)
     await frontier.add([link(str(n), host=h) for n in range(3) for h in ("a.example", "b.example")])
     for target in (False, True, False):
-        await frontier.reward("a.example", target=target)
+        await frontier.pace.reward("a.example", target=target)
     assert names(await frontier.take(1, Q)) == ["0"]
-    await frontier.reward("a.example", target=False)
+    await frontier.pace.reward("a.example", target=False)
     leases = await frontier.take(9, Q)
     assert {lease.entry.host for lease in leases} == {"b.example"}
     leases = await eventually(lambda: frontier.take(9, Q))
     assert names(leases) == ["1", "2"]
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []

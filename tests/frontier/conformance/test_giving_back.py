@@ -23,7 +23,7 @@ async def test_given_back_links_may_be_changed(open_frontier: OpenFrontier) -> N
     await frontier.rekey([(moved, 4.0)])
     (last,) = await frontier.take(1, Q)
     assert last.entry == dataclasses.replace(moved, key=4.0)
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_given_back_with_a_delay_waits_that_long(open_frontier: OpenFrontier) -> None:
@@ -38,7 +38,7 @@ async def test_given_back_with_a_delay_waits_that_long(open_frontier: OpenFronti
     leases = await eventually(lambda: frontier.take(1, Q))
     assert time.monotonic() - began >= 0.15
     assert leases[0].tries == 1
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_failed_links_are_finished_and_can_be_put_in_again(

@@ -25,7 +25,7 @@ async def test_an_expired_lease_goes_back_to_its_place(open_frontier: OpenFronti
     leases = await alive.take(3, Q)
     assert names(leases) == ["1", "2", "3"]
     assert [lease.tries for lease in leases] == [1, 1, 0]
-    assert await alive.audit() == []
+    assert await alive.inspector.audit() == []
 
 
 async def test_a_renewed_lease_does_not_expire(open_frontier: OpenFrontier) -> None:
@@ -51,7 +51,7 @@ async def test_a_request_whose_lease_ran_out_must_not_leave(open_frontier: OpenF
     await other.add([link("2", host="b.example")])
     (held,) = await eventually(lambda: other.take(1, ["html"]))
     assert await other.started([held, *lost]) == [True, False]
-    assert await other.audit() == []
+    assert await other.inspector.audit() == []
 
 
 async def test_what_is_done_after_its_lease_ran_out_is_not_fetched_again(
@@ -63,7 +63,7 @@ async def test_what_is_done_after_its_lease_ran_out_is_not_fetched_again(
     await until_no_lease(frontier)
     await frontier.done(leases)
     assert names(await frontier.take(2, Q)) == ["2"]
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_an_attempt_keeps_its_name_until_it_is_acknowledged(

@@ -20,7 +20,7 @@ async def test_a_full_frontier_drops_its_worst_links(open_frontier: OpenFrontier
     await frontier.add([link(f"bad{n}", group="bad", key=n) for n in range(4)])
     await frontier.add([link(f"s{n}", group="shared", host=f"h{n}.example") for n in range(4)])
     assert (await frontier.counts(Q, [])).waiting == 6
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
     await frontier.add([link(f"good{n}", group="good") for n in range(5)])
     counts = await frontier.counts(Q, [])
     assert (counts.waiting, counts.dropped, counts.seen) == (6, 7, 13)
@@ -36,7 +36,7 @@ async def test_a_full_frontier_stays_full(open_frontier: OpenFrontier) -> None:
     counts = await frontier.counts(Q, [])
     assert counts.waiting == sum(counts.waiting_by_label.values()) == 6
     assert counts.dropped == 14
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
     assert len(await frontier.take(20, Q)) == 6
 
 
@@ -47,4 +47,4 @@ async def test_a_full_frontier_drops_the_last_of_a_long_queue(open_frontier: Ope
     assert (counts.waiting, counts.dropped) == (150, 250)
     leases = await frontier.take(200, Q)
     assert [lease.entry.url[-3:] for lease in leases] == [f"{n:03}" for n in range(150)]
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []

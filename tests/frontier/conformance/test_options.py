@@ -27,7 +27,7 @@ async def test_a_crawl_has_the_options_of_the_worker_that_opened_it_last(
     assert len(await first.take(9, Q)) == 1
     await open_frontier("w3", concurrency=4)
     assert len(await first.take(9, Q)) == 2
-    assert await first.audit() == []
+    assert await first.inspector.audit() == []
 
 
 async def test_who_only_looks_changes_no_options(
@@ -43,7 +43,7 @@ async def test_who_only_looks_changes_no_options(
     assert len(await worker.take(9, Q)) == 2
     await worker.done(leases)
     assert len(await worker.take(9, Q)) == 2
-    assert await worker.audit() == []
+    assert await worker.inspector.audit() == []
 
 
 async def test_who_is_considerate_makes_others_at_work_no_quicker(

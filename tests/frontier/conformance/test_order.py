@@ -7,7 +7,6 @@ import random
 from frontier_calls import OpenFrontier, Q, drain, link, names
 
 from semcrawl.frontier import Entry
-from semcrawl.frontier.redis.inspection import FrontierInspector
 
 
 async def test_first_in_first_out_among_equals(open_frontier: OpenFrontier) -> None:
@@ -52,7 +51,7 @@ async def test_new_values_hold_from_the_next_take(open_frontier: OpenFrontier) -
     await one.set_values({"many": 0.5})
     third = await two.take(1, Q)
     assert names(first + second + third) == ["only0", "many0", "only1"]
-    assert await one.audit() == []
+    assert await one.inspector.audit() == []
 
 
 async def test_queues_are_served_together_or_apart(open_frontier: OpenFrontier) -> None:
@@ -122,9 +121,9 @@ async def test_long_queues_keep_their_order(open_frontier: OpenFrontier) -> None
         for url in wanted[::2]:
             del numbers[url]
         if round_ % 8 == 0:
-            assert await frontier.audit() == []
+            assert await frontier.inspector.audit() == []
     assert (await frontier.counts(Q, [])).waiting == len(numbers) > 500
-    found = [w.entry.url.rpartition("/")[2] async for w in FrontierInspector(frontier).waiting()]
+    found = [w.entry.url.rpartition("/")[2] async for w in frontier.inspector.waiting()]
     assert found == best(len(numbers))
     while leases := await frontier.take(100, Q):
         wanted = best(len(leases))
@@ -133,5 +132,5 @@ async def test_long_queues_keep_their_order(open_frontier: OpenFrontier) -> None
         for url in wanted:
             del numbers[url]
     assert not numbers
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
     assert not [key async for key in frontier.client.scan_iter(frontier.keys["chunk:*"])]

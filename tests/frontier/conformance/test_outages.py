@@ -37,7 +37,7 @@ async def test_a_host_that_is_down_gives_one_link_after_each_rest(
     assert left > 0
     assert down_for > 0.1
     assert len(await two.take(9, Q)) == 3
-    assert await one.audit() == []
+    assert await one.inspector.audit() == []
 
 
 async def test_the_next_rest_is_shorter_the_more_was_answered(open_frontier: OpenFrontier) -> None:
@@ -75,12 +75,12 @@ async def test_the_links_of_a_host_are_set_aside_in_one_go_and_come_back_by_requ
     assert len(mine) == 2
     assert len(aside) == 10 - 2 + 1 - 1  # taken, given back, taken in its place
     assert {entry.entry.host for entry in aside} == {"a.example"}
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
     left = (await frontier.counts(["html", "rdf"], [])).waiting
     assert await frontier.outages.set_aside("a.example") == []
     assert await frontier.requeue(["html", "rdf"]) == len(aside)
     assert (await frontier.counts(["html", "rdf"], [])).waiting == left + len(aside)
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_a_host_has_as_long_as_the_options_say(open_frontier: OpenFrontier) -> None:

@@ -26,7 +26,7 @@ async def test_concurrency_of_a_host_is_shared_by_all_workers(
     await one.done(first[1:2])  # one of b.example
     assert names(await one.take(9, Q)) == ["2"]
     assert (await one.counts(Q, [])).leased == 5
-    assert await one.audit() == []
+    assert await one.inspector.audit() == []
 
 
 async def test_downloads_can_be_released_by_the_take_that_needs_their_places(
@@ -40,18 +40,18 @@ async def test_downloads_can_be_released_by_the_take_that_needs_their_places(
     assert names(second) == ["2", "3"]
     assert await frontier.take(9, Q, over=first) == []  # over already
     assert (await frontier.counts(Q, [])).leased == 4
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_a_hosts_own_pace_replaces_the_general_one(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier(concurrency=1)
     await frontier.add([link(str(n), host=h) for n in range(3) for h in ("a.example", "b.example")])
-    await frontier.set_pace("a.example", delay=0, concurrency=2)
+    await frontier.pace.set("a.example", delay=0, concurrency=2)
     leases = await frontier.take(9, Q)
     assert sorted(lease.entry.host for lease in leases) == ["a.example"] * 2 + ["b.example"]
-    await frontier.set_pace("a.example", delay=0, concurrency=3)
+    await frontier.pace.set("a.example", delay=0, concurrency=3)
     assert names(await frontier.take(9, Q)) == ["2"]
-    await frontier.set_pace("b.example", delay=0, concurrency=1000)
+    await frontier.pace.set("b.example", delay=0, concurrency=1000)
     assert names(await frontier.take(9, Q)) == ["1", "2"]
 
 
@@ -61,9 +61,9 @@ async def test_a_longer_delay_may_stay(open_frontier: OpenFrontier) -> None:
     leases = await frontier.take(1, Q)
     await frontier.started(leases)
     await frontier.done(leases)
-    await frontier.set_pace("a.example", delay=0, at_least=True)
+    await frontier.pace.set("a.example", delay=0, at_least=True)
     assert await frontier.take(1, Q) == []
-    await frontier.set_pace("a.example", delay=60, at_least=True)
+    await frontier.pace.set("a.example", delay=60, at_least=True)
     ready = await frontier.next_ready(Q)
     assert ready is not None
     assert ready > 30
@@ -85,7 +85,7 @@ async def test_a_delay_counts_from_the_start_of_the_request(open_frontier: OpenF
     await frontier.release_host(leases)  # its start was never told: counted from the end
     leases = await eventually(lambda: frontier.take(9, Q))
     assert time.monotonic() - began >= 0.12
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_a_host_needs_no_rest_after_what_was_never_sent(open_frontier: OpenFrontier) -> None:
@@ -93,15 +93,15 @@ async def test_a_host_needs_no_rest_after_what_was_never_sent(open_frontier: Ope
     await frontier.add([link("1"), link("2"), link("3")])
     leases = await frontier.take(9, Q)
     assert names(leases) == ["1"]
-    await frontier.spared(leases)
+    await frontier.not_sent(leases)
     assert (await frontier.counts(Q, [])).leased == 1
     leases += await frontier.take(9, Q)
     assert names(leases) == ["1", "2"]
     await frontier.started(leases[1:])
-    await frontier.spared(leases[1:])  # it was sent: too late
+    await frontier.not_sent(leases[1:])  # it was sent: too late
     await frontier.done(leases)
     assert await frontier.take(9, Q) == []
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_a_host_comes_back_after_a_download_that_outlasts_its_delay(
@@ -114,7 +114,7 @@ async def test_a_host_comes_back_after_a_download_that_outlasts_its_delay(
     await frontier.started(leases)
     await asyncio.sleep(0.3)  # longer than the delay and what is allowed for the way to the host
     await frontier.done(leases)
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
     assert names(await frontier.take(1, Q)) == ["2"]
 
 
@@ -152,8 +152,8 @@ async def test_a_longer_delay_holds_for_the_request_under_way(
     await frontier.add([link("1"), link("2")])
     leases = await frontier.take(1, Q)
     await frontier.started(leases)
-    await frontier.set_pace("a.example", delay=30)
+    await frontier.pace.set("a.example", delay=30)
     await frontier.done(leases)
     assert 29 < (await frontier.next_ready(Q) or 0) <= 30
-    await frontier.set_pace("a.example", delay=0)
+    await frontier.pace.set("a.example", delay=0)
     assert names(await frontier.take(1, Q)) == ["2"]

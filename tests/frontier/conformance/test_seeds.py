@@ -11,13 +11,13 @@ async def test_seeds_are_taken_in_order_and_kept_until_done(
     crashed, other = await open_frontier("w1", lease_time=0.05), await open_frontier("w2")
     key = prefix + ":start_urls"
     seeds = ["http://a.example/", '{"url": "http://b.example/"}', "http://c.example/\udcff"]
-    await crashed.push_seeds(key, seeds)
-    assert await crashed.take_seeds(key, 2) == seeds[:2]
-    await crashed.done_seeds(key, seeds[:1])
-    assert await other.take_seeds(key, 9) == seeds[2:]
-    back = await eventually(lambda: other.take_seeds(key, 9))
+    await crashed.seeds.push(key, seeds)
+    assert await crashed.seeds.take(key, 2) == seeds[:2]
+    await crashed.seeds.done(key, seeds[:1])
+    assert await other.seeds.take(key, 9) == seeds[2:]
+    back = await eventually(lambda: other.seeds.take(key, 9))
     assert back == seeds[1:2]
-    await other.done_seeds(key, seeds)
+    await other.seeds.done(key, seeds)
     assert (await other.counts([], [key])).seeds == 0
 
 
@@ -27,12 +27,12 @@ async def test_seeds_of_a_worker_that_is_restarted_come_back_at_once(
     """Its former life ended between taking and planting; what others have taken stays theirs."""
     crashed, other = await open_frontier("w1"), await open_frontier("w2")
     key = prefix + ":start_urls"
-    await crashed.push_seeds(key, ["http://a.example/", "http://b.example/"])
-    assert await crashed.take_seeds(key, 1) == ["http://a.example/"]
-    assert await other.take_seeds(key, 1) == ["http://b.example/"]
+    await crashed.seeds.push(key, ["http://a.example/", "http://b.example/"])
+    assert await crashed.seeds.take(key, 1) == ["http://a.example/"]
+    assert await other.seeds.take(key, 1) == ["http://b.example/"]
     again = await open_frontier("w1")
-    assert await again.take_seeds(key, 9) == ["http://a.example/"]
-    await again.done_seeds(key, ["http://a.example/", "http://b.example/"])
+    assert await again.seeds.take(key, 9) == ["http://a.example/"]
+    await again.seeds.done(key, ["http://a.example/", "http://b.example/"])
     assert (await again.counts([], [key])).seeds == 1
 
 
@@ -46,5 +46,5 @@ async def test_seeds_may_lie_in_a_set_or_a_sorted_set(
     await redis.zadd(prefix + ":zset", {"http://b.example/": 1, "http://c.example/": 2})
     keys = [prefix + ":set", prefix + ":zset"]
     assert (await frontier.counts([], keys)).seeds == 3
-    assert await frontier.take_seeds(keys[0], 9) == ["http://a.example/"]
-    assert await frontier.take_seeds(keys[1], 9) == ["http://c.example/", "http://b.example/"]
+    assert await frontier.seeds.take(keys[0], 9) == ["http://a.example/"]
+    assert await frontier.seeds.take(keys[1], 9) == ["http://c.example/", "http://b.example/"]

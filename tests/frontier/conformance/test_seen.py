@@ -12,7 +12,7 @@ async def test_the_seen_set_keeps_every_url(open_frontier: OpenFrontier) -> None
         assert all(await frontier.add(urls[start : start + 500]))
     assert not any(await frontier.add(urls))
     assert (await frontier.counts(Q, [])).seen == 5000
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
 
 
 async def test_the_seen_set_grows_by_buckets_that_stay_small(
@@ -29,7 +29,7 @@ async def test_the_seen_set_grows_by_buckets_that_stay_small(
     assert sum(sizes) == 2000
     assert len(sizes) > 60
     assert max(sizes) < 128
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
     await frontier.rekey([(entry, -1.0) for entry in entries[1::2]])
     leases = await frontier.take(1000, Q)
     assert names(leases) == [f"{n:04}" for n in range(1, 2000, 2)]
@@ -50,7 +50,7 @@ async def test_a_large_seen_set_goes_on_in_a_bloom_filter(open_frontier: OpenFro
     counts = await frontier.counts(Q, [])
     assert counts.seen == sum(new)
     assert not any(await frontier.add(entries))
-    assert await frontier.audit() == []
+    assert await frontier.inspector.audit() == []
     redis = frontier.client
     table = [await redis.hlen(key) async for key in redis.scan_iter(frontier.keys["seen:*"])]
     assert sum(table) <= 100 + counts.waiting

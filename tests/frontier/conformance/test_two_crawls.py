@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from frontier_calls import OpenFrontier, Q, link, names
+from frontier_calls import OpenFrontier, Q, link, names, outcomes_of_others
 
 
 async def test_two_crawls_never_touch_each_other(open_frontier: OpenFrontier, prefix: str) -> None:
@@ -13,10 +13,10 @@ async def test_two_crawls_never_touch_each_other(open_frontier: OpenFrontier, pr
     assert await two.take(1, Q) == []
     assert await two.add([link("1")]) == [True]
     assert names(await one.take(9, Q)) == names(await two.take(9, Q)) == ["1"]
-    await two.publish(b"event")
-    await two.save("s", b"x")
-    assert await one.events() == []
-    assert await one.load("s") is None
+    await two.events.publish(b"event")
+    await two.events.save_state("s", b"x")
+    assert await outcomes_of_others(one) == []
+    assert await one.events.load_state("s") is None
     await two.close()
     assert (await one.counts(Q, [])).leased == 1
     redis = one._server.redis

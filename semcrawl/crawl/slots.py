@@ -1,46 +1,54 @@
-"""Slots that one domain, or hosts that give nothing, cannot fill."""
+"""Shares of the slots for requests: which queue comes first, which hosts have enough."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
 
-from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.contract import NONE_SKIPPED, Lease, SkippedHosts
 from semcrawl.web.hosts import pay_level_domain
 
 #: a link of a host that gave nothing yet waits for its robots.txt, which Scrapy counts as well
 _REQUESTS_OF_UNTRIED = 2
 #: as many links as there is room for
 _ANY = 1_000_000
+#: what a fetch of each queue is expected to yield before anything is known (targets a request):
+#: pages are the surer way; links out of RDF lead to terms and things more often than to documents
+_PRIOR = {"html": 0.3, "rdf": 0.1}
+#: weight of the latest fetch
+_WEIGHT = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Hosts and domains that a take passes over."""
+@dataclass
+class QueueYields:
+    """Recent yield of every queue, as an exponentially weighted mean (targets per request).
 
-    #: hosts that gave nothing yet
-    untried: bool
-    #: pay-level domains
-    domains: Sequence[str]
+    The queue that yields more is asked for links first; the others fill what room it leaves. So
+    the RDF crawler's links take nothing from the focused HTML crawler (sources.md T.6: each its
+    own share) unless they pay.
+    """
 
-    def pack(self) -> list[Any]:
-        """Return it as the script has it."""
-        return [self.untried, list(self.domains)]
+    _yields: dict[str, float] = field(default_factory=dict)
 
-    def __bool__(self) -> bool:
-        """Whether it is anything."""
-        return self.untried or bool(self.domains)
+    def note(self, queue: str, *, target: bool) -> None:
+        """Take in whether a fetch gave a target."""
+        before = self.expected(queue)
+        self._yields[queue] = before + _WEIGHT * (float(target) - before)
 
+    def expected(self, queue: str) -> float:
+        """Return the targets that a request of the queue is expected to give, 0 to 1."""
+        return self._yields.get(queue, _PRIOR.get(queue, 0.1))
 
-NOTHING = LeftOut(untried=False, domains=())
+    def order(self, queues: Iterable[str]) -> list[str]:
+        """Return the queues, the best first; of equal ones the one whose name sorts first."""
+        return sorted(queues, key=lambda queue: (-self.expected(queue), queue))
 
 
 class Slots:
     """Says which links may have the slots that are free.
 
-    ``share`` of the ``concurrency`` is what hosts that gave nothing yet (``gave_something`` tells)
+    ``share`` of the ``concurrency`` is what hosts that gave nothing yet (by ``gave_something``)
     get once some were found dead, and what one pay-level domain gets as soon as there are two.
     """
 
@@ -53,10 +61,12 @@ class Slots:
         self._gave_something = gave_something
         self._domains: set[str] = set()
 
-    def left_out(self, in_flight: Collection[Lease], *, some_are_dead: bool) -> tuple[LeftOut, int]:
+    def skipped(
+        self, in_flight: Collection[Lease], *, some_are_dead: bool
+    ) -> tuple[SkippedHosts, int]:
         """Return what has its share already, and how many links may be taken of anything else."""
         if not self._bounded:
-            return NOTHING, _ANY
+            return NONE_SKIPPED, _ANY
         domains = Counter(_domain(lease) for lease in in_flight)
         if len(self._domains) < 2:
             self._domains |= domains.keys()
@@ -69,7 +79,7 @@ class Slots:
         if some_are_dead and not untried_full:
             left.append(max(1, (self.most - untried) // _REQUESTS_OF_UNTRIED))
         most = self.most if held or some_are_dead else _ANY
-        return LeftOut(untried_full, full), min(left, default=most)
+        return SkippedHosts(untried_full, full), min(left, default=most)
 
 
 def _domain(lease: Lease) -> str:

@@ -6,14 +6,12 @@ import hashlib
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import msgpack
 
 from semcrawl.errors import FrontierCorrupt
-from semcrawl.frontier.contract import Entry, Lease
+from semcrawl.frontier.contract import Entry, Lease, WaitingLink
 
 _DIGEST_BYTES = 10
 _SEQUENCE_BYTES = 6
@@ -37,31 +35,6 @@ _UNREADABLE = (
 _SHORTENED = 1
 #: fewest characters worth leaving out
 _WORTH_SHORTENING = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A waiting link with its place among those of equal key, and its tries."""
-
-    entry: Entry
-    sequence: int
-    tries: int
-    #: number of the first of the takes before that ended without a word; ``None`` if none did
-    lost: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class News:
-    """An event: an outcome that was published, or links that were taken in step."""
-
-    #: whether this very worker told it
-    mine: bool
-    event: bytes | None
-    #: queue of the links that the outcome brought
-    queue: str
-    taken: Sequence[Entry]
-    #: whether the next event was told together with this one
-    more: bool = False
 
 
 def digest(url: str) -> bytes:
@@ -110,24 +83,12 @@ def _lengthen(value: Any, url: str) -> Any:
     return value
 
 
-def check(entry: Entry) -> None:
-    """Raise ``ValueError`` for what would break the key schema or the order."""
-    if ":" in entry.queue or not entry.queue:
-        raise ValueError(f"a queue's name is not empty and has no colon: {entry.queue!r}")
-    if "/" in entry.host or not entry.host:
-        raise ValueError(f"a host is not empty and has no slash: {entry.host!r}")
-    if not isfinite(entry.key):
-        raise ValueError(f"a key is a finite number, not {entry.key}")
-    if len(entry.label.encode()) > 255:
-        raise ValueError("a label has at most 255 bytes")
-
-
 def text(data: bytes) -> str:
     """Read text that came from a URL or host name, whatever its bytes."""
     return data.decode("utf-8", "surrogatepass")
 
 
-def unpack_element(root: str, queue: str, host: str, group: str, element: bytes) -> Waiting:
+def unpack_element(root: str, queue: str, host: str, group: str, element: bytes) -> WaitingLink:
     """Read a waiting link with its key before it; ``FrontierCorrupt`` when it is not ours."""
     bits = int.from_bytes(element[:_KEY_BYTES], "big")
     # positive numbers sort behind negative ones, and these in reverse
@@ -138,7 +99,7 @@ def unpack_element(root: str, queue: str, host: str, group: str, element: bytes)
 
 def unpack_member(
     root: str, queue: str, host: str, group: str, key: float, member: bytes
-) -> Waiting:
+) -> WaitingLink:
     """Read a waiting link; ``FrontierCorrupt`` when it is not ours. ``root``: of the keys."""
     try:
         tries, lost = member[_SEQUENCE_BYTES], None
@@ -163,7 +124,7 @@ def unpack_member(
             f" read: {error or type(error).__name__}"
         ) from error
     entry = Entry(url, host, queue, group, key, payload, label, barren)
-    return Waiting(entry, int.from_bytes(member[:_SEQUENCE_BYTES], "big"), tries, lost)
+    return WaitingLink(entry, int.from_bytes(member[:_SEQUENCE_BYTES], "big"), tries, lost)
 
 
 def unpack_lease(fields: Sequence[Any], root: str, created: str) -> Lease:
@@ -191,10 +152,10 @@ def unpack_lease(fields: Sequence[Any], root: str, created: str) -> Lease:
     )
 
 
-def unpack_taken(told: bytes, root: str) -> list[Entry]:
-    """Read which links a worker took in step; ``FrontierCorrupt`` when that is not ours."""
+def unpack_taken(packed: bytes, root: str) -> list[Entry]:
+    """Read which links a worker took; ``FrontierCorrupt`` when that is not ours."""
     with readable("an event of the frontier"):
-        links = msgpack.unpackb(told, raw=True)
+        links = msgpack.unpackb(packed, raw=True)
         return [
             unpack_member(root, text(queue), text(host), text(group), 0.0, member).entry
             for queue, host, group, member in links

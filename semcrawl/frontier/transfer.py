@@ -17,17 +17,15 @@ from dataclasses import asdict
 from typing import Any
 
 from semcrawl.errors import UsageError
-from semcrawl.frontier.contract import Entry
-from semcrawl.frontier.packing import Waiting
-from semcrawl.frontier.redis.frontier import RedisFrontier
-from semcrawl.frontier.redis.inspection import TOTALS, FrontierInspector
+from semcrawl.frontier.contract import Entry, ManagedFrontier, WaitingLink
+from semcrawl.frontier.contract.inspection import TOTALS
 
 _BATCH = 500
 #: format of the lines, which does not change when that of the keys does
 _FORMAT = 2
 
 
-async def export_lines(frontier: RedisFrontier) -> AsyncIterator[str]:
+async def export_lines(frontier: ManagedFrontier) -> AsyncIterator[str]:
     """Yield the frontier as JSON lines. Leased links are exported too: best when nobody crawls."""
     count = 0
     async for line in _exported(frontier):
@@ -36,10 +34,10 @@ async def export_lines(frontier: RedisFrontier) -> AsyncIterator[str]:
     yield _line("end", lines=count)
 
 
-async def _exported(frontier: RedisFrontier) -> AsyncIterator[str]:
-    inspector = FrontierInspector(frontier)
+async def _exported(frontier: ManagedFrontier) -> AsyncIterator[str]:
+    inspector = frontier.inspector
     totals = await inspector.totals()
-    yield _line("frontier", format=_FORMAT, prefix=frontier.keys.prefix, totals=totals)
+    yield _line("frontier", format=_FORMAT, prefix=frontier.name, totals=totals)
     for group, value in sorted((await inspector.values()).items()):
         yield _line("value", group=group, value=value)
     for host, (delay, concurrency) in sorted((await inspector.paces()).items()):
@@ -69,24 +67,24 @@ def check_lines(lines: Iterable[str]) -> None:
         pass
 
 
-async def import_lines(frontier: RedisFrontier, lines: Iterable[str]) -> int:
+async def import_lines(frontier: ManagedFrontier, lines: Iterable[str]) -> int:
     """Fill an empty frontier from JSON lines; return how many links wait now.
 
     Leased links wait again. Raises ``UsageError`` when the frontier is not empty, and as
     :func:`check_lines` does; what was before a wrong line is in then.
     """
-    counts = await frontier.counts(await FrontierInspector(frontier).queues(), [])
+    counts = await frontier.counts(await frontier.inspector.queues(), [])
     if counts.seen or not counts.finished:
-        raise UsageError(f"the frontier {frontier.keys.prefix!r} is not empty")
+        raise UsageError(f"the frontier {frontier.name!r} is not empty")
     waiting = 0
-    batch: dict[str, list[Waiting]] = {"waiting": [], "failed": []}
+    batch: dict[str, list[WaitingLink]] = {"waiting": [], "failed": []}
     for kind, value in _rows(lines):
         if kind == "link":
             state, link = value
             batch[state].append(link)
             waiting += state == "waiting"
             if len(batch[state]) >= _BATCH:
-                await frontier.restore(batch[state], failed=state == "failed")
+                await frontier.importer.links(batch[state], failed=state == "failed")
                 batch[state] = []
         else:
             # links come before the digests of what was seen, or they would be refused
@@ -147,42 +145,42 @@ def _content(kind: str, row: dict[str, Any]) -> Any:
             raise UsageError(f"an unknown kind of line: {other!r}")
 
 
-async def _flush(frontier: RedisFrontier, batch: dict[str, list[Waiting]]) -> None:
+async def _flush(frontier: ManagedFrontier, batch: dict[str, list[WaitingLink]]) -> None:
     for state, links in batch.items():
         if links:
-            await frontier.restore(links, failed=state == "failed")
+            await frontier.importer.links(links, failed=state == "failed")
             batch[state] = []
 
 
-async def _import_row(frontier: RedisFrontier, kind: str, value: Any) -> None:
+async def _import_row(frontier: ManagedFrontier, kind: str, value: Any) -> None:
     match kind:
         case "frontier":
-            await frontier.restore_totals(value)
+            await frontier.importer.totals(value)
         case "value":
             await frontier.set_values(value)
         case "pace":
             host, delay, concurrency = value
-            await frontier.set_pace(host, delay=delay, concurrency=concurrency)
+            await frontier.pace.set(host, delay=delay, concurrency=concurrency)
         case "yield":
-            await frontier.restore_yield(*value)
+            await frontier.importer.host_yield(*value)
         case "family":
-            await frontier.restore_family(*value)
+            await frontier.importer.family(*value)
         case "seen":
-            await frontier.mark_seen(value)
+            await frontier.importer.seen(value)
         case "state":
-            await frontier.save(*value)
+            await frontier.events.save_state(*value)
 
 
 def _line(kind: str, **fields: object) -> str:
     return json.dumps({"kind": kind, **fields}, default=_to_json) + "\n"
 
 
-def _link_line(state: str, link: Waiting) -> str:
+def _link_line(state: str, link: WaitingLink) -> str:
     entry = asdict(link.entry)
     return _line("link", state=state, sequence=link.sequence, tries=link.tries, **entry)
 
 
-def _link(row: dict[str, Any]) -> Waiting:
+def _link(row: dict[str, Any]) -> WaitingLink:
     entry = Entry(
         url=str(row["url"]),
         host=str(row["host"]),
@@ -193,7 +191,7 @@ def _link(row: dict[str, Any]) -> Waiting:
         label=str(row["label"]),
         barren=int(row["barren"]),
     )
-    return Waiting(entry, int(row["sequence"]), int(row["tries"]))
+    return WaitingLink(entry, int(row["sequence"]), int(row["tries"]))
 
 
 def _to_json(value: object) -> object:

@@ -1,0 +1,185 @@
+"""Links that are not asked for: left out, of a barren family, or copies of a mirror.
+
+Each book gathers what this process learns, and reports it to the frontier before the links that it
+was learned from are acknowledged.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from semcrawl.frontier.contract import Lease, LeftOutLog, Reason, WithheldLinks
+from semcrawl.relevance import Outcome
+from semcrawl.relevance.families import Verdict, by_name, families, verdict
+from semcrawl.relevance.mirrors import body_name, name_of, parts
+
+#: links that go back in with one call
+_AT_ONCE = 500
+
+
+class LeftOutBook:
+    """Links that a process leaves out; the frontier counts each once.
+
+    ``limit``: links that the frontier tells apart; ``remembered``: links that this process
+    does not report again.
+    """
+
+    def __init__(self, log: LeftOutLog, limit: int, remembered: int = 100_000) -> None:
+        self._log = log
+        self._limit = limit
+        self._remembered = remembered
+        self._reported: set[int] = set()
+        self._unreported: list[tuple[str, Reason]] = []
+
+    def add(self, url: str, reason: Reason) -> None:
+        """Note a link."""
+        code = hash((url, reason))
+        if self._limit and code not in self._reported:
+            if len(self._reported) >= self._remembered:
+                self._reported.clear()
+            self._reported.add(code)
+            self._unreported.append((url, reason))
+
+    async def flush(self) -> None:
+        """Report what is new to the frontier."""
+        if new := list(self._unreported):
+            await self._log.add(new, self._limit)
+            del self._unreported[: len(new)]
+
+
+class FamilyBook:
+    """Families of links (:mod:`semcrawl.relevance.families`): names them, reports what they gave.
+
+    ``tries``: links of a family that bring nothing before the others are withheld; 0 = all are
+    asked for.
+    """
+
+    def __init__(self, withheld: WithheldLinks, tries: int) -> None:
+        self._withheld = withheld
+        self._tries = tries
+        #: answers not reported yet: family, verdict, where it led
+        self._unreported: list[tuple[str, Verdict, str]] = []
+
+    async def open(self) -> None:
+        """Put links back in that are not to be withheld any more, as the setting changed, say."""
+        await _restore(self._withheld)
+
+    async def name(self, document: str, urls: Sequence[str]) -> dict[str, str]:
+        """Return the names of the families of a document's links, by URL; make them known."""
+        if not 0 < self._tries < len(urls):
+            return {}
+        found = families(document, urls, self._tries)
+        await self._withheld.know_families(by_name(found))
+        return {url: family.name for url, family in found.items()}
+
+    def note(self, outcome: Outcome) -> None:
+        """Take in what a fetch turned out to be."""
+        if outcome.family:
+            self._unreported.append((outcome.family, verdict(outcome), outcome.led_to))
+
+    async def flush(self) -> None:
+        """Report what is new to the frontier."""
+        if new := list(self._unreported):
+            restore = await self._withheld.judge_families(new)
+            del self._unreported[: len(new)]
+            if restore:
+                await _restore(self._withheld)
+
+
+class MirrorBook:
+    """Mirrors (:mod:`semcrawl.relevance.mirrors`): reports what hosts give, withholds copies.
+
+    ``copies``: paths by which two origins give the same before they count as mirrors; 0 = off.
+    """
+
+    def __init__(self, withheld: WithheldLinks, copies: int) -> None:
+        self._withheld = withheld
+        self._copies = copies
+        #: not reported yet: origin, its URL, path, body
+        self._bodies: list[tuple[str, str, str, str]] = []
+        self._in_vain: list[tuple[str, str]] = []
+        #: links of mirrored origins that are being asked for: origin and path by lease
+        self._asked: dict[str, tuple[str, str]] = {}
+        #: mirrors by origin, and the frontier's number of them
+        self._mirrors: dict[str, set[str]] = {}
+        self._known = -1
+
+    async def open(self) -> None:
+        """Go on with the mirrors that were learned before."""
+        if self._copies:
+            await self._report([], [])
+
+    def gave(self, lease: Lease, sha256: str) -> None:
+        """Note the body that a link gave."""
+        if self._copies and sha256:
+            self._asked.pop(lease.id, None)
+            origin, path = parts(lease.entry.url)
+            self._bodies.append((name_of(origin), origin, name_of(path), body_name(sha256)))
+
+    def over(self, lease: Lease) -> None:
+        """Note that an attempt is over: a mirror is asked if it gave nothing."""
+        if asked := self._asked.pop(lease.id, None):
+            self._in_vain.append(asked)
+
+    def went_back(self, lease: Lease) -> None:
+        """Note that a link will be asked for later."""
+        self._asked.pop(lease.id, None)
+
+    def others(self, url: str) -> list[str]:
+        """Return the addresses that a URL has on the mirrors of its origin."""
+        origin, path = parts(url)
+        return [other + path for other in sorted(self._mirrors.get(origin, ()))]
+
+    async def flush(self) -> None:
+        """Report what is new to the frontier."""
+        bodies, in_vain = list(self._bodies), list(self._in_vain)
+        if bodies or in_vain:
+            await self._report(bodies, in_vain)
+            del self._bodies[: len(bodies)]
+            del self._in_vain[: len(in_vain)]
+
+    async def sift(self, leases: Sequence[Lease]) -> tuple[list[Lease], list[Lease]]:
+        """Return the leases that are to be asked for, and those that are withheld.
+
+        A user's own seeds, links that are asked for again, and probes are always asked for.
+        """
+        if not self._mirrors:
+            return list(leases), []
+        asked = {}
+        for index, lease in enumerate(leases):
+            origin, path = parts(lease.entry.url)
+            if origin in self._mirrors and not lease.probe and "p" in lease.entry.payload:
+                asked[index] = (lease.id, name_of(origin), name_of(path))
+        if not asked:
+            return list(leases), []
+        found = await self._withheld.withhold_copies(list(asked.values()))
+        gone = {index for position, index in enumerate(asked) if position in found}
+        for index, (lease_id, *where) in asked.items():
+            if index not in gone:
+                self._asked[lease_id] = (where[0], where[1])
+        kept = [lease for index, lease in enumerate(leases) if index not in gone]
+        return kept, [leases[index] for index in sorted(gone)]
+
+    async def release(self) -> int:
+        """Put links back in that a mirror was to give, as nothing is under way; return how many."""
+        return await self._withheld.release_copies(_AT_ONCE) if self._copies else 0
+
+    async def _report(
+        self, bodies: list[tuple[str, str, str, str]], in_vain: list[tuple[str, str]]
+    ) -> None:
+        restore, self._known, pairs = await self._withheld.note_bodies(bodies, in_vain, self._known)
+        if pairs is not None:
+            mirrors = defaultdict(set)
+            for one, other in pairs:
+                mirrors[one].add(other)
+                mirrors[other].add(one)
+            self._mirrors = dict(mirrors)
+        if restore:
+            await _restore(self._withheld)
+
+
+async def _restore(withheld: WithheldLinks) -> None:
+    """Put all links back that are not to be withheld any more."""
+    while await withheld.restore(_AT_ONCE) >= _AT_ONCE:
+        pass

@@ -1,0 +1,190 @@
+"""The contracts of the frontier, which every backend keeps.
+
+A crawl's frontier is one object of each worker, a :class:`Frontier`: the queue of links itself, and
+its parts. Callers are typed on these Protocols and know no backend; errors are those of
+:mod:`semcrawl.errors`.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Protocol, Self
+
+from semcrawl.frontier.contract.entries import (
+    FRONT,
+    NONE_SKIPPED,
+    QUEUES,
+    Counts,
+    Entry,
+    Lease,
+    SkippedHosts,
+    WaitingLink,
+)
+from semcrawl.frontier.contract.inspection import FrontierState, Importer, Inspector
+from semcrawl.frontier.contract.leftout import (
+    LeftOutLinks,
+    LeftOutLog,
+    Reason,
+    Withheld,
+    WithheldLinks,
+)
+from semcrawl.frontier.contract.pace import (
+    AddressLimits,
+    AddressPace,
+    ErrandTurns,
+    HostPace,
+    Outages,
+    Rest,
+)
+from semcrawl.frontier.contract.queue import LinkQueue, SeedLists
+from semcrawl.frontier.contract.sharing import Blobs, CrawlEvent, EventLog, SharedCache
+from semcrawl.frontier.options import FrontierOptions
+
+__all__ = [
+    "FRONT",
+    "NONE_SKIPPED",
+    "QUEUES",
+    "AddressLimits",
+    "AddressPace",
+    "Blobs",
+    "Counts",
+    "CrawlEvent",
+    "Entry",
+    "ErrandTurns",
+    "EventLog",
+    "Frontier",
+    "FrontierState",
+    "HostPace",
+    "Importer",
+    "Inspector",
+    "Lease",
+    "LeftOutLinks",
+    "LeftOutLog",
+    "LinkQueue",
+    "ManagedFrontier",
+    "Outages",
+    "Reason",
+    "Rest",
+    "SeedLists",
+    "SharedCache",
+    "SkippedHosts",
+    "WaitingLink",
+    "Withheld",
+    "WithheldLinks",
+]
+
+
+class Frontier(LinkQueue, Protocol):
+    """A worker's frontier: the queue of links, and what the crawl's workers share beside it."""
+
+    #: the options that hold for this worker; :meth:`open` may make its pace slower
+    options: FrontierOptions
+
+    @property
+    def pace(self) -> HostPace:
+        """Crawl delays, concurrency and rests of hosts."""
+        ...
+
+    @property
+    def errands(self) -> ErrandTurns:
+        """Turns of requests that are no link's."""
+        ...
+
+    @property
+    def addresses(self) -> AddressPace:
+        """The pace of addresses."""
+        ...
+
+    @property
+    def outages(self) -> Outages:
+        """Hosts that are down."""
+        ...
+
+    @property
+    def seeds(self) -> SeedLists:
+        """Lists of seeds that other programs append to."""
+        ...
+
+    @property
+    def events(self) -> EventLog:
+        """The outcomes and takes of all workers."""
+        ...
+
+    @property
+    def blobs(self) -> Blobs:
+        """Blobs that last."""
+        ...
+
+    @property
+    def cache(self) -> SharedCache:
+        """Answers that expire, and claims to fetch them."""
+        ...
+
+    @property
+    def left_out(self) -> LeftOutLog:
+        """Links that did not go in."""
+        ...
+
+    @property
+    def withheld(self) -> WithheldLinks:
+        """Links that wait apart."""
+        ...
+
+    async def open(self, *, make: bool = True) -> None:
+        """Connect, check the format, put leases back whose worker surely ended.
+
+        Raises ``FrontierUnavailable`` when the backend is away or, without ``make``, has no such
+        crawl, and ``FrontierCorrupt`` when another format was written.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Disconnect; leases of this worker that are not done go back at once.
+
+        Where the backend is away they run out.
+        """
+        ...
+
+    def hurry(self) -> None:
+        """From now on wait only a moment for a backend that is away: the crawl ends."""
+        ...
+
+    async def heartbeat(self, seconds: float) -> list[str]:
+        """Count as at work for so long from now; return the names of the others that are."""
+        ...
+
+    async def __aenter__(self) -> Self:
+        """Open."""
+        ...
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close."""
+        ...
+
+
+class ManagedFrontier(Frontier, Protocol):
+    """A frontier that can be looked over, exported, filled and repaired from outside."""
+
+    @property
+    def name(self) -> str:
+        """Name of the crawl."""
+        ...
+
+    @property
+    def inspector(self) -> Inspector:
+        """Reads all of it."""
+        ...
+
+    @property
+    def importer(self) -> Importer:
+        """Fills an empty one."""
+        ...
+
+    async def reclaim_all(self) -> int:
+        """Put all workers' leases back; return how many. Only where no other worker lives."""
+        ...

@@ -1,0 +1,100 @@
+"""Blobs, expiring answers, claims and lists of seeds on Redis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import uuid4
+
+from semcrawl.frontier.redis.connection import Server, micros
+from semcrawl.frontier.redis.keys import Keys
+
+
+class RedisBlobs:
+    """Blobs that last (:class:`~semcrawl.frontier.contract.Blobs`)."""
+
+    def __init__(self, server: Server, keys: Keys) -> None:
+        self._server = server
+        self._key = keys["state"]
+
+    async def put(self, name: str, content: bytes) -> None:
+        """Store a blob."""
+        redis, key = self._server.redis, self._key
+        await self._server.through(lambda: redis.hset(key, name, content), key)
+
+    async def get(self, name: str) -> bytes | None:
+        """Return a blob, or ``None``."""
+        redis, key = self._server.redis, self._key
+        found: bytes | None = await self._server.through(lambda: redis.hget(key, name), key)
+        return found
+
+    def describe(self, name: str) -> str:
+        """Say where a blob is stored."""
+        return f"the frontier's key {self._key!r}, field {name!r}"
+
+
+class RedisCache:
+    """Answers that expire, and claims (:class:`~semcrawl.frontier.contract.SharedCache`)."""
+
+    def __init__(self, server: Server, keys: Keys) -> None:
+        self._server = server
+        self._keys = keys
+        #: in whose name this worker claims
+        self._holder = uuid4().bytes
+
+    async def put(self, name: str, content: bytes, seconds: float) -> None:
+        """Store an answer for some time."""
+        redis, key, life = self._server.redis, self._keys[name], _millis(seconds)
+        await self._server.through(lambda: redis.set(key, content, px=life), key)
+
+    async def get(self, name: str) -> bytes | None:
+        """Return an answer that has not expired, or ``None``."""
+        redis, key = self._server.redis, self._keys[name]
+        found: bytes | None = await self._server.through(lambda: redis.get(key), key)
+        return found
+
+    async def claim(self, name: str, seconds: float) -> bool:
+        """Claim a name for some time, or prolong this worker's claim; whether it has it now."""
+        return bool(await self._server.run("claim", [name, self._holder, _millis(seconds)]))
+
+    async def release(self, name: str) -> None:
+        """Give a claim up."""
+        await self._server.run("unclaim", [name, self._holder])
+
+    def describe(self, name: str) -> str:
+        """Say where an answer is stored."""
+        return f"the frontier's key {self._keys[name]!r}"
+
+
+class RedisSeeds:
+    """Lists of seeds, each under its own key (:class:`~semcrawl.frontier.contract.SeedLists`)."""
+
+    def __init__(self, server: Server, worker_id: str, lease_time: float) -> None:
+        self._server = server
+        self._worker_id = worker_id
+        self._lease_time = micros(lease_time)
+
+    async def push(self, key: str, seeds: Sequence[str]) -> None:
+        """Append raw seeds to the Redis list ``key``."""
+        if seeds:
+            await self._server.through(
+                lambda: self._server.redis.rpush(key, *map(_bytes, seeds)), key
+            )
+
+    async def take(self, key: str, limit: int) -> list[str]:
+        """Take seeds from the head of the list (or set, or highest of a sorted set) ``key``."""
+        args = [limit, self._lease_time, self._worker_id]
+        reply = await self._server.run("take_seeds", args, key, once=True)
+        return [seed.decode("utf-8", "surrogateescape") for seed in reply]
+
+    async def done(self, key: str, seeds: Sequence[str]) -> None:
+        """Forget pending seeds that are safely in the frontier."""
+        if seeds:
+            await self._server.run("done_seeds", [list(map(_bytes, seeds)), self._worker_id], key)
+
+
+def _bytes(seed: str) -> bytes:
+    return seed.encode("utf-8", "surrogateescape")
+
+
+def _millis(seconds: float) -> int:
+    return max(round(seconds * 1000), 1)

@@ -1,0 +1,101 @@
+"""The event log of a crawl, a Redis stream."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+from semcrawl.errors import FrontierCorrupt
+from semcrawl.frontier.contract import CrawlEvent
+from semcrawl.frontier.redis.connection import Server
+from semcrawl.frontier.redis.keys import Keys
+from semcrawl.frontier.redis.packing import text, unpack_taken
+
+logger = logging.getLogger(__name__)
+
+#: events that are kept, about
+EVENTS_KEPT = 100_000
+
+
+class RedisEvents:
+    """The events of all workers, in order (:class:`~semcrawl.frontier.contract.EventLog`)."""
+
+    def __init__(self, server: Server, keys: Keys) -> None:
+        self._server = server
+        self._keys = keys
+        #: whose events are a worker's own; a restarted worker reads those of its former self
+        self.incarnation = uuid4().bytes
+        #: the last event that was read
+        self.position = b"-"
+
+    async def publish(self, *events: bytes, queue: str = "") -> None:
+        """Append outcomes for the other workers."""
+        args = [self.incarnation, events, EVENTS_KEPT, queue, False]
+        await self._server.run("publish", args, once=True)
+
+    async def publish_and_read(
+        self, *events: bytes, queue: str = "", limit: int = 1000
+    ) -> list[CrawlEvent]:
+        """Publish, and read the events since the last call, these included."""
+        args = [self.incarnation, events, EVENTS_KEPT, queue, self.position, limit]
+        reply = await self._server.run("publish", args, once=True)
+        if isinstance(reply, bytes):
+            # of a call that was repeated, only the events' own place is known
+            return await self.read(limit)
+        before, own = reply
+        found = self._read([(name, _pairs(fields)) for name, fields in before])
+        # this worker's own events need not come back to it: it has them
+        room = limit - len(found)
+        for number, (name, event) in enumerate(zip(own[:room], events, strict=False), start=1):
+            self.position = name
+            found.append(CrawlEvent(True, event, queue, (), more=number < len(events)))
+        return found
+
+    async def read(self, limit: int = 1000) -> list[CrawlEvent]:
+        """Read the events since the last call, this worker's own among them."""
+        redis, name = self._server.redis, self._keys["events"]
+        start = self.position if self.position == b"-" else b"(" + self.position
+        reply: Any = await self._server.through(lambda: redis.xrange(name, start, "+", limit), name)
+        return self._read(reply or [])
+
+    async def save_state(self, name: str, state: bytes) -> None:
+        """Save what was learned, together with this worker's place in the log."""
+        redis, key = self._server.redis, self._keys["state"]
+        fields: Any = {name: state, name + ":event": self.position}
+        await self._server.through(lambda: redis.hset(key, mapping=fields), key)
+
+    async def load_state(self, name: str) -> bytes | None:
+        """Return what was saved, or ``None``; :meth:`read` goes on from its place."""
+        redis, key = self._server.redis, self._keys["state"]
+        names = [name, name + ":event"]
+        reply: list[bytes | None] = await self._server.through(lambda: redis.hmget(key, names), key)
+        state, event = reply
+        if state is not None and event is not None:
+            self.position = event
+        return state
+
+    def _read(self, found: Sequence[tuple[bytes, Mapping[bytes, bytes]]]) -> list[CrawlEvent]:
+        if found:
+            self.position = found[-1][0]
+        return [event for _, fields in found if (event := self._event(fields)) is not None]
+
+    def _event(self, fields: Mapping[bytes, bytes]) -> CrawlEvent | None:
+        """Read an event; one that cannot be read is passed over: each worker sees it so."""
+        try:
+            return CrawlEvent(
+                own=fields.get(b"w") == self.incarnation,
+                outcome=fields.get(b"e"),
+                queue=text(fields.get(b"q", b"")),
+                taken=unpack_taken(fields[b"t"], self._keys.root) if b"t" in fields else [],
+                more=bool(fields.get(b"m")),
+            )
+        except (ValueError, FrontierCorrupt) as error:
+            logger.warning("an event of the crawl is passed over: %s", error)
+            return None
+
+
+def _pairs(fields: Sequence[bytes]) -> dict[bytes, bytes]:
+    """An event's fields, as a script returns them: names and values in turn."""
+    return dict(zip(fields[::2], fields[1::2], strict=True))
