@@ -123,3 +123,12 @@ def test_the_contracts_of_the_frontier_know_no_backend() -> None:
     for module in [*contracts, "semcrawl.frontier.transfer"]:
         names = imported(TREES[module])
         assert not [n for n in names if n.startswith(("redis", "semcrawl.frontier.redis"))], module
+
+
+def test_the_conformance_suite_knows_no_backend() -> None:
+    suite = Path(__file__).parent / "frontier" / "conformance"
+    for path in suite.glob("*.py"):
+        names = imported(ast.parse(path.read_text(encoding="utf-8")))
+        backends = ("redis", "semcrawl.frontier.redis", "semcrawl.frontier.local")
+        assert not [name for name in names if name.startswith(backends)], path.name
+        assert "RedisFrontier" not in path.read_text(encoding="utf-8"), path.name

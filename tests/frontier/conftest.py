@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 from answered_crawl import Crawl
+from backends import BACKENDS, Backend, backend_at
 from frontier_calls import OpenFrontier
 from served_redis import ServedRedis
 
-from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
-from semcrawl.frontier.contract import QUEUES
+from semcrawl.frontier import EmbeddedRedis, FrontierOptions
+from semcrawl.frontier.contract import QUEUES, ManagedFrontier
 
 
 @pytest.fixture(scope="session")
@@ -46,9 +47,14 @@ def start_served(tmp_path: Path) -> Iterator[Callable[..., ServedRedis]]:
         server.stop()
 
 
-@pytest.fixture(params=["embedded", "served"])
-def address(request: pytest.FixtureRequest, embedded: EmbeddedRedis, served: ServedRedis) -> str:
-    return str(embedded.socket) if request.param == "embedded" else served.url
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> Backend:
+    """A store for frontiers; see ``backends.py``."""
+    if request.param == "embedded":
+        embedded: EmbeddedRedis = request.getfixturevalue("embedded")
+        return backend_at(str(embedded.socket))
+    served: ServedRedis = request.getfixturevalue("served")
+    return backend_at(served.url)
 
 
 _numbers = itertools.count()
@@ -60,14 +66,15 @@ def prefix() -> str:
 
 
 @pytest.fixture
-async def open_frontier(address: str, prefix: str) -> AsyncIterator[OpenFrontier]:
+async def open_frontier(backend: Backend, prefix: str) -> AsyncIterator[OpenFrontier]:
     """Open a frontier of a worker; all those of a test are of one crawl unless told otherwise."""
     stack = AsyncExitStack()
 
-    async def opened(worker: str = "w1", *, prefix: str = prefix, **options: Any) -> RedisFrontier:
+    async def opened(
+        worker: str = "w1", *, prefix: str = prefix, **options: Any
+    ) -> ManagedFrontier:
         merged = FrontierOptions(**({"delay": 0.0, "concurrency": 1000} | options))
-        frontier = RedisFrontier(address, prefix=prefix, worker_id=worker, options=merged)
-        return await stack.enter_async_context(frontier)
+        return await stack.enter_async_context(backend.frontier(prefix, worker, merged))
 
     async with stack:
         yield opened

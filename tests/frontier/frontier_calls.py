@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from semcrawl.frontier import Entry, Lease, RedisFrontier
+from semcrawl.frontier.contract import Entry, Lease, ManagedFrontier
 
 #: the fixture ``open_frontier``: opens the frontier of a worker, ``w1`` unless told otherwise
-OpenFrontier = Callable[..., Awaitable[RedisFrontier]]
+OpenFrontier = Callable[..., Awaitable[ManagedFrontier]]
 T = TypeVar("T")
 Q = ["html"]
 
@@ -31,20 +31,20 @@ async def eventually(look: Callable[[], Awaitable[T]]) -> T:
     return found
 
 
-async def until_no_lease(frontier: RedisFrontier) -> None:
+async def until_no_lease(frontier: ManagedFrontier) -> None:
     async def none() -> bool:
         return (await frontier.counts(Q, [])).leased == 0
 
     await eventually(none)
 
 
-async def outcomes_of_others(frontier: RedisFrontier, limit: int = 1000) -> list[bytes]:
+async def outcomes_of_others(frontier: ManagedFrontier, limit: int = 1000) -> list[bytes]:
     """Outcomes that other workers published since the last reading."""
     events = await frontier.events.read(limit)
     return [event.outcome for event in events if not event.own and event.outcome is not None]
 
 
-async def drain(frontier: RedisFrontier, queues: Sequence[str] = Q) -> list[str]:
+async def drain(frontier: ManagedFrontier, queues: Sequence[str] = Q) -> list[str]:
     """Take and finish one link at a time until nothing can be taken."""
     order: list[str] = []
     while leases := await frontier.take(1, queues):

@@ -13,7 +13,9 @@ import os
 import random
 import sys
 
-from semcrawl.frontier import Entry, FrontierOptions, RedisFrontier, worker_name
+from backends import backend_at
+
+from semcrawl.frontier import Entry, FrontierOptions, worker_name
 
 QUEUES = ["html"]
 
@@ -29,9 +31,9 @@ def links(page: int, pages: int) -> list[Entry]:
     return [entry(n) for n in targets if n < pages]
 
 
-async def crawl(url: str, log: int, pages: int) -> None:
+async def crawl(address: str, log: int, pages: int) -> None:
     options = FrontierOptions(delay=0, concurrency=2, lease_time=3)
-    frontier = RedisFrontier(url, prefix="kill", worker_id=worker_name(), options=options)
+    frontier = backend_at(address).frontier("kill", worker_name(), options)
     async with frontier:
         await frontier.add([entry(0)])
         while True:

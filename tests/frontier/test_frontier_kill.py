@@ -12,9 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from backends import backend_at
 from served_redis import ServedRedis
 
-from semcrawl.frontier import Counts, RedisFrontier
+from semcrawl.frontier import Counts
 
 WORKER = Path(__file__).with_name("kill_worker.py")
 PAGES = 5000
@@ -57,7 +58,7 @@ def crawl_with_kills(server: ServedRedis, log: Path, seed: int, pages: int) -> N
 
 
 async def look(server: ServedRedis) -> tuple[Counts, list[str]]:
-    async with RedisFrontier(server.url, prefix="kill", worker_id="test") as frontier:
+    async with backend_at(server.url).frontier("kill", "test") as frontier:
         return await frontier.counts(["html"], []), await frontier.inspector.audit()
 
 

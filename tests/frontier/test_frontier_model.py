@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pytest
+from backends import Backend
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
-from semcrawl.frontier import EmbeddedRedis, Entry, FrontierOptions, Lease, RedisFrontier
+from semcrawl.frontier import Entry, FrontierOptions, Lease
 
 T = TypeVar("T")
 QUEUES = ["html", "rdf"]
@@ -51,20 +52,16 @@ class Known:
 class FrontierMachine(RuleBasedStateMachine):
     """A frontier beside a model of it that keeps its links in one dictionary."""
 
-    redis: EmbeddedRedis
+    backend: Backend
 
     leases = Bundle("leases")
 
     def __init__(self) -> None:
         super().__init__()
         self.loop = asyncio.new_event_loop()
-        self.frontier = RedisFrontier(
-            self.redis.socket,
-            prefix=f"model{next(_numbers)}",
-            worker_id="w",
-            # (the lists in which links wait are short: so there are many)
-            options=FrontierOptions(delay=0, concurrency=CONCURRENCY, chunk=2),
-        )
+        # (the lists in which links wait are short: so there are many)
+        options = FrontierOptions(delay=0, concurrency=CONCURRENCY, chunk=2)
+        self.frontier = self.backend.frontier(f"model{next(_numbers)}", "w", options)
         self.run(self.frontier.open())
         self.seen: dict[str, Entry] = {}
         self.waiting: dict[str, Known] = {}
@@ -170,8 +167,8 @@ class FrontierMachine(RuleBasedStateMachine):
         assert self.run(self.frontier.inspector.audit()) == []
 
 
-def check(redis: EmbeddedRedis, examples: int, steps: int) -> None:
-    machine = type("Machine", (FrontierMachine,), {"redis": redis})
+def check(backend: Backend, examples: int, steps: int) -> None:
+    machine = type("Machine", (FrontierMachine,), {"backend": backend})
     run_machine(
         machine,
         settings=settings(
@@ -183,10 +180,10 @@ def check(redis: EmbeddedRedis, examples: int, steps: int) -> None:
     )
 
 
-def test_the_frontier_does_as_its_model(embedded: EmbeddedRedis) -> None:
-    check(embedded, examples=20, steps=25)
+def test_the_frontier_does_as_its_model(backend: Backend) -> None:
+    check(backend, examples=20, steps=25)
 
 
 @pytest.mark.slow
-def test_the_frontier_does_as_its_model_for_long(embedded: EmbeddedRedis) -> None:
-    check(embedded, examples=160, steps=60)
+def test_the_frontier_does_as_its_model_for_long(backend: Backend) -> None:
+    check(backend, examples=160, steps=60)

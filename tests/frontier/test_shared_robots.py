@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from frontier_calls import OpenFrontier, Q, eventually, link, names
-from redis import Redis
 
 from semcrawl.crawl.sharedrobots import KnownRobots, RobotsAnswer, SharedRobots
 from semcrawl.crawl.turns import Turn, Turns
@@ -186,13 +185,8 @@ async def test_a_worker_that_dies_while_it_asks_is_not_waited_for_long(
     assert await Server().read(shared_robots(other)) == RULES.decode()
 
 
-async def test_a_wrong_answer_under_the_key_is_named(
-    open_frontier: OpenFrontier, address: str
-) -> None:
+async def test_a_wrong_answer_in_the_cache_is_named(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier()
-    key = frontier.keys["robots:" + ORIGIN]
-    options = {"unix_socket_path": address} if address.startswith("/") else {}
-    with Redis(**options) if options else Redis.from_url(address) as admin:
-        admin.set(key, b"something else")
+    await frontier.cache.put("robots:" + ORIGIN, b"something else", 60.0)
     with pytest.raises(FrontierCorrupt, match=r"robots:http://a\.example"):
         await Server().read(shared_robots(frontier))

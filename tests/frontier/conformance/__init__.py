@@ -1,6 +1,6 @@
-"""The conformance suite: what every frontier does, on an embedded and on a served Redis.
+"""The conformance suite: what every frontier does, by the contracts of ``semcrawl.frontier``.
 
-Every test here gets its frontiers from the fixture ``open_frontier`` (in ``../conftest.py``), and
-so runs twice: on the embedded Redis that a crawl starts by itself, and on a served one. A further
-kind of server is one more parameter of the fixture ``address``.
+Every test here gets its frontiers from the fixtures ``open_frontier`` or ``backend`` (in
+``../conftest.py``), and so runs on each of ``../backends.py``: on the embedded Redis that a crawl
+starts by itself, and on a served one. Nothing here knows a backend.
 """

@@ -9,16 +9,14 @@ from itertools import pairwise
 import pytest
 from frontier_calls import OpenFrontier, Q, eventually, link, names
 
-from semcrawl.frontier import RedisFrontier
+from semcrawl.frontier.contract import Frontier
 from semcrawl.frontier.contract.pace import AddressLimits, address_block
 
 A = "192.0.2.1"
 SLOW = AddressLimits(delay=30.0, concurrency=100)
 
 
-async def turn(
-    frontier: RedisFrontier, host: str, limits: AddressLimits, address: str = A
-) -> float:
+async def turn(frontier: Frontier, host: str, limits: AddressLimits, address: str = A) -> float:
     return await frontier.addresses.turn(host, address, "of " + host, limits, rests=True)
 
 

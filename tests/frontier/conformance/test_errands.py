@@ -9,7 +9,7 @@ from itertools import pairwise
 from frontier_calls import OpenFrontier, Q, eventually, link, names
 
 from semcrawl.crawl.turns import Turns
-from semcrawl.frontier import RedisFrontier
+from semcrawl.frontier.contract import Frontier
 
 HOST = "a.example"
 
@@ -152,9 +152,10 @@ async def test_errands_of_a_dead_worker_are_forgotten(open_frontier: OpenFrontie
     leases = await eventually(lambda: other.take(1, Q))
     assert names(leases) == ["1"]
     await other.give_back(leases)
-    slow = await open_frontier("w3", delay=0.01, lease_time=60)
+    slow = {"delay": 0.01, "lease_time": 60}
+    await open_frontier("w3", **slow)
     assert await dead.errands.next(HOST, "again") is not None
-    await slow._server.run("reclaim", ["w1"])
+    await open_frontier("w1", **slow)
     assert names(await eventually(lambda: other.take(1, Q))) == ["1"]
     assert await other.inspector.audit() == []
 
@@ -166,7 +167,7 @@ async def test_links_and_errands_of_several_workers_keep_the_delay(
     await workers[0].add([link(str(n)) for n in range(8)])
     starts: list[float] = []
 
-    async def work(frontier: RedisFrontier) -> None:
+    async def work(frontier: Frontier) -> None:
         while (pause := await frontier.next_ready(Q)) is not None:
             await asyncio.sleep(pause)
             for lease in await frontier.take(2, Q):
@@ -174,7 +175,7 @@ async def test_links_and_errands_of_several_workers_keep_the_delay(
                 starts.append(time.monotonic())
                 await frontier.done([lease])
 
-    async def go(frontier: RedisFrontier) -> None:
+    async def go(frontier: Frontier) -> None:
         turn = await Turns(frontier).next(HOST)
         await turn.starts()
         starts.append(time.monotonic())

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 
 import pytest
+from backends import Backend
 from frontier_calls import OpenFrontier, Q, link
 
-from semcrawl.frontier import FrontierOptions, RedisFrontier
+from semcrawl.frontier import FrontierOptions
+from semcrawl.frontier.contract import ManagedFrontier
 
 
 async def test_a_crawl_has_the_options_of_the_worker_that_opened_it_last(
@@ -31,14 +33,14 @@ async def test_a_crawl_has_the_options_of_the_worker_that_opened_it_last(
 
 
 async def test_who_only_looks_changes_no_options(
-    open_frontier: OpenFrontier, address: str, prefix: str
+    open_frontier: OpenFrontier, backend: Backend, prefix: str
 ) -> None:
     worker = await open_frontier("w1", concurrency=4)
     dead = await open_frontier("w2", concurrency=4)
     await worker.add([link(str(n)) for n in range(9)])
     await dead.take(2, Q)
     leases = await worker.take(2, Q)
-    async with RedisFrontier(address, prefix=prefix, worker_id="w2", guest=True):
+    async with backend.frontier(prefix, "w2", guest=True):
         pass  # the dead one's links are back
     assert len(await worker.take(9, Q)) == 2
     await worker.done(leases)
@@ -47,15 +49,13 @@ async def test_who_only_looks_changes_no_options(
 
 
 async def test_who_is_considerate_makes_others_at_work_no_quicker(
-    open_frontier: OpenFrontier, address: str, prefix: str, caplog: pytest.LogCaptureFixture
+    open_frontier: OpenFrontier, backend: Backend, prefix: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     first = await open_frontier("w1", delay=5.0, concurrency=1)
 
-    def joining(name: str, **options: float) -> RedisFrontier:
+    def joining(name: str, **options: float) -> ManagedFrontier:
         chosen = FrontierOptions(**options)  # type: ignore[arg-type]
-        return RedisFrontier(
-            address, prefix=prefix, worker_id=name, options=chosen, considerate=True
-        )
+        return backend.frontier(prefix, name, chosen, considerate=True)
 
     async with joining("w2", delay=0.0, concurrency=8) as second:
         assert (second.options.delay, second.options.concurrency) == (5.0, 1)

@@ -133,4 +133,3 @@ async def test_long_queues_keep_their_order(open_frontier: OpenFrontier) -> None
             del numbers[url]
     assert not numbers
     assert await frontier.inspector.audit() == []
-    assert not [key async for key in frontier.client.scan_iter(frontier.keys["chunk:*"])]

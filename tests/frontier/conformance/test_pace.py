@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from frontier_calls import OpenFrontier, Q, eventually, link, names
 
-from semcrawl.frontier import RedisFrontier
+from semcrawl.frontier.contract import Frontier
 
 
 async def test_concurrency_of_a_host_is_shared_by_all_workers(
@@ -125,7 +125,7 @@ async def test_workers_keep_the_delay_between_them(open_frontier: OpenFrontier) 
     await workers[0].add([link(str(n), host=host) for n in range(6) for host in hosts])
     starts: dict[str, list[float]] = {host: [] for host in hosts}
 
-    async def work(frontier: RedisFrontier) -> None:
+    async def work(frontier: Frontier) -> None:
         while (pause := await frontier.next_ready(Q)) is not None:
             await asyncio.sleep(pause)
             for lease in await frontier.take(2, Q):

@@ -34,17 +34,3 @@ async def test_seeds_of_a_worker_that_is_restarted_come_back_at_once(
     assert await again.seeds.take(key, 9) == ["http://a.example/"]
     await again.seeds.done(key, ["http://a.example/", "http://b.example/"])
     assert (await again.counts([], [key])).seeds == 1
-
-
-async def test_seeds_may_lie_in_a_set_or_a_sorted_set(
-    open_frontier: OpenFrontier, prefix: str
-) -> None:
-    """As scrapy-redis has them with REDIS_START_URLS_AS_SET and _AS_ZSET."""
-    frontier = await open_frontier()
-    redis = frontier.client
-    await redis.sadd(prefix + ":set", "http://a.example/")
-    await redis.zadd(prefix + ":zset", {"http://b.example/": 1, "http://c.example/": 2})
-    keys = [prefix + ":set", prefix + ":zset"]
-    assert (await frontier.counts([], keys)).seeds == 3
-    assert await frontier.seeds.take(keys[0], 9) == ["http://a.example/"]
-    assert await frontier.seeds.take(keys[1], 9) == ["http://c.example/", "http://b.example/"]
