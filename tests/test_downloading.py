@@ -16,7 +16,7 @@ from scrapy.http import Request, Response
 from scrapy.utils.test import get_crawler
 
 from semcrawl.crawl.attempt import LEAVES
-from semcrawl.crawl.failures import Postponed
+from semcrawl.crawl.failures import PutBack
 from semcrawl.download.addressrules import AddressRules
 from semcrawl.download.handler import CountedDownloadHandler
 
@@ -157,7 +157,7 @@ async def test_a_request_leaves_when_its_connection_is_there_and_not_before(
 
 async def test_nothing_is_sent_for_a_link_that_may_not_leave() -> None:
     async def leaves() -> None:
-        raise Postponed("its lease ran out")
+        raise PutBack("its lease ran out")
 
     received = []
 
@@ -168,7 +168,7 @@ async def test_nothing_is_sent_for_a_link_that_may_not_leave() -> None:
     handler = handler_with()
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as listening:
         url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/"
-        with pytest.raises(Postponed):
+        with pytest.raises(PutBack):
             await handler.download_request(Request(url, meta={LEAVES: leaves}))
         await handler.close()
     assert received in ([b""], [])

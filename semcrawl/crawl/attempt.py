@@ -1,14 +1,14 @@
-"""One attempt to fetch a link, from its lease to its record."""
+"""One attempt to fetch a link: the record that session, spider and middlewares share."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any, Self
+from enum import Enum, auto
+from typing import Any
 
 from scrapy.http import Request, Response
 
-from semcrawl.crawl.scheduler import LEASE
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.payload import LinkMemo
 from semcrawl.items import FetchOutcome, FetchRecord
@@ -16,12 +16,12 @@ from semcrawl.links import header_text
 from semcrawl.relevance import Outcome, Ranked
 from semcrawl.web.vocabulary import Kind
 
+#: key of ``Request.meta``: the :class:`Attempt` of a link's request; other requests have none
+ATTEMPT = "semcrawl_attempt"
 #: keys of ``Request.meta`` that :class:`~semcrawl.middlewares.attempts.AttemptMiddleware` sets
 STARTED = "semcrawl_started"
 ENDED = "semcrawl_ended"
 RECEIVED = "semcrawl_received"
-#: what the link carries, unpacked
-MEMO = "semcrawl_memo"
 #: set where a robots.txt is asked for, and kept where that redirects
 ROBOTS = "semcrawl_robots"
 #: the :class:`~semcrawl.crawl.turns.Turn` of a request that is no link's
@@ -38,24 +38,61 @@ UNKEPT = "semcrawl_unkept"
 _LONGEST = 1000
 
 
-@dataclass
+class Stage(Enum):
+    """How far a link has come in this process."""
+
+    #: handed out to its spider; its request is not sent
+    WAITING = auto()
+    #: its request is sent; it is in flight until its response is read
+    SENT = auto()
+    #: read, or waiting for other documents: its place in flight is free, its results are not
+    #: all written
+    READ = auto()
+    #: acknowledged, or back in the frontier
+    OVER = auto()
+
+
+@dataclass(slots=True)
 class Attempt:
-    """One try to fetch a link, with all that is known of it."""
+    """One try to fetch a link, from its hand-out to its acknowledgement.
+
+    :class:`~semcrawl.crawl.leasebook.LeaseBook` makes it and keeps its ``stage``. The spider reads
+    the response. :class:`~semcrawl.crawl.acknowledgement.Acknowledgement` counts the items.
+    """
 
     lease: Lease
-    memo: LinkMemo
-    meta: dict[str, Any] = field(repr=False)
-    #: the link is kept among the failed ones when the attempt is over
-    failed: bool = False
-    #: SHA-256 of the body, hexadecimal; empty as long as nobody has read it
+    #: facts of the link; the spider changes them before the link goes back
+    memo: LinkMemo = field(init=False)
+    stage: Stage = Stage.WAITING
+    #: time of the hand-out (``time.monotonic``)
+    since: float = field(default_factory=time.monotonic)
+    #: ``meta`` of its request
+    meta: dict[str, Any] = field(default_factory=dict, repr=False)
+    #: SHA-256 of the body, hexadecimal; empty until the body is read
     digest: str = ""
+    #: the link goes to the failed ones, for another try
+    failed: bool = False
+    #: somebody else sees to the link: a later crawl, or another request for it
+    left: bool = False
+    #: items on their way through the pipelines
+    items: int = 0
+    #: its items are being counted
+    counted: bool = False
+    #: the spider's own callback has read the response, and has given all its items
+    read: bool = False
+    complete: bool = False
+    #: the callback has ended: no more items come
+    ended: bool = False
 
-    @classmethod
-    def of(cls, request: Request) -> Self:
-        """Return the attempt that a request is."""
-        lease: Lease = request.meta[LEASE]
-        memo = request.meta.get(MEMO) or LinkMemo.unpack(lease.entry)
-        return cls(lease, memo, request.meta)
+    def __post_init__(self) -> None:
+        """Unpack what the link carries."""
+        self.memo = LinkMemo.unpack(self.lease.entry)
+
+    def begin_again(self) -> None:
+        """Forget how the last response was read: another request is sent for the link."""
+        self.failed = self.left = self.counted = False
+        self.read = self.complete = self.ended = False
+        self.items = 0
 
     @property
     def url(self) -> str:
@@ -137,6 +174,20 @@ class Attempt:
         if self.memo.redirects:
             return self.url
         return self.digest if kind is Kind.HTML else ""
+
+
+def attempt_of(request: Request | None) -> Attempt | None:
+    """Return the attempt that a request is; ``None`` for a request that is no link's."""
+    attempt: Attempt | None = request.meta.get(ATTEMPT) if request is not None else None
+    if attempt is not None and request is not None:
+        attempt.meta = request.meta
+    return attempt
+
+
+def lease_of(request: Request) -> Lease | None:
+    """Return the lease of a link's request; ``None`` for another request."""
+    attempt: Attempt | None = request.meta.get(ATTEMPT)
+    return attempt.lease if attempt is not None else None
 
 
 def _validator(response: Response, name: bytes) -> str:

@@ -28,26 +28,21 @@ class HostDown(IgnoreRequest):
     """The host did not answer for some time and rests; nothing was sent."""
 
 
-class Postponed(IgnoreRequest):
-    """The link waits a little longer, or is another worker's by now; this was no attempt."""
+class PutBack(IgnoreRequest):
+    """A decision, no error: nothing is sent now, and the link goes back into the frontier.
+
+    It waits there a little longer, or is another worker's by now. Scrapy lets a downloader
+    middleware decide so by an ``IgnoreRequest`` only: a response would be counted and recorded.
+    """
 
     def __init__(self, message: str, delay: float = 0.0) -> None:
-        """Say why, and for how many seconds more it waits."""
+        """Give the reason, and for how many seconds more the link waits."""
         super().__init__(message)
         self.delay = delay
 
 
-class FilesUsedUp(Postponed):
+class FilesUsedUp(PutBack):
     """This process has no file left to open, for a connection or a body: no fault of the host."""
-
-
-class Foreseen(IgnoreRequest):
-    """The link's redirect is foreseen: its target is asked for at once; this was no attempt."""
-
-    def __init__(self, target: str) -> None:
-        """Say where it leads."""
-        super().__init__(f"leads to {target}")
-        self.target = target
 
 
 class RobotsUnavailable(IgnoreRequest):

@@ -1,4 +1,4 @@
-"""The leases that a process holds, from being handed out to being acknowledged."""
+"""The attempts of a process whose leases it holds."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
+from semcrawl.crawl.attempt import Attempt, Stage
 from semcrawl.frontier.contract import Frontier, Lease
 
 
 class LeaseBook:
-    """Which links are in flight, which are only held for their results, which have ended.
+    """Attempts from hand-out to acknowledgement, and the leases that ended since the last flush.
 
-    A link is *in flight* from its hand-out until it is read and learned from; it is *held* until
-    its results are written.
+    A link is *in flight* until it is read and learned from; it is *held* until its results are
+    written.
     """
 
     def __init__(self) -> None:
-        #: with the time since when (``time.monotonic``)
-        self._in_flight: dict[str, tuple[Lease, float]] = {}
-        self._held: dict[str, Lease] = {}
+        self._held: dict[str, Attempt] = {}
+        self._in_flight: dict[str, Attempt] = {}
         #: probes in flight, by host
         self.probes: Counter[str] = Counter()
-        self._sent: set[str] = set()
         self._ended: list[Lease] = []
         self._failed: list[Lease] = []
         self._released: list[Lease] = []
@@ -30,12 +29,12 @@ class LeaseBook:
     @property
     def in_flight(self) -> Sequence[Lease]:
         """Leases whose links are being fetched now."""
-        return [lease for lease, _ in self._in_flight.values()]
+        return [attempt.lease for attempt in self._in_flight.values()]
 
     @property
     def held(self) -> Sequence[Lease]:
         """Leases that are not acknowledged yet."""
-        return list(self._held.values())
+        return [attempt.lease for attempt in self._held.values()]
 
     @property
     def flying(self) -> int:
@@ -47,33 +46,37 @@ class LeaseBook:
         return lease.id in self._in_flight
 
     def slow(self, seconds: float) -> int:
-        """How many links have been in flight for longer than so many seconds."""
+        """How many links have been in flight for longer than ``seconds``."""
         return len(self.overdue(seconds))
 
     def overdue(self, seconds: float) -> list[Lease]:
-        """Links that have been in flight for longer than so many seconds."""
+        """Links that have been in flight for longer than ``seconds``."""
         before = time.monotonic() - seconds
-        return [lease for lease, since in self._in_flight.values() if since < before]
+        return [each.lease for each in self._in_flight.values() if each.since < before]
 
     @property
     def unsent(self) -> int:
-        """How many of them have sent no request yet."""
-        return sum(1 for name in self._in_flight if name not in self._sent)
+        """How many links in flight have sent no request yet."""
+        return sum(1 for each in self._in_flight.values() if each.stage is Stage.WAITING)
 
     def __len__(self) -> int:
         """How many links are in flight or held."""
         return len(self._held)
 
+    def attempt(self, lease: Lease) -> Attempt:
+        """Return the attempt of a link that was handed out."""
+        return self._held.get(lease.id) or Attempt(lease)
+
     def hand_out(self, lease: Lease) -> None:
-        """Note that a link goes to its spider."""
-        self._in_flight[lease.id] = (lease, time.monotonic())
-        self._held[lease.id] = lease
+        """Begin the attempt of a link that goes to its spider."""
+        self._held[lease.id] = self._in_flight[lease.id] = Attempt(lease)
         if lease.probe:
             self.probes[lease.entry.host] += 1
 
     def send(self, lease: Lease) -> None:
-        """Note that its request leaves."""
-        self._sent.add(lease.id)
+        """Note that its request is sent."""
+        if (attempt := self._in_flight.get(lease.id)) is not None:
+            attempt.stage = Stage.SENT
 
     def release(self, lease: Lease) -> None:
         """Note that its download is over."""
@@ -81,26 +84,34 @@ class LeaseBook:
 
     def land(self, lease: Lease) -> None:
         """Note that it is read and learned from."""
-        landed = self._in_flight.pop(lease.id, None)
-        if landed is not None and lease.probe:
-            self.probes -= Counter((lease.entry.host,))
-        self._sent.discard(lease.id)
+        attempt = self._in_flight.pop(lease.id, None)
+        if attempt is not None:
+            attempt.stage = Stage.READ
+            if lease.probe:
+                self.probes -= Counter((lease.entry.host,))
 
     def drop(self, lease: Lease) -> None:
         """Note that it goes back into the frontier."""
-        self.land(lease)
-        self._held.pop(lease.id, None)
+        self._end(lease)
 
     def end(self, lease: Lease, *, failed: bool = False) -> None:
         """Note that its results are written; nothing happens when it was dropped before."""
-        self.land(lease)
-        if self._held.pop(lease.id, None) is not None:
+        if self._end(lease):
             (self._failed if failed else self._ended).append(lease)
 
-    async def flush(self, frontier: Frontier) -> list[Lease]:
-        """Tell the frontier what has ended since the last call.
+    def _end(self, lease: Lease) -> bool:
+        """End an attempt; return whether it was held until now."""
+        self.land(lease)
+        attempt = self._held.pop(lease.id, None)
+        if attempt is not None:
+            attempt.stage = Stage.OVER
+        return attempt is not None
 
-        Return the leases that go on and whose downloads are over: these are still to be told.
+    async def flush(self, frontier: Frontier) -> list[Lease]:
+        """Acknowledge at the frontier what has ended since the last call.
+
+        Return the leases whose downloads are over and that are still held: their hosts are yet to
+        be released.
         """
         released, self._released = self._released, []
         ended, self._ended = self._ended, []

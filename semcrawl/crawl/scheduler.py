@@ -14,14 +14,13 @@ from scrapy.http import Request
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
+from semcrawl.crawl.attempt import ATTEMPT
 from semcrawl.crawl.opening import SessionSource, session_source
 from semcrawl.errors import SemcrawlError
 from semcrawl.frontier.contract import Lease
 
 logger = logging.getLogger(__name__)
 
-#: key of ``Request.meta`` that holds the lease of a link
-LEASE = "semcrawl_lease"
 #: why spiders close that could not begin, or not go on
 _UNAVAILABLE, _FAILED = "frontier_unavailable", "crawl_failed"
 
@@ -116,7 +115,7 @@ class FrontierScheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         """Take a request in; whether it was not had before."""
-        if LEASE not in request.meta:
+        if ATTEMPT not in request.meta:
             return self._others.enqueue_request(request)
         self._ready.append(request)
         return True
@@ -132,10 +131,12 @@ class FrontierScheduler(BaseScheduler):
         if self._others.has_pending_requests():
             return True
         slot = getattr(self.crawler.engine, "_slot", None)
-        return slot is not None and any(LEASE not in each.meta for each in slot.inprogress)
+        return slot is not None and any(ATTEMPT not in each.meta for each in slot.inprogress)
 
     def _deliver(self, lease: Lease) -> None:
         """Take a link that the frontier handed out, and have the engine look."""
         engine = self.crawler.engine
-        if engine is not None and engine.spider is not None:
-            engine.crawl(self._spider.make_request(lease))
+        if engine is None or engine.spider is None:
+            return
+        if (request := self._spider.make_request(lease)) is not None:
+            engine.crawl(request)

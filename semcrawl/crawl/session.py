@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from semcrawl.crawl.attempt import Attempt
 from semcrawl.crawl.ending import Ending
 from semcrawl.crawl.gathering import let_others_work
 from semcrawl.crawl.hosthealth import HostHealth
@@ -220,6 +221,10 @@ class CrawlSession:
         return self._leases.in_flight
 
     # -- an attempt
+    def attempt(self, lease: Lease) -> Attempt:
+        """Return the attempt of a link that was handed out."""
+        return self._leases.attempt(lease)
+
     def awaits(self, lease: Lease) -> bool:
         """Whether a link is in flight here, from its hand-out until it is read."""
         return self._leases.is_in_flight(lease)

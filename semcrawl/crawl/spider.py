@@ -46,8 +46,11 @@ class SessionSpider(Protocol):
         """Take part in a session; raise ``UsageError`` where that cannot be."""
         ...
 
-    def make_request(self, lease: Lease) -> Request:
-        """Return the request for a leased link."""
+    def make_request(self, lease: Lease) -> Request | None:
+        """Return the request for a leased link.
+
+        ``None`` where nothing is to be sent: the spider puts another link in its place.
+        """
         ...
 
     # -- called by the session
@@ -77,10 +80,6 @@ class SessionSpider(Protocol):
         ...
 
     # -- called by the middlewares
-    def foreseen(self, request: Request) -> str:
-        """Return where the server will surely redirect a link to; empty if that is not known."""
-        ...
-
     def is_excluded(self, request: Request) -> bool:
         """Whether the patterns of this run exclude a waiting link."""
         ...

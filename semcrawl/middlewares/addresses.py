@@ -8,9 +8,8 @@ from typing import Self
 from scrapy.crawler import Crawler
 from scrapy.http import Request
 
-from semcrawl.crawl.attempt import ROBOTS
+from semcrawl.crawl.attempt import ATTEMPT, ROBOTS
 from semcrawl.crawl.failures import AddressRefused
-from semcrawl.crawl.scheduler import LEASE
 from semcrawl.download.addressrules import AddressRules
 from semcrawl.web.hosts import host_of
 from semcrawl.web.privatehosts import is_private_address
@@ -60,4 +59,4 @@ class PrivateAddressMiddleware:
     @staticmethod
     def _is_own(request: Request) -> bool:
         """Whether no record tells of a request: it is neither a link's nor for a robots.txt."""
-        return LEASE not in request.meta and ROBOTS not in request.meta
+        return ATTEMPT not in request.meta and ROBOTS not in request.meta

@@ -15,6 +15,7 @@ from twisted.python.failure import Failure
 
 from semcrawl.crawl.attempt import (
     AT_ADDRESS,
+    ATTEMPT,
     ENDED,
     LEAVES,
     RECEIVED,
@@ -22,15 +23,15 @@ from semcrawl.crawl.attempt import (
     STARTED,
     TURN,
     content_type,
+    lease_of,
 )
-from semcrawl.crawl.failures import Foreseen, Postponed, outcome_of_failure
-from semcrawl.crawl.scheduler import LEASE
+from semcrawl.crawl.failures import PutBack, outcome_of_failure
 from semcrawl.crawl.session import CrawlSession
+from semcrawl.crawl.spider import session_of, spider_of
 from semcrawl.crawl.turns import Turn
 from semcrawl.download.handler import CountedDownloadHandler
 from semcrawl.download.places import slot_of_its_own
 from semcrawl.errors import FrontierError
-from semcrawl.frontier.contract import Lease
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.middlewares.gate import AddressGate
 from semcrawl.web.bodies import body_file
@@ -68,20 +69,17 @@ class AttemptMiddleware:
     async def process_request(self, request: Request) -> None:
         """Note that the request is sent.
 
-        Raises ``Postponed`` for a link whose lease ran out: the process stood still so long that
-        another worker may be at it; ``Foreseen`` for one that is known to lead elsewhere.
+        Raises ``PutBack`` for a link whose lease ran out: the process stood still so long that
+        another worker may be at it.
         """
-        spider: Any = self.crawler.spider
-        session: CrawlSession | None = getattr(spider, "session", None)
+        session = session_of(self.crawler)
         if session is not None:
-            lease: Lease | None = request.meta.get(LEASE)
+            lease = lease_of(request)
             if lease is None:
                 turn = request.meta.get(TURN) or await self._next_turn(session, request)
                 leaves, paced = partial(_leaves, turn.starts), bool(turn.errand)
                 host = turn.host
             else:
-                if target := spider.foreseen(request):
-                    raise Foreseen(target)
                 session.send(lease)
                 leaves, paced = partial(_leaves, partial(session.leaves, lease)), lease.held
                 host = lease.entry.host
@@ -107,8 +105,7 @@ class AttemptMiddleware:
 
     def _end_turn(self, request: Request) -> None:
         """Tell, without waiting, that a request's turns are over: at its host, and its address."""
-        session: CrawlSession | None = getattr(self.crawler.spider, "session", None)
-        if session is None:
+        if (session := session_of(self.crawler)) is None:
             return
         turn: Turn | None = request.meta.pop(_OWN_TURN, None)
         gate: AddressGate | None = request.meta.pop(AT_ADDRESS, None)
@@ -126,17 +123,17 @@ class AttemptMiddleware:
             # Scrapy's cache would give it back as an empty one
             request.meta["dont_cache"] = True
         self._end_turn(request)
-        if LEASE not in request.meta:
+        if ATTEMPT not in request.meta:
             self._record(request, response)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Note when it failed."""
         request.meta[ENDED] = time.time()
-        if isinstance(exception, Postponed | FrontierError):
+        if isinstance(exception, PutBack | FrontierError):
             request.meta.pop(STARTED, None)  # it did not leave
         self._end_turn(request)
-        if LEASE not in request.meta:
+        if ATTEMPT not in request.meta:
             failure = Failure(exception)  # type: ignore[no-untyped-call]
             self._record(request, None, *outcome_of_failure(failure))
 
@@ -148,9 +145,8 @@ class AttemptMiddleware:
         error: str = "",
     ) -> None:
         """Record a request that is no link's."""
-        spider: Any = self.crawler.spider
-        emit = getattr(spider, "emit", None)
-        if emit is None or STARTED not in request.meta or ROBOTS not in request.meta:
+        spider = spider_of(self.crawler)
+        if spider is None or STARTED not in request.meta or ROBOTS not in request.meta:
             return
         started, ended = request.meta[STARTED], request.meta[ENDED]
         record = FetchRecord(
@@ -165,7 +161,7 @@ class AttemptMiddleware:
             record.status = response.status
             record.content_type = content_type(response)
             record.bytes = len(response.body)
-        emit(record)
+        spider.emit(record)
 
 
 def _tells(handler: Any) -> bool:
@@ -177,4 +173,4 @@ def _tells(handler: Any) -> bool:
 async def _leaves(may: Callable[[], Awaitable[bool]]) -> None:
     """Tell that a request leaves."""
     if not await may():
-        raise Postponed("its lease ran out before it was sent")
+        raise PutBack("its lease ran out before it was sent")

@@ -11,9 +11,7 @@ from scrapy.http import Headers, Request, Response
 from scrapy.statscollectors import StatsCollector
 
 from semcrawl.config.targets import Targets, saved_name
-from semcrawl.crawl.attempt import FILTERED
-from semcrawl.crawl.scheduler import LEASE
-from semcrawl.frontier.contract import Lease
+from semcrawl.crawl.attempt import FILTERED, lease_of
 from semcrawl.relevance import Label
 from semcrawl.relevance.bodytypes import body_wanted
 
@@ -48,8 +46,7 @@ class FetchFilterMiddleware:
 
     def headers_received(self, headers: Headers, body_length: object, request: Request) -> None:
         """Stop the download when the type is neither wanted nor unknown."""
-        lease: Lease | None = request.meta.get(LEASE)
-        if lease is None:
+        if (lease := lease_of(request)) is None:
             return
         media_type = (headers.get(b"Content-Type") or b"").decode("latin-1")
         label = Label.read(lease.entry.label)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from uuid import uuid4
 
-from semcrawl.crawl.failures import Postponed
+from semcrawl.crawl.failures import PutBack
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier.contract import Lease
 from semcrawl.web.hosts import is_private_address
@@ -27,7 +27,7 @@ class AddressGate:
         self._passed = False
 
     async def __call__(self, address: str) -> None:
-        """Wait until the address may be asked; raise ``Postponed`` for a link that cannot wait."""
+        """Wait until the address may be asked; raise ``PutBack`` for a link that cannot wait."""
         if self._passed or (is_private_address(address) and not self._limits.private):
             return
         pace, is_link = self._session.frontier.addresses, self._lease is not None
@@ -35,7 +35,7 @@ class AddressGate:
         while wait := await pace.turn(*arguments, rests=is_link):
             if is_link:
                 self._session.requests -= 1
-                raise Postponed("others are asked at its address")
+                raise PutBack("others are asked at its address")
             await asyncio.sleep(wait)
         self._passed, self._address = True, address
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from math import isinf
-from typing import Any, Self
+from typing import Self
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import (
@@ -15,18 +15,18 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Request, Response
 
-from semcrawl.crawl.attempt import ROBOTS, STARTED
+from semcrawl.crawl.attempt import ATTEMPT, ROBOTS, STARTED, lease_of
 from semcrawl.crawl.failures import (
     FilesUsedUp,
     HeadersTooLargeError,
     HostDown,
     NameMissingError,
-    Postponed,
     ProxyAwayError,
+    PutBack,
 )
 from semcrawl.crawl.hosthealth import HostHealth
-from semcrawl.crawl.scheduler import LEASE
-from semcrawl.frontier.contract import Lease, WaitingLink
+from semcrawl.crawl.spider import session_of, spider_of
+from semcrawl.frontier.contract import WaitingLink
 
 #: what fails though the host answers: too large, or broken off
 _ANSWERED = (DownloadCancelledError, ResponseDataLossError, HeadersTooLargeError)
@@ -53,36 +53,35 @@ class HostHealthMiddleware:
         """Hold back what cannot be asked for now."""
         if (health := self._health) is None or ROBOTS in request.meta:
             return
-        if LEASE not in request.meta:
+        if ATTEMPT not in request.meta:
             if health.rests(request.url):
                 raise HostDown("the host does not answer, or refuses to")
         elif wait := health.wait(request.url):
             if isinf(wait):
                 raise HostDown("the server did not answer for long")
-            raise Postponed("the server rests", wait)
+            raise PutBack("the server rests", wait)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Tell of an answer."""
         if (health := self._health) is not None:
-            lease: Lease | None = request.meta.get(LEASE)
+            lease = lease_of(request)
             self._set_aside(await health.answered(request.url, response.status, lease))
         return response
 
     async def process_exception(self, request: Request, exception: Exception) -> None:
         """Tell that no answer came."""
-        health = self._health
-        if health is None:
+        session, spider = session_of(self.crawler), spider_of(self.crawler)
+        if session is None or spider is None:
             return
+        health = session.health
         if isinstance(exception, FilesUsedUp):
-            spider: Any = self.crawler.spider
-            spider.session.ask_for_less(str(exception))
+            session.ask_for_less(str(exception))
         if isinstance(exception, IgnoreRequest):
             return
-        lease: Lease | None = request.meta.get(LEASE)
+        lease = lease_of(request)
         if isinstance(exception, _ANSWERED):
             self._set_aside(await health.answered(request.url, _OK, lease))
             return
-        spider = self.crawler.spider
         aside = await health.failed(
             request.url,
             spider.queue,
@@ -96,7 +95,7 @@ class HostHealthMiddleware:
 
     @property
     def _health(self) -> HostHealth | None:
-        session = getattr(self.crawler.spider, "session", None)
+        session = session_of(self.crawler)
         return session.health if session is not None else None
 
     @staticmethod
@@ -107,6 +106,5 @@ class HostHealthMiddleware:
 
     def _set_aside(self, links: list[WaitingLink]) -> None:
         """Record links that were set aside."""
-        if links:
-            spider: Any = self.crawler.spider
+        if links and (spider := spider_of(self.crawler)) is not None:
             spider.set_aside(links)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request
 
-from semcrawl.crawl.scheduler import LEASE
+from semcrawl.crawl.spider import spider_of
 
 
 class ExcludedLinksMiddleware:
@@ -24,6 +24,6 @@ class ExcludedLinksMiddleware:
 
     def process_request(self, request: Request) -> None:
         """Ignore an excluded link."""
-        spider: Any = self._crawler.spider
-        if LEASE in request.meta and spider.is_excluded(request):
+        spider = spider_of(self._crawler)
+        if spider is not None and spider.is_excluded(request):
             raise IgnoreRequest("excluded by a pattern (SEMCRAWL_INCLUDE, SEMCRAWL_EXCLUDE)")

@@ -24,15 +24,14 @@ from scrapy.robotstxt import ProtegoRobotParser, RobotParser, decode_robotstxt
 from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.python import to_unicode
 
-from semcrawl.crawl.attempt import ROBOTS, TURN, header
+from semcrawl.crawl.attempt import ROBOTS, TURN, header, lease_of
 from semcrawl.crawl.failures import (
     AddressRefused,
     HostDown,
-    Postponed,
+    PutBack,
     RobotsUnavailable,
     RobotsUnreachable,
 )
-from semcrawl.crawl.scheduler import LEASE
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.crawl.sharedrobots import (
     LONGEST,
@@ -41,9 +40,9 @@ from semcrawl.crawl.sharedrobots import (
     first_lines,
     parsed_size,
 )
+from semcrawl.crawl.spider import session_of
 from semcrawl.crawl.turns import Turn
 from semcrawl.download.places import slot_of_its_own
-from semcrawl.frontier.contract import Lease
 from semcrawl.spiders.retrying import retry_after
 from semcrawl.web.largerobots import LargeRules
 from semcrawl.web.urls import resolve
@@ -104,26 +103,26 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         """Return the rules of the request's origin.
 
         Raises ``RobotsUnavailable`` or ``RobotsUnreachable`` when they cannot be known now, and
-        ``Postponed`` when they are asked for in the link's place.
+        ``PutBack`` when they are asked for in the link's place.
         """
-        session: CrawlSession | None = getattr(self.crawler.spider, "session", None)
+        session = session_of(self.crawler)
         if session is None:
             return await super().robot_parser(request)
         parts = urlsplit(request.url)
         origin = f"{parts.scheme}://{parts.netloc}"
-        lease: Lease | None = request.meta.get(LEASE)
+        lease = lease_of(request)
         known = await session.robots.get(
             origin, partial(self._ask, session, origin), self._read, lease
         )
         if known is None:
-            raise Postponed("the host is asked for its robots.txt first")
+            raise PutBack("the host is asked for its robots.txt first")
         answer, rules = known.answer, known.rules
         if not answer.available:
             raise RobotsUnavailable(f"robots.txt: HTTP status {answer.status}", answer.until)
         if lease is not None and not lease.held and rules.delay:
             # it was taken when the host had no delay
             await self._set_pace(session, origin, rules.delay)
-            raise Postponed("the host asks for a delay")
+            raise PutBack("the host asks for a delay")
         parser: RobotParser = rules.parser
         return parser
 
@@ -171,7 +170,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         try:
             with self._counted(), slot_of_its_own(self.crawler):
                 return await engine.download_async(request)
-        except (AddressRefused, HostDown, Postponed):
+        except (AddressRefused, HostDown, PutBack):
             raise
         except (IgnoreRequest, DownloadCancelledError) as error:
             logger.debug("%s: %s", url, error)  # too large when unpacked

@@ -122,12 +122,14 @@ def read_stream(
     options: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
     *,
     contexts: Mapping[str, bytes] | None = None,
+    detection: Detection | None = None,
 ) -> Reading:
     """Read a dump of any size, compressed or an archive or neither, in bounded memory.
 
     As :func:`read`, and each file of an archive is told in :attr:`Reading.members`. Blank nodes of
     different members are different. With ``options.member_graphs`` the default graph of a member is
-    named ``url#name``, else ``url``. Never raises for what the file holds.
+    named ``url#name``, else ``url``. ``detection`` saves detecting the type of a file that is not
+    packed. Never raises for what the file holds.
     """
     errors = ErrorLog(options)
     graph = iri_of(url)
@@ -141,7 +143,8 @@ def read_stream(
     def visit(name: str, content: SafeFile) -> None:
         where = name or url
         label = content_type if not name and not _is_packing(content_type) else None
-        found = detect(content.peek(HEAD * 4), label, where)
+        plain = detection if not name and detection and detection.compression is None else None
+        found = plain or detect(content.peek(HEAD * 4), label, where)
         first.append(found)
         count, faults = sink.quads, errors.count
         errors.member = name

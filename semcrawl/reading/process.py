@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import IO, Any, cast
 
 from semcrawl.links import ExtractionOptions, Link, extract_links
-from semcrawl.rdf import Reading, ReadOptions, read, read_embedded, read_stream
+from semcrawl.rdf import Detection, Reading, ReadOptions, read, read_embedded, read_stream
 from semcrawl.web.bodies import BodyStream
 
 _LENGTH = 8
@@ -33,12 +33,15 @@ def read_document(
     content_type: str | None,
     options: ReadOptions,
     contexts: Mapping[str, bytes] | None = None,
+    detection: Detection | None = None,
 ) -> Reading:
-    """Read an RDF document, a body or a file, and look for its links."""
+    """Read an RDF document, a body or a file of the type that was detected; find its links."""
     if isinstance(source, bytes):
-        reading = read(source, url, content_type, options, contexts=contexts)
+        reading = read(source, url, content_type, options, contexts=contexts, detection=detection)
     else:
-        reading = read_stream(source, url, content_type, options, contexts=contexts)
+        reading = read_stream(
+            source, url, content_type, options, contexts=contexts, detection=detection
+        )
     _ = reading.links  # looked for when first asked
     return reading
 

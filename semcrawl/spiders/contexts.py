@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
@@ -23,6 +23,8 @@ from semcrawl.crawl.session import CrawlSession
 from semcrawl.download.places import beside_the_scraper, slot_of_its_own
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.tally import ROBOTS_FIRST
+from semcrawl.rdf import Reading
+from semcrawl.spiders.reading import discard
 from semcrawl.web.hosts import host_of
 from semcrawl.web.urls import normalise, resolve
 
@@ -37,7 +39,7 @@ _PASSING = frozenset(
 )
 _BUSY = frozenset({429, 500, 502, 503, 504})
 #: rounds of reading and fetching: contexts that name further ones
-MAX_ROUNDS = 5
+_MAX_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,33 @@ class ContextFetcher:
         self._places = asyncio.Semaphore(rules.at_a_time)
         #: bytes of documents that wait
         self._waiting = 0
+
+    async def read_with(
+        self,
+        read: Callable[[Mapping[str, bytes]], Awaitable[Reading]],
+        document: Attempt,
+        size: int,
+    ) -> Reading:
+        """Call ``read`` without contexts, and again with those that it turns out to need.
+
+        A document of ``size`` bytes keeps its lease, and no place in the crawl, until they are
+        there.
+        """
+        contexts: dict[str, bytes] = {}
+        tried: set[str] = set()
+        reading = await read(contexts)
+        for _ in range(_MAX_ROUNDS):
+            missing = [url for url in reading.contexts_needed if url not in tried]
+            tried.update(missing)
+            if not missing:
+                break
+            found = await self.fetch(missing, document, size)
+            if not found:
+                break
+            contexts.update(found)
+            discard(reading)
+            reading = await read(contexts)
+        return reading
 
     async def fetch(self, urls: Sequence[str], document: Attempt, size: int) -> dict[str, bytes]:
         """Return those contexts that can be had in time, for a document of ``size`` bytes.

@@ -1,13 +1,12 @@
-"""The common part of both spiders: requests, and how their responses are taken in."""
+"""The common base of both spiders: requests, and how their responses are taken in."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Sequence
-from http import HTTPStatus
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from scrapy import signals
+from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 from scrapy.settings import BaseSettings
@@ -16,51 +15,77 @@ from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
 from semcrawl.config.components import install
+from semcrawl.config.scope import Scope
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.acknowledgement import Acknowledgement
-from semcrawl.crawl.attempt import FILTERED, MEMO, UNKEPT, Attempt
-from semcrawl.crawl.failures import (
-    Foreseen,
-    Postponed,
-    RobotsUnavailable,
-    outcome_of_failure,
-)
-from semcrawl.crawl.health import Fate
-from semcrawl.crawl.scheduler import LEASE
+from semcrawl.crawl.attempt import ATTEMPT, UNKEPT, Attempt, attempt_of
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError, UsageError
 from semcrawl.frontier.contract import Lease, WaitingLink
 from semcrawl.frontier.payload import LinkMemo
-from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
-from semcrawl.links import Page
+from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked
+from semcrawl.spiders.contexts import ContextFetcher, ContextRules
+from semcrawl.spiders.documents import BodyReader
+from semcrawl.spiders.linking import LinkFeed, LinkPolicy
+from semcrawl.spiders.planting import SeedPlanter
 from semcrawl.spiders.reading import Reader
-from semcrawl.spiders.redirecting import RedirectingSpider, is_redirect
+from semcrawl.spiders.redirecting import Redirects
+from semcrawl.spiders.responses import ResponseReader
+from semcrawl.spiders.retrying import Retries
+from semcrawl.spiders.seeds import seed_list
+from semcrawl.spiders.spelling import normalisation
+from semcrawl.spiders.tasks import BackgroundTasks
+from semcrawl.web.urls import Normalisation
 from semcrawl.web.vocabulary import HTML_FIRST, RDF_FIRST
 
-#: outcomes of what a host does not give, and another may
-_NOT_GIVEN = frozenset(
-    {
-        FetchOutcome.HTTP_ERROR,
-        FetchOutcome.NETWORK_ERROR,
-        FetchOutcome.TIMEOUT,
-        FetchOutcome.ROBOTS_DENIED,
-        FetchOutcome.HOST_DOWN,
-    }
-)
 
-
-class FocusedSpider(RedirectingSpider):
+class FocusedSpider(Spider):
     """Fetches the links that the frontier hands out, and records each attempt.
 
-    Arguments (``-a``) beside those of its base class: ``follow_rdf=1`` (one spider does both).
+    Arguments (``-a``): ``seeds`` (``URL,URL`` or ``@file``), ``scope`` (see
+    :class:`~semcrawl.config.scope.Scope`), ``redis_key`` (name of its list) and ``follow_rdf=1``
+    (one spider does both). The ``start_urls`` of a subclass are seeds, too, and so is what its
+    ``start`` gives, unless a request has a callback of its own. Without any of these the spider
+    waits on its Redis list.
+
+    It delegates: seeds to :class:`~semcrawl.spiders.planting.SeedPlanter`, the choice of links to
+    :class:`~semcrawl.spiders.linking.LinkPolicy`, and what came back to
+    :class:`~semcrawl.spiders.responses.ResponseReader` with its parts for redirects, retries and
+    bodies.
     """
 
-    targets: Targets
-    _acknowledgement: Acknowledgement
+    #: name of its queue in the frontier, and of the spider that gets what this one does not follow
+    queue: ClassVar[str]
+    other: ClassVar[str]
 
-    def __init__(self, name: str | None = None, follow_rdf: str | bool = "", **kwargs: Any) -> None:
+    session: CrawlSession
+    normalisation: Normalisation
+    scope: Scope
+    targets: Targets
+    reader: Reader
+    _policy: LinkPolicy
+    _acknowledgement: Acknowledgement
+    _tasks: BackgroundTasks
+    _feed: LinkFeed
+    _planter: SeedPlanter
+    _redirects: Redirects
+    _responses: ResponseReader
+
+    def __init__(
+        self,
+        name: str | None = None,
+        seeds: str | None = None,
+        scope: str = "",
+        redis_key: str = "",
+        follow_rdf: str | bool = "",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(name, **kwargs)
+        self._seeds_text = seeds
+        self._scope_text = scope
+        self._redis_key = redis_key
         self.follow_rdf = str(follow_rdf).lower() in ("1", "true", "yes", "on")
 
     @classmethod
@@ -74,23 +99,110 @@ class FocusedSpider(RedirectingSpider):
         """Make the spider and read its settings."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         settings = crawler.settings
-        spider.reader = Reader.from_settings(settings, spider.normalisation)
-        crawler.signals.connect(spider.reader.close, signals.spider_closed)
+        spider._scope_text = spider._scope_text or settings.get("SEMCRAWL_SCOPE") or "site"
+        spider.scope = Scope.parse(
+            spider._scope_text,
+            [host.strip().lower() for host in settings.getlist("SEMCRAWL_REDIRECTORS")],
+        )
+        spider.normalisation = normalisation(settings)
         spider.targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
+        spider.reader = Reader.from_settings(settings, spider.normalisation)
+        spider._policy = LinkPolicy.of_spider(spider, spider.scope)
+        crawler.signals.connect(spider.reader.close, signals.spider_closed)
         return spider
 
     def join(self, session: CrawlSession) -> None:
-        """Take part in a session. Raises ``UsageError`` without what acknowledges links."""
+        """Take part in a session: make the parts that work with it.
+
+        Raises ``UsageError`` without the middleware that acknowledges links.
+        """
         acknowledgement = self.crawler.get_spider_middleware(Acknowledgement)
         if acknowledgement is None:
             raise UsageError(f"the spider middleware {Acknowledgement.__module__} is switched off")
         self._acknowledgement = acknowledgement
-        super().join(session)
+        self.session = session
+        self.scope.roots = session.intake.roots
+        self.scope.named = session.intake.named
+        self._tasks = BackgroundTasks(self, session)
+        self._feed = LinkFeed(
+            self._policy, session, self.queue, self.other, self._list_of(self.other)
+        )
+        self._planter = SeedPlanter(
+            *(self, session, self._feed, self._tasks, self.normalisation),
+            queue=self.queue,
+            key=self.seed_key,
+            seeds=self._seeds_text,
+            scope=self._scope_text,
+        )
+        self._redirects = Redirects(
+            self.settings, session, self._policy, self.normalisation, self.queue
+        )
+        rules = ContextRules.from_settings(self.settings)
+        bodies = BodyReader(
+            *(self, session, self._feed, self.reader, self.targets),
+            ContextFetcher(self.crawler, session, rules, self.emit),
+            queue=self.queue,
+            other=self.other,
+            follows=self.follows,
+        )
+        self._responses = ResponseReader(
+            session, self._policy, Retries(self, session), self._redirects, bodies, self.queue
+        )
+
+    def follows(self, page: Page) -> bool:
+        """Whether the links of a page, or of an RDF document, wait in the spider's own queue."""
+        raise NotImplementedError
+
+    # -- seeds, and links of the other spider
+    @property
+    def seed_key(self) -> str:
+        """Name of the Redis list that seeds come from."""
+        return self._list_of(self.name)
+
+    def _list_of(self, name: str) -> str:
+        pattern = self._redis_key or self.settings.get(
+            "REDIS_START_URLS_KEY", "%(name)s:start_urls"
+        )
+        return seed_list(pattern, name)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the spider waits on its list, having no seeds of its own."""
+        return self._planter.waits
+
+    async def plant_own(self) -> None:
+        """Plant the seeds that were given; wrong ones end the crawl."""
+        await self._planter.plant_own()
+
+    async def until_over(self) -> None:
+        """Report that all seeds are planted, and wait until the crawl ends."""
+        await self._planter.until_over()
+
+    async def plant_request(self, request: Request, *, own: bool = False) -> None:
+        """Put the URL that ``start``, ``start_urls`` or a callback asks for in, as a seed."""
+        await self._planter.plant_request(request, own=own)
+
+    def plant_raw(self, raw: list[str]) -> None:
+        """Take in entries of the seed list."""
+        self._tasks.start(self._planter.plant_raw(raw))
+
+    async def discover(
+        self, page: Page, links: Sequence[Link], barren: int = 0
+    ) -> tuple[Ranked, ...]:
+        """Rank the links of a page and put the new ones into the frontier; return these."""
+        return await self._feed.discover(page, links, barren)
 
     # -- requests
-    def make_request(self, lease: Lease) -> Request:
-        """Make the request of a link that the frontier handed out."""
-        memo = LinkMemo.unpack(lease.entry)
+    def make_request(self, lease: Lease) -> Request | None:
+        """Make the request of a link that the frontier handed out.
+
+        ``None`` for one whose redirect to its folder is foreseen: the folder takes its place.
+        """
+        attempt = self.session.attempt(lease)
+        if target := self._redirects.foreseen(attempt):
+            self._tasks.start(self._go_ahead(attempt, target))
+            return None
+        memo = attempt.memo
         rdf_first = memo.label is Label.R or self.queue == "rdf"
         headers = {"Accept": RDF_FIRST if rdf_first else HTML_FIRST}
         if memo.etag:
@@ -104,8 +216,7 @@ class FocusedSpider(RedirectingSpider):
             headers=headers,
             dont_filter=True,
             meta={
-                LEASE: lease,
-                MEMO: memo,
+                ATTEMPT: attempt,
                 "depth": memo.depth,
                 "dont_redirect": True,
                 "dont_retry": True,
@@ -114,30 +225,42 @@ class FocusedSpider(RedirectingSpider):
             },
         )
 
+    async def _go_ahead(self, attempt: Attempt, target: str) -> None:
+        """Finish a link without a request: its folder is asked for in its place."""
+        self.session.downloaded(attempt.lease)
+        await self._redirects.go_ahead(attempt, target)
+        self.session.processed(attempt.lease)
+        self.session.acknowledge(attempt.lease)
+
+    def is_excluded(self, request: Request) -> bool:
+        """Whether a link that waited is not to be asked for by the patterns of this run."""
+        attempt = attempt_of(request)
+        return attempt is not None and self._policy.is_excluded(attempt)
+
     # -- what comes back
     async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Any]:
-        """Read a response: items for the pipelines, links for the frontier.
+        """Read a link's response: items for the pipelines, links for the frontier.
 
-        Subclasses pass on what this gives, or what they like of it; what no link of the frontier
-        brought is refused.
+        Subclasses pass on all items, or those that they like. A request of their own is refused.
         """
-        request = self._request_of(response)
-        if LEASE not in request.meta:
+        attempt = attempt_of(response.request)
+        if attempt is None:
             self.logger.error(
                 "%s is no link of the frontier: its request needs a callback of its own",
                 response.url,
             )
             return
-        attempt = Attempt.of(request)
         self.session.downloaded(attempt.lease)
-        async for item in self._conclude(attempt, self._read(attempt, response)):
+        async for item in self._conclude(attempt, self._responses.read(attempt, response)):
             yield item
 
     async def failed(self, failure: Failure) -> AsyncIterator[Any]:
         """Record a request that got no response."""
-        attempt = Attempt.of(failure.request)  # type: ignore[attr-defined]
+        attempt = attempt_of(failure.request)  # type: ignore[attr-defined]
+        if attempt is None:
+            return
         self.session.downloaded(attempt.lease)
-        async for item in self._conclude(attempt, self._read_failure(attempt, failure)):
+        async for item in self._conclude(attempt, self._responses.read_failure(attempt, failure)):
             yield item
 
     def _failed(self, failure: Failure) -> Any:
@@ -148,7 +271,9 @@ class FocusedSpider(RedirectingSpider):
 
     def abandoned(self, response: Response | Failure, reason: str) -> None:
         """Record an attempt whose callback failed; its link is kept among the failed ones."""
-        attempt = Attempt.of(response.request)  # type: ignore[union-attr, arg-type]
+        attempt = attempt_of(response.request)  # type: ignore[union-attr]
+        if attempt is None:
+            return
         got = response if isinstance(response, Response) else None
         record = attempt.record(FetchOutcome.PARSE_ERROR, got)
         record.errors = " ".join(reason.split())[:300]
@@ -159,24 +284,16 @@ class FocusedSpider(RedirectingSpider):
         self.emit(record)
         self.session.acknowledge(attempt.lease, failed=True)
 
-    @staticmethod
-    def _request_of(response: Response) -> Request:
-        if response.request is None:
-            raise ValueError("a response without its request")
-        return response.request
-
     async def _conclude(self, attempt: Attempt, reading: Any) -> AsyncIterator[Any]:
         """Await what an attempt gives, free its place, and pass the items on."""
-        acknowledgement, left = self._acknowledgement, False
         try:
             items: Sequence[Any] = await reading
-            await self._ask_mirrors(attempt, items)
+            attempt.read = True
         except FrontierError as error:
             self.logger.error("%s", error)
             # its lease runs out, and it is fetched again when the crawl goes on
             self.session.fail(str(error))
-            acknowledgement.leave(attempt.lease)
-            items, left = attempt.interrupted(str(error)), True
+            items, attempt.left = attempt.interrupted(str(error)), True
         except Exception as error:
             # a fault of ours: the link must neither hang on its lease nor vanish
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
@@ -184,87 +301,14 @@ class FocusedSpider(RedirectingSpider):
             self.logger.debug("where it happened", exc_info=True)
             record = attempt.record(FetchOutcome.PARSE_ERROR)
             record.errors = reason
-            items, attempt.failed = [record], True
+            items, attempt.failed, attempt.read = [record], True, True
         finally:
             self.session.processed(attempt.lease)
-        if not left:
-            failed = attempt.failed or UNKEPT in attempt.meta
-            acknowledgement.read(attempt.lease, self.session.acknowledge, failed=failed)
+        attempt.failed = attempt.failed or UNKEPT in attempt.meta
         for item in items:
             self.count(item)
             yield item
-        acknowledgement.complete(attempt.lease)
-
-    async def _read(self, attempt: Attempt, response: Response) -> list[Any]:
-        """Read a response of whatever status."""
-        status = response.status
-        if is_redirect(response):
-            return await self._redirected(attempt, response)
-        if status == 304:
-            self.session.learn(attempt.outcome(None, response, duplicate=True), self.queue)
-            return [attempt.record(FetchOutcome.NOT_MODIFIED, response)]
-        if not 200 <= status < 300:
-            record = attempt.record(FetchOutcome.HTTP_ERROR, response)
-            record.errors = f"HTTP status {status}"
-            if status == HTTPStatus.FORBIDDEN:
-                fate = self.session.health.fate_of_forbidden(attempt.lease)
-                if fate is Fate.SPARED:
-                    await self.session.retry(attempt.lease, attempt.memo, 0.0)
-                if fate is not Fate.USUAL:
-                    attempt.failed = fate is Fate.OVER
-                    return [record]
-            if status in self._retry_codes and await self._retried_later(attempt, response):
-                return [record]
-            if await self._asked_by_name(attempt, status) or await self._asked_as_linked(
-                attempt, status
-            ):
-                return [record]
-            self._note_dead(attempt, status)
-            attempt.failed = status in self._retry_codes
-            self.session.learn(attempt.outcome(None, response), self.queue)
-            return [record]
-        self._note_folder(attempt, added=attempt.memo.foreseen)
-        if attempt.memo.redirects:
-            await self._arrived(attempt, attempt.url)
-        if attempt.meta.get(FILTERED):
-            new = await self.follow_metadata(attempt, response)
-            self.session.learn(attempt.outcome(None, response, new_links=new), self.queue)
-            return [attempt.record(FetchOutcome.FILTERED_TYPE, response)]
-        items = await self.read_body(attempt, response)
-        return _records_of(items) if attempt.memo.check else items
-
-    async def follow_metadata(self, attempt: Attempt, response: Response) -> tuple[Ranked, ...]:
-        """Put in what the headers of something that is neither page nor RDF say is RDF about it."""
-        links = self.metadata_links(response, attempt.url)
-        return await self.discover(Page(attempt.url, attempt.memo.depth), links) if links else ()
-
-    async def read_body(self, attempt: Attempt, response: Response) -> list[Any]:
-        """Read a body that came whole; the spiders differ in what they do with it."""
-        raise NotImplementedError
-
-    async def _read_failure(self, attempt: Attempt, failure: Failure) -> list[Any]:
-        if isinstance(failure.value, Postponed):
-            await self.session.retry(attempt.lease, attempt.memo, failure.value.delay)
-            return []
-        if isinstance(failure.value, Foreseen):
-            return await self._goes_ahead(attempt, failure.value.target)
-        if isinstance(failure.value, FrontierError):
-            raise failure.value  # it could not be told that the request leaves
-        outcome, message = outcome_of_failure(failure)
-        record = attempt.record(outcome)
-        record.errors = message
-        if outcome in (FetchOutcome.TIMEOUT, FetchOutcome.NETWORK_ERROR):
-            attempt.failed = not await self._tried_later(attempt, failure, message)
-        elif isinstance(failure.value, RobotsUnavailable):
-            wait = failure.value.until - time.time()
-            attempt.failed = not await self._retried(attempt, message, wait)
-        else:
-            attempt.failed = outcome is FetchOutcome.HOST_DOWN
-            self.session.learn(attempt.outcome(None), self.queue)
-            return [record]
-        if attempt.failed:
-            self.session.learn(attempt.outcome(None), self.queue)
-        return [record]
+        attempt.complete = True
 
     def set_aside(self, links: Sequence[WaitingLink]) -> None:
         """Record links that are kept aside as their host was down for long."""
@@ -285,26 +329,11 @@ class FocusedSpider(RedirectingSpider):
                 )
             )
 
-    def is_duplicate(self, attempt: Attempt) -> bool:
-        """Whether an attempt's body was read before in this run."""
-        # (links of what is off the sites are not followed: there, it stands for no other)
-        if self.scope.inside(attempt.url):
-            self.session.intake.mirrors.gave(attempt.lease, attempt.digest)
-        short = bytes.fromhex(attempt.digest[:24])
-        if short in self.session.digests:
-            return True
-        self.session.digests.add(short)
-        return False
-
-    async def _ask_mirrors(self, attempt: Attempt, items: Sequence[Any]) -> None:
-        """Have the mirrors of a host asked for what it does not give."""
-        missing = any(isinstance(i, FetchRecord) and i.outcome in _NOT_GIVEN for i in items)
-        if not missing or not self.session.awaits(attempt.lease):  # (it is tried again)
-            return
-        for url in self.session.intake.mirrors.others(attempt.url):
-            may = self.scope.inside(url) and self.is_allowed(url) and self.patterns.allow(url)
-            if may:
-                await self.session.intake.ask_elsewhere(attempt.lease, url, attempt.memo)
+    # -- items
+    def emit(self, item: Any) -> None:
+        """Send an item to the pipelines that belongs to no link (a robots.txt, say)."""
+        self.count(item)
+        self._tasks.pass_on(item)
 
     def count(self, item: Any) -> None:
         """Take a record into the tally and the stats."""
@@ -317,11 +346,3 @@ class FocusedSpider(RedirectingSpider):
         stats.inc_value(f"semcrawl/outcome/{item.outcome}")
         if item.outcome is FetchOutcome.FETCHED_RDF and item.quads:
             stats.inc_value("semcrawl/quads", item.quads)
-
-
-def _records_of(items: Sequence[Any]) -> list[FetchRecord]:
-    """Leave out what a check of a host brings: the crawl has it already."""
-    for item in items:
-        if isinstance(item, RdfDocument) and item.spool is not None:
-            item.spool.unlink(missing_ok=True)
-    return [item for item in items if isinstance(item, FetchRecord)]

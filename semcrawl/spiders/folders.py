@@ -44,7 +44,7 @@ class FolderSlashes:
     def __init__(self) -> None:
         self._counts: dict[str, _Count] = {}
 
-    def heard(self, url: str, *, added: bool) -> None:
+    def note(self, url: str, *, added: bool) -> None:
         """Note whether an address turned out to be that of a folder."""
         parts = _bare(url)
         if parts is None:
@@ -59,7 +59,7 @@ class FolderSlashes:
                 count.left += 1
                 count.dead = 0
 
-    def heard_dead(self, url: str) -> None:
+    def note_dead(self, url: str) -> None:
         """Note that there is nothing, neither at an address nor at that of its folder."""
         if (parts := _bare(url)) and (count := self._counts.get(_place(parts))):
             count.dead += 1

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from semcrawl.links import Page
-from semcrawl.spiders.documents import DocumentSpider
+from semcrawl.spiders.focused import FocusedSpider
 
 
-class HtmlSpider(DocumentSpider):
+class HtmlSpider(FocusedSpider):
     """Fetches pages that lead to RDF, and the RDF that they lead to.
 
     Links inside RDF documents go to the spider ``rdf``, unless ``follow_rdf=1``.

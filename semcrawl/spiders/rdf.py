@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from semcrawl.links import Page
-from semcrawl.spiders.documents import DocumentSpider
+from semcrawl.spiders.focused import FocusedSpider
 
 
-class RdfSpider(DocumentSpider):
+class RdfSpider(FocusedSpider):
     """Fetches RDF documents only, and follows the links inside them.
 
     The links of an HTML page that it meets go to the spider ``html``.

@@ -63,7 +63,7 @@ class Reach:
         return bool(set(before.exclude) - set(self.exclude))
 
 
-def pages_had(settings: BaseSettings) -> list[tuple[str, float, LinkMemo]]:
+def fetched_pages(settings: BaseSettings) -> list[tuple[str, float, LinkMemo]]:
     """Return the pages of the job folder, those near the seeds first, to be read once more.
 
     Without validators: it is their links that are wanted, changed or not.

@@ -85,8 +85,8 @@ class Reader:
         *,
         contexts: Mapping[str, bytes] | None = None,
     ) -> rdf.Reading:
-        """Read an RDF document, its links too."""
-        rest = (url, content_type or None, self.options, contexts)
+        """Read an RDF document of the type that was detected, its links too."""
+        rest = (url, content_type or None, self.options, contexts, detection)
         packed = detection.compression is not None
         stoppable = not packed and detection.format in _STOPPABLE
         try:

@@ -7,9 +7,8 @@ from dataclasses import replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Any, Self
 
-from scrapy.crawler import Crawler
+from scrapy import Spider
 from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.http import Request, Response
 from twisted.python.failure import Failure
@@ -17,7 +16,7 @@ from twisted.python.failure import Failure
 from semcrawl.crawl.attempt import Attempt, header
 from semcrawl.crawl.failures import NameMissingError
 from semcrawl.crawl.health import Fate
-from semcrawl.spiders.linking import LinkingSpider
+from semcrawl.crawl.session import CrawlSession
 
 #: seconds before the first retry; doubled for each further one
 _RETRY_DELAY = 2.0
@@ -40,44 +39,41 @@ def retry_after(value: str) -> float | None:
         return None
 
 
-class RetryingSpider(LinkingSpider):
+class Retries:
     """Gives links back to the frontier for another try, up to ``RETRY_TIMES`` times."""
 
-    _retry_codes: frozenset[int]
-    _retries: int
-    _longest_wait: float
+    def __init__(self, spider: Spider, session: CrawlSession) -> None:
+        """Read Scrapy's settings for retries; its stats count them for ``spider``."""
+        settings = spider.settings
+        #: statuses that may pass
+        self.codes = frozenset(int(code) for code in settings.getlist("RETRY_HTTP_CODES"))
+        self._times = settings.getint("RETRY_TIMES") if settings.getbool("RETRY_ENABLED") else 0
+        self._longest_wait = settings.getfloat("SEMCRAWL_MAX_RETRY_AFTER")
+        self._spider = spider
+        self._session = session
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Make the spider and read its settings."""
-        spider = super().from_crawler(crawler, *args, **kwargs)
-        settings = crawler.settings
-        spider._retry_codes = frozenset(int(code) for code in settings.getlist("RETRY_HTTP_CODES"))
-        spider._retries = settings.getint("RETRY_TIMES") if settings.getbool("RETRY_ENABLED") else 0
-        spider._longest_wait = settings.getfloat("SEMCRAWL_MAX_RETRY_AFTER")
-        return spider
-
-    async def _retried_later(self, attempt: Attempt, response: Response) -> bool:
-        """Give a link back for another try when its server allows it, if that is soon enough.
+    async def after_response(self, attempt: Attempt, response: Response) -> bool:
+        """Give a link back when its server allows another try soon enough; whether it went back.
 
         A server that is asked too much gets a rest from all requests.
         """
+        if response.status not in self.codes:
+            return False
         wait = retry_after(header(response, b"Retry-After"))
         if response.status == HTTPStatus.TOO_MANY_REQUESTS:
             rest = max(wait or 0.0, _RETRY_DELAY * 2**attempt.memo.retries)
-            await self.session.frontier.pace.rest(
-                attempt.lease.entry.host, min(rest, self._longest_wait)
-            )
+            host = attempt.lease.entry.host
+            await self._session.frontier.pace.rest(host, min(rest, self._longest_wait))
         if wait is not None and wait > self._longest_wait:
             return False
-        return await self._retried(attempt, f"status {response.status}", wait or 0.0)
+        return await self.again(attempt, f"status {response.status}", wait or 0.0)
 
-    async def _tried_later(self, attempt: Attempt, failure: Failure, reason: str) -> bool:
+    async def after_failure(self, attempt: Attempt, failure: Failure, reason: str) -> bool:
         """Give a link that got no answer back, if it may be tried again; whether nothing is lost.
 
-        Where its host, or our own network, is to blame for it, it may, however often it was.
+        Where its host, or our own network, is to blame, it may however often it was tried.
         """
-        health, lease = self.session.health, attempt.lease
+        health, lease = self._session.health, attempt.lease
         causes = (failure.value, getattr(failure.value, "__cause__", None))
         missing = any(isinstance(cause, NameMissingError) for cause in causes)
         fate = health.fate(lease, missing=missing)
@@ -89,22 +85,22 @@ class RetryingSpider(LinkingSpider):
             tries = max(0, attempt.memo.retries - forgiven)
             attempt.memo = replace(attempt.memo, retries=tries)
         if fate is Fate.USUAL:
-            if await self._retried(attempt, reason):
+            if await self.again(attempt, reason):
                 return True
             if not await health.doubts(lease, attempt.memo.retries + 1):
                 return False
-        await self.session.retry(lease, attempt.memo, 0.0)
+        await self._session.retry(lease, attempt.memo, 0.0)
         return True
 
-    async def _retried(self, attempt: Attempt, reason: str, wait: float = 0.0) -> bool:
+    async def again(self, attempt: Attempt, reason: str, wait: float = 0.0) -> bool:
         """Give a link back for another try, if it may have one, after ``wait`` seconds or more."""
         request = Request(attempt.url, meta={"retry_times": attempt.memo.retries})
         again = get_retry_request(
-            request, spider=self, reason=reason, max_retry_times=self._retries
+            request, spider=self._spider, reason=reason, max_retry_times=self._times
         )
         if again is None:
             return False
         memo = replace(attempt.memo, retries=attempt.memo.retries + 1)
         delay = max(_RETRY_DELAY * 2**attempt.memo.retries, wait)
-        await self.session.retry(attempt.lease, memo, delay)
+        await self._session.retry(attempt.lease, memo, delay)
         return True

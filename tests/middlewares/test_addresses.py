@@ -11,9 +11,8 @@ from scrapy.http import Request
 from scrapy.utils.test import get_crawler
 
 from semcrawl.config.scope import Scope
-from semcrawl.crawl.attempt import ROBOTS
+from semcrawl.crawl.attempt import ATTEMPT, ROBOTS
 from semcrawl.crawl.failures import AddressRefused
-from semcrawl.crawl.scheduler import LEASE
 from semcrawl.download.resolver import PublicResolver
 from semcrawl.middlewares.addresses import PrivateAddressMiddleware
 
@@ -59,9 +58,9 @@ def test_a_request_of_ones_own_that_is_refused_is_told_of_once(caplog: Any) -> N
     crawler: Any = get_crawler()
     part = PrivateAddressMiddleware.from_crawler(crawler)
     error = AddressRefused("10.0.0.1 is a private address")
-    for meta in ({}, {}, {ROBOTS: True}, {LEASE: object()}):
+    for meta in ({}, {}, {ROBOTS: True}, {ATTEMPT: object()}):
         part.process_exception(Request("http://10.0.0.1/a", meta=meta), error)
-    part.process_exception(Request("http://10.0.0.2/", meta={LEASE: object()}), error)
+    part.process_exception(Request("http://10.0.0.2/", meta={ATTEMPT: object()}), error)
     (line,) = caplog.messages
     assert line.startswith("http://10.0.0.1/a is not asked for: 10.0.0.1 is a private address")
 

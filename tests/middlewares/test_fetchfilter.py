@@ -7,8 +7,7 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Request, Response
 from scrapy.utils.test import get_crawler
 
-from semcrawl.crawl.attempt import FILTERED
-from semcrawl.crawl.scheduler import LEASE
+from semcrawl.crawl.attempt import ATTEMPT, FILTERED, Attempt
 from semcrawl.frontier.contract import Entry, Lease
 from semcrawl.middlewares.fetchfilter import FetchFilterMiddleware
 
@@ -35,7 +34,7 @@ class Filter:
 
 def request(label: str = "H") -> Request:
     lease = Lease("lease", Entry(URL, "a.example", "html", "g", 0.0, label=label))
-    return Request(URL, meta={LEASE: lease})
+    return Request(URL, meta={ATTEMPT: Attempt(lease)})
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from scrapy.http import Request
 from scrapy.utils.test import get_crawler
 
 from semcrawl.crawl.attempt import AT_ADDRESS
-from semcrawl.crawl.failures import Postponed
+from semcrawl.crawl.failures import PutBack
 from semcrawl.download.handler import CountedDownloadHandler
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
@@ -60,7 +60,7 @@ async def test_the_gate_is_asked_before_there_is_a_connection_and_when_one_was_k
     async def gate(address: str) -> None:
         asked.append(address)
         if not answers.popleft():
-            raise Postponed("others are asked at its address")
+            raise PutBack("others are asked at its address")
 
     async def get(url: str) -> Any:
         return await downloads.download_request(Request(url, meta={AT_ADDRESS: gate}))
@@ -70,11 +70,11 @@ async def test_the_gate_is_asked_before_there_is_a_connection_and_when_one_was_k
         answers = deque([True, True])  # its name is looked up, and then there is a connection
         assert (await get(f"http://one.example:{port}/")).status == 200
         answers = deque([False])
-        with pytest.raises(Postponed):
+        with pytest.raises(PutBack):
             await get(f"http://two.example:{port}/")
         assert server.connections == 1
         answers = deque([False])
-        with pytest.raises(Postponed):
+        with pytest.raises(PutBack):
             await get(f"http://one.example:{port}/")
         answers = deque([True])
         assert (await get(f"http://one.example:{port}/")).status == 200

@@ -20,7 +20,7 @@ def heard(*answers: tuple[str, bool]) -> FolderSlashes:
     """Answers from a server: path, and whether it led to a folder."""
     slashes = FolderSlashes()
     for path, added in answers:
-        slashes.heard(D + path, added=added)
+        slashes.note(D + path, added=added)
     return slashes
 
 
@@ -72,10 +72,10 @@ def test_links_that_are_dead_by_both_addresses_are_told_from_documents() -> None
     slashes = heard(*[("/term/a", True)] * 2)
     for n in range(3):
         assert not slashes.is_dead(f"{D}/term/c")
-        slashes.heard_dead(f"{D}/term/gone{n}")
+        slashes.note_dead(f"{D}/term/gone{n}")
     assert slashes.is_dead(f"{D}/term/c")
     assert not slashes.is_dead(f"{D}/other/c")
-    slashes.heard(f"{D}/term/page", added=False)
+    slashes.note(f"{D}/term/page", added=False)
     assert not slashes.is_dead(f"{D}/term/c")
 
 

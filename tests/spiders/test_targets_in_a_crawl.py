@@ -126,7 +126,7 @@ def test_targets_that_make_no_sense_are_refused(tmp_path: Path) -> None:
 #: the crawler with a reader that fails for one document, and links that fail for one page
 FAULTY = """
 import sys
-from semcrawl import isolated
+from semcrawl.reading import process as isolated
 from semcrawl.spiders import reading
 read, extract = isolated.read, reading.extract_links
 def read_badly(body, url, *rest, **named):

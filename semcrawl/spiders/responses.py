@@ -1,0 +1,147 @@
+"""Responses and failures of links, taken in by their status or their reason."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+from scrapy.http import Response
+from twisted.python.failure import Failure
+
+from semcrawl.crawl.attempt import FILTERED, Attempt
+from semcrawl.crawl.failures import PutBack, RobotsUnavailable, outcome_of_failure
+from semcrawl.crawl.health import Fate
+from semcrawl.crawl.session import CrawlSession
+from semcrawl.errors import FrontierError
+from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
+from semcrawl.spiders.documents import BodyReader
+from semcrawl.spiders.linking import LinkPolicy
+from semcrawl.spiders.redirecting import Redirects, is_redirect
+from semcrawl.spiders.retrying import Retries
+
+#: outcomes of what a host does not give, and another may
+_NOT_GIVEN = frozenset(
+    {
+        FetchOutcome.HTTP_ERROR,
+        FetchOutcome.NETWORK_ERROR,
+        FetchOutcome.TIMEOUT,
+        FetchOutcome.ROBOTS_DENIED,
+        FetchOutcome.HOST_DOWN,
+    }
+)
+
+
+class ResponseReader:
+    """Makes items of what came back for a link, and puts the link back where it may be tried again.
+
+    Raises ``FrontierError``; what is wrong with a body is an outcome.
+    """
+
+    def __init__(
+        self,
+        session: CrawlSession,
+        policy: LinkPolicy,
+        retries: Retries,
+        redirects: Redirects,
+        bodies: BodyReader,
+        queue: str,
+    ) -> None:
+        """Learn outcomes for ``queue``."""
+        self._session = session
+        self._policy = policy
+        self._retries = retries
+        self._redirects = redirects
+        self._bodies = bodies
+        self._queue = queue
+
+    async def read(self, attempt: Attempt, response: Response) -> list[Any]:
+        """Read a response; have the mirrors of its host asked for what it does not give."""
+        items = await self._read(attempt, response)
+        await self._ask_mirrors(attempt, items)
+        return items
+
+    async def read_failure(self, attempt: Attempt, failure: Failure) -> list[Any]:
+        """Record why there is no response; have the mirrors of the host asked."""
+        items = await self._read_failure(attempt, failure)
+        await self._ask_mirrors(attempt, items)
+        return items
+
+    async def _read(self, attempt: Attempt, response: Response) -> list[Any]:
+        """Read a response of whatever status."""
+        status = response.status
+        if is_redirect(response):
+            return [await self._redirects.follow(attempt, response)]
+        if status == 304:
+            self._session.learn(attempt.outcome(None, response, duplicate=True), self._queue)
+            return [attempt.record(FetchOutcome.NOT_MODIFIED, response)]
+        if not 200 <= status < 300:
+            record = attempt.record(FetchOutcome.HTTP_ERROR, response)
+            record.errors = f"HTTP status {status}"
+            if status == HTTPStatus.FORBIDDEN:
+                fate = self._session.health.fate_of_forbidden(attempt.lease)
+                if fate is Fate.SPARED:
+                    await self._session.retry(attempt.lease, attempt.memo, 0.0)
+                if fate is not Fate.USUAL:
+                    attempt.failed = fate is Fate.OVER
+                    return [record]
+            if (
+                await self._retries.after_response(attempt, response)
+                or await self._redirects.ask_by_name(attempt, status)
+                or await self._redirects.ask_as_linked(attempt, status)
+            ):
+                return [record]
+            self._redirects.note_dead(attempt, status)
+            attempt.failed = status in self._retries.codes
+            self._session.learn(attempt.outcome(None, response), self._queue)
+            return [record]
+        self._redirects.note_folder(attempt, added=attempt.memo.foreseen)
+        if attempt.memo.redirects:
+            await self._redirects.arrived(attempt, attempt.url)
+        if attempt.meta.get(FILTERED):
+            new = await self._bodies.follow_metadata(attempt, response)
+            self._session.learn(attempt.outcome(None, response, new_links=new), self._queue)
+            return [attempt.record(FetchOutcome.FILTERED_TYPE, response)]
+        items = await self._bodies.read(attempt, response)
+        return _records_of(items) if attempt.memo.check else items
+
+    async def _read_failure(self, attempt: Attempt, failure: Failure) -> list[Any]:
+        """Record why there is no response, unless the link was put back before it was sent."""
+        if isinstance(failure.value, PutBack):
+            await self._session.retry(attempt.lease, attempt.memo, failure.value.delay)
+            return []
+        if isinstance(failure.value, FrontierError):
+            raise failure.value  # it could not be told that the request leaves
+        outcome, message = outcome_of_failure(failure)
+        record = attempt.record(outcome)
+        record.errors = message
+        if outcome in (FetchOutcome.TIMEOUT, FetchOutcome.NETWORK_ERROR):
+            attempt.failed = not await self._retries.after_failure(attempt, failure, message)
+        elif isinstance(failure.value, RobotsUnavailable):
+            wait = failure.value.until - time.time()
+            attempt.failed = not await self._retries.again(attempt, message, wait)
+        else:
+            attempt.failed = outcome is FetchOutcome.HOST_DOWN
+            self._session.learn(attempt.outcome(None), self._queue)
+            return [record]
+        if attempt.failed:
+            self._session.learn(attempt.outcome(None), self._queue)
+        return [record]
+
+    async def _ask_mirrors(self, attempt: Attempt, items: Sequence[Any]) -> None:
+        """Have the mirrors of a host asked for what it does not give."""
+        missing = any(isinstance(i, FetchRecord) and i.outcome in _NOT_GIVEN for i in items)
+        if not missing or not self._session.awaits(attempt.lease):  # (it is tried again)
+            return
+        for url in self._session.intake.mirrors.others(attempt.url):
+            if self._policy.may_fetch(url):
+                await self._session.intake.ask_elsewhere(attempt.lease, url, attempt.memo)
+
+
+def _records_of(items: Sequence[Any]) -> list[FetchRecord]:
+    """Leave out what a check of a host brings: the crawl has it already."""
+    for item in items:
+        if isinstance(item, RdfDocument) and item.spool is not None:
+            item.spool.unlink(missing_ok=True)
+    return [item for item in items if isinstance(item, FetchRecord)]

@@ -1,0 +1,88 @@
+"""Items made of an attempt and of what its body was read as."""
+
+from __future__ import annotations
+
+import time
+
+from scrapy.http import Response
+
+from semcrawl.config.targets import saved_name
+from semcrawl.crawl.attempt import ENDED, RECEIVED, Attempt, content_type, header
+from semcrawl.items import EMBEDDED, FetchedFile, FetchOutcome, FetchRecord, RdfDocument
+from semcrawl.rdf import Reading
+from semcrawl.web.bodies import body_file
+from semcrawl.web.vocabulary import Kind
+
+#: longest text about errors in a record (characters)
+MAX_TEXT = 300
+
+
+def document_of(attempt: Attempt, response: Response, reading: Reading) -> RdfDocument:
+    """Return the item of the quads that a body gave."""
+    syntax = EMBEDDED if reading.embedded else str(reading.detection.format or "")
+    return RdfDocument(
+        url=attempt.url,
+        request_url=attempt.asked,
+        parent_url=attempt.memo.parent,
+        depth=attempt.memo.depth,
+        label=str(attempt.memo.label),
+        rules=attempt.memo.rules,
+        format=syntax,
+        content_type=content_type(response),
+        bytes=int(attempt.meta.get(RECEIVED, len(response.body))),
+        quads=reading.quads,
+        errors=reading.errors,
+        error_count=reading.error_count,
+        redirects=attempt.memo.redirects,
+        etag=header(response, b"ETag"),
+        last_modified=header(response, b"Last-Modified"),
+        content_hash=attempt.digest,
+        fetched_at=float(attempt.meta.get(ENDED) or time.time()),
+        nquads=reading.nquads,
+        spool=reading.spool,
+        revisit=attempt.memo.revisit,
+        members=tuple(member.name for member in reading.members),
+    )
+
+
+def file_of(attempt: Attempt, response: Response) -> FetchedFile:
+    """Return the item of a body that is kept as it is."""
+    return FetchedFile(
+        url=attempt.url,
+        body=response.body,
+        large=body_file(attempt.meta),
+        request_url=attempt.asked,
+        parent_url=attempt.memo.parent,
+        content_type=content_type(response),
+        content_hash=attempt.digest,
+        fetched_at=float(attempt.meta.get(ENDED) or time.time()),
+        saved_name=saved_name_of(response),
+    )
+
+
+def record_of(attempt: Attempt, response: Response, reading: Reading) -> FetchRecord:
+    """Return the record of an RDF document that was read."""
+    lost = reading.error_count > 0 and reading.quads == 0
+    outcome = FetchOutcome.PARSE_ERROR if lost else FetchOutcome.FETCHED_RDF
+    record = attempt.record(outcome, response)
+    record.real_type = f"{Kind.RDF}:{reading.detection.format or ''}"
+    record.quads = reading.quads
+    record.errors = errors_of(reading)
+    return record
+
+
+def errors_of(reading: Reading) -> str:
+    """Return in one line how many errors there were, and the first of them."""
+    if not reading.error_count:
+        return ""
+    text = f"{reading.error_count} error(s)"
+    if reading.errors:
+        first = reading.errors[0]
+        message = " ".join(first.message.split())[:MAX_TEXT]
+        text += f"; line {first.line}, column {first.column}: {message}"
+    return text
+
+
+def saved_name_of(response: Response) -> str:
+    """Return the file name that a response asks to be saved under; empty if none."""
+    return saved_name(header(response, b"Content-Disposition"))
