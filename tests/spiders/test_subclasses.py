@@ -63,6 +63,11 @@ class Raises(Base):
         async for item in super().parse(response):
             yield item
 
+class Returns(Base):
+    name = "returns"
+    async def parse(self, response):
+        return [item async for item in super().parse(response)]
+
 class Replaces(Base):
     name = "replaces"
     def parse(self, response):
@@ -301,7 +306,7 @@ def test_seeds_that_are_none_are_refused_instead_of_waited_for(crawls: Crawls) -
     assert "[seedless] ERROR: not an http or https URL: ''" in crawls.log
 
 
-@pytest.mark.parametrize("spider", ["filters", "middleware", "adds"])
+@pytest.mark.parametrize("spider", ["filters", "returns", "middleware", "adds"])
 def test_what_is_dropped_or_added_on_the_way_keeps_nothing_back(
     crawls: Crawls, spider: str
 ) -> None:

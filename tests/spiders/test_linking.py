@@ -1,0 +1,92 @@
+"""Which links a spider may follow."""
+
+from __future__ import annotations
+
+import pytest
+from scrapy.http import Request, Response
+
+from semcrawl.config.scope import Scope
+from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.crawl.attempt import Attempt
+from semcrawl.frontier.contract import Entry, Lease, Reason
+from semcrawl.links import Link, Page
+from semcrawl.spiders.linking import LinkPolicy
+from semcrawl.web.robotstags import RobotsTags
+
+D = "http://d.example/"
+PAGE = Page(D, depth=1)
+
+
+def policy(
+    *, exclude: tuple[str, ...] = (), depth_limit: int = 0, domains: tuple[str, ...] = ()
+) -> LinkPolicy:
+    scope = Scope.parse("site")
+    scope.roots |= Scope.roots_of(D)
+    patterns = UrlPatterns.parse((), exclude)
+    tags = RobotsTags.parse(["nofollow", "rel-nofollow"], "semcrawl")
+    return LinkPolicy(scope, patterns, tags, depth_limit, domains)
+
+
+def attempt(url: str, **payload: object) -> Attempt:
+    return Attempt(Lease("1", Entry(url, "d.example", "html", "g", 0.0, dict(payload))))
+
+
+def urls(links: list[Link]) -> list[str]:
+    return [link.url.removeprefix(D) for link in links]
+
+
+def test_links_are_sorted_by_the_reason_that_keeps_them_out() -> None:
+    links = [
+        Link(D + "a"),
+        Link(D + "private/b"),
+        Link(D + "c", rel="nofollow"),
+        Link("mailto:d@d.example"),
+        Link("http://e.example/x.ttl"),
+    ]
+    possible, others = policy(exclude=("*/private/*",), domains=("d.example",)).sort(PAGE, links)
+    assert urls(possible) == ["a"]
+    assert urls(others[Reason.EXCLUDED]) == ["private/b"]
+    assert "http://e.example/x.ttl" in urls(others[Reason.OUT_OF_SCOPE])
+
+
+def test_the_links_of_the_deepest_pages_are_left_out() -> None:
+    assert urls(policy(depth_limit=2).sort(PAGE, [Link(D + "a")])[0]) == ["a"]
+    possible, others = policy(depth_limit=1).sort(PAGE, [Link(D + "a")])
+    assert not possible
+    assert urls(others[Reason.TOO_DEEP]) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("http://d.example:8080/x", True),
+        ("http://www.d.example/", True),
+        ("http://d.example.evil.example/", False),
+        ("http://notd.example/", False),
+    ],
+)
+def test_allowed_domains_hold_for_their_hosts_and_all_ports(url: str, allowed: bool) -> None:
+    assert policy(domains=("D.example",)).is_allowed(url) == allowed
+
+
+def test_a_seed_may_be_redirected_off_the_site_and_a_link_may_not() -> None:
+    elsewhere = "http://e.example/page"
+    assert policy().may_redirect(elsewhere, attempt(D))
+    assert not policy().may_redirect(elsewhere, attempt(D + "a", p=D, d=1))
+    assert not policy(domains=("d.example",)).may_redirect(elsewhere, attempt(D))
+
+
+def test_patterns_of_this_run_exclude_links_that_waited_but_no_seeds() -> None:
+    rules = policy(exclude=("*/private/*",))
+    assert rules.is_excluded(attempt(D + "private/a", p=D, d=1))
+    assert not rules.is_excluded(attempt(D + "private/a"))
+    assert not rules.is_excluded(attempt(D + "a", p=D, d=1))
+
+
+def test_robots_rules_of_a_response_come_from_its_headers_and_as_a_page_from_its_content() -> None:
+    body = b'<html><head><meta name="robots" content="nofollow"></head></html>'
+    response = Response(D, body=body, request=Request(D))
+    assert policy().robots_rules(response) == frozenset()
+    assert policy().robots_rules(response, page=True) == {"nofollow"}
+    response.headers["X-Robots-Tag"] = "nofollow"
+    assert policy().robots_rules(response) == {"nofollow"}
