@@ -28,8 +28,8 @@ DOWNLOAD_MAXSIZE = 100 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # the records tell of it
 DOWNLOAD_HANDLERS = {
-    "http": "semcrawl.download.handler.CountedDownloadHandler",
-    "https": "semcrawl.download.handler.CountedDownloadHandler",
+    "http": "semcrawl.download.handler.AiohttpDownloadHandler",
+    "https": "semcrawl.download.handler.AiohttpDownloadHandler",
 }
 # The frontier keeps the pace of every host, for all workers; the downloader adds none of its own.
 DOWNLOAD_DELAY = 0

@@ -18,7 +18,7 @@ from scrapy.utils.test import get_crawler
 from semcrawl.crawl.attempt import LEAVES
 from semcrawl.crawl.failures import PutBack
 from semcrawl.download.addressrules import AddressRules
-from semcrawl.download.handler import CountedDownloadHandler
+from semcrawl.download.handler import AiohttpDownloadHandler
 
 TEXT = b"Content-Type: text/plain"
 
@@ -39,8 +39,8 @@ async def server(*pieces: bytes) -> AsyncIterator[str]:
         yield f"http://{host}:{port}/"
 
 
-def handler_with(**settings: Any) -> CountedDownloadHandler:
-    return CountedDownloadHandler(
+def handler_with(**settings: Any) -> AiohttpDownloadHandler:
+    return AiohttpDownloadHandler(
         get_crawler(
             settings_dict={
                 "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
@@ -192,7 +192,7 @@ async def dripping(whole: bytes, at_once: int) -> AsyncIterator[str]:
         yield f"http://{host}:{port}/"
 
 
-def rated(grace: float) -> CountedDownloadHandler:
+def rated(grace: float) -> AiohttpDownloadHandler:
     """A handler that wants 1,000 bytes/s."""
     settings = {
         "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
@@ -201,7 +201,7 @@ def rated(grace: float) -> CountedDownloadHandler:
         "SEMCRAWL_LEAST_RATE": 1000.0,
         "SEMCRAWL_LEAST_RATE_GRACE": grace,
     }
-    return CountedDownloadHandler(get_crawler(settings_dict=settings))
+    return AiohttpDownloadHandler(get_crawler(settings_dict=settings))
 
 
 @pytest.mark.parametrize("at_once", [1, 5000], ids=["head", "body"])

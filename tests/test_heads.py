@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.download.heads import head_end, is_interim, may_be_http, mended
+from semcrawl.download.heads import head_end, is_interim, may_be_http, repaired_head
 
 OK = b"HTTP/1.1 200 OK"
 
@@ -28,7 +28,7 @@ def head(*lines: bytes, first: bytes = OK, end: bytes = b"\r\n") -> bytes:
     ],
 )
 def test_a_head_as_it_should_be_stays(lines: tuple[bytes, ...], end: bytes) -> None:
-    assert mended(head(*lines, end=end)) == head(*lines, end=end)
+    assert repaired_head(head(*lines, end=end)) == head(*lines, end=end)
 
 
 @pytest.mark.parametrize(
@@ -47,23 +47,23 @@ def test_a_head_as_it_should_be_stays(lines: tuple[bytes, ...], end: bytes) -> N
 def test_what_a_strict_parser_refuses_is_mended(
     lines: tuple[bytes, ...], left: tuple[bytes, ...]
 ) -> None:
-    assert mended(head(*lines)) == head(*left)
-    assert mended(head(*lines, end=b"\n")) == head(*left)
+    assert repaired_head(head(*lines)) == head(*left)
+    assert repaired_head(head(*lines, end=b"\n")) == head(*left)
 
 
 def test_lengths_that_contradict_each_other_are_left_to_be_refused() -> None:
     contradiction = head(b"Content-Length: 3", b"Content-Length: 4")
-    assert mended(contradiction) == contradiction
-    assert mended(head(b"Content-Length: 3, 4")) == contradiction
+    assert repaired_head(contradiction) == contradiction
+    assert repaired_head(head(b"Content-Length: 3, 4")) == contradiction
 
 
 def test_a_length_that_is_none_is_left_to_be_refused() -> None:
-    assert mended(head(b"Content-Length: x")) == head(b"Content-Length: x")
+    assert repaired_head(head(b"Content-Length: x")) == head(b"Content-Length: x")
 
 
 def test_a_later_version_is_read_as_the_one_that_we_know() -> None:
-    assert mended(head(b"A: 1", first=b"HTTP/1.2 200 OK")) == head(b"A: 1")
-    assert mended(head(first=b"HTTP/1.0 200 OK")) == head(first=b"HTTP/1.0 200 OK")
+    assert repaired_head(head(b"A: 1", first=b"HTTP/1.2 200 OK")) == head(b"A: 1")
+    assert repaired_head(head(first=b"HTTP/1.0 200 OK")) == head(first=b"HTTP/1.0 200 OK")
 
 
 NAMES = st.sampled_from([b"A", b"Content-Length", b"Transfer-Encoding", b"", b"a b", b" x"])
@@ -79,10 +79,10 @@ LINES = st.lists(
 
 @given(LINES)
 def test_mending_ends_in_a_whole_head_that_needs_no_more(lines: list[bytes]) -> None:
-    once = mended(head(*[line for line in lines if line]))
+    once = repaired_head(head(*[line for line in lines if line]))
     assert once.startswith(OK)
     assert head_end(bytearray(once)) == len(once)
-    assert mended(once) == once
+    assert repaired_head(once) == once
 
 
 @given(st.binary(max_size=30), st.integers(1, 40), st.sampled_from([b"\r\n", b"\n"]))

@@ -6,7 +6,7 @@ import pytest
 from scrapy.http import HtmlResponse, Request
 from scrapy.utils.test import get_crawler
 
-from semcrawl.crawl.lost import ItemLost
+from semcrawl.crawl.lost import ItemNotWritten
 from semcrawl.terminal.logformat import SparingLogFormatter
 from semcrawl.terminal.messages import error_handler
 
@@ -43,7 +43,10 @@ def test_the_console_shows_outages_and_errors_once(capsys):
 def test_the_console_tells_once_why_results_are_lost(capsys):
     """A result that a pipeline could not write, or failed at, has no record that says so."""
     handler = error_handler()
-    lost = {"exception": ItemLost("cannot write quads.nq: No space left on device"), "item": "…"}
+    lost = {
+        "exception": ItemNotWritten("cannot write quads.nq: No space left on device"),
+        "item": "…",
+    }
     for _ in range(2):
         handler.handle(_scrapers("Dropped: %(exception)s\n%(item)s", lost))
         handler.handle(_scrapers("Error processing %(item)s", {"item": "…"}, KeyError("name")))

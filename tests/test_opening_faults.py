@@ -192,7 +192,7 @@ def test_a_download_handler_that_is_none_is_refused(handler: str) -> None:
 
 
 def test_download_handlers_that_are_some_are_taken() -> None:
-    handler = "semcrawl.download.handler.CountedDownloadHandler"
+    handler = "semcrawl.download.handler.AiohttpDownloadHandler"
     handlers = {"http": handler, "ftp": None}
     check_crawl(Settings({"DOWNLOAD_HANDLERS": handlers, "SEMCRAWL_TARGETS": "rdf"}))
 

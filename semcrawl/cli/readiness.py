@@ -12,6 +12,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.url import add_http_if_no_scheme
 
 from semcrawl.config.jobdir import job_path
+from semcrawl.config.normalisation import url_normalisation
 from semcrawl.config.readoptions import read_options
 from semcrawl.config.targets import Targets
 from semcrawl.config.urlpatterns import UrlPatterns
@@ -20,7 +21,6 @@ from semcrawl.exporters.asked import why_unwritable
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
 from semcrawl.pipelines.stores.opening import check_store_settings
-from semcrawl.spiders.spelling import normalisation
 from semcrawl.web.hosts import public_address
 from semcrawl.web.robotstags import RobotsTags
 
@@ -39,7 +39,7 @@ def check_crawl(settings: BaseSettings) -> None:
     """
     _check_proxies(settings)
     _check_handlers(settings)
-    normalisation(settings)
+    url_normalisation(settings)
     Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
     RobotsTags.from_settings(settings)
     UrlPatterns.from_settings(settings)

@@ -13,12 +13,12 @@ from scrapy.settings import BaseSettings
 
 from semcrawl.cli.base import OneLineErrors
 from semcrawl.config.components import say_who_it_is
+from semcrawl.config.normalisation import url_normalisation
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.explanation import RULE_MEANINGS, RankedLink, rank_page, reason
 from semcrawl.links import ExtractionOptions, Link, Page, extract_links, header_text
 from semcrawl.rdf import detect
 from semcrawl.relevance import STRATEGIES, Relevance, load_strategy
-from semcrawl.spiders.spelling import normalisation
 from semcrawl.terminal.messages import fitted, table_console
 from semcrawl.web.urls import normalise
 from semcrawl.web.vocabulary import Kind
@@ -113,7 +113,7 @@ class Command(OneLineErrors):
         if kind is not Kind.HTML:
             raise UsageError(f"{url} is no HTML page (it is {kind}): no links to explain")
         limit = self.own_settings.getint("SEMCRAWL_MAX_LINKS_PER_PAGE")
-        options = ExtractionOptions(limit, normalisation(self.own_settings))
+        options = ExtractionOptions(limit, url_normalisation(self.own_settings))
         links = extract_links(body, url, content_type, options, headers)
         self._show(strategy, Page(url), links, None if opts.all else _REASONED)
 

@@ -16,6 +16,7 @@ from semcrawl import settings as defaults
 from semcrawl.config.feedformats import FEED_EXPORTERS, FEED_STORAGES
 from semcrawl.config.jobdir import job_path
 from semcrawl.errors import UsageError
+from semcrawl.machine.formernames import present_path
 
 #: priority of our component settings: above Scrapy's defaults, below a project's own
 _PRIORITY = "addon"
@@ -23,7 +24,7 @@ _PRIORITY = "addon"
 SCHEDULER = "semcrawl.crawl.scheduler.FrontierScheduler"
 
 DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
-    "semcrawl.middlewares.patterns.ExcludedLinksMiddleware": 40,
+    "semcrawl.middlewares.addresses.ExcludedLinksMiddleware": 40,
     "semcrawl.middlewares.addresses.PrivateAddressMiddleware": 50,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "semcrawl.middlewares.robots.PacedRobotsMiddleware": 100,
@@ -208,5 +209,5 @@ def _settle(settings: BaseSettings, name: str, value: Any, least: str = _PRIORIT
 
 def _path(component: Any) -> str:
     if isinstance(component, str):
-        return component
+        return present_path(component)
     return f"{component.__module__}.{component.__qualname__}"

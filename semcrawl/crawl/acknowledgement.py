@@ -13,7 +13,7 @@ from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
 from semcrawl.crawl.attempt import ATTEMPT, Attempt, attempt_of
-from semcrawl.crawl.lost import ItemLost, end_crawl
+from semcrawl.crawl.lost import ItemNotWritten, end_crawl
 from semcrawl.crawl.spider import SessionSpider
 
 
@@ -125,9 +125,9 @@ class Acknowledgement:
 
     def item_dropped(self, item: Any, response: Response | None, exception: BaseException) -> None:
         """Count an item that was dropped: on purpose, or because it could not be written."""
-        if isinstance(exception, ItemLost) and exception.ends_crawl:
+        if isinstance(exception, ItemNotWritten) and exception.ends_crawl:
             self._end_crawl(response, str(exception))
-        self._one_less(response, lost=isinstance(exception, ItemLost))
+        self._one_less(response, lost=isinstance(exception, ItemNotWritten))
 
     def item_lost(self, item: Any, response: Response | None) -> None:
         """Count an item at which a pipeline failed: its link goes to the failed ones."""

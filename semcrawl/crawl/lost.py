@@ -10,13 +10,14 @@ from scrapy.exceptions import DropItem
 from scrapy.statscollectors import StatsCollector
 
 from semcrawl.errors import ResultsGone, StoreError
+from semcrawl.machine.formernames import former_classes
 
 #: the stats ``semcrawl/NAME/failed`` count what could not be written: by our pipelines, by others
 #: (``pipelines``), and of the responses that are recorded
 _NAMES = ("quads", "embedded", "files", "metadata", "pipelines", "warc")
 
 
-class ItemLost(DropItem):
+class ItemNotWritten(DropItem):
     """An item could not be written: its link must not count as done.
 
     A ``DropItem``, as Scrapy logs those in one line; whoever acknowledges links tells the two
@@ -28,6 +29,9 @@ class ItemLost(DropItem):
         #: what was written before is gone as well: the crawl is to end, and says so itself
         self.ends_crawl = isinstance(reason, ResultsGone)
         super().__init__(str(reason), log_level="INFO" if self.ends_crawl else "ERROR")
+
+
+__getattr__ = former_classes(__name__, {"ItemLost": "ItemNotWritten"})
 
 
 def end_crawl(crawler: Crawler, reason: str) -> None:

@@ -39,13 +39,13 @@ from semcrawl.crawl.failures import (
     TooSlowError,
 )
 from semcrawl.download.addressrules import AddressRules
-from semcrawl.download.heads import head_end, is_interim, may_be_http, mended
+from semcrawl.download.heads import head_end, is_interim, may_be_http, repaired_head
 from semcrawl.download.resolver import NO_SUCH_NAME, PublicResolver
 from semcrawl.machine.descriptors import idle_connections
 
 #: what a request awaits, in its own task, between its connection and its first byte
-WHEN_CONNECTED: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar(
-    "WHEN_CONNECTED", default=None
+ON_CONNECTED: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar(
+    "ON_CONNECTED", default=None
 )
 #: what a request passes when its address is known, and before it connects
 GATE: ContextVar[Callable[[str], Awaitable[None]] | None] = ContextVar("GATE", default=None)
@@ -106,7 +106,7 @@ class _Protocol(ResponseHandler):
                 super().data_received(bytes(begun))  # the parser says why it is none
                 return
             head, data = bytes(begun[:end]), bytes(begun[end:])
-            super().data_received(mended(head))
+            super().data_received(repaired_head(head))
             if is_interim(head):
                 self._head = bytearray()
                 self._interim += end
@@ -207,7 +207,7 @@ class Connector(aiohttp.TCPConnector):
             except BaseException:
                 connection.release()
                 raise
-        if (when_connected := WHEN_CONNECTED.get()) is None:
+        if (when_connected := ON_CONNECTED.get()) is None:
             return connection
         try:
             await when_connected()

@@ -34,12 +34,13 @@ from semcrawl.crawl.sharedrobots import LONGEST
 from semcrawl.download.addressrules import AddressRules
 from semcrawl.download.connections import (
     GATE,
-    WHEN_CONNECTED,
+    ON_CONNECTED,
     Connector,
     scrapys_exceptions,
     what_broke,
 )
 from semcrawl.download.spool import spool_folder
+from semcrawl.machine.formernames import former_classes
 from semcrawl.web.bodies import BODY_FILE, BodyBuffer
 
 logger = logging.getLogger(__name__)
@@ -71,7 +72,7 @@ class _Answer(aiohttp.ClientResponse):
         return await super().start(connection)
 
 
-class CountedDownloadHandler(BaseDownloadHandler):
+class AiohttpDownloadHandler(BaseDownloadHandler):
     """Sends each request once, and keeps large bodies on disk.
 
     aiohttp sends a GET again, unseen, when a connection that it kept breaks before the answer. Such
@@ -106,7 +107,7 @@ class CountedDownloadHandler(BaseDownloadHandler):
             self._session = self._new_session()
         seconds = request.meta.get("download_timeout", self._timeout)
         GATE.set(request.meta.get(AT_ADDRESS))
-        WHEN_CONNECTED.set(request.meta.pop(LEAVES, None))
+        ON_CONNECTED.set(request.meta.pop(LEAVES, None))
         began = time.monotonic()
         with scrapys_exceptions(request, seconds):
             async with self._session.request(
@@ -200,6 +201,9 @@ class CountedDownloadHandler(BaseDownloadHandler):
             stop = check_stop_download(signals.bytes_received, self.crawler, request, data=data)
             if stop:
                 return stop
+
+
+__getattr__ = former_classes(__name__, {"CountedDownloadHandler": "AiohttpDownloadHandler"})
 
 
 @lru_cache(maxsize=64)

@@ -37,7 +37,7 @@ def is_interim(head: bytes) -> bool:
     return _INTERIM.match(head) is not None
 
 
-def mended(head: bytes) -> bytes:
+def repaired_head(head: bytes) -> bytes:
     """Return a head without what a strict parser refuses for no good reason.
 
     Lines without a colon or with a blank in their name go (RFC 9112, section 5), bytes of value

@@ -9,7 +9,7 @@ from scrapy.crawler import Crawler
 
 
 @contextmanager
-def slot_of_its_own(crawler: Crawler) -> Iterator[None]:
+def extra_download_slot(crawler: Crawler) -> Iterator[None]:
     """Have one download more at a time, so that no link waits for the place of this one."""
     engine = crawler.engine
     if engine is None or engine.downloader.total_concurrency <= 0:  # (0: there is no limit)
@@ -24,7 +24,7 @@ def slot_of_its_own(crawler: Crawler) -> Iterator[None]:
 
 
 @contextmanager
-def beside_the_scraper(crawler: Crawler, size: int) -> Iterator[None]:
+def uncounted_by_scraper(crawler: Crawler, size: int) -> Iterator[None]:
     """Have a response of ``size`` bytes wait without counting among those that are being read."""
     engine = crawler.engine
     slot = engine.scraper.slot if engine is not None else None

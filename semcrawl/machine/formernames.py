@@ -1,13 +1,15 @@
-"""Modules under the names that they had before, for settings and scripts that name those."""
+"""Modules and classes under their former names, for settings and scripts that name those."""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 #: former name of a module, and its name now; those that the documentation named, and those that
 #: settings name
@@ -18,6 +20,7 @@ FORMER = {
     "semcrawl.frontier.keys": "semcrawl.frontier.redis.keys",
     "semcrawl.frontier.scheduler": "semcrawl.crawl.scheduler",
     "semcrawl.logformat": "semcrawl.terminal.logformat",
+    "semcrawl.middlewares.patterns": "semcrawl.middlewares.addresses",
     "semcrawl.pipelines.jobdir": "semcrawl.config.jobdir",
     "semcrawl.spiders.failures": "semcrawl.crawl.failures",
     "semcrawl.spiders.spool": "semcrawl.download.spool",
@@ -38,13 +41,36 @@ class _FormerNames(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Give the module the names of the present one, and warn in one line."""
         present = FORMER[module.__name__]
-        warnings.warn(
-            f"{module.__name__} is now {present}: please change what names it",
-            FutureWarning,
-            stacklevel=2,
-        )
+        _warn(module.__name__, present)
         names = vars(import_module(present)).items()
-        vars(module).update((name, value) for name, value in names if not name.startswith("__"))
+        vars(module).update(
+            (name, value)
+            for name, value in names
+            if name == "__getattr__" or not name.startswith("__")
+        )
+
+
+def _warn(former: str, present: str) -> None:
+    message = f"{former} is now {present}: please change what names it"
+    warnings.warn(message, FutureWarning, stacklevel=3)
+
+
+def former_classes(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a module that finds its classes by their former ``names``."""
+
+    def find(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        _warn(f"{module}.{name}", names[name])
+        return getattr(sys.modules[module], names[name])
+
+    return find
+
+
+def present_path(path: str) -> str:
+    """Return the path of an object with the present name of its module."""
+    module, dot, name = path.rpartition(".")
+    return f"{FORMER.get(module, module)}{dot}{name}"
 
 
 def know_former_names() -> None:

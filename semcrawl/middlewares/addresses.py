@@ -1,4 +1,4 @@
-"""Private addresses are refused unless asked for."""
+"""Addresses that are refused: those that patterns exclude, and private ones."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import logging
 from typing import Self
 
 from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request
 
 from semcrawl.crawl.attempt import ATTEMPT, ROBOTS
 from semcrawl.crawl.failures import AddressRefused
+from semcrawl.crawl.spider import spider_of
 from semcrawl.download.addressrules import AddressRules
 from semcrawl.web.hosts import host_of
 from semcrawl.web.privatehosts import is_private_address
@@ -18,6 +20,24 @@ logger = logging.getLogger(__name__)
 
 #: hosts that are told of at most
 _TOLD = 1000
+
+
+class ExcludedLinksMiddleware:
+    """Downloader middleware: ignores links that the patterns of this run do not allow."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the middleware."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        """Ignore an excluded link."""
+        spider = spider_of(self._crawler)
+        if spider is not None and spider.is_excluded(request):
+            raise IgnoreRequest("excluded by a pattern (SEMCRAWL_INCLUDE, SEMCRAWL_EXCLUDE)")
 
 
 class PrivateAddressMiddleware:

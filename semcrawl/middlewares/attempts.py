@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from functools import partial
 from typing import Any, Self
+from uuid import uuid4
 
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
@@ -29,12 +31,13 @@ from semcrawl.crawl.failures import PutBack, outcome_of_failure
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.crawl.spider import session_of, spider_of
 from semcrawl.crawl.turns import Turn
-from semcrawl.download.handler import CountedDownloadHandler
-from semcrawl.download.places import slot_of_its_own
+from semcrawl.download.handler import AiohttpDownloadHandler
+from semcrawl.download.places import extra_download_slot
 from semcrawl.errors import FrontierError
+from semcrawl.frontier.contract import Lease
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.middlewares.gate import AddressGate
 from semcrawl.web.bodies import body_file
+from semcrawl.web.hosts import is_private_address
 
 #: the turn that a request waited for here
 _OWN_TURN = "semcrawl_own_turn"
@@ -96,7 +99,7 @@ class AttemptMiddleware:
         lends = self._waiting < self._most_waiting
         self._waiting += 1
         try:
-            with slot_of_its_own(self.crawler) if lends else nullcontext():
+            with extra_download_slot(self.crawler) if lends else nullcontext():
                 turn = await session.turns.next(session.intake.host_key(request.url))
         finally:
             self._waiting -= 1
@@ -164,10 +167,45 @@ class AttemptMiddleware:
         spider.emit(record)
 
 
+class AddressGate:
+    """Lets one request through when its address may be asked.
+
+    A link goes back whose address may not be asked now; other requests wait.
+    """
+
+    def __init__(self, session: CrawlSession, host: str, lease: Lease | None) -> None:
+        self._session = session
+        self._limits = session.options.address
+        self._host = host
+        self._lease = lease
+        self._name = uuid4().hex
+        self._address = ""
+        self._passed = False
+
+    async def __call__(self, address: str) -> None:
+        """Wait until the address may be asked; raise ``PutBack`` for a link that cannot wait."""
+        if self._passed or (is_private_address(address) and not self._limits.private):
+            return
+        pace, is_link = self._session.frontier.addresses, self._lease is not None
+        arguments = (self._host, address, self._name, self._limits)
+        while wait := await pace.turn(*arguments, rests=is_link):
+            if is_link:
+                self._session.requests -= 1
+                raise PutBack("others are asked at its address")
+            await asyncio.sleep(wait)
+        self._passed, self._address = True, address
+
+    async def over(self) -> None:
+        """Say that the request is over."""
+        if self._address:
+            address, self._address = self._address, ""
+            await self._session.frontier.addresses.over(address, self._name)
+
+
 def _tells(handler: Any) -> bool:
     """Whether a download handler tells when requests leave."""
     kind = load_object(handler) if handler is not None else None
-    return isinstance(kind, type) and issubclass(kind, CountedDownloadHandler)
+    return isinstance(kind, type) and issubclass(kind, AiohttpDownloadHandler)
 
 
 async def _leaves(may: Callable[[], Awaitable[bool]]) -> None:

@@ -42,7 +42,7 @@ from semcrawl.crawl.sharedrobots import (
 )
 from semcrawl.crawl.spider import session_of
 from semcrawl.crawl.turns import Turn
-from semcrawl.download.places import slot_of_its_own
+from semcrawl.download.places import extra_download_slot
 from semcrawl.spiders.retrying import retry_after
 from semcrawl.web.largerobots import LargeRules
 from semcrawl.web.urls import resolve
@@ -168,7 +168,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
             callback=NO_CALLBACK,
         )
         try:
-            with self._counted(), slot_of_its_own(self.crawler):
+            with self._counted(), extra_download_slot(self.crawler):
                 return await engine.download_async(request)
         except (AddressRefused, HostDown, PutBack):
             raise

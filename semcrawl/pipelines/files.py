@@ -19,7 +19,7 @@ from scrapy.statscollectors import StatsCollector
 
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.targets import Targets
-from semcrawl.crawl.lost import ItemLost
+from semcrawl.crawl.lost import ItemNotWritten
 from semcrawl.errors import ResultsGone
 from semcrawl.items import FetchedFile
 from semcrawl.machine.wholefiles import whole_file
@@ -59,16 +59,16 @@ class FilesPipeline:
         return cls(job_path(crawler.settings) / FILES_FOLDER, crawler.stats)
 
     async def process_item(self, item: Any) -> Any:
-        """Keep a file; pass everything on. Raises ``ItemLost`` when it cannot be written."""
+        """Keep a file; pass everything on. Raises ``ItemNotWritten`` when it cannot be written."""
         if not isinstance(item, FetchedFile):
             return item
         try:
             await asyncio.to_thread(self.keep, item)
         except ResultsGone as error:
-            raise ItemLost(error) from None
+            raise ItemNotWritten(error) from None
         except OSError as error:
             self._count("failed")
-            raise ItemLost(f"cannot write to {self._folder}: {error.strerror}") from None
+            raise ItemNotWritten(f"cannot write to {self._folder}: {error.strerror}") from None
         self._count("kept")
         return item
 

@@ -18,7 +18,7 @@ from sqlalchemy import Engine, Table, bindparam, delete
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
 from semcrawl.config.jobdir import job_path, writes_at_once
-from semcrawl.crawl.lost import ItemLost
+from semcrawl.crawl.lost import ItemNotWritten
 from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
@@ -119,7 +119,7 @@ class MetadataPipeline:
         self._commits = GroupCommit(self._write)
 
     async def process_item(self, item: Any) -> Any:
-        """Write a record; pass everything on. Raises ``ItemLost`` when it cannot be written."""
+        """Write a record; pass everything on. Raises ``ItemNotWritten`` where it cannot."""
         is_ours = isinstance(item, FetchRecord) or (
             self._documents and isinstance(item, RdfDocument) and not item.is_embedded
         )
@@ -131,16 +131,16 @@ class MetadataPipeline:
                     await asyncio.to_thread(self._open)
         except (StoreError, OSError) as error:
             self._count("failed")
-            raise ItemLost(error if isinstance(error, StoreError) else str(error)) from None
+            raise ItemNotWritten(error if isinstance(error, StoreError) else str(error)) from None
         if self._commits is None:
             return item
         try:
             await self._commits.submit(item)
         except ResultsGone as error:
-            raise ItemLost(error) from None
+            raise ItemNotWritten(error) from None
         except StoreError as error:
             self._count("failed")
-            raise ItemLost(error) from None
+            raise ItemNotWritten(error) from None
         if isinstance(item, FetchRecord):
             self._count("rows")
         return item

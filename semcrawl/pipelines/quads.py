@@ -11,7 +11,7 @@ from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 
 from semcrawl.config.jobdir import job_folder, job_path, writes_at_once
-from semcrawl.crawl.lost import ItemLost, end_crawl
+from semcrawl.crawl.lost import ItemNotWritten, end_crawl
 from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import CRAWL_DB
@@ -96,7 +96,7 @@ class QuadsFilePipeline:
     async def process_item(self, item: Any) -> Any:
         """Write a document; pass everything on.
 
-        Raises ``ItemLost`` when it cannot be written.
+        Raises ``ItemNotWritten`` when it cannot be written.
         """
         if not self._is_ours(item):
             return item
@@ -106,14 +106,14 @@ class QuadsFilePipeline:
                     await asyncio.to_thread(self._open)
                 except StoreError as error:
                     self._note_failure(error)
-                    raise ItemLost(error) from None
+                    raise ItemNotWritten(error) from None
         if self._commits is None:
             return item
         try:
             written = await self._commits.submit(item)
         except StoreError as error:
             self._note_failure(error)
-            raise ItemLost(error) from None
+            raise ItemNotWritten(error) from None
         if isinstance(item, RdfDocument) and written in (Written.NEW, Written.REPLACED):
             self._count("documents")
             self._count("statements", item.quads)

@@ -20,7 +20,7 @@ from twisted.python.failure import Failure
 from semcrawl.crawl.attempt import Attempt, content_type, header
 from semcrawl.crawl.failures import outcome_of_failure
 from semcrawl.crawl.session import CrawlSession
-from semcrawl.download.places import beside_the_scraper, slot_of_its_own
+from semcrawl.download.places import extra_download_slot, uncounted_by_scraper
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.tally import ROBOTS_FIRST
 from semcrawl.rdf import Reading
@@ -141,7 +141,7 @@ class ContextFetcher:
         size = size if self._waiting + size <= _MOST_WAITING else 0
         self._waiting += size
         try:
-            with beside_the_scraper(self._crawler, size):
+            with uncounted_by_scraper(self._crawler, size):
                 return await self._fetch_all(urls, document.url)
         finally:
             self._waiting -= size
@@ -204,7 +204,7 @@ class ContextFetcher:
             },
         )
         try:
-            with slot_of_its_own(self._crawler):
+            with extra_download_slot(self._crawler):
                 response = await engine.download_async(request)
         except Exception as error:
             record.outcome, record.errors = outcome_of_failure(Failure(error))  # type: ignore[no-untyped-call]

@@ -110,7 +110,7 @@ class BodyReader:
             if Kind.RDF in (detection.kind, reading.detection.kind):
                 return await self._take_rdf(attempt, response, reading)
             discard(reading)
-            if file is not None and (plain := await self._reader.uncoded(file)) is not file:
+            if file is not None and (plain := await self._reader.decoded(file)) is not file:
                 attempt.meta[BODY_FILE] = plain
                 return await self._read_by_type(attempt, response)
         elif detection.kind is Kind.HTML:

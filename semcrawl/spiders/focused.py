@@ -15,6 +15,7 @@ from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
 from semcrawl.config.components import install
+from semcrawl.config.normalisation import url_normalisation
 from semcrawl.config.scope import Scope
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.acknowledgement import Acknowledgement
@@ -35,7 +36,6 @@ from semcrawl.spiders.redirecting import Redirects
 from semcrawl.spiders.responses import ResponseReader
 from semcrawl.spiders.retrying import Retries
 from semcrawl.spiders.seeds import seed_list
-from semcrawl.spiders.spelling import normalisation
 from semcrawl.spiders.tasks import BackgroundTasks
 from semcrawl.web.urls import Normalisation
 from semcrawl.web.vocabulary import HTML_FIRST, RDF_FIRST
@@ -104,7 +104,7 @@ class FocusedSpider(Spider):
             spider._scope_text,
             [host.strip().lower() for host in settings.getlist("SEMCRAWL_REDIRECTORS")],
         )
-        spider.normalisation = normalisation(settings)
+        spider.normalisation = url_normalisation(settings)
         spider.targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
         spider.reader = Reader.from_settings(settings, spider.normalisation)
         spider._policy = LinkPolicy.of_spider(spider, spider.scope)

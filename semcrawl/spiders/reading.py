@@ -22,14 +22,19 @@ from semcrawl.config.targets import Targets
 from semcrawl.download.spool import spool_folder
 from semcrawl.items import DocumentError
 from semcrawl.links import ExtractionOptions, Link, extract_links
+from semcrawl.rdf.packed.archives import unpacked
+from semcrawl.rdf.packed.compression import coding_of, compression_of
+from semcrawl.rdf.packed.streams import Budget, CountedFile, SafeFile
 from semcrawl.reading import process as isolated
-from semcrawl.reading.coding import uncoded
 from semcrawl.reading.pool import ReadingLost, ReadingProcesses
 from semcrawl.web.bodies import BodyFile
 from semcrawl.web.urls import Normalisation, dropped_index, normalise
 from semcrawl.web.vocabulary import Kind, RdfFormat
 
 T = TypeVar("T")
+
+#: bytes that are decoded at a time
+_PIECE = 1 << 20
 
 #: syntaxes that are read statement by statement, with a look at the clock in between
 _STOPPABLE = frozenset(
@@ -153,9 +158,9 @@ class Reader:
             return await asyncio.to_thread(_digest_of_file, body)
         return await self._run(_digest, body, stoppable=True)
 
-    async def uncoded(self, body: BodyFile) -> BodyFile:
-        """Return a body without the coding of its transfer, if it has one that can be undone."""
-        return await asyncio.to_thread(uncoded, body, self.options)
+    async def decoded(self, body: BodyFile) -> BodyFile:
+        """Return a body on disk without its ``Content-Encoding``, if that can be undone."""
+        return await asyncio.to_thread(_decoded, body, self.options)
 
     def rdf_links(self, reading: rdf.Reading) -> list[Link]:
         """Return the links of an RDF document under their normalised URLs, each once.
@@ -206,6 +211,30 @@ def _digest_of_file(body: BodyFile) -> str:
     for piece in body.stream():
         digest.update(piece)
     return digest.hexdigest()
+
+
+def _decoded(body: BodyFile, options: rdf.ReadOptions) -> BodyFile:
+    """Unpack a body as its ``Content-Encoding`` says, within the limits of reading.
+
+    What is not packed so, or not whole, is returned as it came.
+    """
+    kind = coding_of(b",".join(body.codings).decode("latin-1"))
+    budget = Budget(options)
+    packed = SafeFile(CountedFile(body.stream(), budget), budget, counted=False)
+    if kind is None or compression_of(packed.peek(4)) is not kind:
+        return body
+    plain = BodyFile(options.spool_dir)
+    try:
+        content = unpacked(packed, kind, budget)
+        while piece := content.read(_PIECE):
+            plain.write(piece)
+    except ImportError:  # the package for zstd
+        plain.close()
+        return body
+    if content.fault or packed.fault:
+        plain.close()
+        return body
+    return plain
 
 
 def discard(reading: rdf.Reading) -> None:

@@ -12,7 +12,7 @@ from alembic.migration import MigrationContext
 from harvest.runs import pages, start_harvest
 from sqlalchemy import create_engine, select, text
 
-from semcrawl.crawl.lost import ItemLost
+from semcrawl.crawl.lost import ItemNotWritten
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata import schema
@@ -118,7 +118,7 @@ def away(server, url):
 
 async def test_a_server_that_stays_away_is_waited_for_as_long_as_its_patience(away, caplog):
     begin = time.monotonic()
-    with pytest.raises(ItemLost):
+    with pytest.raises(ItemNotWritten):
         await away.process_item(record())
     assert time.monotonic() - begin >= 3
     assert [message.partition(":")[0] for message in caplog.messages] == [

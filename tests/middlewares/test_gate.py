@@ -14,7 +14,7 @@ from scrapy.utils.test import get_crawler
 
 from semcrawl.crawl.attempt import AT_ADDRESS
 from semcrawl.crawl.failures import PutBack
-from semcrawl.download.handler import CountedDownloadHandler
+from semcrawl.download.handler import AiohttpDownloadHandler
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
@@ -46,9 +46,9 @@ class Server:
             writer.close()
 
 
-def handler() -> CountedDownloadHandler:
+def handler() -> AiohttpDownloadHandler:
     settings = {"SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True, "SEMCRAWL_MAX_HEADERS_SIZE": 1000}
-    return CountedDownloadHandler(get_crawler(settings_dict=settings))
+    return AiohttpDownloadHandler(get_crawler(settings_dict=settings))
 
 
 async def test_the_gate_is_asked_before_there_is_a_connection_and_when_one_was_kept(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from scrapy.exceptions import DropItem
 
-from semcrawl.crawl.lost import ItemLost
+from semcrawl.crawl.lost import ItemNotWritten
 from semcrawl.errors import StoreError
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.database import crawl_db_url
@@ -216,7 +216,7 @@ async def test_a_small_disk_that_is_full_for_a_while_loses_nothing_written(small
         try:
             await quads.process_item(each)
             await records.process_item(FetchRecord(each.url, FetchOutcome.FETCHED_RDF))
-        except ItemLost as error:
+        except ItemNotWritten as error:
             lost.append(str(error))
             if len(lost) == 3:
                 filler.unlink()

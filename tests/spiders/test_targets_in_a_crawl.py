@@ -14,7 +14,7 @@ from harvest.runs import Run, environment, harvest
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
-from semcrawl.crawl.lost import ItemLost
+from semcrawl.crawl.lost import ItemNotWritten
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.items import FetchedFile
 from semcrawl.pipelines.files import FilesPipeline, extension_of, kept_files
@@ -182,7 +182,7 @@ async def test_a_file_that_cannot_be_kept_is_lost_and_counted(tmp_path: Path) ->
     (tmp_path / "files").touch()
     stats = MemoryStatsCollector(get_crawler())
     file = FetchedFile(f"{D}/1.csv", b"1", content_hash="1")
-    with pytest.raises(ItemLost, match=r"cannot write to .*files: File exists"):
+    with pytest.raises(ItemNotWritten, match=r"cannot write to .*files: File exists"):
         await FilesPipeline(tmp_path / "files", stats).process_item(file)
     assert stats.get_stats() == {"semcrawl/files/failed": 1}
 

@@ -1,4 +1,4 @@
-"""Under which spelling URLs are fetched, by the settings (sources.md I)."""
+"""How URLs are normalised, by the settings (sources.md I)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from semcrawl.errors import UsageError
 from semcrawl.web.urls import Normalisation, normalise
 
 
-def normalisation(settings: BaseSettings) -> Normalisation:
+def url_normalisation(settings: BaseSettings) -> Normalisation:
     """Read the settings ``SEMCRAWL_URL_…``; raise ``UsageError`` for wrong ones."""
     dropped = settings.getlist("SEMCRAWL_URL_DROP_PARAMETERS")
     return Normalisation(
