@@ -11,7 +11,7 @@ import semcrawl
 from semcrawl.config import extras
 from semcrawl.crawl.slots import QueueYields
 from semcrawl.frontier.contract import Entry
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.relevance import Label
 from semcrawl.relevance.bodytypes import body_wanted
 from semcrawl.terminal.messages import table_console
@@ -24,7 +24,7 @@ rules = st.lists(st.sampled_from(["ex1", "an2", "ty3"]), max_size=3).map(tuple)
 
 @given(
     st.builds(
-        LinkMemo, st.none() | words, st.integers(0, 9), st.sampled_from(Label), rules,
+        LinkState, st.none() | words, st.integers(0, 9), st.sampled_from(Label), rules,
         st.lists(words, max_size=3).map(tuple), st.integers(0, 3), words, words, st.booleans(),
         words,
     )
@@ -32,7 +32,7 @@ rules = st.lists(st.sampled_from(["ex1", "an2", "ty3"]), max_size=3).map(tuple)
 def test_a_memo_is_unpacked_as_it_was_packed(memo):
     """Nothing of a memo is lost in the frontier."""
     entry = Entry("http://a/", "a", "html", "H", 0.0, memo.pack(), str(memo.label))
-    assert LinkMemo.unpack(entry) == memo
+    assert LinkState.unpack(entry) == memo
 
 
 def test_the_queue_that_pays_is_served_first():

@@ -13,7 +13,7 @@ from rich.table import Table
 from sqlalchemy import func, make_url, select
 
 from semcrawl.cli.notharvested import NotHarvested
-from semcrawl.crawl.givenup import GivenUp, given_up_lines
+from semcrawl.crawl.health import GivenUp, given_up_lines
 from semcrawl.frontier.contract import LeftOutLinks, Withheld
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url

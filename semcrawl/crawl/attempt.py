@@ -10,7 +10,7 @@ from typing import Any
 from scrapy.http import Request, Response
 
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import header_text
 from semcrawl.relevance import Outcome, Ranked
@@ -62,7 +62,7 @@ class Attempt:
 
     lease: Lease
     #: facts of the link; the spider changes them before the link goes back
-    memo: LinkMemo = field(init=False)
+    memo: LinkState = field(init=False)
     stage: Stage = Stage.WAITING
     #: time of the hand-out (``time.monotonic``)
     since: float = field(default_factory=time.monotonic)
@@ -86,7 +86,7 @@ class Attempt:
 
     def __post_init__(self) -> None:
         """Unpack what the link carries."""
-        self.memo = LinkMemo.unpack(self.lease.entry)
+        self.memo = LinkState.unpack(self.lease.entry)
 
     def begin_again(self) -> None:
         """Forget how the last response was read: another request is sent for the link."""

@@ -15,12 +15,11 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from math import inf
 
-from semcrawl.crawl.givenup import WORDS, GivenUp
-from semcrawl.crawl.health import Away, Fate, HealthOptions, HealthRows, Sign
+from semcrawl.crawl.health import WORDS, Away, Fate, GivenUp, HealthOptions, HealthRows, Sign
 from semcrawl.crawl.intake import Intake, check_link
 from semcrawl.crawl.networkpause import NetworkPause
 from semcrawl.frontier.contract import Entry, Lease, Rest, WaitingLink
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.web.hosts import netloc_of, origin_of
 
 logger = logging.getLogger(__name__)
@@ -166,15 +165,15 @@ class HostHealth:
         """Say what becomes of a link that got no answer; ``missing``: there is no such name."""
         host = lease.entry.host
         if self._pause.is_on:
-            return Fate.SPARED
+            return Fate.UNCOUNTED
         if (rest := self._down.get(host)) is not None:
-            return self._over(lease) if rest.over else Fate.SPARED
+            return self._over(lease) if rest.over else Fate.UNCOUNTED
         if missing:
             origin = origin_of(lease.entry.url)
             if host not in self._known or self._rows.is_served_by_another(host, origin):
                 return Fate.OVER
         if lease.probe:
-            return Fate.SPARED
+            return Fate.UNCOUNTED
         self._tried[host].append(lease.entry.url)
         return Fate.USUAL
 
@@ -183,7 +182,7 @@ class HostHealth:
         host = lease.entry.host
         rest = self._down.get(host)
         if rest is not None and rest.why == Sign.BLOCKING:
-            return self._over(lease) if rest.over else Fate.SPARED
+            return self._over(lease) if rest.over else Fate.UNCOUNTED
         self._forbidden[host].append(lease.entry)
         return Fate.USUAL
 
@@ -209,7 +208,7 @@ class HostHealth:
             return False
         self._doubted.add(lease.entry.url)
         await self._falter(host, Sign.SILENT, lease.entry.queue)
-        return self.fate(lease) is Fate.SPARED
+        return self.fate(lease) is Fate.UNCOUNTED
 
     @property
     def some_are_dead(self) -> bool:
@@ -238,7 +237,7 @@ class HostHealth:
     # -- inside
     def _over(self, lease: Lease) -> Fate:
         given_up = self._given_up.get(lease.entry.host)
-        if LinkMemo.unpack(lease.entry).check:
+        if LinkState.unpack(lease.entry).check:
             return Fate.DONE
         if given_up is not None:
             given_up.links += 1
@@ -288,7 +287,7 @@ class HostHealth:
         what = WORDS[Sign(rest.why)] if patience is None else "has a name that does not exist"
         since = time.time() - rest.down_for
         given_up = self._given_up.setdefault(host, GivenUp(host, what, since))
-        given_up.links += sum(not LinkMemo.unpack(link.entry).check for link in links)
+        given_up.links += sum(not LinkState.unpack(link.entry).check for link in links)
         return links
 
     async def _acquit_links(self, host: str, rest: Rest) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from semcrawl.crawl.joining import JoinedAdds
+from semcrawl.crawl.batching import BatchedAdds
 from semcrawl.crawl.learning import SharedLearning
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.withholding import FamilyBook, LeftOutBook, MirrorBook
 from semcrawl.frontier.contract import FRONT, Entry, Frontier, Lease, Reason
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Ranked, Relevance
 from semcrawl.relevance.contract import Restrained
@@ -47,8 +47,8 @@ class Intake:
         self.strategy = strategy
         self.options = options
         # one that waits for answers has to know what all workers wait for
-        in_step = options.shared and isinstance(strategy, Restrained)
-        self.learning = SharedLearning(frontier, strategy, self.host_key, in_step=in_step)
+        synchronised = options.shared and isinstance(strategy, Restrained)
+        self.learning = SharedLearning(frontier, strategy, self.host_key, synchronised=synchronised)
         #: pay-level domains of the seeds: of this run, of earlier ones, of other workers
         self.roots: set[str] = set()
         #: those of them that seeds name which come from no list: such hosts may be private
@@ -60,7 +60,7 @@ class Intake:
         #: hosts that give the same under several names
         self.mirrors = MirrorBook(frontier.withheld, frontier.options.mirror_copies)
         self.wake = wake
-        self._adds = JoinedAdds(frontier)
+        self._adds = BatchedAdds(frontier)
         #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
         self._known: set[int] = set()
         #: hashes of links that the strategy dropped, with all that spoke for or against them
@@ -124,7 +124,7 @@ class Intake:
                 group=r.group or _SEEDS,
                 key=r.key,
                 label=str(r.label),
-                payload=LinkMemo(
+                payload=LinkState(
                     page.url,
                     page.depth + 1,
                     r.label,
@@ -145,7 +145,7 @@ class Intake:
         """Whether this process knows that a URL is in the seen set."""
         return hash(url) in self._known
 
-    async def plant(self, urls: Sequence[tuple[str, LinkMemo]], queue: str) -> int:
+    async def plant(self, urls: Sequence[tuple[str, LinkState]], queue: str) -> int:
         """Put seeds in, before everything else; return how many were new.
 
         They go in by batches, between which the crawl goes on.
@@ -153,19 +153,20 @@ class Intake:
         new = 0
         for start in range(0, len(urls), _PLANTED_AT_ONCE):
             entries = [
-                self._seed(url, memo, queue) for url, memo in urls[start : start + _PLANTED_AT_ONCE]
+                self._seed(url, state, queue)
+                for url, state in urls[start : start + _PLANTED_AT_ONCE]
             ]
             await self.learning.apply_values()
             new += sum(await self.frontier.add(entries))
             self.wake()
         return new
 
-    def _seed(self, url: str, memo: LinkMemo, queue: str) -> Entry:
+    def _seed(self, url: str, state: LinkState, queue: str) -> Entry:
         ranked = self.strategy.rank(Page(url, depth=-1), [Link(url, element="seed")])[0]
         group = ranked.group if ranked.group is not None else _SEEDS
-        memo = replace(memo, label=ranked.label, rules=ranked.rules)
+        state = replace(state, label=ranked.label, rules=ranked.rules)
         host = self.host_key(url)
-        return Entry(url, host, queue, group, ranked.key, memo.pack(), str(ranked.label))
+        return Entry(url, host, queue, group, ranked.key, state.pack(), str(ranked.label))
 
     async def widen(self, roots: Iterable[str], *, named: bool = False) -> None:
         """Add pay-level domains to :attr:`roots`, for later runs and other workers as well.
@@ -204,7 +205,7 @@ class Intake:
     async def _saved(self, blob: str) -> set[str]:
         return set((await self.frontier.blobs.get(blob) or b"").decode(errors="replace").split())
 
-    async def revisit(self, due: Sequence[tuple[str, float, LinkMemo]], queue: str) -> int:
+    async def revisit(self, due: Sequence[tuple[str, float, LinkState]], queue: str) -> int:
         """Put documents in that were had before, by priority (larger first); return how many.
 
         They go after the seeds and before everything else; what waits for that already is left
@@ -213,9 +214,9 @@ class Intake:
         await self.frontier.set_values({_REVISITS: _REVISITS_VALUE})
         entries = [
             Entry(
-                url, self.host_key(url), queue, _REVISITS, -priority, memo.pack(), str(memo.label)
+                url, self.host_key(url), queue, _REVISITS, -priority, state.pack(), str(state.label)
             )
-            for url, priority, memo in due
+            for url, priority, state in due
         ]
         new = 0
         for start in range(0, len(entries), _REVISIT_BATCH):
@@ -223,37 +224,37 @@ class Intake:
         self.wake()
         return new
 
-    async def follow_redirect(self, lease: Lease, target: str, memo: LinkMemo) -> bool:
+    async def follow_redirect(self, lease: Lease, target: str, state: LinkState) -> bool:
         """Put a redirect's target in front of its group; whether it was new.
 
         One that waits already, as a page links to it too, comes forward for itself.
         """
-        if (await self.frontier.add([self._in_place(lease, target, memo)]))[0]:
+        if (await self.frontier.add([self._in_place(lease, target, state)]))[0]:
             self.learning.went_back(lease.entry)
             return True
         await self.learning.bring_forward(target)
         return False
 
-    async def put_again(self, lease: Lease, target: str, memo: LinkMemo) -> None:
+    async def put_again(self, lease: Lease, target: str, state: LinkState) -> None:
         """Put an address in front of its group that was seen, and never asked for."""
-        await self.frontier.add_again([self._in_place(lease, target, memo)])
+        await self.frontier.add_again([self._in_place(lease, target, state)])
         self.learning.went_back(lease.entry)
 
-    async def ask_elsewhere(self, lease: Lease, url: str, memo: LinkMemo) -> None:
+    async def ask_elsewhere(self, lease: Lease, url: str, state: LinkState) -> None:
         """Put the address in that a link has on a mirror, as its own gave nothing."""
-        parent = memo.parent or lease.entry.url
-        memo = LinkMemo(parent, memo.depth, memo.label, memo.rules)
-        entry = replace(lease.entry, url=url, host=self.host_key(url), payload=memo.pack())
+        parent = state.parent or lease.entry.url
+        state = LinkState(parent, state.depth, state.label, state.rules)
+        entry = replace(lease.entry, url=url, host=self.host_key(url), payload=state.pack())
         await self.frontier.add([entry])
 
-    def _in_place(self, lease: Lease, target: str, memo: LinkMemo) -> Entry:
+    def _in_place(self, lease: Lease, target: str, state: LinkState) -> Entry:
         return replace(
             lease.entry,
             url=target,
             host=self.host_key(target),
             key=FRONT,
-            label=str(memo.label),
-            payload=memo.pack(),
+            label=str(state.label),
+            payload=state.pack(),
         )
 
     def host_key(self, url: str) -> str:
@@ -280,8 +281,8 @@ class Intake:
 
 def check_link(url: str, host: str, queue: str) -> Entry:
     """Return what was had before as a link that is asked for before all others of its host."""
-    memo = LinkMemo(check=True)
-    return Entry(url, host, queue, _SEEDS, FRONT, memo.pack(), str(memo.label))
+    state = LinkState(check=True)
+    return Entry(url, host, queue, _SEEDS, FRONT, state.pack(), str(state.label))
 
 
 def _evidence(page: Page, link: Link) -> int:

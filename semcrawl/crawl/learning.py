@@ -1,4 +1,4 @@
-"""Learning together: each worker tells the others the outcomes that it saw."""
+"""Learning together: each worker publishes the outcomes that it saw."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from operator import itemgetter
 
 from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier.contract import FRONT, QUEUES, CrawlEvent, Entry, Frontier
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Relevance
 from semcrawl.relevance.contract import Rekeying, Selective, Synchronised
@@ -28,15 +28,15 @@ _PLACES = 1_000_000
 
 
 class SharedLearning:
-    """Keeps a worker's strategy, the frontier's order and the other workers in step.
+    """Shares what workers learn, and applies it to the order of the frontier.
 
-    Outcomes go to all workers as events; what was learned is saved from time to time, and after a
-    crash the events since then are heard again.
+    Outcomes go to all workers as events. What was learned is saved from time to time, and after a
+    crash the events since then are read again.
 
-    ``in_step``: the workers' strategies hear all outcomes, their own included, and all takes, in
-    one order, that of the events. So they stay the same, and of what moves only the worker that
-    told the event gives the frontier new keys. Otherwise a worker learns its own outcomes at once,
-    and gives new keys to the links that it found itself.
+    ``synchronised``: every worker's strategy processes all outcomes, its own included, and all
+    takes, in the order of the event log. So they all learn the same, and only the worker that
+    published an event gives the frontier new keys. Otherwise a worker learns its own outcomes at
+    once, and gives new keys to the links that it found itself.
     """
 
     def __init__(
@@ -45,10 +45,10 @@ class SharedLearning:
         strategy: Relevance,
         host_key: Callable[[str], str],
         *,
-        in_step: bool = False,
+        synchronised: bool = False,
     ) -> None:
         self.strategy = strategy
-        self.in_step = in_step
+        self.synchronised = synchronised
         #: fetches learned from so far
         self.outcomes = 0
         self._frontier = frontier
@@ -59,23 +59,23 @@ class SharedLearning:
         self._in_front: set[str] = set()
         self._selective = strategy if isinstance(strategy, Selective) else None
         self._rekeys = isinstance(strategy, Rekeying) and bool(strategy.rekeys)
-        if in_step and isinstance(strategy, Synchronised):
+        if synchronised and isinstance(strategy, Synchronised):
             strategy.keep_in_step()
-        #: links that some worker took and that no outcome is known of (``in_step``), the latest
-        #: taken last, with the time when that was heard (``time.monotonic``)
+        #: taken links without an outcome (``synchronised``), the latest last, and when their take
+        #: was read (``time.monotonic``)
         self._away: dict[str, float] = {}
-        self._hearing = asyncio.Lock()
-        #: outcomes that the other workers have not been told of yet, with their queues
-        self._untold: list[tuple[str, bytes]] = []
-        #: outcomes that were told and not heard yet, oldest first (``in_step``)
+        self._processing = asyncio.Lock()
+        #: outcomes that are not published yet, with their queues
+        self._unpublished: list[tuple[str, bytes]] = []
+        #: published outcomes that were not read back yet, oldest first (``synchronised``)
         self._own: deque[tuple[bytes, Outcome]] = deque()
         self._learned = False
         self._loading = False
 
     def awaited(self, seconds: float) -> int:
-        """Links that some worker took in the last so many seconds and whose outcome is not heard.
+        """Number of links that any worker took in the last so many seconds, without an outcome yet.
 
-        ``in_step`` only. What is out for longer may never come back, and is forgotten.
+        ``synchronised`` only. Links that are out for longer are forgotten.
         """
         before = time.monotonic() - seconds
         for url in list(takewhile(lambda url: self._away[url] < before, self._away)):
@@ -97,7 +97,7 @@ class SharedLearning:
                 raise FrontierCorrupt(f"{where}, cannot be read: {error}") from error
         await self.apply()
         self._loading = True
-        while await self.hear():
+        while await self.read_events():
             pass
         self._loading = False
 
@@ -108,81 +108,81 @@ class SharedLearning:
             await self._frontier.events.save_state(self._state_name, state)
 
     def learn(self, outcome: Outcome, queue: str) -> None:
-        """Tell the strategy what a fetch turned out to be; :meth:`tell` has the rest follow.
+        """Take in what a fetch turned out to be; :meth:`publish` sends it to the others.
 
-        ``queue``: where the links wait that it brought. In step, the strategy hears it with
-        :meth:`tell`, after what others told before.
+        ``queue``: where the links wait that it brought. A synchronised strategy learns it with
+        :meth:`publish`, after what others published before.
         """
-        if not self.in_step:
+        if not self.synchronised:
             self._take_in(outcome)
             self._learned = True
         if self._selective is None or self._selective.worth_telling(outcome):
             event = encode_event(outcome)
-            self._untold.append((queue, event))
-            if self.in_step:
+            self._unpublished.append((queue, event))
+            if self.synchronised:
                 self._own.append((event, outcome))
 
-    async def tell(self) -> bool:
-        """Tell the other workers and the frontier what was learned since the last call.
+    async def publish(self) -> bool:
+        """Publish the outcomes since the last call, and those that come meanwhile; apply them.
 
-        And what is learned meanwhile. Return whether all was heard with it that was told until now.
+        Return whether this worker has read all events up to now.
         """
-        heard = False
-        while self._untold or self._learned:
-            heard = await self._tell_once() or heard
-        return heard
+        caught_up = False
+        while self._unpublished or self._learned:
+            caught_up = await self._publish_once() or caught_up
+        return caught_up
 
-    async def _tell_once(self) -> bool:
-        heard = False
-        if self._untold:
-            untold, self._untold = self._untold, []
+    async def _publish_once(self) -> bool:
+        caught_up = False
+        if self._unpublished:
+            unpublished, self._unpublished = self._unpublished, []
             parts = [
                 (queue, [event for _, event in events])
-                for queue, events in groupby(untold, key=itemgetter(0))
+                for queue, events in groupby(unpublished, key=itemgetter(0))
             ]
-            for queue, events in parts[:-1] if self.in_step else parts:
+            for queue, events in parts[:-1] if self.synchronised else parts:
                 await self._frontier.events.publish(*events, queue=queue)
-            if self.in_step:
+            if self.synchronised:
                 queue, events = parts[-1]
-                await self._hear(
+                await self._process(
                     partial(self._frontier.events.publish_and_read, *events, queue=queue)
                 )
-                heard = True
+                caught_up = True
         if self._learned:
             self._learned = False
             await self.apply()
-        return heard
+        return caught_up
 
-    async def hear(self) -> int:
-        """Learn from what other workers, or this one before a crash, fetched; return how much."""
-        return await self._hear(self._frontier.events.read)
+    async def read_events(self) -> int:
+        """Learn from the new events; return how many there were."""
+        return await self._process(self._frontier.events.read)
 
-    async def _hear(self, ask: Callable[[], Awaitable[Sequence[CrawlEvent]]]) -> int:
-        """Learn from the news that ``ask`` brings; return how much there was."""
-        async with self._hearing:
-            news = await ask()
+    async def _process(self, ask: Callable[[], Awaitable[Sequence[CrawlEvent]]]) -> int:
+        """Learn from the events that ``ask`` returns; return how many there were."""
+        async with self._processing:
+            events = await ask()
             # no other task may come in between until all is learned: the place in the events is
             # saved together with what was learned
             keys: dict[str, float] = {}
-            for event in news:
-                if event.outcome is not None and (self.in_step or not event.own):
-                    self._hear_outcome(event.outcome, event.queue, mine=event.own)
+            for event in events:
+                if event.outcome is not None and (self.synchronised or not event.own):
+                    self._learn_event(event.outcome, event.queue, mine=event.own)
                     if event.more:  # nobody takes a link in between
                         continue
                     moved = self.strategy.rekeyed()
-                    if event.own or not self.in_step or self._loading:
+                    if event.own or not self.synchronised or self._loading:
                         keys.update(moved)
                     else:
                         keys.update((url, moved[url]) for url in keys.keys() & moved.keys())
-                elif event.taken and self.in_step and not self._loading:
+                elif event.taken and self.synchronised and not self._loading:
                     # (what was taken before this worker came is its taker's to wait for)
-                    self.hear_taken(event.taken)
+                    self.note_taken(event.taken)
             await self.apply_values()
             await self._rekey(keys)
-            return len(news)
+            return len(events)
 
-    def hear_taken(self, entries: Sequence[Entry]) -> None:
-        """Note that a worker, this one or another, has taken these links (``in_step``)."""
+    def note_taken(self, entries: Sequence[Entry]) -> None:
+        """Note that a worker, this one or another, has taken these links (``synchronised``)."""
         asked = [first_asked(entry) for entry in entries]
         now = time.monotonic()
         for url in asked:
@@ -191,13 +191,13 @@ class SharedLearning:
         self.strategy.taken(asked)
 
     def went_back(self, entry: Entry) -> None:
-        """Note that a link waits again, for itself or for where it leads (``in_step``).
+        """Note that a link waits again, for itself or for where it leads (``synchronised``).
 
-        The other workers hear of it when it is taken.
+        The other workers learn of it when it is taken.
         """
         self._away.pop(first_asked(entry), None)
 
-    def _hear_outcome(self, event: bytes, queue: str, *, mine: bool) -> None:
+    def _learn_event(self, event: bytes, queue: str, *, mine: bool) -> None:
         outcome = self._own_outcome(event) if mine else None
         if outcome is None:
             try:
@@ -214,7 +214,7 @@ class SharedLearning:
             reason = f"{type(error).__name__}: {error}"
             logger.warning("an event of another worker cannot be learned from: %s", reason)
             return
-        if self.in_step and queue:
+        if self.synchronised and queue:
             self._note_places((r.link.url, queue, r.group) for r in outcome.new_links if r.group)
 
     def _own_outcome(self, event: bytes) -> Outcome | None:
@@ -288,5 +288,5 @@ class SharedLearning:
 def first_asked(entry: Entry) -> str:
     """The URL under which a strategy knows a link: its own, whatever it was redirected to."""
     # (nearly no link was redirected, and unpacking the whole of each would cost)
-    redirects = LinkMemo.unpack(entry).redirects if "v" in entry.payload else ()
+    redirects = LinkState.unpack(entry).redirects if "v" in entry.payload else ()
     return redirects[0] if redirects else entry.url

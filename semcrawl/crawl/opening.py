@@ -78,7 +78,7 @@ def session_options(settings: BaseSettings) -> SessionOptions:
         robots_memory=int(number(settings, "SEMCRAWL_ROBOTS_MEMORY", 128 * 1024 * 1024)),
         idle_time=number(settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0.0),
         shared=bool(settings.get("REDIS_URL")),
-        tell_yield=settings.get("SEMCRAWL_FAIRNESS") == "yield"
+        report_yields=settings.get("SEMCRAWL_FAIRNESS") == "yield"
         or number(settings, "SEMCRAWL_PENALTY_AFTER", 0) > 0,
         spiders=2 if settings.getbool("SEMCRAWL_HARVEST") else 1,
         address=AddressLimits(

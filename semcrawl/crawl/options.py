@@ -44,7 +44,7 @@ class SessionOptions:
     #: whether other processes may work on the same crawl
     shared: bool = False
     #: whether the frontier is told what each host yields (its penalty and fairness go by that)
-    tell_yield: bool = False
+    report_yields: bool = False
     #: spiders of this process that belong to the crawl; it is not over before all have come
     spiders: int = 1
     #: how often addresses are asked

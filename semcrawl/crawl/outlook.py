@@ -1,11 +1,58 @@
-"""Whether what is left of a crawl is worth its requests."""
+"""When a crawl is over, and whether what is left of it is worth its requests."""
 
 from __future__ import annotations
 
+import time
+
+from semcrawl.crawl.channels import SpiderChannels
+from semcrawl.crawl.options import SessionOptions
 from semcrawl.frontier.contract import QUEUES, Frontier, LeftOutLinks, Withheld
 from semcrawl.relevance import Relevance
 from semcrawl.relevance.contract import Estimating, Forecasting
 from semcrawl.relevance.learned.stopping import Patience
+
+
+class CompletionCheck:
+    """Knows whether anything is left to do, counted from the frontier's own structures."""
+
+    def __init__(
+        self, frontier: Frontier, channels: SpiderChannels, options: SessionOptions
+    ) -> None:
+        self._frontier = frontier
+        self._channels = channels
+        self._options = options
+        self._last_work = time.monotonic()
+
+    def worked(self) -> None:
+        """Note that there was something to do."""
+        self._last_work = time.monotonic()
+
+    async def is_over(self, *, spent: bool) -> bool:
+        """Whether nothing is left to do, here and, as far as can be told, elsewhere.
+
+        To be asked while this worker holds no links. ``spent``: its budget of requests is.
+        """
+        if self._channels.opened < self._options.spiders or not self._channels.all_planted:
+            return False
+        if spent:
+            return True
+        if self._channels.any_busy:
+            self.worked()
+            return False
+        if self._channels.any_waits:
+            return self._idle_for(self._options.idle_time) and self._options.idle_time > 0
+        counts = await self._frontier.counts(list(self._channels), self._channels.seed_keys)
+        if not counts.finished:
+            self.worked()
+            return False
+        if self._options.shared:
+            others = await self._frontier.counts(QUEUES, [])
+            if others.leased:
+                return False
+        return self._idle_for(self._options.idle_time)
+
+    def _idle_for(self, seconds: float) -> bool:
+        return time.monotonic() - self._last_work >= seconds
 
 
 class Outlook:

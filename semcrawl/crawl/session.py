@@ -15,30 +15,25 @@ from dataclasses import replace
 from functools import partial
 
 from semcrawl.crawl.attempt import Attempt
-from semcrawl.crawl.ending import Ending
-from semcrawl.crawl.gathering import let_others_work
+from semcrawl.crawl.channels import Discover, SpiderChannel, SpiderChannels
+from semcrawl.crawl.dispatch import Dispatcher, EventReader, read_arrivals
 from semcrawl.crawl.hosthealth import HostHealth
 from semcrawl.crawl.intake import Intake
 from semcrawl.crawl.leasebook import LeaseBook
-from semcrawl.crawl.listening import Listener
 from semcrawl.crawl.options import SessionOptions
-from semcrawl.crawl.outlook import Outlook
-from semcrawl.crawl.ports import Discover, Port, Ports
+from semcrawl.crawl.outlook import CompletionCheck, Outlook
 from semcrawl.crawl.sharedcontexts import ContextCache
 from semcrawl.crawl.sharedrobots import SharedRobots
-from semcrawl.crawl.taking import Taker
 from semcrawl.crawl.turns import Turns
 from semcrawl.errors import FrontierCorrupt, FrontierError
 from semcrawl.frontier.contract import Frontier, Lease
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.metadata.tally import Tally
 from semcrawl.relevance import Outcome, Ranked, Relevance
 
 logger = logging.getLogger(__name__)
 
-#: seconds until links that had their share of the slots are looked at again, at least
-_BOUNDED = 0.05
 #: seconds that a turn gets to come to its end when the session is closed
 _LAST_TURN = 1.0
 
@@ -64,28 +59,26 @@ class CrawlSession:
         self.digests: set[bytes] = set()
         self.tally = Tally()
         self.finished = asyncio.Event()
-        self._ports = Ports()
+        self._channels = SpiderChannels()
         self._leases = LeaseBook()
         #: which hosts are down
         self.health = HostHealth(self.intake, options.health, self._leases.probes, self.fail)
         self._learning = self.intake.learning
-        self._taker = Taker(
-            *(frontier, strategy, options, self._learning, self._leases, self.health),
-            left=self._left,
-            prepare=self._prepare,
-            deliver=self._deliver,
+        self._dispatcher = Dispatcher(
+            *(frontier, strategy, options, self.intake, self._leases, self.health),
+            *(self._channels, self._left),
         )
-        #: fetches that the frontier has not been told of: host, and whether it was a target
+        #: fetches not reported to the frontier yet: host, and whether it was a target
         self._yields: list[tuple[str, bool]] = []
         #: what is left, and whether it is worth going on
         self.outlook = Outlook(strategy, options.patience)
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._draining = False
-        #: it was told that there are fewer requests at a time
+        #: the log says that fewer requests are sent at a time
         self._scarce = False
-        self._ending = Ending(frontier, self._ports, options)
-        self._listener = Listener(self.intake, self._taker, self._leases, options)
+        self._completion = CompletionCheck(frontier, self._channels, options)
+        self._event_reader = EventReader(self.intake, self._dispatcher, self._leases, options)
         self._opened = False
         self._opening = asyncio.Lock()
 
@@ -94,12 +87,9 @@ class CrawlSession:
         """Open the frontier and go on with what was learned before."""
         async with self._opening:
             if not self._opened:
-                await self._open()
+                await self.frontier.open()
+                await self.intake.open()
                 self._opened = True
-
-    async def _open(self) -> None:
-        await self.frontier.open()
-        await self.intake.open()
 
     async def attach(
         self,
@@ -118,7 +108,7 @@ class CrawlSession:
         with requests that are no links the crawl is not over.
         """
         await self.open()
-        self._ports.open(queue, Port(deliver, plant, seed_key, waits, discover, busy))
+        self._channels.open(queue, SpiderChannel(deliver, plant, seed_key, waits, discover, busy))
         if not self._tasks:
             self._tasks = [
                 asyncio.create_task(self._pump()),
@@ -129,27 +119,24 @@ class CrawlSession:
     async def hand_over(
         self, queue: str, page: Page, links: Sequence[Link], barren: int
     ) -> tuple[Ranked, ...] | None:
-        """Give links to another spider of this process; return the new ones.
-
-        ``None`` when there is no such spider here.
-        """
-        return await self._ports.hand_over(queue, page, links, barren)
+        """Give links to another spider of this process; return the new ones, ``None`` without it."""
+        return await self._channels.hand_over(queue, page, links, barren)
 
     def planted(self, queue: str) -> None:
-        """Note that a spider's own seeds are in: from now on the crawl may be over."""
-        self._ports.planted(queue)
+        """Note that a spider's own seeds are in: the crawl may end now."""
+        self._channels.planted(queue)
         self.wake()
 
     async def detach(self, queue: str) -> None:
         """Stop serving a spider; with the last one, save what was learned and close."""
-        self._ports.pop(queue, None)
-        if self._ports:
+        self._channels.pop(queue, None)
+        if self._channels:
             return
         self._draining = True
         if self.failure:
             # the server has been waited for
             self.frontier.hurry()
-        # what the frontier is just being told of is said to the end, unless that takes long
+        # a call to the frontier under way ends first, unless that takes long
         self.finished.set()
         self.wake()
         tasks, self._tasks = set(self._tasks), []
@@ -163,7 +150,7 @@ class CrawlSession:
         for step in (
             self.robots.close,
             self.contexts.close,
-            self._learning.tell,
+            self._learning.publish,
             self.intake.flush,
             partial(self._leases.flush, self.frontier),
             self._learning.save,
@@ -189,7 +176,7 @@ class CrawlSession:
 
     def ask_for_less(self, reason: str) -> None:
         """Have fewer requests in flight, as the process lacks the means for so many."""
-        most = self._taker.lessen()
+        most = self._dispatcher.lessen()
         if not self._scarce:
             self._scarce = True
             logger.warning("%s: fewer requests are sent at a time (now %d at most)", reason, most)
@@ -210,7 +197,7 @@ class CrawlSession:
 
     @property
     def limit(self) -> str:
-        """The setting that ended the crawl with links left, perhaps; empty if none did."""
+        """Name of the limit that stopped the crawl, or an empty string."""
         if self.outlook.gave_up:
             return "SEMCRAWL_PATIENCE"
         return "SEMCRAWL_PAGES" if self.spent else ""
@@ -252,18 +239,18 @@ class CrawlSession:
     def learn(self, outcome: Outcome, queue: str, *, links_in: str = "") -> None:
         """Learn from what a fetch of a spider's queue turned out to be.
 
-        ``links_in``: the queue of the links that it brought, if that is another. The other workers
-        hear of it, and the frontier's order changes, before more is taken.
+        ``links_in``: the queue of the links that it brought, if that is another. The outcome is
+        published, and the frontier's order changes, before more is taken.
         """
-        self._taker.shares.note(queue, target=outcome.target)
+        self._dispatcher.yields.note(queue, target=outcome.target)
         self._learning.learn(outcome, links_in or queue)
         self.intake.families.note(outcome)
-        if self.options.tell_yield:
+        if self.options.report_yields:
             self._yields.append((self.intake.host_key(outcome.url), outcome.target))
         if self.outlook.note(target=outcome.target):
             self.drain()
 
-    async def retry(self, lease: Lease, memo: LinkMemo, delay: float) -> None:
+    async def retry(self, lease: Lease, memo: LinkState, delay: float) -> None:
         """Put a link back after a failure that may pass."""
         self._leases.drop(lease)
         self.intake.mirrors.went_back(lease)
@@ -275,7 +262,7 @@ class CrawlSession:
     def processed(self, lease: Lease) -> None:
         """Note that an attempt is read, or waits for other things: its place in flight is free."""
         self._leases.land(lease)
-        self._ending.worked()
+        self._completion.worked()
         self.wake()
 
     def acknowledge(self, lease: Lease, *, failed: bool = False) -> None:
@@ -289,8 +276,8 @@ class CrawlSession:
         """Take links whenever there is room, until everything is done."""
         try:
             while not self.finished.is_set():
-                if 2 * self._leases.flying >= self._taker.limit:
-                    await let_others_work()
+                if 2 * self._leases.flying >= self._dispatcher.limit:
+                    await read_arrivals()
                 self._wake.clear()
                 pause = await self._turn()
                 if not self._wake.is_set():
@@ -310,35 +297,24 @@ class CrawlSession:
         yields, self._yields = self._yields, []
         for host, target in yields:
             await self.frontier.pace.reward(host, target=target)
-        heard = await self._learning.tell()
+        caught_up = await self._learning.publish()
         await self.intake.flush()
         over = await self._leases.flush(self.frontier)
-        await self._listener.listen(heard=heard)
+        await self._event_reader.read_if_due(caught_up=caught_up)
         planted = await self._take_seeds()
         # what was read meanwhile may have changed what comes first
-        await self._learning.tell()
-        room = self._taker.room()
-        if await self._taker.take(room, self._ports, over):
-            self._ending.worked()
+        await self._learning.publish()
+        room = self._dispatcher.room()
+        if await self._dispatcher.take(room, over):
+            self._completion.worked()
             return self.options.seed_interval
         idle = not self._leases and not planted
         if idle and self._left() > 0 and await self.intake.mirrors.release():
             return 0.0
-        if idle and await self._is_over():
+        if idle and (self._draining or await self._completion.is_over(spent=self.spent)):
             self.finished.set()
             return 0.0
-        return await self._until_ready() if room > 0 else self._listener.patience
-
-    async def _until_ready(self) -> float:
-        ready = await self.frontier.next_ready(list(self._ports))
-        if ready is None:
-            return self.options.seed_interval
-        # (what is ready may be left out)
-        soonest = _BOUNDED if self._taker.bounded else 0.001
-        return min(max(ready, soonest), self.options.seed_interval)
-
-    async def _is_over(self) -> bool:
-        return self._draining or await self._ending.is_over(spent=self.spent)
+        return await self._dispatcher.next_look() if room > 0 else self._event_reader.patience
 
     def _left(self) -> int:
         """Return how many more links may be taken in this run."""
@@ -350,25 +326,12 @@ class CrawlSession:
             return self.options.leases
         return self.options.budget - self.requests - self._leases.unsent
 
-    async def _prepare(self, leases: Sequence[Lease]) -> list[Lease]:
-        """Return the links that are to be asked for, the others being withheld."""
-        kept, withheld = await self.intake.mirrors.sift(leases)
-        for lease in withheld:
-            self._learning.went_back(lease.entry)
-        await self.intake.know_seeds_of(kept)
-        return kept
-
-    def _deliver(self, lease: Lease) -> None:
-        if not self._ports.deliver(lease):
-            # its spider has just left: the lease runs out, or goes back when the session closes
-            self._leases.drop(lease)
-
     async def _take_seeds(self) -> int:
         """Give each spider the raw seeds from its list, from time to time; return how many."""
         interval = self.options.seed_interval if self._leases else 0.0
-        found = await self._ports.take_seeds(self.frontier, interval)
+        found = await self._channels.take_seeds(self.frontier, interval)
         if found:
-            self._ending.worked()
+            self._completion.worked()
         return found
 
     async def _keep_leases(self) -> None:

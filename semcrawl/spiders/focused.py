@@ -23,7 +23,7 @@ from semcrawl.crawl.attempt import ATTEMPT, UNKEPT, Attempt, attempt_of
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError, UsageError
 from semcrawl.frontier.contract import Lease, WaitingLink
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked
@@ -313,7 +313,7 @@ class FocusedSpider(Spider):
     def set_aside(self, links: Sequence[WaitingLink]) -> None:
         """Record links that are kept aside as their host was down for long."""
         for link in links:
-            memo = LinkMemo.unpack(link.entry)
+            memo = LinkState.unpack(link.entry)
             self.emit(
                 FetchRecord(
                     link.entry.url,

@@ -13,7 +13,7 @@ from semcrawl.config.jobdir import job_path
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError, SemcrawlError, UsageError
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.spiders.linking import LinkFeed
 from semcrawl.spiders.reach import Reach, fetched_pages
 from semcrawl.spiders.revisits import due_links
@@ -91,14 +91,14 @@ class SeedPlanter:
             return
         written = read_seeds(self._seeds, Normalisation(exact=True))
         seeds = [
-            (seed_url(url, self._normalisation), LinkMemo(index=dropped_index(url)))
+            (seed_url(url, self._normalisation), LinkState(index=dropped_index(url)))
             for url in written
         ]
         roots = {root for url, _ in seeds for root in self._scope.roots_of(url)}
         await self._session.intake.widen(roots, named=True)
         await self._plant(seeds)
 
-    async def _plant(self, seeds: Sequence[tuple[str, LinkMemo]]) -> None:
+    async def _plant(self, seeds: Sequence[tuple[str, LinkState]]) -> None:
         """Put seeds in, and count them."""
         self._new_seeds += await self._session.intake.plant(seeds, self._queue)
         self._given_seeds += len(seeds)
@@ -147,7 +147,7 @@ class SeedPlanter:
             self._logger.error("%s: %s", request.url, error)
             return
         await self._session.intake.widen(self._scope.roots_of(url), named=own)
-        await self._plant([(url, LinkMemo(index=dropped_index(request.url)))])
+        await self._plant([(url, LinkState(index=dropped_index(request.url)))])
 
     async def plant_raw(self, raw: list[str]) -> None:
         """Put entries of the seed list in, links that were handed over among them."""
@@ -165,7 +165,7 @@ class SeedPlanter:
         for (page, barren), links in by_page(planted).items():
             try:
                 if page is None:
-                    seeds = [(link.url, LinkMemo(index=link.index)) for link in links]
+                    seeds = [(link.url, LinkState(index=link.index)) for link in links]
                     await self._session.intake.plant(seeds, self._queue)
                 else:
                     await self._feed.discover(page, links, barren)

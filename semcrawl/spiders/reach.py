@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.urlpatterns import UrlPatterns
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.metadata.models import Fetch
@@ -63,7 +63,7 @@ class Reach:
         return bool(set(before.exclude) - set(self.exclude))
 
 
-def fetched_pages(settings: BaseSettings) -> list[tuple[str, float, LinkMemo]]:
+def fetched_pages(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
     """Return the pages of the job folder, those near the seeds first, to be read once more.
 
     Without validators: it is their links that are wanted, changed or not.
@@ -84,5 +84,5 @@ def fetched_pages(settings: BaseSettings) -> list[tuple[str, float, LinkMemo]]:
     return [(url, -float(row.depth), _memo(row)) for url, row in found.items()]
 
 
-def _memo(row: Any) -> LinkMemo:
-    return LinkMemo(row.parent_url, row.depth, Label.read(row.label), revisit=True)
+def _memo(row: Any) -> LinkState:
+    return LinkState(row.parent_url, row.depth, Label.read(row.label), revisit=True)

@@ -81,7 +81,7 @@ class ResponseReader:
             record.errors = f"HTTP status {status}"
             if status == HTTPStatus.FORBIDDEN:
                 fate = self._session.health.fate_of_forbidden(attempt.lease)
-                if fate is Fate.SPARED:
+                if fate is Fate.UNCOUNTED:
                     await self._session.retry(attempt.lease, attempt.memo, 0.0)
                 if fate is not Fate.USUAL:
                     attempt.failed = fate is Fate.OVER

@@ -9,14 +9,14 @@ from scrapy.settings import BaseSettings
 from semcrawl.config.jobdir import job_folder
 from semcrawl.config.revisit import Revisit, RevisitOptions
 from semcrawl.config.targets import Targets
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.metadata.database import crawl_db_url
 from semcrawl.metadata.visited import due_revisits
 from semcrawl.pipelines.files import kept_files
 from semcrawl.relevance import Label
 
 
-def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkMemo]]:
+def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
     """Return URL, priority and memo of every document, page and file that is due.
 
     Reads the crawl metadata; raises ``UsageError`` and ``StoreError`` when it cannot.
@@ -32,9 +32,9 @@ def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkMemo]]:
     return [(one.url, one.priority, _memo(one)) for one in due]
 
 
-def _memo(due: Revisit) -> LinkMemo:
+def _memo(due: Revisit) -> LinkState:
     known = due.visited
-    return LinkMemo(
+    return LinkState(
         parent=known.parent_url,
         depth=known.depth,
         label=Label.read(known.label),

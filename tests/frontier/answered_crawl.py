@@ -8,7 +8,7 @@ from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier import FrontierOptions, RedisFrontier
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.relevance import Relevance, load_strategy
 
 LIMIT = 10  # seconds until a test counts as hanging
@@ -41,7 +41,7 @@ class Crawl:
         await self.session.attach(
             "html", deliver=self.leases.put_nowait, plant=lambda raw: None, seed_key="seeds"
         )
-        new = await self.session.intake.plant([(url, LinkMemo()) for url in urls], "html")
+        new = await self.session.intake.plant([(url, LinkState()) for url in urls], "html")
         self.session.planted("html")
         return new
 

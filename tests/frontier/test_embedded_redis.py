@@ -16,7 +16,7 @@ from redis import Redis
 
 from semcrawl.errors import FrontierUnavailable
 from semcrawl.frontier import Counts, EmbeddedRedis, Entry, FrontierOptions, RedisFrontier
-from semcrawl.frontier.local.keeper import ServerKeeper
+from semcrawl.frontier.local.supervisor import ServerSupervisor
 from semcrawl.frontier.workers import is_gone, short_name, worker_name
 from tests.waiting import until
 
@@ -108,7 +108,7 @@ def test_an_interrupt_for_the_crawler_does_not_reach_the_server(tmp_path: Path) 
 def test_what_keeps_a_server_from_being_started_is_said(tmp_path: Path) -> None:
     with (tmp_path / "lock").open("a") as lock:
         command = [str(tmp_path / "redis-server")]
-        keeper = ServerKeeper(command, tmp_path / "socket", tmp_path / "log", lock)
+        keeper = ServerSupervisor(command, tmp_path / "socket", tmp_path / "log", lock)
         keeper.start()
         with pytest.raises(FileNotFoundError, match="redis-server"):
             keeper.await_server(time.monotonic() + 20)

@@ -17,8 +17,8 @@ from semcrawl.crawl.sharedrobots import RobotsAnswer
 from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier import EmbeddedRedis, RedisFrontier
 from semcrawl.frontier.contract import Entry
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.payload import LinkMemo
 from semcrawl.frontier.redis.packing import unpack_lease, unpack_member, unpack_taken
 from semcrawl.relevance import STRATEGIES, Outcome, load_strategy
 from semcrawl.relevance.wire import VERSION, decode_event, encode_event
@@ -100,7 +100,7 @@ def test_a_payload_gives_a_memo_that_can_be_packed_again(
     payload: dict[str, Any], label: str
 ) -> None:
     entry = Entry("http://a.example/", "a.example", "html", "g", 0.0, payload, label)
-    memo = LinkMemo.unpack(entry)
+    memo = LinkState.unpack(entry)
     msgpack.packb(memo.pack(), unicode_errors="surrogatepass")
     assert isinstance(memo.parent, str | None)
 
@@ -116,7 +116,7 @@ def test_a_link_is_read_or_the_frontier_is_corrupt(member: bytes, values: Any, k
             ),
         ):
             try:
-                LinkMemo.unpack(read())
+                LinkState.unpack(read())
             except FrontierCorrupt as error:
                 told(error)
     try:
@@ -164,13 +164,13 @@ ODD_EVENTS: list[dict[str, Any]] = [
 async def test_wrongly_typed_events_are_passed_over_and_the_next_is_heard(
     frontier: RedisFrontier, caplog: pytest.LogCaptureFixture
 ) -> None:
-    learning = SharedLearning(frontier, load_strategy("learned", {}), netloc_of, in_step=False)
+    learning = SharedLearning(frontier, load_strategy("learned", {}), netloc_of, synchronised=False)
     for event in ODD_EVENTS:
         await frontier.client.xadd(frontier.keys["events"], event)
     good = Outcome("http://a.example/x.nt", Kind.RDF, True, "http://a.example/x.nt", status=200)
     await frontier.client.xadd(frontier.keys["events"], {"e": encode_event(good), "w": b"another"})
     with caplog.at_level(logging.WARNING):
-        while await learning.hear():
+        while await learning.read_events():
             pass
     assert learning.outcomes == 1
     assert all("\n" not in line for line in caplog.messages)
@@ -178,7 +178,7 @@ async def test_wrongly_typed_events_are_passed_over_and_the_next_is_heard(
 
 
 async def test_an_odd_state_is_told_of_with_its_key(frontier: RedisFrontier) -> None:
-    learning = SharedLearning(frontier, load_strategy("learned", {}), netloc_of, in_step=False)
+    learning = SharedLearning(frontier, load_strategy("learned", {}), netloc_of, synchronised=False)
     await learning.save()
     await frontier.client.hset(frontier.keys["state"], "strategy:learned", b"\xc1nothing")
     with pytest.raises(FrontierCorrupt, match="state"):

@@ -11,7 +11,7 @@ from answered_crawl import LIMIT, Crawl
 
 from semcrawl.frontier import EmbeddedRedis
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Ranked
 from semcrawl.relevance.contract import Label
@@ -75,13 +75,13 @@ async def test_a_redirects_target_comes_next(crawl: Crawl) -> None:
     """It goes to the front of its group; one that was seen before does not go in again."""
     await crawl.begin("http://a/", "http://b/", "http://c/")
     first = await crawl.fetch()
-    memo = LinkMemo(redirects=(first.entry.url,))
+    memo = LinkState(redirects=(first.entry.url,))
     assert await crawl.session.intake.follow_redirect(first, "http://target/", memo)
     assert not await crawl.session.intake.follow_redirect(first, "http://b/", memo)
     crawl.finish(first)
     second = await crawl.fetch()
     assert second.entry.url == "http://target/"
-    assert LinkMemo.unpack(second.entry).redirects == (first.entry.url,)
+    assert LinkState.unpack(second.entry).redirects == (first.entry.url,)
 
 
 async def test_a_retry_waits_and_comes_back(crawl: Crawl) -> None:
@@ -90,10 +90,10 @@ async def test_a_retry_waits_and_comes_back(crawl: Crawl) -> None:
     loop = asyncio.get_running_loop()
     lease = await crawl.fetch()
     given = loop.time()
-    await crawl.session.retry(lease, LinkMemo(retries=1), 0.4)
+    await crawl.session.retry(lease, LinkState(retries=1), 0.4)
     again = await crawl.fetch()
     assert loop.time() - given >= 0.39
-    assert LinkMemo.unpack(again.entry).retries == 1
+    assert LinkState.unpack(again.entry).retries == 1
     crawl.finish(again)
     await crawl.ended()
 
@@ -104,7 +104,7 @@ async def test_the_spiders_of_a_process_share_its_requests_in_flight(crawl: Craw
     session = crawl.session
     await session.open()
     for queue in ("html", "rdf"):
-        urls = [(f"http://{queue}{n}/", LinkMemo()) for n in range(4)]
+        urls = [(f"http://{queue}{n}/", LinkState()) for n in range(4)]
         await session.intake.plant(urls, queue)
         await session.attach(
             queue, deliver=crawl.leases.put_nowait, plant=lambda raw: None, seed_key="seeds"
@@ -145,7 +145,7 @@ async def test_what_is_due_again_goes_before_new_links_the_most_urgent_first(
     await crawl.session.open()
     links = [Link("http://a/new"), Link("http://a/newer")]
     await intake.discover(Page("http://a/"), links, "html", lambda ranked: True)
-    due = [("http://a/seldom", 0.5, LinkMemo(revisit=True)), ("http://a/often", 2.0, LinkMemo())]
+    due = [("http://a/seldom", 0.5, LinkState(revisit=True)), ("http://a/often", 2.0, LinkState())]
     assert await intake.revisit(due, "html") == 2
     assert await intake.revisit(due[:1], "html") == 0
     await crawl.begin()
@@ -242,7 +242,7 @@ async def test_a_redirect_to_a_link_that_waits_brings_it_forward(
         crawl.finish(page)
         moved = await crawl.fetch()
         assert moved.entry.url == "http://a/d"
-        memo = LinkMemo(redirects=(moved.entry.url,))
+        memo = LinkState(redirects=(moved.entry.url,))
         assert not await session.intake.follow_redirect(moved, "http://a/d/", memo)
         session.learn(Outcome("http://a/d", None, target=False, duplicate=True), "html")
         crawl.finish(moved)
@@ -252,7 +252,7 @@ async def test_a_redirect_to_a_link_that_waits_brings_it_forward(
 
 
 @pytest.mark.parametrize(
-    "crawl", [{"penalty_after": 2, "tell_yield": True, "concurrency": 1}], indirect=True
+    "crawl", [{"penalty_after": 2, "report_yields": True, "concurrency": 1}], indirect=True
 )
 async def test_a_host_without_targets_lets_others_go_first(crawl: Crawl) -> None:
     """SWSE's penalty: after two barren fetches a host rests, though its links were in first."""
@@ -289,7 +289,7 @@ async def test_a_worker_knows_the_site_of_a_seed_that_another_planted(
     one, two = two_workers
     one.session.drain()
     await one.session.intake.widen({"site.example", "www.site.example"})
-    await one.session.intake.plant([("http://www.site.example/", LinkMemo())], "html")
+    await one.session.intake.plant([("http://www.site.example/", LinkState())], "html")
     two.session.wake()
     assert (await two.fetch()).entry.url == "http://www.site.example/"
     assert two.session.intake.roots == {"site.example", "www.site.example"}

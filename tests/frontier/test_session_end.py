@@ -12,7 +12,7 @@ from served_redis import ServedRedis
 from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.frontier import EmbeddedRedis
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.relevance import Outcome, load_strategy
 from semcrawl.relevance.association_rules import AssociationRules
 from semcrawl.relevance.orders import BreadthFirst
@@ -91,7 +91,7 @@ async def test_not_while_another_process_is_at_a_link_of_any_spider(
         for worker in ("one", "two")
     )
     await attach(one, "rdf", waits=True)
-    await one.session.intake.plant([("http://a/x.ttl", LinkMemo())], "rdf")
+    await one.session.intake.plant([("http://a/x.ttl", LinkState())], "rdf")
     await one.fetch()
     await two.begin()
     assert await goes_on(two) is shared

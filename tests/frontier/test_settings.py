@@ -59,8 +59,8 @@ def test_options_of_the_frontier(setting: str, word: str, option: str, value: ob
         ("SEMCRAWL_PACE_BY", "domain", {"pace_by": "domain"}),
         ("MAX_IDLE_TIME_BEFORE_CLOSE", "7.5", {"idle_time": 7.5}),
         ("REDIS_URL", "redis://a.example", {"shared": True}),
-        ("SEMCRAWL_FAIRNESS", "yield", {"tell_yield": True}),
-        ("SEMCRAWL_PENALTY_AFTER", "7", {"tell_yield": True}),
+        ("SEMCRAWL_FAIRNESS", "yield", {"report_yields": True}),
+        ("SEMCRAWL_PENALTY_AFTER", "7", {"report_yields": True}),
     ],
 )
 def test_options_of_a_session(setting: str, word: str, changes: dict[str, object]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from semcrawl.crawl.learning import SharedLearning
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
 from semcrawl.frontier.contract import Entry
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Outcome, Relevance
 from semcrawl.relevance.association_rules import AssociationRules
@@ -42,10 +42,10 @@ def pair(
     first: Relevance,
     second: Relevance,
     *,
-    in_step: bool = False,
+    synchronised: bool = False,
 ) -> tuple[SharedLearning, SharedLearning]:
     one, two = (
-        SharedLearning(frontier, strategy, netloc_of, in_step=in_step)
+        SharedLearning(frontier, strategy, netloc_of, synchronised=synchronised)
         for frontier, strategy in zip(frontiers, (first, second), strict=True)
     )
     return one, two
@@ -63,10 +63,10 @@ async def test_a_worker_hears_once_what_others_fetched_and_not_what_it_did(
     one, two = pair(frontiers, first, second)
     one.learn(rdf("/data/1"), "html")
     one.learn(Outcome(f"{SITE}/data/2", Kind.HTML, False, f"{SITE}/data/2", status=200), "rdf")
-    await one.tell()
+    await one.publish()
     for _ in range(2):
-        await one.hear()
-        await two.hear()
+        await one.read_events()
+        await two.read_events()
     assert (one.outcomes, two.outcomes) == (2, 2)
     assert first.dump_state() == second.dump_state()
 
@@ -77,14 +77,14 @@ async def test_what_teaches_the_others_nothing_is_not_told(
     one, two = pair(frontiers, RulesParents(), RulesParents())
     one.learn(Outcome(f"{SITE}/page", Kind.HTML, False, f"{SITE}/page", status=200), "html")
     one.learn(rdf("/m/1.rdf", "/m/1"), "html")
-    await one.tell()
-    assert await two.hear() == 1
+    await one.publish()
+    assert await two.read_events() == 1
     (ranked,) = two.strategy.rank(Page(f"{SITE}/"), [Link(f"{SITE}/m/2")])
     assert ranked.label is Label.HR
     silent, other = pair(frontiers, Rules(), Rules())
     silent.learn(rdf("/x.rdf"), "html")
-    await silent.tell()
-    assert await other.hear() == 0
+    await silent.publish()
+    assert await other.read_events() == 0
 
 
 async def test_waiting_links_rise_for_all_workers_when_one_hears_of_a_parent(
@@ -98,7 +98,7 @@ async def test_waiting_links_rise_for_all_workers_when_one_hears_of_a_parent(
         entry = Entry(ranked.link.url, "site.example", "html", ranked.group or "", ranked.key)
         await frontiers[0].add([entry])
     one.learn(rdf("/m/2.rdf", "/m/2"), "html")
-    await one.tell()
+    await one.publish()
     (lease,) = await frontiers[0].take(1, ["html"])
     assert lease.entry.url == f"{SITE}/m/1"
 
@@ -106,12 +106,12 @@ async def test_waiting_links_rise_for_all_workers_when_one_hears_of_a_parent(
 async def test_outcomes_of_both_queues_are_heard_in_the_order_in_which_they_came(
     frontiers: tuple[RedisFrontier, RedisFrontier],
 ) -> None:
-    one, two = pair(frontiers, Learned(), Learned(), in_step=True)
+    one, two = pair(frontiers, Learned(), Learned(), synchronised=True)
     for n, queue in enumerate(("html", "rdf", "rdf", "html", "rdf")):
         one.learn(rdf(f"/data/{n}"), queue)
-    await one.tell()
+    await one.publish()
     assert one.outcomes == 5
-    await two.hear()
+    await two.read_events()
     assert one.strategy.dump_state() == two.strategy.dump_state()
 
 
@@ -121,8 +121,8 @@ async def test_an_event_that_cannot_be_read_is_said_and_costs_no_other(
     one, two = pair(frontiers, AssociationRules(), AssociationRules())
     await frontiers[0].events.publish(b"of a later version")
     one.learn(rdf("/data/1"), "html")
-    await one.tell()
-    assert await two.hear() == 2
+    await one.publish()
+    assert await two.read_events() == 2
     assert two.outcomes == 1
     assert "cannot be read" in caplog.text
 
@@ -131,12 +131,12 @@ async def test_a_redirects_target_that_is_taken_stands_for_the_link_that_led_the
     frontiers: tuple[RedisFrontier, RedisFrontier],
 ) -> None:
     """Its outcome will be told under that one's URL, and is waited for until then."""
-    one, _ = pair(frontiers, Learned(), Learned(), in_step=True)
-    memo = LinkMemo(redirects=(f"{SITE}/old", f"{SITE}/older"))
-    one.hear_taken([Entry(f"{SITE}/new", "site.example", "html", "g", 0.0, memo.pack())])
+    one, _ = pair(frontiers, Learned(), Learned(), synchronised=True)
+    memo = LinkState(redirects=(f"{SITE}/old", f"{SITE}/older"))
+    one.note_taken([Entry(f"{SITE}/new", "site.example", "html", "g", 0.0, memo.pack())])
     assert one.awaited(60) == 1
     one.learn(rdf("/old"), "html")
-    await one.tell()
+    await one.publish()
     assert one.awaited(60) == 0
 
 
@@ -155,7 +155,7 @@ async def test_links_get_their_new_keys_where_they_wait_or_may_wait(
     page = Outcome(home.url, Kind.HTML, False, home.url, new_links=tuple(ranked))
     one.learn(page, "html")
     one.learn(rdf("/data/0.html", "/"), "html")
-    await one.tell()
+    await one.publish()
     taken = await frontiers[0].take(12, ["html", "rdf"])
     keys = [lease.entry.key for lease in taken]
     assert len(taken) == 12

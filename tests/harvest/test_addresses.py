@@ -27,7 +27,7 @@ async def answer(request: Request, out: Stream) -> None:
 
 @pytest.mark.parametrize("paced", [True, False])
 def test_an_address_is_asked_at_its_pace_under_all_names(tmp_path: Path, paced: bool) -> None:
-    """Ports stand for names. Private addresses have a pace only where one is asked for."""
+    """SpiderChannels stand for names. Private addresses have a pace only where one is asked for."""
     logs = [tmp_path / f"requests-{number}.jsonl" for number in range(3)]
     handlers = {"127.0.0.1": answer}
     with (

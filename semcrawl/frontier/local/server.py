@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from semcrawl.errors import FrontierUnavailable
-from semcrawl.frontier.local.keeper import ServerKeeper, answers, loads
+from semcrawl.frontier.local.supervisor import ServerSupervisor, answers, loads
 
 #: longest path of a Unix socket that all systems take (108 on Linux, 104 on macOS, NUL included)
 _SOCKET_PATH_LIMIT = 100
@@ -62,7 +62,7 @@ class EmbeddedRedis:
         self.socket = _socket_path(self.folder)
         self._fsync = fsync
         self._timeout = timeout
-        self._keeper: ServerKeeper | None = None
+        self._keeper: ServerSupervisor | None = None
         self._starting = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -140,7 +140,7 @@ class EmbeddedRedis:
                 time.sleep(0.02)
             log = self.folder / "redis.log"
             log.unlink(missing_ok=True)
-            keeper = ServerKeeper(self._command(), self.socket, log, lock)
+            keeper = ServerSupervisor(self._command(), self.socket, log, lock)
             keeper.start()
             keeper.await_server(deadline)
         except BaseException:

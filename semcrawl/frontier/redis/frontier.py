@@ -39,17 +39,15 @@ class RedisFrontier:
 
     It keeps the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`.
 
-    ``server`` is a URL or the path of a Unix socket. All keys start with ``{prefix}:``, see
-    :class:`~semcrawl.frontier.redis.keys.Keys`. ``worker_id`` names the worker: one that
-    opens under the id of a crashed one gets back at once what that one had leased, so no two living
-    workers may share it. ``revive`` is called while the server is away, to start it again.
+    ``server`` is a URL or the path of a Unix socket, ``prefix`` the crawl's name
+    (:class:`~semcrawl.frontier.redis.keys.Keys`). A worker that opens under the ``worker_id`` of a
+    crashed one gets that one's leases back at once, so no two living workers may share it.
+    ``revive`` is called while the server is away, to start it again.
 
-    The crawl has the ``options`` of the worker that opened it last, where they bear on its order
-    and pace: for all its workers. One that is ``considerate`` makes the pace of others at work no
-    quicker. A ``guest``, who only looks, takes the crawl's.
-
-    Delays and leases are measured by the server's clock. Calls wait up to
-    ``options.patience`` seconds for a server that went away, except :meth:`open`.
+    The crawl's order and pace follow the ``options`` of the worker that opened it last. A
+    ``considerate`` worker makes the pace of others at work no quicker. A ``guest``, who only looks,
+    changes none. The server's clock counts. Calls wait up to ``options.patience`` seconds for a
+    server that went away, except :meth:`open`.
     """
 
     def __init__(
@@ -106,8 +104,7 @@ class RedisFrontier:
         """Connect, check the keys' version stamp, take back this worker's former leases.
 
         Raises ``FrontierUnavailable`` when the server is away for more than two seconds or, without
-        ``make``, has no such crawl, and ``FrontierCorrupt`` when the keys were written in another
-        format.
+        ``make``, has no such crawl, and ``FrontierCorrupt`` for keys of another format.
         """
         try:
             await self._open(make=make)
@@ -147,10 +144,7 @@ class RedisFrontier:
                 await self._server.run("reclaim", [worker])
 
     async def close(self) -> None:
-        """Give this worker's leases back and disconnect; a server that is away is not waited for.
-
-        (Its leases then run out.)
-        """
+        """Give this worker's leases back and disconnect; with the server away they run out."""
         self.hurry()
         try:
             await self._server.run("reclaim", [self.worker_id])
@@ -172,7 +166,7 @@ class RedisFrontier:
         return self._server.redis
 
     async def reclaim_all(self) -> int:
-        """Put all workers' leases back: only for who knows that no other worker lives."""
+        """Put all workers' leases back; only where no other worker lives."""
         return int(await self._server.run("reclaim", [False]))
 
     # -- links
@@ -212,9 +206,7 @@ class RedisFrontier:
         skip: SkippedHosts = NONE_SKIPPED,
     ) -> list[Lease]:
         """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
-        args = self._take_args(limit, queues, over)
-        if skip:
-            args += [None, None, None, _packed(skip)]
+        args = self._take_args(limit, queues, over, skip)
         reply = await self._server.run("take", args, once=True)
         return [self._lease(fields) for fields in reply]
 
@@ -229,10 +221,8 @@ class RedisFrontier:
     ) -> list[Lease] | None:
         """Take links and publish that as an event; ``None`` if there are events to read first."""
         events = self.events
-        args = self._take_args(limit, queues, over)
-        args += [events.incarnation, EVENTS_KEPT, strict and events.position]
-        if skip:
-            args.append(_packed(skip))
+        log = [events.incarnation, EVENTS_KEPT, strict and events.position]
+        args = self._take_args(limit, queues, over, skip, log)
         reply = await self._server.run("take", args, once=True)
         if reply is None:
             return None
@@ -242,9 +232,18 @@ class RedisFrontier:
             events.position = event
         return [self._lease(fields) for fields in taken]
 
-    def _take_args(self, limit: int, queues: Sequence[str], over: Sequence[Lease]) -> list[Any]:
+    def _take_args(
+        self,
+        limit: int,
+        queues: Sequence[str],
+        over: Sequence[Lease],
+        skip: SkippedHosts,
+        log: Sequence[Any] = (None, None, None),
+    ) -> list[Any]:
+        ids = [lease.id for lease in over]
+        skipped = [[skip.untried, list(skip.domains)]] if skip else []
         lease_time = micros(self.options.lease_time)
-        return [limit, lease_time, self.worker_id, list(queues), [lease.id for lease in over]]
+        return [limit, lease_time, self.worker_id, list(queues), ids, *log, *skipped]
 
     def _lease(self, fields: Sequence[Any]) -> Lease:
         return unpack_lease(fields, self.keys.root, self._created)
@@ -297,15 +296,15 @@ class RedisFrontier:
 
     async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:
         """Put up to ``limit`` failed links back into their places; return how many."""
-        total = 0
-        while total < limit:
+        left = limit
+        while left > 0:
             # in portions, so that no other worker waits long
-            portion = min(limit - total, 1000)
+            portion = min(left, 1000)
             moved = int(await self._server.run("requeue", [list(queues), portion]))
-            total += moved
+            left -= moved
             if moved < portion:
                 break
-        return total
+        return limit - left
 
     async def release_host(self, leases: Sequence[Lease]) -> None:
         """Note that the downloads are over; the leases stay."""
@@ -351,17 +350,4 @@ class RedisFrontier:
         labels: dict[str, int] = {}
         for label, number in zip(flat[::2], flat[1::2], strict=True):
             labels[text(label)] = labels.get(text(label), 0) + number
-        return Counts(
-            waiting=waiting,
-            leased=leased,
-            seeds=seeds,
-            seen=seen,
-            hosts=hosts,
-            waiting_by_label=labels,
-            dropped=dropped,
-        )
-
-
-def _packed(skip: SkippedHosts) -> list[Any]:
-    """Return the hosts to skip as the script reads them."""
-    return [skip.untried, list(skip.domains)]
+        return Counts(waiting, leased, seeds, seen, hosts, labels, dropped)

@@ -8,7 +8,7 @@ import pytest
 from frontier_calls import OpenFrontier, Q, link, names
 
 from semcrawl.frontier.contract import Entry, Lease
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.frontier.transfer import export_lines, import_lines
 from semcrawl.relevance.families import Family, Verdict
 
@@ -18,7 +18,7 @@ KNOWN = {FAMILY.name: FAMILY, OTHER.name: OTHER}
 
 
 def members(count: int, family: Family = FAMILY, **more: object) -> list[Entry]:
-    memo = LinkMemo(DUMP, 1, family=family.name, **more)  # type: ignore[arg-type]
+    memo = LinkState(DUMP, 1, family=family.name, **more)  # type: ignore[arg-type]
     return [
         link(f"{family.pattern[-1]}{n:03}", payload=memo.pack(), label="H") for n in range(count)
     ]
@@ -27,7 +27,7 @@ def members(count: int, family: Family = FAMILY, **more: object) -> list[Entry]:
 def answers(
     leases: Sequence[Lease], what: Verdict = Verdict.BARREN, led_to: str = ""
 ) -> list[tuple[str, Verdict, str]]:
-    return [(LinkMemo.unpack(lease.entry).family, what, led_to) for lease in leases]
+    return [(LinkState.unpack(lease.entry).family, what, led_to) for lease in leases]
 
 
 async def test_a_barren_family_is_withheld_but_for_a_few(open_frontier: OpenFrontier) -> None:
@@ -130,7 +130,7 @@ async def test_what_was_asked_for_before_is_not_withheld(open_frontier: OpenFron
     await frontier.add([link(f"r{n}", payload=members(1, retries=1)[0].payload) for n in range(9)])
     leases = await frontier.take(100, Q)
     assert len(leases) == 9
-    assert {LinkMemo.unpack(lease.entry).family for lease in leases} == {FAMILY.name}
+    assert {LinkState.unpack(lease.entry).family for lease in leases} == {FAMILY.name}
 
 
 async def test_one_whose_worker_died_is_of_its_family_still(open_frontier: OpenFrontier) -> None:

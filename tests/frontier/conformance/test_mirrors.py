@@ -6,13 +6,13 @@ from frontier_calls import OpenFrontier, Q, names
 
 from semcrawl.crawl.withholding import MirrorBook
 from semcrawl.frontier.contract import Entry, Lease
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 
 A, B = "a.example", "b.example"
 
 
 def entries(host: str, first: int, last: int) -> list[Entry]:
-    memo = LinkMemo(f"http://{host}/", 1).pack()
+    memo = LinkState(f"http://{host}/", 1).pack()
     return [
         Entry(f"http://{host}/{n:03}", host, Q[0], "g", 0.0, memo, "H") for n in range(first, last)
     ]

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from semcrawl.crawl.joining import JoinedAdds
+from semcrawl.crawl.batching import BatchedAdds
 from semcrawl.frontier import EmbeddedRedis, Entry, RedisFrontier
 
 
@@ -24,7 +24,7 @@ async def test_links_of_pages_that_come_together_go_in_together(
 ) -> None:
     """In one call, and each page hears which were new; a page with faulty links fails alone."""
     async with RedisFrontier(str(embedded.socket), prefix=prefix, worker_id="w") as frontier:
-        adds = JoinedAdds(frontier)
+        adds = BatchedAdds(frontier)
         assert await adds.add(page("0")) == [True]  # the server knows the script from here on
         before = await calls(frontier)
         pages = [page("1", "2"), page("2", "3", "0"), []]
@@ -44,7 +44,7 @@ async def test_no_call_puts_in_too_many_unless_a_page_has_them(
     embedded: EmbeddedRedis, prefix: str, links: int, expected: int
 ) -> None:
     async with RedisFrontier(str(embedded.socket), prefix=prefix, worker_id="w") as frontier:
-        adds = JoinedAdds(frontier)
+        adds = BatchedAdds(frontier)
         await adds.add(page("0"))
         before = await calls(frontier)
         pages = [page(*(f"{n}-{m}" for m in range(links))) for n in range(3)]

@@ -12,11 +12,11 @@ from semcrawl.frontier.contract import Entry, Frontier
 #: meanwhile
 _TOGETHER = 1000
 
-#: links of a page, and who waits to hear which of them were new
+#: links of a page, and the answer which of them were new
 _Part = tuple[Sequence[Entry], "asyncio.Future[list[bool]]"]
 
 
-class JoinedAdds:
+class BatchedAdds:
     """Adds what comes while a call is under way with the next call."""
 
     def __init__(self, frontier: Frontier) -> None:
@@ -28,11 +28,11 @@ class JoinedAdds:
         """Put links in; for each, whether it was new; raises what :meth:`Frontier.add` raises."""
         if not entries:
             return []
-        heard: asyncio.Future[list[bool]] = asyncio.get_running_loop().create_future()
-        self._waiting.append((entries, heard))
+        answer: asyncio.Future[list[bool]] = asyncio.get_running_loop().create_future()
+        self._waiting.append((entries, answer))
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
-        return await heard
+        return await answer
 
     async def _run(self) -> None:
         while self._waiting:
@@ -57,13 +57,13 @@ class JoinedAdds:
     async def _add(self, parts: Sequence[_Part]) -> None:
         new = await self._frontier.add([entry for entries, _ in parts for entry in entries])
         begin = 0
-        for entries, heard in parts:
-            if not heard.done():
-                heard.set_result(new[begin : begin + len(entries)])
+        for entries, answer in parts:
+            if not answer.done():
+                answer.set_result(new[begin : begin + len(entries)])
             begin += len(entries)
 
 
 def _refuse(parts: Sequence[_Part], error: Exception) -> None:
-    for _, heard in parts:
-        if not heard.done():
-            heard.set_exception(error)
+    for _, answer in parts:
+        if not answer.done():
+            answer.set_exception(error)

@@ -27,7 +27,7 @@ _QUICK_CRASH = 5.0
 _QUICK_CRASHES = 3
 
 
-class ServerKeeper(threading.Thread):
+class ServerSupervisor(threading.Thread):
     """Runs the server, and runs it again when it crashes.
 
     A thread, because the kernel ends the server when the *thread* that started it ends.

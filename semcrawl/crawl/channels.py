@@ -19,12 +19,12 @@ _SEEDS_AT_ONCE = 1000
 
 
 @dataclass(slots=True)
-class Port:
-    """A spider's side."""
+class SpiderChannel:
+    """How a session reaches a spider."""
 
     deliver: Callable[[Lease], None]
     plant: Callable[[list[str]], None]
-    #: Redis list that its seeds come from
+    #: list that its seeds come from
     seed_key: str
     #: never end by itself: the spider waits on its list
     waits: bool = False
@@ -36,8 +36,8 @@ class Port:
     planted: bool = False
 
 
-class Ports(dict[str, Port]):
-    """Ports of the spiders that are served now, by queue."""
+class SpiderChannels(dict[str, SpiderChannel]):
+    """The channels of the spiders that are served now, by queue."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,9 +45,9 @@ class Ports(dict[str, Port]):
         self.opened = 0
         self._seeds_at = float("-inf")
 
-    def open(self, queue: str, port: Port) -> None:
+    def open(self, queue: str, channel: SpiderChannel) -> None:
         """Serve one more spider."""
-        self[queue] = port
+        self[queue] = channel
         self.opened += 1
 
     def planted(self, queue: str) -> None:
@@ -58,29 +58,29 @@ class Ports(dict[str, Port]):
     @property
     def all_planted(self) -> bool:
         """Whether no spider has seeds of its own to put in."""
-        return all(port.planted for port in self.values())
+        return all(channel.planted for channel in self.values())
 
     @property
     def any_waits(self) -> bool:
         """Whether a spider goes on waiting for seeds."""
-        return any(port.waits for port in self.values())
+        return any(channel.waits for channel in self.values())
 
     @property
     def any_busy(self) -> bool:
         """Whether a spider is at requests that are no links."""
-        return any(port.busy() for port in self.values())
+        return any(channel.busy() for channel in self.values())
 
     @property
     def seed_keys(self) -> list[str]:
-        """The Redis lists that seeds come from."""
-        return [port.seed_key for port in self.values()]
+        """The lists that seeds come from."""
+        return [channel.seed_key for channel in self.values()]
 
     def deliver(self, lease: Lease) -> bool:
         """Hand a link to its spider; return whether it is still there."""
-        port = self.get(lease.entry.queue)
-        if port is not None:
-            port.deliver(lease)
-        return port is not None
+        channel = self.get(lease.entry.queue)
+        if channel is not None:
+            channel.deliver(lease)
+        return channel is not None
 
     async def hand_over(
         self, queue: str, page: Page, links: Sequence[Link], barren: int = 0
@@ -89,10 +89,10 @@ class Ports(dict[str, Port]):
 
         ``None`` when it is not there to take them.
         """
-        port = self.get(queue)
-        if port is None or port.discover is None:
+        channel = self.get(queue)
+        if channel is None or channel.discover is None:
             return None
-        return await port.discover(page, links, barren)
+        return await channel.discover(page, links, barren)
 
     async def take_seeds(self, frontier: Frontier, interval: float) -> int:
         """Give each spider the raw seeds from its list; return how many.
@@ -104,9 +104,9 @@ class Ports(dict[str, Port]):
             return 0
         self._seeds_at = now
         found = 0
-        for port in list(self.values()):
-            raw = await frontier.seeds.take(port.seed_key, _SEEDS_AT_ONCE)
+        for channel in list(self.values()):
+            raw = await frontier.seeds.take(channel.seed_key, _SEEDS_AT_ONCE)
             if raw:
                 found += len(raw)
-                port.plant(raw)
+                channel.plant(raw)
         return found

@@ -11,7 +11,7 @@ from semcrawl.relevance.contract import Label
 
 
 @dataclass(frozen=True, slots=True)
-class LinkMemo:
+class LinkState:
     """The facts of a waiting link, packed into as few bytes as they allow."""
 
     parent: str | None = None
@@ -66,7 +66,7 @@ class LinkMemo:
         return packed
 
     @classmethod
-    def unpack(cls, entry: Entry) -> LinkMemo:
+    def unpack(cls, entry: Entry) -> LinkState:
         """Read it back from a leased entry; what is missing or odd has its usual value."""
         packed: Mapping[str, Any] = entry.payload
         redirects = packed.get("v")

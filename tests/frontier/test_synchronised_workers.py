@@ -12,7 +12,7 @@ from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
 from semcrawl.frontier.contract import Entry, Lease
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome
 from semcrawl.relevance.learned import Learned
@@ -51,7 +51,7 @@ class Worker:
 
     async def answer(self, lease: Lease) -> None:
         """Let a fetch end: a data file, or a page with links."""
-        url, memo = lease.entry.url, LinkMemo.unpack(lease.entry)
+        url, memo = lease.entry.url, LinkState.unpack(lease.entry)
         kind = Kind.RDF if url.endswith(".ttl") else Kind.HTML
         new = ()
         if kind is Kind.HTML:
@@ -93,7 +93,7 @@ async def next_lease(workers: list[Worker]) -> tuple[Worker, Lease]:
 
 async def test_workers_learn_the_same(workers: list[Worker]) -> None:
     """Whoever fetches what: in the end both strategies are alike, to the byte."""
-    await workers[0].session.intake.plant([(f"{SITE}/", LinkMemo())], "html")
+    await workers[0].session.intake.plant([(f"{SITE}/", LinkState())], "html")
     for _ in range(40):
         worker, lease = await next_lease(workers)
         await worker.answer(lease)
@@ -103,24 +103,24 @@ async def test_workers_learn_the_same(workers: list[Worker]) -> None:
         while not worker.leases.empty():
             await worker.answer(worker.leases.get_nowait())
     for worker in workers:
-        await worker.session.intake.learning.tell()
+        await worker.session.intake.learning.publish()
     for worker in workers:
-        await worker.session.intake.learning.hear()
+        await worker.session.intake.learning.read_events()
     one, two = (worker.strategy.dump_state() for worker in workers)
     assert one == two
 
 
 async def test_a_worker_waits_for_what_another_fetches(workers: list[Worker]) -> None:
     """Restraint is the crawl's: of unsure links one is in flight at first, not one per worker."""
-    await workers[0].session.intake.plant([(f"{SITE}/", LinkMemo())], "html")
+    await workers[0].session.intake.plant([(f"{SITE}/", LinkState())], "html")
     worker, lease = await next_lease(workers)
     await worker.answer(lease)
     flying = [await next_lease(workers) for _ in range(2)]
     urls = sorted(lease.entry.url for _, lease in flying)
     assert [url.endswith(".ttl") for url in urls] == [True, False]
     for other in workers:
-        await other.session.intake.learning.tell()
-        await other.session.intake.learning.hear()
+        await other.session.intake.learning.publish()
+        await other.session.intake.learning.read_events()
         assert other.strategy.room(2) <= 0
         assert other.leases.empty()
 
@@ -129,7 +129,7 @@ async def test_a_link_whose_taker_is_silent_is_not_waited_for_for_ever(
     workers: list[Worker],
 ) -> None:
     """A worker that hangs with the only link in flight does not stop the others."""
-    await workers[0].session.intake.plant([(f"{SITE}/", LinkMemo())], "html")
+    await workers[0].session.intake.plant([(f"{SITE}/", LinkState())], "html")
     worker, lease = await next_lease(workers)
     await worker.answer(lease)
     takers = {(await next_lease(workers))[0] for _ in range(2)}
@@ -141,7 +141,7 @@ async def test_a_link_whose_taker_is_silent_is_not_waited_for_for_ever(
 
 async def test_a_link_whose_taker_is_silent_is_waited_for_once(workers: list[Worker]) -> None:
     """And not again before every link that the others take."""
-    await workers[0].session.intake.plant([(f"{SITE}/", LinkMemo())], "html")
+    await workers[0].session.intake.plant([(f"{SITE}/", LinkState())], "html")
     worker, lease = await next_lease(workers)
     await worker.answer(lease)
     while lease.entry.url != f"{SITE}/list/1.html":
@@ -161,15 +161,15 @@ async def test_what_went_back_is_not_waited_for(
     workers: list[Worker], again: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A link that leads elsewhere, or failed for now, is in flight only when it is taken again."""
-    monkeypatch.setattr("semcrawl.crawl.taking._OVERDUE", 10.0 * LIMIT)
-    await workers[0].session.intake.plant([(f"{SITE}/", LinkMemo())], "html")
+    monkeypatch.setattr("semcrawl.crawl.dispatch._OVERDUE", 10.0 * LIMIT)
+    await workers[0].session.intake.plant([(f"{SITE}/", LinkState())], "html")
     worker, lease = await next_lease(workers)
     session = worker.session
     session.downloaded(lease)
     if again:
-        await session.retry(lease, LinkMemo(retries=1), 0.0)
+        await session.retry(lease, LinkState(retries=1), 0.0)
     else:
-        memo = LinkMemo(redirects=(lease.entry.url,))
+        memo = LinkState(redirects=(lease.entry.url,))
         assert await session.intake.follow_redirect(lease, f"{SITE}/home", memo)
         session.processed(lease)
         session.acknowledge(lease)
@@ -185,7 +185,7 @@ async def test_an_answer_that_takes_long_is_not_waited_for(
     worker = Worker(embedded, f"slow-{prefix}", "one", shared=shared)
     await worker.begin()
     seeds = [f"http://{name}.example/" for name in "abc"]
-    await worker.session.intake.plant([(url, LinkMemo()) for url in seeds], "html")
+    await worker.session.intake.plant([(url, LinkState()) for url in seeds], "html")
     first, second = [(await next_lease([worker]))[1].entry.url for _ in range(2)]
     assert first != second
     await worker.session.detach("html")
@@ -211,7 +211,7 @@ async def test_links_of_an_earlier_run_are_not_taken_for_seeds(
         (before,) = second.strategy.rank(Page(f"{SITE}/", 1), [Link(f"{place}/1")])
         outcome = Outcome(f"{data}/0", Kind.RDF, True, f"{data}/0", parent=f"{SITE}/")
         second.session.learn(outcome, "html")
-        await second.session.intake.learning.tell()
+        await second.session.intake.learning.publish()
         (after,) = second.strategy.rank(Page(f"{SITE}/", 1), [Link(f"{place}/2")])
         assert after.key <= before.key
     finally:

@@ -1,0 +1,253 @@
+"""One turn of a process: it reads what others published, and takes links as long as it has room."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+
+from semcrawl.crawl.channels import SpiderChannels
+from semcrawl.crawl.hosthealth import HostHealth
+from semcrawl.crawl.intake import Intake
+from semcrawl.crawl.learning import first_asked
+from semcrawl.crawl.leasebook import LeaseBook
+from semcrawl.crawl.options import SessionOptions
+from semcrawl.crawl.slots import QueueYields, Slots
+from semcrawl.frontier.contract import Frontier, Lease, SkippedHosts
+from semcrawl.relevance import Relevance
+from semcrawl.relevance.contract import Restrained
+
+#: how often a take is tried again as there were new events, before it goes ahead
+_ATTEMPTS = 4
+#: seconds after which nobody waits any longer for an answer before going on
+_OVERDUE = 2.0
+#: seconds between looks for events about links that other workers fetch, while they are waited for
+_NEWS_INTERVAL = 0.05
+#: seconds, at most, for which a busy crawl reads on before it calls the frontier
+_GATHERING = 0.01
+#: a round of the event loop that takes less has found nothing to read, seconds
+_IDLE_ROUND = 0.0003
+#: seconds until links whose hosts were skipped are looked at again, at least
+_SKIPPED = 0.05
+
+
+class Dispatcher:
+    """Takes links as long as there is room, from the queue that pays best first.
+
+    ``left`` returns how many requests may still be sent at all.
+    """
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        strategy: Relevance,
+        options: SessionOptions,
+        intake: Intake,
+        leases: LeaseBook,
+        health: HostHealth,
+        channels: SpiderChannels,
+        left: Callable[[], int],
+    ) -> None:
+        self.yields = QueueYields()
+        #: the strategy would rather wait for answers than use all of the concurrency
+        self.restrained = True
+        #: the last take skipped some hosts
+        self.bounded = False
+        #: how many links were to be in flight when that was last asked
+        self.limit = options.concurrency
+        self._frontier = frontier
+        self._strategy = strategy
+        self._options = options
+        self._intake = intake
+        self._learning = intake.learning
+        self._leases = leases
+        self._health = health
+        self._slots = Slots(options.concurrency, options.share_of_slots, health.gave_something)
+        #: how many requests may be in flight at most, whatever the options allow
+        self._most = options.concurrency
+        self._channels = channels
+        self._left = left
+
+    def room(self) -> int:
+        """Return how many links may be taken now (none if not positive)."""
+        left = self._left()
+        if left <= 0:
+            return 0
+        flying = self._leases.flying
+        room = min(left, self._concurrency() - flying, self._options.leases - len(self._leases))
+        if isinstance(self._strategy, Restrained):
+            slow = self._leases.slow(_OVERDUE)
+            # for synchronised workers, what others have in flight counts as well
+            waited_for = max(flying - slow, self._learning.awaited(_OVERDUE))
+            allowed = self._strategy.room(waited_for)
+            self.restrained = allowed < self._options.concurrency
+            self.limit = min(self._options.concurrency, slow + waited_for + max(0, allowed))
+            room = min(room, allowed)
+        return room
+
+    def lessen(self) -> int:
+        """Have fewer requests in flight from now on than there are; return how many at most."""
+        self._most = max(1, min(self._most, self._leases.flying) - 1)
+        return self._most
+
+    async def _note_slow(self) -> None:
+        """Note which hosts that gave nothing yet keep us waiting."""
+        if not self._health.some_are_dead:
+            for lease in self._leases.overdue(_OVERDUE):
+                if not self._health.gave_something(lease.entry.host):
+                    await self._health.note_dead(lease.entry.host)
+
+    async def take(self, room: int, over: Sequence[Lease] = ()) -> int:
+        """Take up to so many links, once the downloads ``over`` are released; return how many."""
+        if room <= 0 or not self._channels:
+            await self._frontier.release_host(over)
+            return 0
+        await self._note_slow()
+        if self._learning.synchronised:
+            return await self._take_synchronised(room, over)
+        left = room
+        for queue in self.yields.order(self._channels):
+            while left > 0:
+                skip, portion = self._portion(left)
+                taken = await self._frontier.take(portion, [queue], over=over, skip=skip)
+                over = ()
+                leases = await self._prepare(taken)
+                left -= len(leases)
+                for lease in leases:
+                    self._strategy.taken([first_asked(lease.entry)])
+                    self._hand_out(lease)
+                if len(taken) < portion:
+                    break
+        return room - left
+
+    def _portion(self, room: int) -> tuple[SkippedHosts, int]:
+        """Return what the next take skips, and how many links it may bring."""
+        skip, most = self._slots.skipped(
+            self._leases.in_flight, some_are_dead=self._health.some_are_dead
+        )
+        self.bounded = bool(skip)
+        return skip, max(1, min(room, most))
+
+    async def _take_synchronised(self, room: int, over: Sequence[Lease]) -> int:
+        """Take links once all events are read; return how many."""
+        taken = 0
+        for attempt in range(_ATTEMPTS):
+            strict = attempt < _ATTEMPTS - 1 and self.restrained
+            outdated = False
+            for queue in self.yields.order(self._channels):
+                while room > 0 and not outdated:
+                    skip, portion = self._portion(room)
+                    leases = await self._frontier.take_synchronised(
+                        portion, [queue], strict=strict, over=over, skip=skip
+                    )
+                    over = ()
+                    outdated = leases is None
+                    leases = leases or []
+                    if strict:
+                        self._learning.note_taken([lease.entry for lease in leases])
+                    full = len(leases) >= portion
+                    leases = await self._prepare(leases)
+                    room -= len(leases)
+                    taken += len(leases)
+                    for lease in leases:
+                        self._hand_out(lease)
+                    if not full:
+                        break
+            if not outdated:
+                break
+            await self._learning.read_events()
+            room = self.room()
+            if room <= 0:
+                break
+        return taken
+
+    async def _prepare(self, leases: Sequence[Lease]) -> list[Lease]:
+        """Return the links that are to be asked for, the others being withheld."""
+        kept, withheld = await self._intake.mirrors.sift(leases)
+        for lease in withheld:
+            self._learning.went_back(lease.entry)
+        await self._intake.know_seeds_of(kept)
+        return kept
+
+    def _hand_out(self, lease: Lease) -> None:
+        self._leases.hand_out(lease)
+        if not self._channels.deliver(lease):
+            # its spider has just left: the lease runs out, or goes back when the session closes
+            self._leases.drop(lease)
+
+    async def next_look(self) -> float:
+        """Return after how many seconds a link may be ready."""
+        interval = self._options.seed_interval
+        ready = await self._frontier.next_ready(list(self._channels))
+        if ready is None:
+            return interval
+        # (what is ready may be skipped)
+        return min(max(ready, _SKIPPED if self.bounded else 0.001), interval)
+
+    def _concurrency(self) -> int:
+        """Return how many requests may be in flight: few as long as little is learned."""
+        options = self._options
+        if not options.slow_start:
+            return self._most
+        learned = self._learning.outcomes // options.slow_start
+        # (hosts that answer slowly, or not at all, have nothing to learn from)
+        return min(self._most, 1 + learned + self._leases.slow(_OVERDUE))
+
+
+class EventReader:
+    """Reads what other workers published and which seeds they added, as often as is needed."""
+
+    def __init__(
+        self, intake: Intake, dispatcher: Dispatcher, leases: LeaseBook, options: SessionOptions
+    ) -> None:
+        self._intake = intake
+        self._learning = intake.learning
+        self._dispatcher = dispatcher
+        self._leases = leases
+        self._options = options
+        self._read_at = 0.0
+        self._seeds_read_at = 0.0
+
+    async def read_if_due(self, *, caught_up: bool) -> None:
+        """Read if that is due; ``caught_up``: publishing has just brought all events.
+
+        A synchronised take brings events anyway.
+        """
+        if not self._options.shared:
+            return
+        now = time.monotonic()
+        interval = self.patience if self._others_decide else self._options.event_interval
+        if caught_up or now - self._read_at >= interval:
+            self._read_at = now
+            if not caught_up:
+                await self._learning.read_events()
+        if now - self._seeds_read_at >= self._options.event_interval:
+            self._seeds_read_at = now
+            await self._intake.know_all_seeds()
+
+    @property
+    def patience(self) -> float:
+        """Seconds to wait for answers, this worker's or another's, before reading again."""
+        if not self._learning.synchronised:
+            return self._options.seed_interval
+        return self._options.event_interval if self._leases.flying else _NEWS_INTERVAL
+
+    @property
+    def _others_decide(self) -> bool:
+        """Whether this worker waits for other workers' answers alone."""
+        is_idle = self._dispatcher.restrained and not self._leases.flying
+        return self._learning.synchronised and is_idle
+
+
+async def read_arrivals() -> None:
+    """Wait until all that has arrived is read, for some 10 ms at most.
+
+    One batched call to the frontier costs little more than a single one.
+    """
+    began = last = time.monotonic()
+    idle_rounds = 0
+    while idle_rounds < 2 and last - began < _GATHERING:
+        await asyncio.sleep(0)
+        now = time.monotonic()
+        idle_rounds = idle_rounds + 1 if now - last < _IDLE_ROUND else 0
+        last = now
