@@ -119,7 +119,7 @@ class CrawlSession:
     async def hand_over(
         self, queue: str, page: Page, links: Sequence[Link], barren: int
     ) -> tuple[Ranked, ...] | None:
-        """Give links to another spider of this process; return the new ones, ``None`` without it."""
+        """Give links to another spider of this process if it is there; return the new ones."""
         return await self._channels.hand_over(queue, page, links, barren)
 
     def planted(self, queue: str) -> None:

@@ -38,7 +38,6 @@ class RedisFrontier:
     """The frontier of one worker, on a Redis server (6.2 or newer) shared by all workers.
 
     It keeps the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`.
-
     ``server`` is a URL or the path of a Unix socket, ``prefix`` the crawl's name
     (:class:`~semcrawl.frontier.redis.keys.Keys`). A worker that opens under the ``worker_id`` of a
     crashed one gets that one's leases back at once, so no two living workers may share it.
@@ -240,9 +239,8 @@ class RedisFrontier:
         skip: SkippedHosts,
         log: Sequence[Any] = (None, None, None),
     ) -> list[Any]:
-        ids = [lease.id for lease in over]
+        lease_time, ids = micros(self.options.lease_time), [lease.id for lease in over]
         skipped = [[skip.untried, list(skip.domains)]] if skip else []
-        lease_time = micros(self.options.lease_time)
         return [limit, lease_time, self.worker_id, list(queues), ids, *log, *skipped]
 
     def _lease(self, fields: Sequence[Any]) -> Lease:
