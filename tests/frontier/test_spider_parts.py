@@ -10,7 +10,7 @@ from scrapy.utils.test import get_crawler
 
 from semcrawl import settings as defaults
 from semcrawl.crawl.attempt import Attempt, Stage
-from semcrawl.frontier.payload import LinkMemo
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome
 from semcrawl.links import Link, Page
 from semcrawl.spiders.html import HtmlSpider
@@ -87,7 +87,7 @@ async def test_a_link_has_as_many_tries_as_the_settings_give_it(crawl: Crawl) ->
     parts = Spider(crawl, RETRY_TIMES=1)
     attempt = await parts.next()
     assert not await Spider(crawl, RETRY_ENABLED=False).retries.again(attempt, "a reason")
-    attempt.memo = LinkMemo(retries=1)
+    attempt.memo = LinkState(retries=1)
     assert not await parts.retries.again(attempt, "a reason")
     assert attempt.stage is Stage.SENT
 

@@ -247,7 +247,7 @@ class RedisFrontier:
         return unpack_lease(fields, self.keys.root, self._created)
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
-        """Seconds until asking again may give a link; ``None`` if none waits."""
+        """Return the seconds until asking again may give a link; ``None`` if none waits."""
         reply = await self._server.run("next_ready", [list(queues), micros(self.options.poll)])
         return None if reply is None else int(reply) / 1e6
 
