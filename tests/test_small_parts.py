@@ -29,10 +29,10 @@ rules = st.lists(st.sampled_from(["ex1", "an2", "ty3"]), max_size=3).map(tuple)
         words,
     )
 )  # fmt: skip
-def test_a_memo_is_unpacked_as_it_was_packed(memo):
-    """Nothing of a memo is lost in the frontier."""
-    entry = Entry("http://a/", "a", "html", "H", 0.0, memo.pack(), str(memo.label))
-    assert LinkState.unpack(entry) == memo
+def test_a_memo_is_unpacked_as_it_was_packed(state):
+    """Nothing of a state is lost in the frontier."""
+    entry = Entry("http://a/", "a", "html", "H", 0.0, state.pack(), str(state.label))
+    assert LinkState.unpack(entry) == state
 
 
 def test_the_queue_that_pays_is_served_first():

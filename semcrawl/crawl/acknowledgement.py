@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -46,9 +46,7 @@ class Acknowledgement:
 
     @property
     def _spider(self) -> SessionSpider:
-        spider: Any = self._crawler.spider
-        found: SessionSpider = spider
-        return found
+        return cast(SessionSpider, self._crawler.spider)
 
     # -- what callbacks give
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:

@@ -62,7 +62,7 @@ class Attempt:
 
     lease: Lease
     #: facts of the link; the spider changes them before the link goes back
-    memo: LinkState = field(init=False)
+    link_state: LinkState = field(init=False)
     stage: Stage = Stage.WAITING
     #: time of the hand-out (``time.monotonic``)
     since: float = field(default_factory=time.monotonic)
@@ -86,7 +86,7 @@ class Attempt:
 
     def __post_init__(self) -> None:
         """Unpack what the link carries."""
-        self.memo = LinkState.unpack(self.lease.entry)
+        self.link_state = LinkState.unpack(self.lease.entry)
 
     def begin_again(self) -> None:
         """Forget how the last response was read: another request is sent for the link."""
@@ -102,7 +102,7 @@ class Attempt:
     @property
     def asked(self) -> str:
         """The URL of the link, before any redirect."""
-        return self.memo.redirects[0] if self.memo.redirects else self.url
+        return self.link_state.redirects[0] if self.link_state.redirects else self.url
 
     def record(self, outcome: FetchOutcome, response: Response | None = None) -> FetchRecord:
         """Make the record of this attempt."""
@@ -112,13 +112,13 @@ class Attempt:
             url=self.url,
             outcome=outcome,
             final_url=self.url,
-            parent_url=self.memo.parent,
-            depth=self.memo.depth,
-            label=str(self.memo.label),
-            rules=self.memo.rules,
+            parent_url=self.link_state.parent,
+            depth=self.link_state.depth,
+            label=str(self.link_state.label),
+            rules=self.link_state.rules,
             started_at=started or time.time(),
             elapsed=max(0.0, ended - started) if started else 0.0,
-            revisit=self.memo.revisit,
+            revisit=self.link_state.revisit,
             attempt=self.lease.attempt,
             repeated=self.lease.repeated,
         )
@@ -157,21 +157,21 @@ class Attempt:
             kind=kind,
             target=target,
             final_url=self.url,
-            parent=self.memo.parent,
-            depth=self.memo.depth,
+            parent=self.link_state.parent,
+            depth=self.link_state.depth,
             status=response.status if response is not None else None,
-            label=self.memo.label,
-            rules=self.memo.rules,
+            label=self.link_state.label,
+            rules=self.link_state.rules,
             group=self.lease.entry.group,
             duplicate=duplicate,
             new_links=new_links,
-            family=self.memo.family,
+            family=self.link_state.family,
             led_to=led_to or self._place(kind),
         )
 
     def _place(self, kind: Kind | None) -> str:
         """Return where other links may lead as well: a redirect's target, or a page's digest."""
-        if self.memo.redirects:
+        if self.link_state.redirects:
             return self.url
         return self.digest if kind is Kind.HTML else ""
 

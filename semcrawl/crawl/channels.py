@@ -22,7 +22,9 @@ _SEEDS_AT_ONCE = 1000
 class SpiderChannel:
     """How a session reaches a spider."""
 
+    #: takes a leased link
     deliver: Callable[[Lease], None]
+    #: takes raw seeds from its list
     plant: Callable[[list[str]], None]
     #: list that its seeds come from
     seed_key: str
@@ -30,7 +32,7 @@ class SpiderChannel:
     waits: bool = False
     #: takes links that another spider hands over
     discover: Discover | None = None
-    #: whether requests of the spider's own are under way, whose callbacks may give links
+    #: whether requests of its own are under way, whose callbacks may give links: the crawl goes on
     busy: Callable[[], bool] = lambda: False
     #: its own seeds are in
     planted: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from typing import Any, Self
+from typing import Self, cast
 
 from scrapy import Spider, signals
 from scrapy.core.scheduler import BaseScheduler, Scheduler
@@ -15,7 +15,9 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from semcrawl.crawl.attempt import ATTEMPT
+from semcrawl.crawl.channels import SpiderChannel
 from semcrawl.crawl.opening import SessionSource, session_source
+from semcrawl.crawl.spider import SessionSpider
 from semcrawl.errors import SemcrawlError
 from semcrawl.frontier.contract import Lease
 
@@ -33,13 +35,14 @@ class FrontierScheduler(BaseScheduler):
     which have callbacks of the user's: they go first, and Scrapy's settings hold for them.
     """
 
+    _spider: SessionSpider
+
     def __init__(self, crawler: Crawler, source: SessionSource) -> None:
         self.crawler = crawler
         self._source = source
         self._own_source = crawler.settings.get("SEMCRAWL_SESSION_SOURCE") is None
         self._ready: deque[Request] = deque()
         self._others = Scheduler.from_crawler(crawler)
-        self._spider: Any = None
         self._open = False
 
     @classmethod
@@ -54,7 +57,7 @@ class FrontierScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> Deferred[None]:
         """Join the session; when that fails say so in one line (the spider closes when opened)."""
-        self._spider = spider
+        self._spider = cast(SessionSpider, spider)
         self._others.open(spider)
         return deferred_from_coro(self._join())
 
@@ -64,8 +67,7 @@ class FrontierScheduler(BaseScheduler):
             session = self._source.session()
             await session.open()
             spider.join(session)
-            await session.attach(
-                spider.queue,
+            channel = SpiderChannel(
                 deliver=self._deliver,
                 plant=spider.plant_raw,
                 seed_key=spider.seed_key,
@@ -73,10 +75,11 @@ class FrontierScheduler(BaseScheduler):
                 discover=spider.discover,
                 busy=self._has_others,
             )
+            await session.attach(spider.queue, channel)
             self._open = True
         except SemcrawlError as error:
             logger.error("%s", error)
-            spider.session = None
+            spider.session = None  # type: ignore[assignment]  # it takes part in none
             self._source.fail(str(error))
 
     def spider_opened(self) -> None:

@@ -10,12 +10,12 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from semcrawl.crawl.attempt import Attempt
-from semcrawl.crawl.channels import Discover, SpiderChannel, SpiderChannels
+from semcrawl.crawl.channels import SpiderChannel, SpiderChannels
 from semcrawl.crawl.dispatch import Dispatcher, EventReader, read_arrivals
 from semcrawl.crawl.hosthealth import HostHealth
 from semcrawl.crawl.intake import Intake
@@ -91,24 +91,10 @@ class CrawlSession:
                 await self.intake.open()
                 self._opened = True
 
-    async def attach(
-        self,
-        queue: str,
-        *,
-        deliver: Callable[[Lease], None],
-        plant: Callable[[list[str]], None],
-        seed_key: str,
-        waits: bool = False,
-        discover: Discover | None = None,
-        busy: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Serve a spider: links go to ``deliver``, raw seeds from its list to ``plant``.
-
-        What the other spiders of the process find for it goes to ``discover``. While it is ``busy``
-        with requests that are no links the crawl is not over.
-        """
+    async def attach(self, queue: str, channel: SpiderChannel) -> None:
+        """Serve the spider of a queue, until :meth:`detach`."""
         await self.open()
-        self._channels.open(queue, SpiderChannel(deliver, plant, seed_key, waits, discover, busy))
+        self._channels.open(queue, channel)
         if not self._tasks:
             self._tasks = [
                 asyncio.create_task(self._pump()),
@@ -250,11 +236,11 @@ class CrawlSession:
         if self.outlook.note(target=outcome.target):
             self.drain()
 
-    async def retry(self, lease: Lease, memo: LinkState, delay: float) -> None:
+    async def retry(self, lease: Lease, state: LinkState, delay: float) -> None:
         """Put a link back after a failure that may pass."""
         self._leases.drop(lease)
         self.intake.mirrors.went_back(lease)
-        entry = replace(lease.entry, payload=memo.pack())
+        entry = replace(lease.entry, payload=state.pack())
         await self.frontier.give_back([replace(lease, entry=entry)], delay=delay)
         self._learning.went_back(entry)
         self.wake()

@@ -132,7 +132,7 @@ class BodyReader:
         Its record tells the ``faults`` that are known already, and those that are found.
         """
         duplicate = self._is_duplicate(attempt)
-        page = Page(attempt.url, attempt.memo.depth)
+        page = Page(attempt.url, attempt.link_state.depth)
         rules = self._policy.robots_rules(response, page=True)
         faults = list(faults)
         links: list[Link] = []
@@ -192,7 +192,7 @@ class BodyReader:
         if not self._policy.robots_tags.keeps(rules):
             record.outcome, record.quads, record.errors = FetchOutcome.NOT_KEPT, 0, _NOT_KEPT
         whole = record.outcome is FetchOutcome.FETCHED_RDF
-        page = Page(attempt.url, attempt.memo.depth, rdf=True)
+        page = Page(attempt.url, attempt.link_state.depth, rdf=True)
         links = [] if NOFOLLOW in rules else self._reader.rdf_links(reading)
         links += self._metadata_links(response, attempt.url, rdf=True)
         new = await self._follow(page, links)
@@ -221,7 +221,7 @@ class BodyReader:
     async def follow_metadata(self, attempt: Attempt, response: Response) -> tuple[Ranked, ...]:
         """Put in what the headers of something that is neither page nor RDF say is RDF about it."""
         links = self._metadata_links(response, attempt.url)
-        page = Page(attempt.url, attempt.memo.depth)
+        page = Page(attempt.url, attempt.link_state.depth)
         return await self._feed.discover(page, links) if links else ()
 
     async def _page_links(self, response: Response, url: str, faults: list[str]) -> list[Link]:

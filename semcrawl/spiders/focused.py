@@ -202,13 +202,13 @@ class FocusedSpider(Spider):
         if target := self._redirects.foreseen(attempt):
             self._tasks.start(self._go_ahead(attempt, target))
             return None
-        memo = attempt.memo
-        rdf_first = memo.label is Label.R or self.queue == "rdf"
+        state = attempt.link_state
+        rdf_first = state.label is Label.R or self.queue == "rdf"
         headers = {"Accept": RDF_FIRST if rdf_first else HTML_FIRST}
-        if memo.etag:
-            headers["If-None-Match"] = memo.etag
-        if memo.last_modified:
-            headers["If-Modified-Since"] = memo.last_modified
+        if state.etag:
+            headers["If-None-Match"] = state.etag
+        if state.last_modified:
+            headers["If-Modified-Since"] = state.last_modified
         return Request(
             lease.entry.url,
             callback=self.parse,
@@ -217,11 +217,11 @@ class FocusedSpider(Spider):
             dont_filter=True,
             meta={
                 ATTEMPT: attempt,
-                "depth": memo.depth,
+                "depth": state.depth,
                 "dont_redirect": True,
                 "dont_retry": True,
                 "handle_httpstatus_all": True,
-                "retry_times": memo.retries,
+                "retry_times": state.retries,
             },
         )
 
@@ -313,19 +313,19 @@ class FocusedSpider(Spider):
     def set_aside(self, links: Sequence[WaitingLink]) -> None:
         """Record links that are kept aside as their host was down for long."""
         for link in links:
-            memo = LinkState.unpack(link.entry)
+            state = LinkState.unpack(link.entry)
             self.emit(
                 FetchRecord(
                     link.entry.url,
                     FetchOutcome.HOST_DOWN,
                     link.entry.url,
-                    memo.parent,
-                    memo.depth,
-                    str(memo.label),
-                    memo.rules,
+                    state.parent,
+                    state.depth,
+                    str(state.label),
+                    state.rules,
                     errors=self.session.health.reason(link.entry.host),
                     started_at=time.time(),
-                    revisit=memo.revisit,
+                    revisit=state.revisit,
                 )
             )
 

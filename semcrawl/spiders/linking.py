@@ -93,7 +93,7 @@ class LinkPolicy:
             return False
         if is_seed(attempt) and self.scope.lets_seed_go(target):
             return True
-        inside = self.scope.allows(target, label_r=attempt.memo.label is Label.R)
+        inside = self.scope.allows(target, label_r=attempt.link_state.label is Label.R)
         return inside and self.patterns.allow(target)
 
     def is_excluded(self, attempt: Attempt) -> bool:
@@ -165,4 +165,4 @@ class LinkFeed:
 
 def is_seed(attempt: Attempt) -> bool:
     """Whether no page led to a link, or to what was redirected to it."""
-    return attempt.memo.parent is None and not attempt.memo.revisit
+    return attempt.link_state.parent is None and not attempt.link_state.revisit

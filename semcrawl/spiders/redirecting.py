@@ -62,35 +62,35 @@ class Redirects:
         """
         if not self._foresees:
             return ""
-        memo = attempt.memo
-        by_name = memo.parent is None or memo.revisit or memo.label is Label.R
-        if by_name or memo.redirects or memo.retries:
+        state = attempt.link_state
+        by_name = state.parent is None or state.revisit or state.label is Label.R
+        if by_name or state.redirects or state.retries:
             return ""
         return self._slashes.foreseen(attempt.url)
 
     async def go_ahead(self, attempt: Attempt, target: str) -> None:
         """Put the folder that a link will be redirected to in the link's place."""
         await self._session.frontier.not_sent([attempt.lease])
-        memo = replace(attempt.memo, redirects=(attempt.url,), foreseen=True)
-        if not await self._session.intake.follow_redirect(attempt.lease, target, memo):
+        state = replace(attempt.link_state, redirects=(attempt.url,), foreseen=True)
+        if not await self._session.intake.follow_redirect(attempt.lease, target, state):
             outcome = replace(attempt.outcome(None, duplicate=True, led_to=target), status=_MOVED)
             self._session.learn(outcome, self._queue)
 
     def note_folder(self, attempt: Attempt, *, added: bool) -> None:
         """Learn from an answer whether a link led to a folder by another address."""
-        memo = attempt.memo
+        state = attempt.link_state
         if not self._foresees:
             return
-        if memo.foreseen:
-            self._slashes.note(memo.redirects[-1], added=added)
-        elif not memo.redirects:
+        if state.foreseen:
+            self._slashes.note(state.redirects[-1], added=added)
+        elif not state.redirects:
             self._slashes.note(attempt.url, added=added)
-        elif memo.redirects[-1] == attempt.url + "/":  # asked for by its own address after all
+        elif state.redirects[-1] == attempt.url + "/":  # asked for by its own address after all
             self._slashes.note(attempt.url, added=False)
 
     def note_dead(self, attempt: Attempt, status: int) -> None:
         """Learn of a link that is dead by its own address, after that of its folder was."""
-        before = attempt.memo.redirects
+        before = attempt.link_state.redirects
         if status in _DEAD and before and before[-1] == attempt.url + "/":
             self._slashes.note_dead(attempt.url)
 
@@ -99,14 +99,14 @@ class Redirects:
 
         Where links are dead by both addresses (``status`` 404 or 410), one of them is enough.
         """
-        memo = attempt.memo
-        if not memo.foreseen:
+        state = attempt.link_state
+        if not state.foreseen:
             return False
-        target = memo.redirects[-1]
+        target = state.redirects[-1]
         if status in _DEAD and self._slashes.is_dead(target):
             return False
-        memo = replace(memo, redirects=(*memo.redirects, attempt.url), retries=0, foreseen=False)
-        await self._session.intake.put_again(attempt.lease, target, memo)
+        state = replace(state, redirects=(*state.redirects, attempt.url), retries=0, foreseen=False)
+        await self._session.intake.put_again(attempt.lease, target, state)
         return True
 
     async def ask_by_name(self, attempt: Attempt, status: int) -> bool:
@@ -114,12 +114,12 @@ class Redirects:
 
         Stores of files know names and no folders; the link was written with this one.
         """
-        memo = attempt.memo
-        if not memo.index or status not in _NO_FOLDER or not attempt.url.endswith("/"):
+        state = attempt.link_state
+        if not state.index or status not in _NO_FOLDER or not attempt.url.endswith("/"):
             return False
-        memo = replace(memo, redirects=(*memo.redirects, attempt.url), retries=0, index="")
-        target = attempt.url + attempt.memo.index
-        return await self._session.intake.follow_redirect(attempt.lease, target, memo)
+        state = replace(state, redirects=(*state.redirects, attempt.url), retries=0, index="")
+        target = attempt.url + attempt.link_state.index
+        return await self._session.intake.follow_redirect(attempt.lease, target, state)
 
     async def follow(self, attempt: Attempt, response: Response) -> FetchRecord:
         """Put a redirect's target into the frontier, in the place of the link."""
@@ -128,7 +128,7 @@ class Redirects:
         target = resolve(attempt.url, location, self._normalisation)
         if target == attempt.url + "/":
             self.note_folder(attempt, added=True)
-        elif attempt.memo.foreseen and target == attempt.memo.redirects[-1]:
+        elif attempt.link_state.foreseen and target == attempt.link_state.redirects[-1]:
             record.final_url = target
             await self.ask_as_linked(attempt)
             return record
@@ -142,7 +142,7 @@ class Redirects:
         elif not self._enabled:
             record.final_url = target
             problem, record.outcome = "REDIRECT_ENABLED is off", FetchOutcome.HTTP_ERROR
-        elif len(attempt.memo.redirects) >= self._most:
+        elif len(attempt.link_state.redirects) >= self._most:
             problem, record.outcome = "too many redirects", FetchOutcome.HTTP_ERROR
         elif not self._policy.may_redirect(target, attempt):
             record.final_url = target
@@ -150,14 +150,14 @@ class Redirects:
         record.errors = problem
         if target is not None and not problem:
             record.final_url = target
-            memo = replace(
-                attempt.memo,
-                redirects=(*attempt.memo.redirects, attempt.url),
+            state = replace(
+                attempt.link_state,
+                redirects=(*attempt.link_state.redirects, attempt.url),
                 retries=0,
                 index=dropped_index(location) if target.endswith("/") else "",
                 foreseen=False,
             )
-            if await self._session.intake.follow_redirect(attempt.lease, target, memo):
+            if await self._session.intake.follow_redirect(attempt.lease, target, state):
                 return record
             await self.arrived(attempt, target)
         outcome = attempt.outcome(

@@ -82,7 +82,7 @@ class ResponseReader:
             if status == HTTPStatus.FORBIDDEN:
                 fate = self._session.health.fate_of_forbidden(attempt.lease)
                 if fate is Fate.UNCOUNTED:
-                    await self._session.retry(attempt.lease, attempt.memo, 0.0)
+                    await self._session.retry(attempt.lease, attempt.link_state, 0.0)
                 if fate is not Fate.USUAL:
                     attempt.failed = fate is Fate.OVER
                     return [record]
@@ -96,20 +96,20 @@ class ResponseReader:
             attempt.failed = status in self._retries.codes
             self._session.learn(attempt.outcome(None, response), self._queue)
             return [record]
-        self._redirects.note_folder(attempt, added=attempt.memo.foreseen)
-        if attempt.memo.redirects:
+        self._redirects.note_folder(attempt, added=attempt.link_state.foreseen)
+        if attempt.link_state.redirects:
             await self._redirects.arrived(attempt, attempt.url)
         if attempt.meta.get(FILTERED):
             new = await self._bodies.follow_metadata(attempt, response)
             self._session.learn(attempt.outcome(None, response, new_links=new), self._queue)
             return [attempt.record(FetchOutcome.FILTERED_TYPE, response)]
         items = await self._bodies.read(attempt, response)
-        return _records_of(items) if attempt.memo.check else items
+        return _records_of(items) if attempt.link_state.check else items
 
     async def _read_failure(self, attempt: Attempt, failure: Failure) -> list[Any]:
         """Record why there is no response, unless the link was put back before it was sent."""
         if isinstance(failure.value, PutBack):
-            await self._session.retry(attempt.lease, attempt.memo, failure.value.delay)
+            await self._session.retry(attempt.lease, attempt.link_state, failure.value.delay)
             return []
         if isinstance(failure.value, FrontierError):
             raise failure.value  # it could not be told that the request leaves
@@ -136,7 +136,7 @@ class ResponseReader:
             return
         for url in self._session.intake.mirrors.others(attempt.url):
             if self._policy.may_fetch(url):
-                await self._session.intake.ask_elsewhere(attempt.lease, url, attempt.memo)
+                await self._session.intake.ask_elsewhere(attempt.lease, url, attempt.link_state)
 
 
 def _records_of(items: Sequence[Any]) -> list[FetchRecord]:

@@ -61,7 +61,7 @@ class Retries:
             return False
         wait = retry_after(header(response, b"Retry-After"))
         if response.status == HTTPStatus.TOO_MANY_REQUESTS:
-            rest = max(wait or 0.0, _RETRY_DELAY * 2**attempt.memo.retries)
+            rest = max(wait or 0.0, _RETRY_DELAY * 2**attempt.link_state.retries)
             host = attempt.lease.entry.host
             await self._session.frontier.pace.rest(host, min(rest, self._longest_wait))
         if wait is not None and wait > self._longest_wait:
@@ -82,25 +82,25 @@ class Retries:
         if fate is Fate.OVER:
             return False
         if forgiven := health.forgiven(attempt.url):
-            tries = max(0, attempt.memo.retries - forgiven)
-            attempt.memo = replace(attempt.memo, retries=tries)
+            tries = max(0, attempt.link_state.retries - forgiven)
+            attempt.link_state = replace(attempt.link_state, retries=tries)
         if fate is Fate.USUAL:
             if await self.again(attempt, reason):
                 return True
-            if not await health.doubts(lease, attempt.memo.retries + 1):
+            if not await health.doubts(lease, attempt.link_state.retries + 1):
                 return False
-        await self._session.retry(lease, attempt.memo, 0.0)
+        await self._session.retry(lease, attempt.link_state, 0.0)
         return True
 
     async def again(self, attempt: Attempt, reason: str, wait: float = 0.0) -> bool:
         """Give a link back for another try, if it may have one, after ``wait`` seconds or more."""
-        request = Request(attempt.url, meta={"retry_times": attempt.memo.retries})
+        request = Request(attempt.url, meta={"retry_times": attempt.link_state.retries})
         again = get_retry_request(
             request, spider=self._spider, reason=reason, max_retry_times=self._times
         )
         if again is None:
             return False
-        memo = replace(attempt.memo, retries=attempt.memo.retries + 1)
-        delay = max(_RETRY_DELAY * 2**attempt.memo.retries, wait)
-        await self._session.retry(attempt.lease, memo, delay)
+        state = replace(attempt.link_state, retries=attempt.link_state.retries + 1)
+        delay = max(_RETRY_DELAY * 2**attempt.link_state.retries, wait)
+        await self._session.retry(attempt.lease, state, delay)
         return True

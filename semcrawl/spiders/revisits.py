@@ -17,7 +17,7 @@ from semcrawl.relevance import Label
 
 
 def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
-    """Return URL, priority and memo of every document, page and file that is due.
+    """Return URL, priority and state of every document, page and file that is due.
 
     Reads the crawl metadata; raises ``UsageError`` and ``StoreError`` when it cannot.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from semcrawl.crawl.channels import SpiderChannel
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier import FrontierOptions, RedisFrontier
@@ -39,7 +40,8 @@ class Crawl:
 
     async def begin(self, *urls: str) -> int:
         await self.session.attach(
-            "html", deliver=self.leases.put_nowait, plant=lambda raw: None, seed_key="seeds"
+            "html",
+            SpiderChannel(deliver=self.leases.put_nowait, plant=lambda raw: None, seed_key="seeds"),
         )
         new = await self.session.intake.plant([(url, LinkState()) for url in urls], "html")
         self.session.planted("html")

@@ -100,9 +100,9 @@ def test_a_payload_gives_a_memo_that_can_be_packed_again(
     payload: dict[str, Any], label: str
 ) -> None:
     entry = Entry("http://a.example/", "a.example", "html", "g", 0.0, payload, label)
-    memo = LinkState.unpack(entry)
-    msgpack.packb(memo.pack(), unicode_errors="surrogatepass")
-    assert isinstance(memo.parent, str | None)
+    state = LinkState.unpack(entry)
+    msgpack.packb(state.pack(), unicode_errors="surrogatepass")
+    assert isinstance(state.parent, str | None)
 
 
 @given(member=PACKED, values=VALUES, key=st.floats() | st.binary(max_size=4))

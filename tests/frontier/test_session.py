@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from answered_crawl import LIMIT, Crawl
 
+from semcrawl.crawl.channels import SpiderChannel
 from semcrawl.frontier import EmbeddedRedis
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.linkstate import LinkState
@@ -75,9 +76,9 @@ async def test_a_redirects_target_comes_next(crawl: Crawl) -> None:
     """It goes to the front of its group; one that was seen before does not go in again."""
     await crawl.begin("http://a/", "http://b/", "http://c/")
     first = await crawl.fetch()
-    memo = LinkState(redirects=(first.entry.url,))
-    assert await crawl.session.intake.follow_redirect(first, "http://target/", memo)
-    assert not await crawl.session.intake.follow_redirect(first, "http://b/", memo)
+    state = LinkState(redirects=(first.entry.url,))
+    assert await crawl.session.intake.follow_redirect(first, "http://target/", state)
+    assert not await crawl.session.intake.follow_redirect(first, "http://b/", state)
     crawl.finish(first)
     second = await crawl.fetch()
     assert second.entry.url == "http://target/"
@@ -85,7 +86,7 @@ async def test_a_redirects_target_comes_next(crawl: Crawl) -> None:
 
 
 async def test_a_retry_waits_and_comes_back(crawl: Crawl) -> None:
-    """A link given back keeps its memo, is not handed out before its time, and holds the crawl."""
+    """A link given back keeps its state, is not handed out before its time, and holds the crawl."""
     await crawl.begin("http://a/")
     loop = asyncio.get_running_loop()
     lease = await crawl.fetch()
@@ -107,7 +108,10 @@ async def test_the_spiders_of_a_process_share_its_requests_in_flight(crawl: Craw
         urls = [(f"http://{queue}{n}/", LinkState()) for n in range(4)]
         await session.intake.plant(urls, queue)
         await session.attach(
-            queue, deliver=crawl.leases.put_nowait, plant=lambda raw: None, seed_key="seeds"
+            queue,
+            SpiderChannel(
+                deliver=crawl.leases.put_nowait, plant=lambda raw: None, seed_key="seeds"
+            ),
         )
     leases = [await crawl.fetch() for _ in range(3)]
     assert [lease.entry.queue for lease in leases] == ["html"] * 3
@@ -242,8 +246,8 @@ async def test_a_redirect_to_a_link_that_waits_brings_it_forward(
         crawl.finish(page)
         moved = await crawl.fetch()
         assert moved.entry.url == "http://a/d"
-        memo = LinkState(redirects=(moved.entry.url,))
-        assert not await session.intake.follow_redirect(moved, "http://a/d/", memo)
+        state = LinkState(redirects=(moved.entry.url,))
+        assert not await session.intake.follow_redirect(moved, "http://a/d/", state)
         session.learn(Outcome("http://a/d", None, target=False, duplicate=True), "html")
         crawl.finish(moved)
         assert (await crawl.fetch()).entry.url == "http://a/d/"

@@ -9,6 +9,7 @@ import pytest
 from answered_crawl import LIMIT, Crawl
 from served_redis import ServedRedis
 
+from semcrawl.crawl.channels import SpiderChannel
 from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.frontier import EmbeddedRedis
 from semcrawl.frontier.contract import Lease
@@ -25,10 +26,12 @@ SOON = 0.3
 async def attach(crawl: Crawl, queue: str, *, waits: bool = False) -> None:
     await crawl.session.attach(
         queue,
-        deliver=crawl.leases.put_nowait,
-        plant=lambda raw: None,
-        seed_key=f"seeds-{queue}",
-        waits=waits,
+        SpiderChannel(
+            deliver=crawl.leases.put_nowait,
+            plant=lambda raw: None,
+            seed_key=f"seeds-{queue}",
+            waits=waits,
+        ),
     )
 
 

@@ -132,8 +132,8 @@ async def test_a_redirects_target_that_is_taken_stands_for_the_link_that_led_the
 ) -> None:
     """Its outcome will be told under that one's URL, and is waited for until then."""
     one, _ = pair(frontiers, Learned(), Learned(), synchronised=True)
-    memo = LinkState(redirects=(f"{SITE}/old", f"{SITE}/older"))
-    one.note_taken([Entry(f"{SITE}/new", "site.example", "html", "g", 0.0, memo.pack())])
+    state = LinkState(redirects=(f"{SITE}/old", f"{SITE}/older"))
+    one.note_taken([Entry(f"{SITE}/new", "site.example", "html", "g", 0.0, state.pack())])
     assert one.awaited(60) == 1
     one.learn(rdf("/old"), "html")
     await one.publish()

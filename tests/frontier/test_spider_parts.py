@@ -87,7 +87,7 @@ async def test_a_link_has_as_many_tries_as_the_settings_give_it(crawl: Crawl) ->
     parts = Spider(crawl, RETRY_TIMES=1)
     attempt = await parts.next()
     assert not await Spider(crawl, RETRY_ENABLED=False).retries.again(attempt, "a reason")
-    attempt.memo = LinkState(retries=1)
+    attempt.link_state = LinkState(retries=1)
     assert not await parts.retries.again(attempt, "a reason")
     assert attempt.stage is Stage.SENT
 
@@ -142,8 +142,8 @@ async def test_a_folder_takes_the_place_of_a_link_to_its_name_without_a_request(
         crawl.finish(attempt.lease)
     folder = await parts.next()
     assert folder.url == last.url + "/"
-    assert folder.memo.foreseen
-    assert folder.memo.redirects == (last.url,)
+    assert folder.link_state.foreseen
+    assert folder.link_state.redirects == (last.url,)
 
 
 async def test_given_seeds_are_planted_and_wrong_ones_end_the_crawl(crawl: Crawl) -> None:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 from frontier_calls import outcomes_of_others
 
+from semcrawl.crawl.channels import SpiderChannel
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
@@ -46,21 +47,22 @@ class Worker:
 
     async def begin(self) -> None:
         await self.session.attach(
-            "html", deliver=self.leases.put_nowait, plant=lambda raw: None, seed_key="seeds"
+            "html",
+            SpiderChannel(deliver=self.leases.put_nowait, plant=lambda raw: None, seed_key="seeds"),
         )
 
     async def answer(self, lease: Lease) -> None:
         """Let a fetch end: a data file, or a page with links."""
-        url, memo = lease.entry.url, LinkState.unpack(lease.entry)
+        url, state = lease.entry.url, LinkState.unpack(lease.entry)
         kind = Kind.RDF if url.endswith(".ttl") else Kind.HTML
         new = ()
         if kind is Kind.HTML:
             number = int("".join(filter(str.isdigit, url)) or 0)
             new = await self.session.intake.discover(
-                Page(url, memo.depth), page_links(number), "html", lambda _: True
+                Page(url, state.depth), page_links(number), "html", lambda _: True
             )
         outcome = Outcome(
-            url, kind, kind is Kind.RDF, url, memo.parent, memo.depth, 200, new_links=new
+            url, kind, kind is Kind.RDF, url, state.parent, state.depth, 200, new_links=new
         )
         self.session.learn(outcome, "html")
         self.session.downloaded(lease)
@@ -169,8 +171,8 @@ async def test_what_went_back_is_not_waited_for(
     if again:
         await session.retry(lease, LinkState(retries=1), 0.0)
     else:
-        memo = LinkState(redirects=(lease.entry.url,))
-        assert await session.intake.follow_redirect(lease, f"{SITE}/home", memo)
+        state = LinkState(redirects=(lease.entry.url,))
+        assert await session.intake.follow_redirect(lease, f"{SITE}/home", state)
         session.processed(lease)
         session.acknowledge(lease)
     _, taken = await next_lease(workers)

@@ -207,7 +207,7 @@ class RedisFrontier:
         """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
         args = self._take_args(limit, queues, over, skip)
         reply = await self._server.run("take", args, once=True)
-        return [self._lease(fields) for fields in reply]
+        return self._leases(reply)
 
     async def take_synchronised(
         self,
@@ -227,9 +227,8 @@ class RedisFrontier:
             return None
         event, taken = reply
         if strict and event:
-            # nothing came between the last event read and this
-            events.position = event
-        return [self._lease(fields) for fields in taken]
+            events.position = event  # nothing came between the last event read and this
+        return self._leases(taken)
 
     def _take_args(
         self,
@@ -243,8 +242,8 @@ class RedisFrontier:
         skipped = [[skip.untried, list(skip.domains)]] if skip else []
         return [limit, lease_time, self.worker_id, list(queues), ids, *log, *skipped]
 
-    def _lease(self, fields: Sequence[Any]) -> Lease:
-        return unpack_lease(fields, self.keys.root, self._created)
+    def _leases(self, found: Sequence[Sequence[Any]]) -> list[Lease]:
+        return [unpack_lease(fields, self.keys.root, self._created) for fields in found]
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
         """Return the seconds until asking again may give a link; ``None`` if none waits."""

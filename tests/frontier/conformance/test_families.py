@@ -18,9 +18,9 @@ KNOWN = {FAMILY.name: FAMILY, OTHER.name: OTHER}
 
 
 def members(count: int, family: Family = FAMILY, **more: object) -> list[Entry]:
-    memo = LinkState(DUMP, 1, family=family.name, **more)  # type: ignore[arg-type]
+    state = LinkState(DUMP, 1, family=family.name, **more)  # type: ignore[arg-type]
     return [
-        link(f"{family.pattern[-1]}{n:03}", payload=memo.pack(), label="H") for n in range(count)
+        link(f"{family.pattern[-1]}{n:03}", payload=state.pack(), label="H") for n in range(count)
     ]
 
 

@@ -12,9 +12,9 @@ A, B = "a.example", "b.example"
 
 
 def entries(host: str, first: int, last: int) -> list[Entry]:
-    memo = LinkState(f"http://{host}/", 1).pack()
+    state = LinkState(f"http://{host}/", 1).pack()
     return [
-        Entry(f"http://{host}/{n:03}", host, Q[0], "g", 0.0, memo, "H") for n in range(first, last)
+        Entry(f"http://{host}/{n:03}", host, Q[0], "g", 0.0, state, "H") for n in range(first, last)
     ]
 
 
