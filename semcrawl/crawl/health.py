@@ -56,9 +56,9 @@ class Fate(Enum):
     USUAL = auto()
     #: it goes back, and the try does not count: its host, or our network, is to blame
     UNCOUNTED = auto()
-    #: it is kept aside: its host was waited for long enough
+    #: it joins the failed links: its host was waited for long enough
     OVER = auto()
-    #: nothing: it was had before
+    #: it is done: an earlier fetch gave its document
     DONE = auto()
 
 

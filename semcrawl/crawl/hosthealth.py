@@ -1,6 +1,6 @@
 """Hosts that do not answer, or block us, rest and their links wait; so do all when we are cut off.
 
-After "rest time" of sources.md I: when a page cannot be had its domain rests, ``RestTime += α ·
+After "rest time" of sources.md I: when a page cannot be fetched its domain rests, ``RestTime += α ·
 PageRank`` with each further failure, and the same less with each success; after four failed checks
 it counts as gone. Here α is ``HealthOptions.rest`` and every probe weighs the same (the mean of
 PageRank, 1), as a probe asks about its host and not about a page.
@@ -35,7 +35,7 @@ _STILL = {Sign.BLOCKING: HTTPStatus.FORBIDDEN, Sign.REFUSING: HTTPStatus.TOO_MAN
 
 
 class HostHealth:
-    """Hears how requests end, and has hosts rest that are down, for all workers of the crawl.
+    """Learns how requests end, and lets hosts rest that are down, for all workers of the crawl.
 
     ``probes``: how many probes are under way, by host. ``fail`` ends the crawl, with the reason.
     """
@@ -69,7 +69,7 @@ class HostHealth:
         #: links that failed, and that were forbidden, since their host's last (other) answer
         self._tried: defaultdict[str, list[str]] = defaultdict(list)
         self._forbidden: defaultdict[str, list[Entry]] = defaultdict(list)
-        #: links that had the benefit of the doubt
+        #: links that got one more try, as their host may be to blame
         self._doubted: set[str] = set()
         #: tries of links that do not count
         self._forgiven: Counter[str] = Counter()
@@ -199,7 +199,7 @@ class HostHealth:
         """Whether the host may be to blame for a link that failed as often as it may.
 
         That is so where it gave something before, but nothing since the link failed first. A link
-        has the benefit of the doubt once.
+        gets this once.
         """
         host = lease.entry.host
         if not self._options.failures or self._rows.row(host) < max(tries, _ROW):
@@ -258,9 +258,9 @@ class HostHealth:
     ) -> list[WaitingLink]:
         """Have a host rest, longer each time; set its links aside when its time is over.
 
-        Where ``queue`` is given it is new that the host is down: then what it gave before is asked
-        for again, first of all, which tells whether the host or its links are to blame. What a
-        probe ``took`` of a slot is made up for by a longer rest.
+        With ``queue`` given, an address that the host gave before is asked for first: the answer
+        shows whether the host or its links are to blame. A probe that ``took`` a slot for long
+        makes the rest longer.
         """
         options = self._options
         limits = (options.patience, options.untried_patience)

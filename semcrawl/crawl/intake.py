@@ -206,7 +206,7 @@ class Intake:
         return set((await self.frontier.blobs.get(blob) or b"").decode(errors="replace").split())
 
     async def revisit(self, due: Sequence[tuple[str, float, LinkState]], queue: str) -> int:
-        """Put documents in that were had before, by priority (larger first); return how many.
+        """Put known documents in for a re-visit, by priority (larger first); return how many.
 
         They go after the seeds and before everything else; what waits for that already is left
         alone.
@@ -280,7 +280,7 @@ class Intake:
 
 
 def check_link(url: str, host: str, queue: str) -> Entry:
-    """Return what was had before as a link that is asked for before all others of its host."""
+    """Return a known address as a link that is asked for before all others of its host."""
     state = LinkState(check=True)
     return Entry(url, host, queue, _SEEDS, FRONT, state.pack(), str(state.label))
 

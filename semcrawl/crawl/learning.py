@@ -218,10 +218,10 @@ class SharedLearning:
             self._note_places((r.link.url, queue, r.group) for r in outcome.new_links if r.group)
 
     def _own_outcome(self, event: bytes) -> Outcome | None:
-        """Return this worker's own event, unless it was told before a restart."""
+        """Return this worker's own event, unless it was published before a restart."""
         while self._own:
-            told, outcome = self._own.popleft()
-            if told == event:
+            published, outcome = self._own.popleft()
+            if published == event:
                 return outcome
         return None
 

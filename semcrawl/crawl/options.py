@@ -1,4 +1,4 @@
-"""How a session works."""
+"""The options of a session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from semcrawl.frontier.contract import AddressLimits
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """How a session works."""
+    """Limits and intervals of a session."""
 
     #: requests in flight at a time, over all spiders of the process
     concurrency: int = 8
@@ -23,7 +23,7 @@ class SessionOptions:
     leases: int = 256
     #: URLs that this process remembers to be in the seen set (some 60 bytes each)
     known_urls: int = 500_000
-    #: links left out that are told apart for the summary; 0 = none is counted
+    #: links left out that the summary counts once each; 0 = none is counted
     max_left_out: int = 1_000_000
     #: requests that may be sent in this run; ``None`` = no limit
     budget: int | None = None
@@ -43,7 +43,7 @@ class SessionOptions:
     idle_time: float = 0.0
     #: whether other processes may work on the same crawl
     shared: bool = False
-    #: whether the frontier is told what each host yields (its penalty and fairness go by that)
+    #: whether each fetch is counted for its host (penalty and fairness go by that)
     report_yields: bool = False
     #: spiders of this process that belong to the crawl; it is not over before all have come
     spiders: int = 1

@@ -13,7 +13,7 @@ from semcrawl.relevance.learned.stopping import Patience
 
 
 class CompletionCheck:
-    """Knows whether anything is left to do, counted from the frontier's own structures."""
+    """Checks whether the crawl is over, by the frontier's own counts."""
 
     def __init__(
         self, frontier: Frontier, channels: SpiderChannels, options: SessionOptions
@@ -28,7 +28,7 @@ class CompletionCheck:
         self._last_work = time.monotonic()
 
     async def is_over(self, *, spent: bool) -> bool:
-        """Whether nothing is left to do, here and, as far as can be told, elsewhere.
+        """Whether nothing is left to do, here and, as far as the frontier shows, elsewhere.
 
         To be asked while this worker holds no links. ``spent``: its budget of requests is.
         """
@@ -56,7 +56,7 @@ class CompletionCheck:
 
 
 class Outlook:
-    """A strategy's expectation of the waiting links, where it can tell.
+    """The worth of the waiting links, where the strategy can estimate it.
 
     With ``patience``, a number of requests, :meth:`note` says when to give up.
     """
@@ -64,7 +64,7 @@ class Outlook:
     def __init__(self, strategy: Relevance, patience: int) -> None:
         #: ended before its time, as what is left is not expected to pay
         self.gave_up = False
-        #: targets that the strategy expects among what was left at the end, if it can tell
+        #: targets that the strategy expects among the links left at the end; ``None`` if unknown
         self.expected_left: float | None = None
         #: links that waited at the end; ``None`` when it came before they were counted
         self.waiting_left: int | None = None

@@ -39,7 +39,7 @@ _LAST_TURN = 1.0
 
 
 class CrawlSession:
-    """Takes links for the spiders of this process and brings back what became of them."""
+    """Takes links for the spiders of this process, learns from the answers, and acknowledges."""
 
     def __init__(self, frontier: Frontier, strategy: Relevance, options: SessionOptions) -> None:
         self.frontier = frontier
@@ -142,7 +142,7 @@ class CrawlSession:
             self._learning.save,
             partial(self.outlook.look_back, self.frontier),
         ):
-            # what one fails at, a key that holds something else say, stops no other
+            # a step that fails, at a corrupt key say, stops no other
             try:
                 await step()
             except FrontierCorrupt:
@@ -150,7 +150,7 @@ class CrawlSession:
             except FrontierError:
                 break  # the server is away: the next step would wait for it again
             except Exception:
-                logger.exception("at the end of the crawl something could not be kept")
+                logger.exception("at the end of the crawl something could not be saved")
         with contextlib.suppress(FrontierError):
             await self.frontier.close()
 
@@ -274,7 +274,7 @@ class CrawlSession:
             logger.error("%s", error)
             self.fail(str(error))
         except Exception as error:
-            # whatever it is, the crawl must end with a word instead of standing still
+            # whatever it is, the crawl must end with a message instead of standing still
             logger.exception("the crawl cannot go on")
             self.fail(f"{type(error).__name__}: {error}")
 
@@ -333,7 +333,7 @@ class CrawlSession:
                     saved = time.monotonic()
                     await self._learning.save()
             except FrontierError:
-                pass  # who takes links says so
+                pass  # the pump reports it
             except Exception:
-                # a strategy's fault, say: the leases are to be prolonged all the same
+                # a strategy's fault, say: the leases must be prolonged all the same
                 logger.exception("what was learned cannot be saved")

@@ -11,19 +11,19 @@ from semcrawl.crawl.claims import asked_once
 from semcrawl.frontier.contract import Frontier
 
 _NAME = "context:"
-#: stands for a context that cannot be had
+#: stands for a context that cannot be fetched
 _NONE = b""
 #: bytes of contexts that a process keeps at hand; the frontier has the others
 _AT_HAND = 32 * 1024 * 1024
-#: seconds for which other workers do not ask for what cannot be had for now
+#: seconds for which other workers do not ask again for a context that failed
 _FOR_NOW = 60.0
 
-#: fetches a context; what it gives is empty when it cannot be had, and whether that is to last
+#: fetches a context: its bytes, empty if it failed; and whether that result is to last
 Ask = Callable[[], Awaitable[tuple[bytes, bool]]]
 
 
 class ContextCache:
-    """Contexts by URL, each fetched once by all workers; what cannot be had is remembered as well.
+    """Contexts by URL, each fetched once by all workers; failures are remembered as well.
 
     With ``shared`` there may be other workers.
     """
@@ -36,15 +36,15 @@ class ContextCache:
         self._most = at_hand
         self._known: OrderedDict[str, bytes] = OrderedDict()
         self._size = 0
-        #: what cannot be had in this run
+        #: URLs that failed in this run
         self._lost: set[str] = set()
         #: what is being fetched
         self._asking: dict[str, asyncio.Task[bytes]] = {}
 
     async def get(self, url: str, ask: Ask) -> bytes:
-        """Return a context, empty when it cannot be had; ``ask`` fetches it where nobody has.
+        """Return a context, empty when it failed; ``ask`` fetches it where no worker has.
 
-        What is not to last, as the network may be better tomorrow, holds for this run only.
+        A result that is not to last, such as a failure of the network, holds for this run only.
         """
         if url in self._lost:
             return _NONE
@@ -67,7 +67,7 @@ class ContextCache:
     def _over(self, url: str, task: asyncio.Task[bytes]) -> None:
         del self._asking[url]
         if not task.cancelled():
-            task.exception()  # those who wait for it are told; perhaps nobody does any more
+            task.exception()  # for those who wait for it; perhaps nobody does any more
 
     async def _find(self, url: str, ask: Ask) -> bytes:
         name = _NAME + url

@@ -40,7 +40,7 @@ class RobotsAnswer:
 
     @property
     def available(self) -> bool:
-        """Whether it tells the rules.
+        """Whether it gives the rules.
 
         All but the server's own errors (5xx) do (RFC 9309, 2.3.1), and but a refusal to be asked
         now (429).
@@ -97,21 +97,21 @@ class KnownRobots:
     """A robots.txt that is known."""
 
     answer: RobotsAnswer
-    #: the rules as the crawler reads them; ``None`` where there are none to be had
+    #: the rules as the crawler reads them; ``None`` where they are unavailable
     rules: Any = None
     #: bytes that they take, about
     size: int = _FILE
 
 
-#: asks for a robots.txt; the turn is one that is there already, which it ends
+#: asks for a robots.txt; it ends the turn that it is given
 Ask = Callable[[Turn | None], Awaitable[KnownRobots]]
 
 
 class SharedRobots:
     """The robots.txt of each origin (scheme, host and port), fetched by one worker for all.
 
-    It is fetched beside the crawl: a link whose host is held for it gives its turn up for the
-    robots.txt, and goes back. The frontier keeps the answer for as long as it holds.
+    A link whose host is held for it gives its turn up for the robots.txt, and goes back. The
+    frontier keeps the answer until it expires.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class SharedRobots:
         self._size = 0
         #: what is being asked for
         self._asking: dict[str, asyncio.Task[KnownRobots]] = {}
-        #: why nothing came of asking, for the next link
+        #: why asking failed, for the next link
         self._failures: dict[str, Exception] = {}
 
     async def get(
@@ -138,8 +138,8 @@ class SharedRobots:
     ) -> KnownRobots | None:
         """Return the robots.txt of an origin; it is asked for where nobody has.
 
-        ``None`` for a link (``lease``) that cannot wait for the answer, as its host is held for it:
-        it is to go back. What ``ask`` raises is raised, and nothing is kept.
+        ``None`` for a link (``lease``) that cannot wait, as its host is held for it: it goes back.
+        Raises what ``ask`` raises; nothing is kept then.
         """
         if (known := self._at_hand(origin)) is not None:
             return known
@@ -155,7 +155,7 @@ class SharedRobots:
         return await asyncio.shield(self._task(origin, ask, parse, None))
 
     async def close(self) -> None:
-        """Ask for nothing any more."""
+        """Stop asking."""
         for task in list(self._asking.values()):
             task.cancel()
         await asyncio.gather(*self._asking.values(), return_exceptions=True)
@@ -193,7 +193,7 @@ class SharedRobots:
         return task
 
     def _note_failure(self, origin: str, task: asyncio.Task[KnownRobots]) -> None:
-        """Keep what is to be told to the link for which nothing came of asking."""
+        """Keep the failure for the next link that wants this robots.txt."""
         if not task.cancelled() and isinstance(error := task.exception(), Exception):
             self._failures[origin] = error
 
@@ -221,7 +221,7 @@ class SharedRobots:
     def _over(self, origin: str, task: asyncio.Task[KnownRobots]) -> None:
         del self._asking[origin]
         if not task.cancelled():
-            task.exception()  # those who wait for it are told; perhaps nobody does any more
+            task.exception()  # for those who wait for it; perhaps nobody does any more
 
     async def _find(
         self,
@@ -230,7 +230,7 @@ class SharedRobots:
         parse: Callable[[RobotsAnswer], Awaitable[KnownRobots]],
         turn: Turn | None,
     ) -> KnownRobots:
-        """Take the kept answer, or ask."""
+        """Take the shared answer, or ask."""
         name = "robots:" + origin
 
         async def look() -> KnownRobots | None:

@@ -34,12 +34,12 @@ class Turn:
         return self._ended
 
     async def starts(self) -> bool:
-        """Say that the request leaves now; whether the turn still held."""
+        """Note that the request leaves now; whether the turn still held."""
         self._sent = True
         return not self.errand or await self._frontier.errands.starts(self.host, self.errand)
 
     async def end(self) -> None:
-        """Say that the request is over, or will not be sent; a second time it says nothing."""
+        """Note that the request is over, or will not be sent; a second call does nothing."""
         if self._ended:
             return
         self._ended = True
@@ -74,13 +74,13 @@ class Turns:
             turn.errand = ""
         return turn
 
-    def soon(self, telling: Coroutine[Any, Any, None]) -> None:
-        """Tell the frontier something without waiting for it."""
+    def soon(self, call: Coroutine[Any, Any, None]) -> None:
+        """Make a call to the frontier without waiting for it."""
 
-        async def tell() -> None:
+        async def run() -> None:
             with contextlib.suppress(FrontierError):
-                await telling
+                await call
 
-        task = asyncio.get_running_loop().create_task(tell())
+        task = asyncio.get_running_loop().create_task(run())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)

@@ -21,8 +21,8 @@ _AT_ONCE = 500
 class LeftOutBook:
     """Links that a process leaves out; the frontier counts each once.
 
-    ``limit``: links that the frontier tells apart; ``remembered``: links that this process
-    does not report again.
+    ``limit``: links that the frontier counts; ``remembered``: links that this process does not
+    report again.
     """
 
     def __init__(self, log: LeftOutLog, limit: int, remembered: int = 100_000) -> None:
@@ -62,7 +62,7 @@ class FamilyBook:
         self._unreported: list[tuple[str, Verdict, str]] = []
 
     async def open(self) -> None:
-        """Put links back in that are not to be withheld any more, as the setting changed, say."""
+        """Put links back that are not to be withheld any more, as the setting changed, say."""
         await _restore(self._withheld)
 
     async def name(self, document: str, urls: Sequence[str]) -> dict[str, str]:

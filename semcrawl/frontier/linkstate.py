@@ -1,4 +1,4 @@
-"""The load of a link on its way through the frontier, for its spider and for its record."""
+"""The state of a link that travels with it through the frontier."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from semcrawl.relevance.contract import Label
 
 @dataclass(frozen=True, slots=True)
 class LinkState:
-    """The facts of a waiting link, packed into as few bytes as they allow."""
+    """What is known of a waiting link, for its spider and its record; packs into few bytes."""
 
     parent: str | None = None
     depth: int = 0
@@ -22,17 +22,17 @@ class LinkState:
     redirects: tuple[str, ...] = ()
     #: attempts that failed for passing reasons
     retries: int = 0
-    #: validators of the document had before, on a re-visit
+    #: validators of the known document, on a re-visit
     etag: str = ""
     last_modified: str = ""
     revisit: bool = False
     #: directory index that the address was written with, to be asked for if the folder fails
     index: str = ""
-    #: the last of ``redirects`` was foreseen and not asked for
+    #: the last of ``redirects`` was foreseen and not requested
     foreseen: bool = False
     #: name of its family (:mod:`semcrawl.relevance.families`); empty if it is in none
     family: str = ""
-    #: was had before, and shows whether its host is there
+    #: is known to exist, and shows whether its host answers
     check: bool = False
 
     def pack(self) -> dict[str, Any]:

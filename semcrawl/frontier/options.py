@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
-from typing import Any, Literal
-
-import msgpack
+from dataclasses import dataclass
+from typing import Literal
 
 from semcrawl.errors import UsageError
 
@@ -15,8 +12,8 @@ from semcrawl.errors import UsageError
 class FrontierOptions:
     """Options of a frontier.
 
-    Those that the scripts know (:meth:`script_options`) are the same for all workers of a crawl:
-    those of the worker that opened it last. Raises ``UsageError`` for values that make no sense.
+    Order and pace follow those of the worker that opened the crawl last, for all its workers.
+    Raises ``UsageError`` for values that make no sense.
     """
 
     #: seconds after which an unfinished link goes back in
@@ -63,50 +60,6 @@ class FrontierOptions:
     #: seconds to wait for an answer of the server
     timeout: float = 30.0
 
-    def script_options(self) -> bytes:
-        """Return the choices that the scripts need, as a msgpack map; times in microseconds."""
-        known: dict[str, int | str] = {
-            "delay": round(self.delay * 1e6),
-            "concurrency": self.concurrency,
-            "fairness": self.fairness,
-            "penalty_after": self.penalty_after,
-            "penalty_time": round(self.penalty_time * 1e6),
-            "max_waiting": self.max_waiting,
-            "exact_limit": self.exact_limit,
-            "family_tries": self.family_tries,
-            "mirror_copies": self.mirror_copies,
-            "chunk": self.chunk,
-        }
-        packed: bytes = msgpack.packb(known, use_bin_type=False)
-        return packed
-
-    def changes(self, before: bytes) -> str:
-        """Say in which script options these differ from others."""
-        old, new = (_read(packed) for packed in (before, self.script_options()))
-        changed = [name for name in new if new[name] != old.get(name)]
-        return ", ".join(
-            f"{name.replace('_', ' ')} {_shown(name, old.get(name))} -> {_shown(name, new[name])}"
-            for name in changed
-        )
-
-    def as_strict_as(self, before: bytes) -> FrontierOptions:
-        """Return these with a pace that is nowhere quicker than that of other script options."""
-        old = _read(before)
-        delay, concurrency = old.get("delay", 0), old.get("concurrency", self.concurrency)
-        return replace(
-            self,
-            delay=max(self.delay, delay / 1e6) if isinstance(delay, int) else self.delay,
-            concurrency=min(self.concurrency, concurrency)
-            if isinstance(concurrency, int)
-            else self.concurrency,
-        )
-
-    def bloom_size(self) -> str:
-        """Strings of 2²⁰ bits, and hash functions: n·log₂(1/error)/ln 2 bits, log₂(1/error)."""
-        hashes = math.log2(1 / self.seen_error)
-        bits = self.seen_capacity * hashes / math.log(2)
-        return f"{math.ceil(bits / (1 << 20))} {math.ceil(hashes)}"
-
     def __post_init__(self) -> None:
         """Check."""
         if not self.lease_time > 0:
@@ -132,19 +85,3 @@ class FrontierOptions:
         ):
             if getattr(self, name) < 0:
                 raise UsageError(f"{name.replace('_', ' ')} must not be negative")
-
-
-def _read(packed: bytes) -> dict[str, int | str]:
-    """Script options as another worker has left them; what is none of them is passed over."""
-    try:
-        found = msgpack.unpackb(packed)
-    except (ValueError, msgpack.UnpackException):
-        return {}
-    options = found.items() if isinstance(found, dict) else ()
-    return {n: v for n, v in options if isinstance(n, str) and type(v) in (int, str)}
-
-
-def _shown(name: str, option: Any) -> str:
-    """An option as users set it."""
-    is_time = name in ("delay", "penalty_time") and option and isinstance(option, int)
-    return f"{option / 1e6:g} s" if is_time else str(option)

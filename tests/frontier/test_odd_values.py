@@ -20,6 +20,7 @@ from semcrawl.frontier.contract import Entry
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis.packing import unpack_lease, unpack_member, unpack_taken
+from semcrawl.frontier.redis.scriptoptions import as_strict_as, changes, pack_options
 from semcrawl.relevance import STRATEGIES, Outcome, load_strategy
 from semcrawl.relevance.wire import VERSION, decode_event, encode_event
 from semcrawl.spiders.seeds import read_planted
@@ -138,8 +139,8 @@ def test_a_robots_txt_is_read_or_refused(kept: bytes) -> None:
 @given(PACKED)
 def test_options_of_other_workers_are_taken_or_passed_over(kept: bytes) -> None:
     options = FrontierOptions()
-    options.as_strict_as(kept)
-    options.changes(kept)
+    as_strict_as(kept, options)
+    changes(kept, pack_options(options))
 
 
 @pytest.fixture

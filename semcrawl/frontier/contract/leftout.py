@@ -26,7 +26,7 @@ class LeftOutLinks:
     hosts: Mapping[Reason, Counter[str]] = field(default_factory=dict)
     #: the first link that was left out, by reason and host
     first: Mapping[tuple[Reason, str], str] = field(default_factory=dict)
-    #: there were more than are told apart
+    #: there were more than could be counted once each
     more: bool = False
 
     @property
@@ -65,7 +65,7 @@ class LeftOutLog(Protocol):
     async def add(self, links: Sequence[tuple[str, Reason]], limit: int) -> None:
         """Note links and why they are left out; atomic, repeatable.
 
-        ``limit``: how many are told apart.
+        ``limit``: how many are counted once each; later ones are not counted.
         """
         ...
 
@@ -80,7 +80,7 @@ class LeftOutLog(Protocol):
 class WithheldLinks(Protocol):
     """Links that wait apart, as their family is barren or a mirror gave the same.
 
-    The session reports what came of links, and takes back what is not to be withheld any more. A
+    The session reports the outcomes of links, and puts links back whose reason is gone. A
     take withholds links of barren families by itself. Each method is atomic and may be repeated;
     :meth:`families` reads one family after the other.
     """

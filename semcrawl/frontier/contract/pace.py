@@ -164,7 +164,7 @@ class Outages(Protocol):
         ...
 
     async def why(self, host: str) -> str:
-        """Return the word that tells why a host is down; empty if it is not."""
+        """Return the reason why a host is down, one word; empty if it is not."""
         ...
 
     async def set_aside(self, host: str) -> list[WaitingLink]:

@@ -47,7 +47,7 @@ class EmbeddedRedis:
     Used as a context manager, or by :meth:`start` and :meth:`stop`. Processes on one folder share
     the server: whoever comes first starts it and starts it again should it crash; the others
     join it, and :meth:`ensure` lets one of them take over when the first has ended. The server
-    ends with the process that started it, however that ends. :attr:`started` tells whether
+    ends with the process that started it, however that ends. :attr:`started` is true if
     this object started it.
 
     Every write reaches the append-only file before it is answered, so that a killed server loses

@@ -28,7 +28,7 @@ _MOST_KEPT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """The facts of a run that must fit the crawl that it joins."""
+    """A run that asks to take part in a crawl."""
 
     #: the job folder, by the name that it has for good
     folder: str
@@ -133,7 +133,7 @@ class Charter:
 
 
 def digest_of(seeds: Iterable[str]) -> str:
-    """Return what tells one list of seeds from another, in whatever order; empty for none."""
+    """Return a digest of a list of seeds, whatever its order; empty for none."""
     unique = sorted(set(seeds))
     return hashlib.sha256("\n".join(unique).encode()).hexdigest()[:16] if unique else ""
 

@@ -1,4 +1,4 @@
-"""Talking to the frontier's Redis: connections, outages, and what its errors mean."""
+"""The connection to the frontier's Redis: calls, outages, the meaning of errors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _REFUSED = re.compile(
     r"|NOPERM|NOAUTH|WRONGPASS)\b"
 )
 _MINIMUM_VERSION = (6, 2)
-#: seconds that a server which is not there gets when a worker opens the frontier
+#: seconds that an absent server gets when a worker opens the frontier
 _OPENING_PATIENCE = 2.0
 #: seconds that an answer may take when the crawl ends
 _LAST_ANSWER = 5.0
@@ -97,14 +97,14 @@ def plain_reason(error: Exception) -> str:
 
 @dataclass
 class _Outage:
-    """The faults that a call has met."""
+    """The outage that a call has met."""
 
-    #: it waits, and that was said
-    told: bool = False
+    #: the log says that the call waits
+    reported: bool = False
 
 
 class Server:
-    """One Redis server as the frontier sees it: scripts are run until they are through.
+    """One Redis server; a call is repeated until it is through.
 
     While the server is away or refuses, calls wait up to ``patience`` seconds (and ``revive`` is
     called, which may start it again); that is logged once, and once when it is back.
@@ -165,7 +165,7 @@ class Server:
         await self._warn_of_eviction()
 
     async def _warn_of_eviction(self) -> None:
-        """Say so when the server throws keys away rather than be full: links would be lost."""
+        """Warn of a server that evicts keys when it is full: links would be lost."""
         memory = await self.through(lambda: self.redis.info("memory"))
         policy = str(memory.get("maxmemory_policy", ""))
         if memory.get("maxmemory") and policy.startswith("allkeys"):
@@ -216,14 +216,14 @@ class Server:
             self._slots.append(slot)
 
     async def through(self, once: Callable[[], Awaitable[Any]], key: str = "") -> Any:
-        """Do ``once`` (on ``key``) until it is through; raise what it means when it cannot be."""
+        """Await ``once`` (on ``key``), again after an outage; raise ``FrontierError`` at last."""
         outage = _Outage()
         try:
             result = await self._through(once, key, outage)
         finally:
-            self._waiting -= outage.told
+            self._waiting -= outage.reported
         # a server that refuses some calls may do others: it is back when none waits any more
-        if outage.told and not self._waiting:
+        if outage.reported and not self._waiting:
             logger.warning("the frontier's Redis at %s is back", self.address)
         return result
 
@@ -251,8 +251,8 @@ class Server:
                 raise self._unavailable(reason) from reason
             failures += 1
             # one failure is a connection that ended, perhaps long ago; two are an outage
-            if failures > 1 and not outage.told:
-                outage.told = True
+            if failures > 1 and not outage.reported:
+                outage.reported = True
                 self._waiting += 1
                 if self._waiting == 1:
                     what = self._unavailable(reason)

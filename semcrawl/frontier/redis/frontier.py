@@ -24,6 +24,7 @@ from semcrawl.frontier.redis.leftout import RedisLeftOut, RedisWithheld
 from semcrawl.frontier.redis.outages import RedisOutages
 from semcrawl.frontier.redis.pace import RedisAddressPace, RedisErrandTurns, RedisHostPace
 from semcrawl.frontier.redis.packing import digest, pack_blob, text, unpack_lease
+from semcrawl.frontier.redis.scriptoptions import as_strict_as, bloom_size, changes, pack_options
 from semcrawl.frontier.workers import is_gone
 
 logger = logging.getLogger(__name__)
@@ -118,8 +119,8 @@ class RedisFrontier:
             raise FrontierUnavailable(
                 f"there is no crawl {self.keys.prefix!r} on the Redis at {self._server.address}"
             )
-        options = self.options.script_options()
-        stamp = [str(FORMAT_VERSION), self.options.bloom_size(), options]
+        options = pack_options(self.options)
+        stamp = [str(FORMAT_VERSION), bloom_size(self.options), options]
         version, created, kept = await self._server.run("open", stamp)
         if (found := text(version)) != str(FORMAT_VERSION):
             raise FrontierCorrupt(
@@ -128,16 +129,13 @@ class RedisFrontier:
             )
         self._created, self._server.crawl = text(created), created
         if not self._guest and await self.heartbeat(self.options.lease_time) and self._considerate:
-            self.options = self.options.as_strict_as(kept)
-            asked, options = options, self.options.script_options()
-            if asked != options:
-                logger.warning(
-                    "others work on this crawl, and their slower pace holds: %s",
-                    self.options.changes(asked),
-                )
+            self.options = as_strict_as(kept, self.options)
+            asked, options = options, pack_options(self.options)
+            if slower := changes(asked, options):
+                logger.warning("others work on this crawl, and their slower pace holds: %s", slower)
         if kept != options and not self._guest:
             await self._server.run("set_options", [options])
-            logger.info("options of the crawl, for all workers: %s", self.options.changes(kept))
+            logger.info("options of the crawl, for all workers: %s", changes(kept, options))
         for worker in map(text, await self._server.run("workers", [])):
             if worker == self.worker_id or is_gone(worker):
                 await self._server.run("reclaim", [worker])
@@ -286,7 +284,7 @@ class RedisFrontier:
             await self._server.run("withdraw", [links])
 
     async def fail(self, leases: Sequence[Lease]) -> None:
-        """Acknowledge links that could not be fetched; they are kept aside for a requeue."""
+        """Acknowledge links that could not be fetched; they are kept for a requeue."""
         if leases:
             ids = [lease.id for lease in leases]
             await self._server.run("fail", [ids, self.options.max_failed])

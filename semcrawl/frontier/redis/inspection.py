@@ -93,7 +93,7 @@ class RedisInspector:
                         yield LeaseState(text(lease), text(worker), link, due / 1e6 - now)
 
     async def failed(self) -> AsyncIterator[WaitingLink]:
-        """Failed links that are kept aside."""
+        """Failed links that are kept."""
         for queue in await self.queues():
             key = f"failed:{queue}"
             async for _, record in self._redis.hscan_iter(self._keys[key], count=_PAGE):

@@ -47,7 +47,7 @@ class RedisOutages:
         await self._server.through(lambda: redis.hincrby(key, "dead", 1), key)
 
     async def why(self, host: str) -> str:
-        """Return the word that tells why a host is down; empty if it is not."""
+        """Return the reason why a host is down, one word; empty if it is not."""
         redis, key = self._server.redis, f"{self._root}down"
         name = host.encode("utf-8", "surrogatepass")
         found: bytes | None = await self._server.through(lambda: redis.hget(key, name), key)

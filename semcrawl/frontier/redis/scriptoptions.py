@@ -1,0 +1,75 @@
+"""The options that the scripts of a crawl go by, as they lie on Redis."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import msgpack
+
+from semcrawl.frontier.options import FrontierOptions
+
+
+def pack_options(options: FrontierOptions) -> bytes:
+    """Return the choices that the scripts need, as a msgpack map; times in microseconds."""
+    known: dict[str, int | str] = {
+        "delay": round(options.delay * 1e6),
+        "concurrency": options.concurrency,
+        "fairness": options.fairness,
+        "penalty_after": options.penalty_after,
+        "penalty_time": round(options.penalty_time * 1e6),
+        "max_waiting": options.max_waiting,
+        "exact_limit": options.exact_limit,
+        "family_tries": options.family_tries,
+        "mirror_copies": options.mirror_copies,
+        "chunk": options.chunk,
+    }
+    packed: bytes = msgpack.packb(known, use_bin_type=False)
+    return packed
+
+
+def changes(before: bytes, after: bytes) -> str:
+    """Say in which options two packed maps differ."""
+    old, new = _read(before), _read(after)
+    changed = [name for name in new if new[name] != old.get(name)]
+    return ", ".join(
+        f"{name.replace('_', ' ')} {_shown(name, old.get(name))} -> {_shown(name, new[name])}"
+        for name in changed
+    )
+
+
+def as_strict_as(before: bytes, options: FrontierOptions) -> FrontierOptions:
+    """Return options with a pace that is nowhere quicker than that of a packed map."""
+    old = _read(before)
+    delay, concurrency = old.get("delay", 0), old.get("concurrency", options.concurrency)
+    return replace(
+        options,
+        delay=max(options.delay, delay / 1e6) if isinstance(delay, int) else options.delay,
+        concurrency=min(options.concurrency, concurrency)
+        if isinstance(concurrency, int)
+        else options.concurrency,
+    )
+
+
+def bloom_size(options: FrontierOptions) -> str:
+    """Strings of 2²⁰ bits, and hash functions: n·log₂(1/error)/ln 2 bits, log₂(1/error)."""
+    hashes = math.log2(1 / options.seen_error)
+    bits = options.seen_capacity * hashes / math.log(2)
+    return f"{math.ceil(bits / (1 << 20))} {math.ceil(hashes)}"
+
+
+def _read(packed: bytes) -> dict[str, int | str]:
+    """Script options as another worker has left them; what is none of them is passed over."""
+    try:
+        found = msgpack.unpackb(packed)
+    except (ValueError, msgpack.UnpackException):
+        return {}
+    options = found.items() if isinstance(found, dict) else ()
+    return {n: v for n, v in options if isinstance(n, str) and type(v) in (int, str)}
+
+
+def _shown(name: str, option: Any) -> str:
+    """An option as users set it."""
+    is_time = name in ("delay", "penalty_time") and option and isinstance(option, int)
+    return f"{option / 1e6:g} s" if is_time else str(option)
