@@ -17,8 +17,8 @@ from scrapy.utils.test import get_crawler
 
 from semcrawl.crawl.attempt import LEAVES
 from semcrawl.crawl.failures import PutBack
-from semcrawl.download.addressrules import AddressRules
 from semcrawl.download.handler import AiohttpDownloadHandler
+from semcrawl.download.resolver import AddressRules
 
 TEXT = b"Content-Type: text/plain"
 

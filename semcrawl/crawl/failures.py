@@ -1,4 +1,4 @@
-"""Outcomes of requests that got no response."""
+"""Requests without a response: the reasons, and the outcomes that they give."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from twisted.python.failure import Failure
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.tally import ROBOTS_FIRST
 
-#: what Scrapy's ``RobotsTxtMiddleware`` says: it has no exception of its own
+#: message of Scrapy's ``RobotsTxtMiddleware``, which has no exception of its own
 _FORBIDDEN = "Forbidden by robots.txt"
 #: longest message kept (characters)
 _MAX_MESSAGE = 300
@@ -25,7 +25,7 @@ class AddressRefused(IgnoreRequest):
 
 
 class HostDown(IgnoreRequest):
-    """The host did not answer for some time and rests; nothing was sent."""
+    """The host does not answer and rests; nothing is sent."""
 
 
 class PutBack(IgnoreRequest):
@@ -49,7 +49,7 @@ class RobotsUnavailable(IgnoreRequest):
     """The server failed to give its robots.txt: until it does, nothing may be asked for."""
 
     def __init__(self, message: str, until: float) -> None:
-        """Say why, and when (seconds since the epoch) it is asked for again."""
+        """Give the reason, and when (seconds since the epoch) it is asked for again."""
         super().__init__(message)
         self.until = until
 
@@ -63,10 +63,10 @@ class ProxyAwayError(DownloadFailedError):
 
 
 class TooSlowError(DownloadTimeoutError):
-    """An answer came more slowly than is waited for."""
+    """A response came more slowly than ``SEMCRAWL_LEAST_RATE`` allows."""
 
     def __init__(self, rate: float) -> None:
-        """Tell of the least rate, in bytes per second."""
+        """Give the least rate, in bytes per second."""
         super().__init__(f"less than {rate:g} bytes/s")
 
 
@@ -75,10 +75,10 @@ class NameMissingError(CannotResolveHostError):
 
 
 class HeadersTooLargeError(Exception):
-    """An answer has more headers, interim answers (1xx) included, than are read."""
+    """A response has more headers, interim responses (1xx) included, than are read."""
 
     def __init__(self, limit: int) -> None:
-        """Tell of the limit, in bytes."""
+        """Give the limit, in bytes."""
         super().__init__(f"headers of more than {limit} bytes")
 
 

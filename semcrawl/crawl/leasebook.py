@@ -90,17 +90,13 @@ class LeaseBook:
             if lease.probe:
                 self.probes -= Counter((lease.entry.host,))
 
-    def drop(self, lease: Lease) -> None:
-        """Note that it goes back into the frontier."""
-        self._end(lease)
-
     def end(self, lease: Lease, *, failed: bool = False) -> None:
         """Note that its results are written; nothing happens when it was dropped before."""
-        if self._end(lease):
+        if self.drop(lease):
             (self._failed if failed else self._ended).append(lease)
 
-    def _end(self, lease: Lease) -> bool:
-        """End an attempt; return whether it was held until now."""
+    def drop(self, lease: Lease) -> bool:
+        """Forget a link that goes back into the frontier; return whether it was held."""
         self.land(lease)
         attempt = self._held.pop(lease.id, None)
         if attempt is not None:

@@ -20,13 +20,13 @@ _NAMES = ("quads", "embedded", "files", "metadata", "pipelines", "warc")
 class ItemNotWritten(DropItem):
     """An item could not be written: its link must not count as done.
 
-    A ``DropItem``, as Scrapy logs those in one line; whoever acknowledges links tells the two
-    apart in the signal ``item_dropped``.
+    It is a ``DropItem``, as Scrapy logs those in one line; the acknowledgement of links tells the
+    two apart in the signal ``item_dropped``.
     """
 
     def __init__(self, reason: StoreError | str) -> None:
-        """Say why, in one line."""
-        #: what was written before is gone as well: the crawl is to end, and says so itself
+        """Give the reason, in one line."""
+        #: earlier results are gone as well: the crawl ends, and gives the reason itself
         self.ends_crawl = isinstance(reason, ResultsGone)
         super().__init__(str(reason), log_level="INFO" if self.ends_crawl else "ERROR")
 
@@ -42,7 +42,7 @@ def end_crawl(crawler: Crawler, reason: str) -> None:
 
 
 def stats_of(crawlers: Iterable[Crawler]) -> list[StatsCollector]:
-    """Return the stats of the crawlers that came so far as to have some."""
+    """Return the stats of the crawlers that have begun."""
     found = []
     for crawler in crawlers:
         with suppress(RuntimeError):  # as Scrapy answers before a crawl begins
@@ -58,7 +58,7 @@ def lost_results(crawlers: Iterable[Crawler]) -> int:
 
 
 def lost_feeds(crawlers: Iterable[Crawler]) -> bool:
-    """Whether a feed was given up; a line said why."""
+    """Whether a feed was given up; a log line has the reason."""
     return any(
         name.startswith("feedexport/failed_count/")
         for each in stats_of(crawlers)

@@ -23,16 +23,17 @@ from semcrawl.frontier.contract import Lease
 
 logger = logging.getLogger(__name__)
 
-#: why spiders close that could not begin, or not go on
+#: reasons of spiders that close because they cannot begin, or not go on
 _UNAVAILABLE, _FAILED = "frontier_unavailable", "crawl_failed"
 
 
 class FrontierScheduler(BaseScheduler):
     """Gives the engine the requests of links that the frontier hands out.
 
-    A spider takes part when it has a ``queue``, ``join(session)`` and ``make_request(lease)``;
-    any other spider of the project gets Scrapy's own scheduler. So do requests without a lease,
-    which have callbacks of the user's: they go first, and Scrapy's settings hold for them.
+    A spider takes part when it has ``make_request`` (see
+    :class:`~semcrawl.crawl.spider.SessionSpider`); other spiders of the project get Scrapy's own
+    scheduler. So do requests that are no links, with callbacks of the user's: they go first, and
+    Scrapy's settings hold for them.
     """
 
     _spider: SessionSpider
@@ -56,7 +57,7 @@ class FrontierScheduler(BaseScheduler):
         return scheduler
 
     def open(self, spider: Spider) -> Deferred[None]:
-        """Join the session; when that fails say so in one line (the spider closes when opened)."""
+        """Join the session; log a failure in one line (the spider closes when it is opened)."""
         self._spider = cast(SessionSpider, spider)
         self._others.open(spider)
         return deferred_from_coro(self._join())
@@ -83,14 +84,14 @@ class FrontierScheduler(BaseScheduler):
             self._source.fail(str(error))
 
     def spider_opened(self) -> None:
-        """Close a spider that could not join: not before, or what is half open stays so."""
+        """Close a spider that could not join: earlier, parts that are half open would stay so."""
         if not self._open:
             raise CloseSpider(_UNAVAILABLE)
 
     def spider_idle(self) -> None:
-        """Have a crawl that could not go on, or met a limit, end with another reason than others.
+        """Close the spider with a reason where the crawl failed or met a limit.
 
-        As Scrapy's limits do (``closespider_pagecount``), ours give the setting's name.
+        As with Scrapy's limits (``closespider_pagecount``), the reason is the setting's name.
         """
         if self._source.failure:
             raise CloseSpider(_FAILED)
@@ -117,7 +118,7 @@ class FrontierScheduler(BaseScheduler):
         return self._open and not self._source.session().finished.is_set()
 
     def enqueue_request(self, request: Request) -> bool:
-        """Take a request in; whether it was not had before."""
+        """Take a request in; return whether it is new."""
         if ATTEMPT not in request.meta:
             return self._others.enqueue_request(request)
         self._ready.append(request)
@@ -130,14 +131,14 @@ class FrontierScheduler(BaseScheduler):
         return self._ready.popleft() if self._ready else None
 
     def _has_others(self) -> bool:
-        """Whether requests with callbacks of the user's wait or are under way."""
+        """Whether requests with callbacks of the user wait or are under way."""
         if self._others.has_pending_requests():
             return True
         slot = getattr(self.crawler.engine, "_slot", None)
         return slot is not None and any(ATTEMPT not in each.meta for each in slot.inprogress)
 
     def _deliver(self, lease: Lease) -> None:
-        """Take a link that the frontier handed out, and have the engine look."""
+        """Give the engine the request of a link that the frontier handed out."""
         engine = self.crawler.engine
         if engine is None or engine.spider is None:
             return

@@ -1,4 +1,4 @@
-"""Connections to web servers: how they are made, what they may bring, and how they fail."""
+"""Connections to web servers: how they are made and bounded, and how they fail."""
 
 from __future__ import annotations
 
@@ -38,24 +38,23 @@ from semcrawl.crawl.failures import (
     ProxyAwayError,
     TooSlowError,
 )
-from semcrawl.download.addressrules import AddressRules
 from semcrawl.download.heads import head_end, is_interim, may_be_http, repaired_head
-from semcrawl.download.resolver import NO_SUCH_NAME, PublicResolver
+from semcrawl.download.resolver import NO_SUCH_NAME, AddressRules, PublicResolver
 from semcrawl.machine.descriptors import idle_connections
 
-#: what a request awaits, in its own task, between its connection and its first byte
+#: awaited in the task of a request that has a connection, before its first byte is sent
 ON_CONNECTED: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar(
     "ON_CONNECTED", default=None
 )
-#: what a request passes when its address is known, and before it connects
+#: awaited with the address of the server, before the request connects
 GATE: ContextVar[Callable[[str], Awaitable[None]] | None] = ContextVar("GATE", default=None)
-#: old servers that know no safe renegotiation are spoken to (``SSL_OP_LEGACY_SERVER_CONNECT``)
+#: allows servers without secure renegotiation (``SSL_OP_LEGACY_SERVER_CONNECT``)
 _LEGACY_SERVERS = 0x4
 #: seconds for which the addresses of a name hold
 _NAME_LIFETIME = 600
-#: what the system says when this process, or all together, have too many files open
+#: errors of the system when this process, or all together, have too many files open
 _NO_FILES = frozenset({errno.EMFILE, errno.ENFILE})
-#: seconds until a link is tried again for which no file was left
+#: seconds that a link waits when no file was left for it
 _FILES_PAUSE = 2.0
 _OF_ERRNO: dict[int | None, type[Exception]] = {
     errno.ETIMEDOUT: DownloadTimeoutError,
@@ -64,40 +63,40 @@ _OF_ERRNO: dict[int | None, type[Exception]] = {
 
 
 class _Protocol(ResponseHandler):
-    """A connection whose answers are read as leniently as browsers do, and whose heads are bounded.
+    """A connection that reads responses as leniently as browsers do, and bounds their heads.
 
-    The head of an answer goes to aiohttp's parser when it is whole, and apart from the body: a body
-    that is longer than announced is no reason to lose what was announced.
+    aiohttp's parser gets the head when it is whole, and the body apart from it: where the body is
+    longer than announced, the announced part is kept.
     """
 
     def __init__(self, limit: int, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
         self._limit = limit
-        #: bytes that came since an answer was due, and of these until the last look (and when that
-        #: was, by the loop's clock; ``None`` before the first byte)
-        self._came = self._looked_at = 0
-        self._looked: float | None = None
-        #: what came of a head that goes on; ``None`` while no head is due
+        #: bytes of the present response: now, and when the rate was last checked
+        self._received = self._checked = 0
+        #: time of that check by the loop's clock; ``None`` before the first byte
+        self._checked_at: float | None = None
+        #: the beginning of a head; ``None`` while no head is due
         self._head: bytearray | None = None
-        #: bytes of interim answers
+        #: bytes of interim responses
         self._interim = 0
 
     def set_response_params(self, **params: Any) -> None:
-        """Make ready for an answer."""
+        """Prepare for a response."""
         self._head = bytearray()
-        self._interim = self._came = 0
-        self._looked = None
+        self._interim = self._received = 0
+        self._checked_at = None
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came, as long as the headers may go on."""
-        self._came += len(data)
+        """Collect a head until it is whole; pass on everything else."""
+        self._received += len(data)
         while self._head is not None and self._parser is not None:
             begun, searched = self._head, len(self._head)
             begun += data if searched else data.lstrip(b"\r\n")
             end = head_end(begun, searched)
             if self._interim + (end if end > 0 else len(begun)) > self._limit:
-                self._break_off(HeadersTooLargeError(self._limit))
+                self._abort(HeadersTooLargeError(self._limit))
                 return
             if end < 0 and may_be_http(begun):
                 return
@@ -115,24 +114,24 @@ class _Protocol(ResponseHandler):
         super().data_received(data)
 
     def check_rate(self, rate: float, grace: float) -> None:
-        """Break off an answer that brought less than ``rate`` bytes/s in the last ``grace`` s.
+        """Abort a response that brought less than ``rate`` bytes/s in the last ``grace`` seconds.
 
-        The time before its first byte is the server's.
+        The time before its first byte does not count.
         """
         due = self._head is not None or (self._payload is not None and not self._payload.is_eof())
-        if not due or not self._came or self._reading_paused:
-            self._looked = None
+        if not due or not self._received or self._reading_paused:
+            self._checked_at = None
             return
         now = self._loop.time()
-        if self._looked is None:
-            self._looked, self._looked_at = now, self._came
-        elif now - self._looked >= grace:
-            if self._came - self._looked_at < rate * (now - self._looked):
-                self._break_off(TooSlowError(rate))
-            self._looked, self._looked_at = now, self._came
+        if self._checked_at is None:
+            self._checked_at, self._checked = now, self._received
+        elif now - self._checked_at >= grace:
+            if self._received - self._checked < rate * (now - self._checked_at):
+                self._abort(TooSlowError(rate))
+            self._checked_at, self._checked = now, self._received
 
     def set_exception(self, exc: BaseException, *cause: BaseException) -> None:
-        """Tell of what went wrong; those who wait for the body, too, whom aiohttp forgets."""
+        """Report an error also to whoever waits for the body: aiohttp forgets them."""
         payload = self._payload
         if payload is not None and not payload.is_eof() and payload.exception() is None:
             broken = aiohttp.ClientPayloadError(str(exc))
@@ -140,7 +139,7 @@ class _Protocol(ResponseHandler):
             payload.set_exception(broken, exc)
         super().set_exception(exc, *cause)
 
-    def _break_off(self, error: Exception) -> None:
+    def _abort(self, error: Exception) -> None:
         if self.transport is not None:
             self.transport.abort()
         self.set_exception(error)
@@ -149,7 +148,7 @@ class _Protocol(ResponseHandler):
 class Connector(aiohttp.TCPConnector):
     """Makes and keeps connections, by Scrapy's settings for them and ours.
 
-    As many as are asked for: the frontier and the engine bound the requests in flight.
+    Their number has no limit here: the frontier and the engine bound the requests in flight.
     """
 
     def __init__(self, settings: BaseSettings, rules: AddressRules) -> None:
@@ -187,7 +186,7 @@ class Connector(aiohttp.TCPConnector):
         self._most_idle = idle_connections(settings.getint("CONCURRENT_REQUESTS"))
 
     def _release(self, key: Any, protocol: ResponseHandler, *, should_close: bool = False) -> None:
-        """Keep a connection for later requests, unless as many are kept as files may be open."""
+        """Keep a connection for later requests, unless too many are idle."""
         idle = sum(map(len, self._conns.values()))
         super()._release(key, protocol, should_close=should_close or idle >= self._most_idle)
 
@@ -197,12 +196,12 @@ class Connector(aiohttp.TCPConnector):
         traces: list[Trace],
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - aiohttp's own
     ) -> Connection:
-        """Return a connection, when all is done that is to be done once it is there."""
+        """Return a connection once its request may be sent."""
         if req.proxy:
             GATE.set(None)  # nobody here knows the address of the server
         connection = await super().connect(req, traces, timeout)
         if (gate := GATE.get()) is not None and connection.transport is not None:
-            try:  # (a connection that was kept has looked no name up)
+            try:  # (an idle connection has looked no name up)
                 await gate(connection.transport.get_extra_info("peername")[0])
             except BaseException:
                 connection.release()
@@ -215,7 +214,7 @@ class Connector(aiohttp.TCPConnector):
             connection.close()
             raise
         if (protocol := connection.protocol) is None or not protocol.is_connected():
-            # a kept one that its server has ended meanwhile
+            # an idle one that its server has closed meanwhile
             connection.close()
             connection = await super().connect(req, traces, timeout)
         return connection
@@ -229,7 +228,7 @@ class Connector(aiohttp.TCPConnector):
         return found
 
     async def _watch_rates(self) -> None:
-        """Break off answers that drip, so that they hold no slot."""
+        """Abort responses that drip, so that they hold no slot."""
         while True:
             await asyncio.sleep(min(1.0, self._grace / 4))
             for protocol in list(self._made):
@@ -245,7 +244,7 @@ class Connector(aiohttp.TCPConnector):
 
 @contextmanager
 def scrapys_exceptions(request: Request, seconds: float) -> Iterator[None]:
-    """Raise the exceptions that Scrapy has for downloads instead of aiohttp's.
+    """Raise Scrapy's exceptions for downloads instead of aiohttp's.
 
     ``FilesUsedUp`` is raised when this process can open no file for a request.
     """
@@ -292,18 +291,18 @@ def _files_used_up() -> Iterator[None]:
 
 
 def what_broke(error: aiohttp.ClientPayloadError) -> str:
-    """Return one line on why the rest of a body did not come."""
+    """Return in one line why a body broke off."""
     why = getattr(error.__cause__, "message", None) or str(error)
     return f"the body broke off: {_one_line(why)}"
 
 
 def _reason(error: OSError) -> str:
-    """Return what the system, or the TLS library, says of an error."""
+    """Return the message of the system, or of the TLS library."""
     if error.errno and not isinstance(error, (ssl.SSLError, socket.gaierror)):
         return os.strerror(error.errno)
     return error.strerror or str(error)
 
 
 def _one_line(problem: object) -> str:
-    """Return what a parser has to say without the arrow that it draws below."""
+    """Return a parser's message without the arrow that it draws below."""
     return " ".join(str(problem).split()).removesuffix(" ^")

@@ -1,4 +1,4 @@
-"""The HTTP client: aiohttp's, with every request that is sent being an attempt of ours."""
+"""The HTTP client: aiohttp's; every request that it sends is an attempt of the crawl."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ from yarl import URL
 from semcrawl.crawl.attempt import AT_ADDRESS, LEAVES, ROBOTS
 from semcrawl.crawl.failures import TooSlowError
 from semcrawl.crawl.sharedrobots import LONGEST
-from semcrawl.download.addressrules import AddressRules
 from semcrawl.download.connections import (
     GATE,
     ON_CONNECTED,
@@ -39,25 +38,26 @@ from semcrawl.download.connections import (
     scrapys_exceptions,
     what_broke,
 )
+from semcrawl.download.resolver import AddressRules
 from semcrawl.download.spool import spool_folder
 from semcrawl.machine.formernames import former_classes
 from semcrawl.web.bodies import BODY_FILE, BodyBuffer
 
 logger = logging.getLogger(__name__)
 
-#: codings of the transfer that the reader of dumps knows by their marks
+#: content codings that the reader of dumps knows by their marks
 _KNOWN_BY_MARK = frozenset({b"", b"identity", b"gzip", b"x-gzip", b"zstd"})
-#: status codes of answers that have no body
+#: statuses of responses without a body
 _BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
-#: headers that none but the request decides on
+#: headers that only the request sets
 _AUTOMATIC = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
-#: bytes of a body that are taken, and told of, at a time at most
+#: bytes of a body that are read, and signalled, at a time at most
 _PIECE = 1 << 16
 _USER_AGENT, _PROXY_AUTHORIZATION = "User-Agent", "Proxy-Authorization"
 
 
 class _Answer(aiohttp.ClientResponse):
-    """Knows whom it came from, also when its connection has gone back to the others."""
+    """A response that knows its server, even when its connection has gone back to the pool."""
 
     peer: str = ""
     tls: ssl.SSLObject | None = None
@@ -75,12 +75,12 @@ class _Answer(aiohttp.ClientResponse):
 class AiohttpDownloadHandler(BaseDownloadHandler):
     """Sends each request once, and keeps large bodies on disk.
 
-    aiohttp sends a GET again, unseen, when a connection that it kept breaks before the answer. Such
-    a failure is recorded here and tried again like any other, so that the records are the requests
-    that the server got, and no delay is passed over.
+    By itself aiohttp repeats a GET, unseen, when an idle connection breaks before the response.
+    Here such a failure is recorded and tried again like any other: the records are the requests
+    that the server got, and every crawl delay holds.
 
     A body of more than ``SEMCRAWL_MAX_SIZE_IN_MEMORY`` bytes is in the :class:`BodyFile` of the
-    request's ``meta``, as it came; the response's own body is empty then. Scrapy's settings,
+    request's ``meta``, still coded; the response's own body is empty then. Scrapy's settings,
     signals and ``meta`` keys of downloads hold here, but for the key ``bindaddress``.
     """
 
@@ -144,9 +144,9 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
         return session
 
     async def _read(self, answer: _Answer, request: Request) -> Response:
-        """Make the response; its body is read unless somebody who hears of its headers objects."""
+        """Make the response; its body is read unless a receiver of the headers stops it."""
         headers = Headers(answer.raw_headers)
-        # (that of an answer without a body is the document's)
+        # (without a body it is that of the document)
         length = 0 if answer.status in _BODILESS else answer.content_length
         stop = check_stop_download(
             signals.headers_received, self.crawler, request, headers=headers, body_length=length
@@ -176,7 +176,7 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
     async def _receive(
         self, body: BodyBuffer, answer: _Answer, request: Request, length: int
     ) -> StopDownload | None:
-        """Take the body as it comes; return what stopped it, if something did.
+        """Read the body; return what stopped it, if something did.
 
         ``length`` bytes were announced. Raises ``DownloadCancelledError`` for a body that is, or
         will be, too large.
@@ -212,18 +212,18 @@ def _total(seconds: float) -> aiohttp.ClientTimeout:
 
 
 def _headers_and_proxy(request: Request) -> dict[str, Any]:
-    """Return what aiohttp is told of a request's headers and of its proxy, which has its own."""
+    """Return aiohttp's arguments for a request's headers and for its proxy, which has its own."""
     headers = request.headers.to_tuple_list()
     proxy = request.meta.get("proxy")
     if not proxy:
         return {"headers": headers}
-    told: dict[str, Any] = {"headers": headers, "proxy": add_http_if_no_scheme(proxy)}
+    arguments: dict[str, Any] = {"headers": headers, "proxy": add_http_if_no_scheme(proxy)}
     if request.url.startswith("https:"):
-        # the proxy is asked for a tunnel, in which it hears nothing
+        # the proxy makes a tunnel and sees nothing of what is in it
         proxys_own = (_USER_AGENT, _PROXY_AUTHORIZATION)
-        told["proxy_headers"] = [pair for pair in headers if pair[0] in proxys_own]
-        told["headers"] = [pair for pair in headers if pair[0] != _PROXY_AUTHORIZATION]
-    return told
+        arguments["proxy_headers"] = [pair for pair in headers if pair[0] in proxys_own]
+        arguments["headers"] = [pair for pair in headers if pair[0] != _PROXY_AUTHORIZATION]
+    return arguments
 
 
 def _response(
@@ -234,7 +234,7 @@ def _response(
     flags: list[str] | None = None,
     stop: StopDownload | None = None,
 ) -> Response:
-    """Make Scrapy's response of an answer."""
+    """Make Scrapy's response."""
     version = answer.version
     return make_response(
         request.url,

@@ -1,7 +1,6 @@
-"""The lines before the body of an answer, where servers do not write what they should.
+"""Response heads of servers that break the rules, repaired for a strict parser.
 
-What browsers and the rules for recipients make of it (RFC 9112) is put in its place before a strict
-parser sees it.
+The repairs are those of browsers, and of RFC 9112 for recipients.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _LENGTH, _TRANSFER = b"content-length", b"transfer-encoding"
 
 
 def head_end(start: bytearray, searched: int = 0) -> int:
-    """Return where the head of an answer ends, its empty line included; -1 if it goes on.
+    """Return where a response head ends, its empty line included; -1 if it goes on.
 
     ``searched`` bytes of ``start`` were looked at before.
     """
@@ -28,17 +27,17 @@ def head_end(start: bytearray, searched: int = 0) -> int:
 
 
 def may_be_http(start: bytearray) -> bool:
-    """Whether what came first can be, or become, the first line of an answer."""
+    """Whether the first bytes can be, or become, a status line."""
     return start.startswith(b"HTTP/"[: len(start)])
 
 
 def is_interim(head: bytes) -> bool:
-    """Whether a head is that of an interim answer (1xx), after which the answer itself comes."""
+    """Whether a head is that of an interim response (1xx), which the final one follows."""
     return _INTERIM.match(head) is not None
 
 
 def repaired_head(head: bytes) -> bytes:
-    """Return a head without what a strict parser refuses for no good reason.
+    """Return a head without the faults that a strict parser refuses and browsers accept.
 
     Lines without a colon or with a blank in their name go (RFC 9112, section 5), bytes of value
     zero too; of equal lengths one stays, and none beside ``Transfer-Encoding``, which overrides it

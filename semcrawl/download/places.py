@@ -1,4 +1,4 @@
-"""Places for what is beside the crawl of links: downloads, and documents that wait."""
+"""Room beside the engine's limits: for downloads that are no link's, and documents that wait."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scrapy.crawler import Crawler
 
 @contextmanager
 def extra_download_slot(crawler: Crawler) -> Iterator[None]:
-    """Have one download more at a time, so that no link waits for the place of this one."""
+    """Allow one download more at a time, so that this one takes no link's slot."""
     engine = crawler.engine
     if engine is None or engine.downloader.total_concurrency <= 0:  # (0: there is no limit)
         yield
@@ -25,7 +25,7 @@ def extra_download_slot(crawler: Crawler) -> Iterator[None]:
 
 @contextmanager
 def uncounted_by_scraper(crawler: Crawler, size: int) -> Iterator[None]:
-    """Have a response of ``size`` bytes wait without counting among those that are being read."""
+    """Allow a response of ``size`` bytes to wait beside those that the scraper counts."""
     engine = crawler.engine
     slot = engine.scraper.slot if engine is not None else None
     if slot is None:

@@ -1,4 +1,4 @@
-"""Names that resolve to private addresses are refused unless asked for."""
+"""Private addresses: who may ask for them, and names that resolve to them."""
 
 from __future__ import annotations
 
@@ -7,23 +7,56 @@ import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from aiohttp.abc import AbstractResolver, ResolveResult
+from scrapy.crawler import Crawler
 
+from semcrawl.config.scope import Scope
 from semcrawl.crawl.failures import AddressRefused
+from semcrawl.web.hosts import host_of
 from semcrawl.web.privatehosts import is_private_ip
 
-#: what the system says of names that do not exist, or have no address
+#: errors of the system for names that do not exist, or have no address
 NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 #: names without an address that are remembered, and for how many seconds
 _MISSING_AT_HAND, _MISSING_LIFETIME = 10_000, 60.0
 
 
-class PublicResolver(AbstractResolver):
-    """The system's resolver, which finds no private address for a name that nobody asked for.
+class AddressRules:
+    """Which hosts may have private addresses: those that the user's own seeds or scope name.
 
-    The address is looked at where it is used, so a name cannot resolve to another one afterwards.
-    Names are looked up in threads of their own: dead ones take long, and others need not wait.
+    A seed that comes from a Redis list opens none, as others may write to it.
+    ``SEMCRAWL_ALLOW_PRIVATE_ADDRESSES`` lifts all rules.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Take the setting, and the proxies."""
+        self._crawler = crawler
+        self._any = crawler.settings.getbool("SEMCRAWL_ALLOW_PRIVATE_ADDRESSES")
+        proxies = getproxies().values()
+        self._proxies = {urlsplit(p if "//" in p else f"//{p}").hostname for p in proxies}
+
+    def allow(self, host: str) -> bool:
+        """Whether links may lead to a host with a private address."""
+        if self._any:
+            return True
+        scope: Scope | None = getattr(self._crawler.spider, "scope", None)
+        if scope is None:
+            return False
+        return host in scope.named or any(host == host_of(f"//{name}") for name, _ in scope.hosts)
+
+    def allow_name(self, name: str) -> bool:
+        """Whether a name may resolve to a private address; proxies of the environment may."""
+        return name in self._proxies or self.allow(name)
+
+
+class PublicResolver(AbstractResolver):
+    """The system's resolver; it refuses names with private addresses that nobody asked for.
+
+    It checks the address that the connection uses: a name cannot resolve to another one afterwards.
+    It looks names up in its own threads: dead names take long, and no other request waits.
     """
 
     def __init__(self, allowed: Callable[[str], bool], timeout: float, threads: int = 10) -> None:
@@ -35,7 +68,7 @@ class PublicResolver(AbstractResolver):
         self._timeout = timeout
         self._threads = ThreadPoolExecutor(max(1, threads), "semcrawl-dns")
         self._refused: dict[str, str] = {}
-        #: names that do not exist, with what the system said, and until when that holds
+        #: names that do not exist, with the error, and until when it holds
         self._missing: dict[str, tuple[OSError, float]] = {}
 
     async def resolve(
@@ -65,7 +98,7 @@ class PublicResolver(AbstractResolver):
         raise AddressRefused(f"{host} has the private address {self._refused[name]}")
 
     def _check_missing(self, name: str) -> None:
-        """Raise what the system said of a name that does not exist, as long as that holds."""
+        """Raise the remembered error of a name that does not exist, as long as it holds."""
         if name in self._missing:
             error, until = self._missing[name]
             if time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""Files that hold the quads of large documents on their way through the pipelines."""
+"""Files with the quads of large documents on their way through the pipelines."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SpoolRemoval:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make the extension and listen for documents that are done with."""
+        """Make the extension and listen for finished documents."""
         extension = cls(spool_folder(crawler.settings))
         crawler.signals.connect(extension.spider_opened, signals.spider_opened)
         for over in (signals.item_scraped, signals.item_dropped, signals.item_error):
@@ -62,7 +62,7 @@ class SpoolRemoval:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def item_over(self, item: Any) -> None:
-        """Remove the file of a document that all pipelines and feeds have had."""
+        """Remove the file of a document that is through all pipelines and feeds."""
         if isinstance(item, RdfDocument) and item.spool is not None:
             item.spool.unlink(missing_ok=True)
 

@@ -12,14 +12,14 @@ from scrapy.http import Request
 from semcrawl.crawl.attempt import ATTEMPT, ROBOTS
 from semcrawl.crawl.failures import AddressRefused
 from semcrawl.crawl.spider import spider_of
-from semcrawl.download.addressrules import AddressRules
+from semcrawl.download.resolver import AddressRules
 from semcrawl.web.hosts import host_of
 from semcrawl.web.privatehosts import is_private_address
 
 logger = logging.getLogger(__name__)
 
-#: hosts that are told of at most
-_TOLD = 1000
+#: hosts that are warned of at most
+_MOST_WARNED = 1000
 
 
 class ExcludedLinksMiddleware:
@@ -43,15 +43,14 @@ class ExcludedLinksMiddleware:
 class PrivateAddressMiddleware:
     """Downloader middleware: refuses hosts of private networks, so that no page can send us there.
 
-    Names that resolve to private addresses are refused where they are resolved
-    (:class:`~semcrawl.download.resolver.PublicResolver`); a proxy resolves names itself, so that
-    behind one it is the spelling of a host that counts.
+    :class:`~semcrawl.download.resolver.PublicResolver` refuses names that resolve to private
+    addresses. A proxy resolves names itself: behind one only the host in the URL counts.
     """
 
     def __init__(self, rules: AddressRules) -> None:
         self._rules = rules
-        #: hosts of one's own requests that were refused
-        self._told: set[str] = set()
+        #: refused hosts that were warned of
+        self._warned: set[str] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -65,12 +64,12 @@ class PrivateAddressMiddleware:
             raise AddressRefused(f"{host} is a private address")
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Tell of a request of one's own that was refused, once for a host: it has no record."""
+        """Warn of a refused request that has no record, once per host."""
         if not isinstance(exception, AddressRefused) or not self._is_own(request):
             return
         host = host_of(request.url)
-        if host not in self._told and len(self._told) < _TOLD:
-            self._told.add(host)
+        if host not in self._warned and len(self._warned) < _MOST_WARNED:
+            self._warned.add(host)
             logger.warning(
                 "%s is not asked for: %s (SEMCRAWL_ALLOW_PRIVATE_ADDRESSES allows it)",
                 *(request.url, exception),
@@ -78,5 +77,5 @@ class PrivateAddressMiddleware:
 
     @staticmethod
     def _is_own(request: Request) -> bool:
-        """Whether no record tells of a request: it is neither a link's nor for a robots.txt."""
+        """Whether a request has no record: it is neither a link's nor for a robots.txt."""
         return ATTEMPT not in request.meta and ROBOTS not in request.meta

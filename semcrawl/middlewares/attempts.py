@@ -1,4 +1,4 @@
-"""Times and sizes of every request as it really went over the wire."""
+"""Times and sizes of every request that is sent."""
 
 from __future__ import annotations
 
@@ -46,20 +46,19 @@ _OWN_TURN = "semcrawl_own_turn"
 class AttemptMiddleware:
     """Downloader middleware next to the downloader: what passes here is sent.
 
-    Stamps the request, tells the frontier when it leaves, and records the requests that belong to
-    no link (robots.txt). A request that is no link's waits here for the next turn of its host,
-    and gives its slot to others meanwhile.
+    It stamps the request, reports to the frontier when it is sent, and records requests for a
+    robots.txt. A request that is no link's waits here for the next turn of its host, and gives its
+    slot to others meanwhile.
 
-    A request leaves when it has a connection: looking a name up, and the way to the server and
-    back, may take longer than the crawl delay. Other handlers than ours, which do not tell, are
-    handed it as it leaves.
+    A request counts as sent when it has a connection: to look a name up and to connect may take
+    longer than the crawl delay. With a download handler of others it counts as sent here.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
         handlers = crawler.settings.getwithbase("DOWNLOAD_HANDLERS")
-        #: schemes whose handler tells when a request leaves
-        self._told = {name for name, handler in handlers.items() if _tells(handler)}
+        #: schemes whose handler reports when it sends a request
+        self._reporting = {name for name, handler in handlers.items() if _reports(handler)}
         #: requests that wait for their turn
         self._waiting = 0
         self._most_waiting = crawler.settings.getint("SEMCRAWL_MAX_LEASES")
@@ -86,7 +85,7 @@ class AttemptMiddleware:
                 session.send(lease)
                 leaves, paced = partial(_leaves, partial(session.leaves, lease)), lease.held
                 host = lease.entry.host
-            if request.url.partition(":")[0] in self._told:
+            if request.url.partition(":")[0] in self._reporting:
                 request.meta[LEAVES] = leaves
                 if paced and session.options.address.delay:
                     request.meta[AT_ADDRESS] = AddressGate(session, host, lease)
@@ -107,7 +106,7 @@ class AttemptMiddleware:
         return turn
 
     def _end_turn(self, request: Request) -> None:
-        """Tell, without waiting, that a request's turns are over: at its host, and its address."""
+        """End a request's turns at its host and its address, without waiting."""
         if (session := session_of(self.crawler)) is None:
             return
         turn: Turn | None = request.meta.pop(_OWN_TURN, None)
@@ -170,7 +169,7 @@ class AttemptMiddleware:
 class AddressGate:
     """Lets one request through when its address may be asked.
 
-    A link goes back whose address may not be asked now; other requests wait.
+    Where it may not be asked now, a link goes back; another request waits.
     """
 
     def __init__(self, session: CrawlSession, host: str, lease: Lease | None) -> None:
@@ -196,19 +195,19 @@ class AddressGate:
         self._passed, self._address = True, address
 
     async def over(self) -> None:
-        """Say that the request is over."""
+        """Report that the request is over."""
         if self._address:
             address, self._address = self._address, ""
             await self._session.frontier.addresses.over(address, self._name)
 
 
-def _tells(handler: Any) -> bool:
-    """Whether a download handler tells when requests leave."""
+def _reports(handler: Any) -> bool:
+    """Whether a download handler reports when it sends a request."""
     kind = load_object(handler) if handler is not None else None
     return isinstance(kind, type) and issubclass(kind, AiohttpDownloadHandler)
 
 
 async def _leaves(may: Callable[[], Awaitable[bool]]) -> None:
-    """Tell that a request leaves."""
+    """Report that a request leaves; raise ``PutBack`` where it may not."""
     if not await may():
         raise PutBack("its lease ran out before it was sent")

@@ -12,10 +12,10 @@ logger = logging.getLogger(__name__)
 
 
 class ForgivingCompressionMiddleware(HttpCompressionMiddleware):
-    """Scrapy's, but what cannot be unpacked is taken as it came.
+    """Scrapy's, but a body that cannot be unpacked keeps its bytes.
 
-    Servers and proxies unpack bodies and leave the header, or set it for files that are not packed.
-    What the body is, is told by its content anyway.
+    Some servers and proxies unpack bodies and leave the header, or set it for files that are not
+    packed. The reader detects the type by the content anyway.
     """
 
     def process_response(

@@ -15,15 +15,15 @@ from semcrawl.crawl.attempt import FILTERED, lease_of
 from semcrawl.relevance import Label
 from semcrawl.relevance.bodytypes import body_wanted
 
-#: key of ``Request.meta``: how long the body was announced to be
+#: key of ``Request.meta``: announced length of the body
 _LENGTH = "semcrawl_length"
 
 
 class FetchFilterMiddleware:
     """Downloader middleware for T.5, step 2.
 
-    The headers arrive without their status, so the download is stopped for the type alone; only
-    for a success does that make the response a filtered one. Stats:
+    The headers arrive without their status, so the download is stopped for the type alone; the
+    response is a filtered one if it is a success. Stats:
     ``semcrawl/filtered/responses`` and ``semcrawl/filtered/bytes_saved`` (bodies of announced
     length).
     """
@@ -59,7 +59,7 @@ class FetchFilterMiddleware:
             raise StopDownload(fail=False)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Mark a success whose body was refused, and count what was saved."""
+        """Mark a success whose body was refused, and count the bytes that were saved."""
         if "download_stopped" in response.flags and _LENGTH in request.meta:
             saved = max(0, request.meta[_LENGTH] - len(response.body))
             if self._stats is not None:

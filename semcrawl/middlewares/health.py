@@ -1,4 +1,4 @@
-"""Hosts that are down get a rest."""
+"""Hosts that are down rest."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from semcrawl.crawl.hosthealth import HostHealth
 from semcrawl.crawl.spider import session_of, spider_of
 from semcrawl.frontier.contract import WaitingLink
 
-#: what fails though the host answers: too large, or broken off
+#: failures of hosts that answer: a body too large, or broken off
 _ANSWERED = (DownloadCancelledError, ResponseDataLossError, HeadersTooLargeError)
-#: what such a failure counts as
+#: status that such a failure counts as
 _OK = 299
 
 
 class HostHealthMiddleware:
-    """Downloader middleware: tells the session's :class:`HostHealth` how requests end.
+    """Downloader middleware: reports to the session's :class:`HostHealth` how requests end.
 
-    It stands next to the downloader, so that every request counts, those for robots.txt and retries
-    included. What is no link's is not sent to a host that rests. Stat: ``semcrawl/hosts_down``.
+    It stands next to the downloader and so sees every request, those for robots.txt and retries
+    included. A host that rests gets requests of links only. Stat: ``semcrawl/hosts_down``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -50,7 +50,7 @@ class HostHealthMiddleware:
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Hold back what cannot be asked for now."""
+        """Refuse requests to hosts that are down; put their links back."""
         if (health := self._health) is None or ROBOTS in request.meta:
             return
         if ATTEMPT not in request.meta:
@@ -62,14 +62,14 @@ class HostHealthMiddleware:
             raise PutBack("the server rests", wait)
 
     async def process_response(self, request: Request, response: Response) -> Response:
-        """Tell of an answer."""
+        """Report a response."""
         if (health := self._health) is not None:
             lease = lease_of(request)
             self._set_aside(await health.answered(request.url, response.status, lease))
         return response
 
     async def process_exception(self, request: Request, exception: Exception) -> None:
-        """Tell that no answer came."""
+        """Report that there is no response."""
         session, spider = session_of(self.crawler), spider_of(self.crawler)
         if session is None or spider is None:
             return

@@ -1,4 +1,4 @@
-"""robots.txt: read once for all workers, obeyed, and the pace that it asks for."""
+"""robots.txt: fetched once for all workers, and obeyed with its crawl delay."""
 
 from __future__ import annotations
 
@@ -49,30 +49,28 @@ from semcrawl.web.urls import resolve
 
 logger = logging.getLogger(__name__)
 
-#: status that stands for a robots.txt which cannot be had though its server answers
+#: status that stands for an unusable robots.txt of a server that answers
 _UNUSABLE = 400
 #: bytes of parsed rules from which on they are read in a thread, and kept as text
 _LARGE = 1 << 20
-#: lines that are no rules up to which they are kept so: these are parsed for each URL
+#: up to so many other lines the text is kept: they are parsed for each URL
 _MOST_OTHERS = 500
 #: redirects of a robots.txt that are followed (RFC 9309, section 2.3.1.2: at least five)
 _REDIRECTS = 5
 
 
 class PacedRobotsMiddleware(RobotsTxtMiddleware):
-    """Obeys robots.txt (RFC 9309), and tells the frontier its Crawl-delay or Request-rate (T.8).
+    """Obeys robots.txt (RFC 9309), and sets its Crawl-delay or Request-rate in the frontier (T.8).
 
-    The file is asked for once by all workers and spiders of a crawl, and again after
-    ``SEMCRAWL_ROBOTS_LIFETIME`` seconds. Where there is none (status 4xx), all is allowed; where
-    the server fails (5xx), refuses to be asked now (429) or cannot be reached, nothing is: its
-    links are tried again later, after ``SEMCRAWL_ROBOTS_RETRY`` seconds or what its ``Retry-After``
-    asks for. Of a long file the first 512 KiB count, whatever limits there are
-    for documents.
+    All workers and spiders of a crawl fetch the file once, and again after
+    ``SEMCRAWL_ROBOTS_LIFETIME`` seconds. Where there is none (status 4xx), all is allowed. Where
+    the server fails (5xx), refuses for now (429) or cannot be reached, nothing is: its links are
+    tried again after ``SEMCRAWL_ROBOTS_RETRY`` seconds, or as long as its ``Retry-After`` asks for.
+    Of a long file the first 512 KiB count, whatever the limits of documents.
 
     The file's delay holds, up to ``SEMCRAWL_MAX_CRAWL_DELAY`` seconds; where it asks for none,
-    ``SEMCRAWL_CRAWL_DELAY``. Fetching the file, and each of its redirects, counts as a request to
-    the host: the link that made us ask for it gives its turn up, goes back into the frontier and
-    waits for the delay there.
+    ``SEMCRAWL_CRAWL_DELAY``. The file, and each of its redirects, counts as a request to the host:
+    the link that needed it gives up its turn, goes back into the frontier and waits there.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -156,7 +154,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         return await self._read(RobotsAnswer(_UNUSABLE, b"", time.time() + self._lifetime))
 
     async def _send(self, url: str, turn: Turn) -> Response | None:
-        """Send one request; ``None`` when the server answers with what is of no use."""
+        """Send one request; return ``None`` where the response is of no use."""
         engine = self.crawler.engine
         if engine is None:
             raise RobotsUnreachable("robots.txt: the crawl has ended")
@@ -194,7 +192,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
-        """Have bytes counted while a robots.txt comes in; pages need not pay for the signal."""
+        """Count bytes only while a robots.txt comes in: the signal would cost every page."""
         self._asking += 1
         if self._asking == 1:
             self.crawler.signals.connect(self.bytes_received, signals.bytes_received)
@@ -229,7 +227,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         return _Rules(parser, self._asked(parser))
 
     async def _set_pace(self, session: CrawlSession, origin: str, delay: float) -> None:
-        """Tell the frontier the delay that the file asks for.
+        """Set the delay that the file asks for in the frontier.
 
         Where hosts share a pace, that of their domain, the longest of their delays holds.
         """
@@ -238,14 +236,14 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         await session.frontier.pace.set(host, delay=delay, at_least=shared)
 
     def _asked(self, rules: RobotParser) -> float | None:
-        """Return the delay that is asked for, as far as it is obeyed."""
+        """Return the delay that the rules ask for, as far as it is obeyed."""
         parsed = getattr(rules, "rp", None)
         delay = asked_delay(parsed, self._agent) if parsed is not None and self._obey else None
         return None if delay is None else min(delay, self._longest)
 
 
 class _SelectingParser(RobotParser):
-    """Parses of large rules those that a URL may match, when it is asked about the URL."""
+    """Parses only those of large rules that the URL in question may match."""
 
     def __init__(self, lines: LargeRules) -> None:
         self._lines = lines
@@ -268,7 +266,7 @@ class _Rules:
     """The rules of a robots.txt."""
 
     parser: RobotParser
-    #: seconds between requests that it asks for, as far as they are granted
+    #: seconds between requests that they ask for, as far as that is obeyed
     delay: float | None
 
 

@@ -1,1 +1,1 @@
-"""Reading in other processes, which end when a document takes too long."""
+"""Reading in processes that end when a document takes too long."""

@@ -1,7 +1,7 @@
-"""Reading in processes that end when a document takes too long.
+"""Processes for reading, which end when a document takes too long.
 
-Nothing in this process can stop a parser in C or Rust; a page of one element with a million
-attributes, or a JSON-LD document of a million contexts, would hold a thread for hours.
+A thread cannot stop a parser in C or Rust: a page of one element with a million attributes, or a
+JSON-LD document of a million contexts, would hold it for hours.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ReadingLost(Exception):  # noqa: N818 - an event, not an error of the prog
 class _Child:
     process: subprocess.Popen[bytes]
     connection: socket.socket
-    #: files with quads that it made and that others own by now
+    #: files with quads that it made and that the crawl owns now
     delivered: set[Path] = field(default_factory=set)
 
     def close(self) -> int:
@@ -46,12 +46,12 @@ class _Child:
 
 
 class ReadingProcesses:
-    """At most ``count`` processes, started when they are needed, used again and again."""
+    """At most ``count`` processes, started when they are needed and used again."""
 
     def __init__(self, count: int, seconds: float, spool_dir: Path | None = None) -> None:
         """Give each task ``seconds`` and a little more; files of lost tasks are in ``spool_dir``.
 
-        The limits within the reader come first, so that what was read until then is kept.
+        The reader's own limit comes first: the quads that it has read by then are kept.
         """
         self._limit = seconds
         self._seconds = 1.1 * seconds + 1.0
@@ -72,7 +72,7 @@ class ReadingProcesses:
             return await asyncio.to_thread(self._call, function, arguments, file)
 
     def close(self) -> None:
-        """End all processes; what they were at is lost."""
+        """End all processes; their present tasks are lost."""
         self._closed = True
         for child in tuple(self._all):  # (threads take theirs out)
             child.process.kill()
@@ -99,7 +99,7 @@ class ReadingProcesses:
         return cast(T, result)
 
     def _take(self, task: isolated.Task, descriptor: int | None) -> _Child:
-        """Give a task to a process that takes it."""
+        """Give a task to an idle process, or to a new one."""
         while not self._closed:
             used = bool(self._idle)
             child = self._idle.pop() if used else self._start()

@@ -1,8 +1,8 @@
-"""The process that reads what might take for ever: ``python -m semcrawl.reading.process``.
+"""The process that reads documents which may take too long: ``python -m semcrawl.reading.process``.
 
-It takes one task after the other from the socket whose number is its argument. Before each it sets
-the system's clock for its own end: a parser in C or Rust that is stuck hears nothing else. It ends
-with the crawl, whose end of the socket is closed then.
+It takes one task after the other from the socket whose number is its argument. Before each task it
+sets an alarm that ends it: nothing else stops a parser in C or Rust that hangs. It ends with the
+crawl, which closes its end of the socket.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from semcrawl.rdf import Detection, Reading, ReadOptions, read, read_embedded, r
 from semcrawl.web.bodies import BodyStream
 
 _LENGTH = 8
-#: a year; the clock takes no more than this everywhere
+#: a year; no system refuses an alarm of this
 _LONGEST = 3.2e7
 
-#: what a task is: seconds, a function of this module, its arguments
+#: seconds, a function of this module, its arguments
 Task = tuple[float, Callable[..., Any], tuple[Any, ...]]
 
 
@@ -71,7 +71,7 @@ def page_links(
     options: ExtractionOptions,
     headers: Sequence[str],
 ) -> tuple[list[Link], list[str]]:
-    """Return the links of a page, and what kept it from being read to its end."""
+    """Return the links of a page, and the faults that kept it from being read to its end."""
     faults: list[str] = []
     return extract_links(body, url, content_type, options, headers, faults=faults), faults
 

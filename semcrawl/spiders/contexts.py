@@ -1,4 +1,4 @@
-"""Fetching the JSON-LD contexts that documents name, under the crawl's own rules."""
+"""Fetching the JSON-LD contexts that documents name, under the rules of the crawl."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from semcrawl.spiders.reading import discard
 from semcrawl.web.hosts import host_of
 from semcrawl.web.urls import normalise, resolve
 
-#: what a context is asked for with (JSON-LD 1.1 API, section 9.4)
+#: ``Accept`` header of requests for contexts (JSON-LD 1.1 API, section 9.4)
 _ACCEPT = 'application/ld+json;profile="http://www.w3.org/ns/json-ld#context", application/ld+json, application/json;q=0.9, */*;q=0.1'  # noqa: E501
 _MAX_REDIRECTS = 5
 #: bytes of documents that may wait beside Scrapy's own limit, ``SCRAPER_SLOT_MAX_ACTIVE_SIZE``
 _MOST_WAITING = 64 * 1024 * 1024
-#: what may be different tomorrow: outcomes that the network, or a server's bad day, is to blame for
+#: outcomes that may be different tomorrow: the network, or a bad day of the server, is to blame
 _PASSING = frozenset(
     {FetchOutcome.NETWORK_ERROR, FetchOutcome.TIMEOUT, FetchOutcome.HOST_DOWN, FetchOutcome.IGNORED}
 )
@@ -132,7 +132,7 @@ class ContextFetcher:
         return reading
 
     async def fetch(self, urls: Sequence[str], document: Attempt, size: int) -> dict[str, bytes]:
-        """Return those contexts that can be had in time, for a document of ``size`` bytes.
+        """Return the contexts that come in time, for a document of ``size`` bytes.
 
         The document keeps no place in the crawl while it waits.
         """
@@ -158,7 +158,7 @@ class ContextFetcher:
         return {url: context for url, context in found.items() if context}
 
     async def _fetch(self, url: str, parent: str) -> tuple[bytes, bool]:
-        """Fetch a context; return it, and whether what came of it is to last."""
+        """Fetch a context; return it, and whether the result is to be kept."""
         target: str | None = normalise(url)
         if target is None or not self._rules.allow(target) or not self._is_granted(target):
             return b"", False
@@ -174,7 +174,7 @@ class ContextFetcher:
         return b"", True
 
     def _is_granted(self, url: str) -> bool:
-        """Whether one context more may be asked for in this run; counts it."""
+        """Whether one context more may be asked for in this run; count it."""
         host = host_of(url)
         if self._asked[""] >= self._rules.max_contexts:
             return False
@@ -243,7 +243,7 @@ class ContextFetcher:
 
 
 def _is_lasting(record: FetchRecord) -> bool:
-    """Whether what came of a request need not be different tomorrow."""
+    """Whether a result will be the same tomorrow."""
     if record.outcome in _PASSING or record.status in _BUSY:
         return False
     return not record.errors.startswith(ROBOTS_FIRST)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from scrapy import Spider
 from scrapy.http import Response
+from scrapy.utils.log import SpiderLoggerAdapter
 
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.attempt import Attempt, content_type
@@ -25,7 +26,7 @@ from semcrawl.rdf import Detection, Reading
 from semcrawl.reading.pool import ReadingLost
 from semcrawl.relevance import Outcome, Ranked
 from semcrawl.spiders.contexts import ContextFetcher
-from semcrawl.spiders.linking import LinkFeed
+from semcrawl.spiders.linking import LinkFeed, LinkPolicy
 from semcrawl.spiders.reading import Reader, discard
 from semcrawl.spiders.results import (
     MAX_TEXT,
@@ -39,84 +40,70 @@ from semcrawl.web.bodies import BODY_FILE, body_file
 from semcrawl.web.robotstags import NOFOLLOW
 from semcrawl.web.vocabulary import Kind
 
-#: bytes of a body on disk that tell what it is
+#: bytes of a body on disk by which its type is detected
 _HEAD = 1 << 22
-#: what is said of data of which no copy may be kept
+#: note of a record whose data may not be kept
 _NOT_KEPT = "it asks robots to keep no copy"
 #: statuses of a success without a body
 _NO_CONTENT = (204, 205)
 
 
+@dataclass
 class BodyReader:
     """Reads bodies for a spider: items for the pipelines, links for its feed, learned outcomes."""
 
-    def __init__(
-        self,
-        spider: Spider,
-        session: CrawlSession,
-        feed: LinkFeed,
-        reader: Reader,
-        targets: Targets,
-        contexts: ContextFetcher,
-        *,
-        queue: str,
-        other: str,
-        follows: Callable[[Page], bool],
-    ) -> None:
-        """Learn for ``queue``, or for ``other`` where the links of a page wait there.
-
-        ``follows(page)`` says whether the links of a page, or of a document, wait in ``queue``.
-        """
-        self._logger = spider.logger
-        self._session = session
-        self._feed = feed
-        self._policy = feed.policy
-        self._reader = reader
-        self._targets = targets
-        self._contexts = contexts
-        self._queue = queue
-        self._other = other
-        self._follows = follows
+    logger: SpiderLoggerAdapter
+    session: CrawlSession
+    policy: LinkPolicy
+    feed: LinkFeed
+    reader: Reader
+    targets: Targets
+    contexts: ContextFetcher
+    #: the spider's own queue, and the one of the links that it does not follow
+    queue: str
+    other: str
+    #: whether the links of a page, or of an RDF document, wait in the spider's own queue
+    follows: Callable[[Page], bool]
 
     async def read(self, attempt: Attempt, response: Response) -> list[Any]:
-        """Tell the real type of a body and read it (T.5, step 3).
+        """Detect the type of a body and read it (T.5, step 3).
 
-        Whatever goes wrong in reading is an outcome of this attempt only.
+        A fault in reading is an outcome of this attempt only.
         """
         try:
             return await self._read_by_type(attempt, response)
         except FrontierError:
             raise
         except Exception as error:
-            self._logger.debug("%s cannot be read", attempt.url, exc_info=True)
+            self.logger.debug("%s cannot be read", attempt.url, exc_info=True)
             text = (
                 str(error) if isinstance(error, ReadingLost) else f"{type(error).__name__}: {error}"
             )
             record = attempt.record(FetchOutcome.PARSE_ERROR, response)
             record.errors = text.splitlines()[0][:MAX_TEXT]
-            self._session.learn(attempt.outcome(None, response), self._queue)
+            self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
 
     async def _read_by_type(self, attempt: Attempt, response: Response) -> list[Any]:
         file = body_file(attempt.meta)
-        attempt.digest = await self._reader.digest(file or response.body)
+        attempt.digest = await self.reader.digest(file or response.body)
         if response.status in _NO_CONTENT:  # whatever its headers say
             return await self._take_other(attempt, response)
         head = response.body if file is None else file.head(_HEAD)
-        detection = self._reader.detect(head, content_type(response), attempt.url)
+        detection = self.reader.detect(head, content_type(response), attempt.url)
         if detection.kind is Kind.RDF or detection.compression is not None:
             reading = await self._read_rdf(attempt, response, detection)
-            # a packed body shows what it is only now
+            # the type of a packed body is known only now
             if Kind.RDF in (detection.kind, reading.detection.kind):
                 return await self._take_rdf(attempt, response, reading)
             discard(reading)
-            if file is not None and (plain := await self._reader.decoded(file)) is not file:
+            if file is not None and (plain := await self.reader.decoded(file)) is not file:
                 attempt.meta[BODY_FILE] = plain
                 return await self._read_by_type(attempt, response)
         elif detection.kind is Kind.HTML:
             faults: list[str] = []
             if file is not None:  # the beginning of a page, however large it may be
-                response = response.replace(body=file.head(self._reader.options.max_in_memory))
+                response = response.replace(body=file.head(self.reader.options.max_in_memory))
                 if file.size > len(response.body):
                     faults.append(
                         f"only the first {len(response.body)} of its {file.size} bytes are read"
@@ -129,11 +116,11 @@ class BodyReader:
     ) -> list[Any]:
         """Read a page: its links, and the data embedded in it.
 
-        Its record tells the ``faults`` that are known already, and those that are found.
+        Its record names ``faults`` and those that are found here.
         """
         duplicate = self._is_duplicate(attempt)
         page = Page(attempt.url, attempt.link_state.depth)
-        rules = self._policy.robots_rules(response, page=True)
+        rules = self.policy.robots_rules(response, page=True)
         faults = list(faults)
         links: list[Link] = []
         if NOFOLLOW not in rules:
@@ -142,14 +129,14 @@ class BodyReader:
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
         record.real_type = str(Kind.HTML)
         items: list[Any] = []
-        if kept := self._policy.robots_tags.keeps(rules):
+        if kept := self.policy.robots_tags.keeps(rules):
             items += await self._embedded(attempt, response, record)
         else:
             record.errors = _NOT_KEPT
         record.errors = "; ".join(filter(None, [*faults, record.errors]))
-        # (what a page is, its content says: its name counts for nothing)
-        target = self._targets.include(Kind.HTML, record.content_type, record.quads)
-        if kept and self._targets.has_type(record.content_type):
+        # (the type of a page is known by its content: its name counts for nothing)
+        target = self.targets.include(Kind.HTML, record.content_type, record.quads)
+        if kept and self.targets.has_type(record.content_type):
             items.append(file_of(attempt, response))
         outcome = attempt.outcome(
             Kind.HTML, response, target=target, duplicate=duplicate, new_links=new
@@ -161,20 +148,20 @@ class BodyReader:
         self, page: Page, links: Sequence[Link], barren: int = 0
     ) -> tuple[Ranked, ...]:
         """Send the links of a page where they belong; return those that are new."""
-        put_in = self._feed.discover if self._follows(page) else self._feed.hand_over
+        put_in = self.feed.discover if self.follows(page) else self.feed.hand_over
         return await put_in(page, links, barren)
 
     def _learn(self, outcome: Outcome, page: Page) -> None:
         """Learn from a fetch that brought links of a page."""
-        links_in = self._queue if self._follows(page) else self._other
-        self._session.learn(outcome, self._queue, links_in=links_in)
+        links_in = self.queue if self.follows(page) else self.other
+        self.session.learn(outcome, self.queue, links_in=links_in)
 
     # -- RDF
     async def _read_rdf(
         self, attempt: Attempt, response: Response, detection: Detection
     ) -> Reading:
         async def read(contexts: Mapping[str, bytes]) -> Reading:
-            return await self._reader.read(
+            return await self.reader.read(
                 body_file(attempt.meta) or response.body,
                 attempt.url,
                 content_type(response),
@@ -182,18 +169,18 @@ class BodyReader:
                 contexts=contexts,
             )
 
-        return await self._contexts.read_with(read, attempt, len(response.body))
+        return await self.contexts.read_with(read, attempt, len(response.body))
 
     async def _take_rdf(self, attempt: Attempt, response: Response, reading: Reading) -> list[Any]:
         """Pass the quads of an RDF document on, and its links."""
         duplicate = self._is_duplicate(attempt)
         record = record_of(attempt, response, reading)
-        rules = self._policy.robots_rules(response)
-        if not self._policy.robots_tags.keeps(rules):
+        rules = self.policy.robots_rules(response)
+        if not self.policy.robots_tags.keeps(rules):
             record.outcome, record.quads, record.errors = FetchOutcome.NOT_KEPT, 0, _NOT_KEPT
         whole = record.outcome is FetchOutcome.FETCHED_RDF
         page = Page(attempt.url, attempt.link_state.depth, rdf=True)
-        links = [] if NOFOLLOW in rules else self._reader.rdf_links(reading)
+        links = [] if NOFOLLOW in rules else self.reader.rdf_links(reading)
         links += self._metadata_links(response, attempt.url, rdf=True)
         new = await self._follow(page, links)
         name = saved_name_of(response)
@@ -202,14 +189,14 @@ class BodyReader:
         target = (
             kept
             and (whole or bool(reading.contexts_needed))
-            and self._targets.include(Kind.RDF, record.content_type, url=attempt.url, name=name)
+            and self.targets.include(Kind.RDF, record.content_type, url=attempt.url, name=name)
         )
         outcome = attempt.outcome(
             Kind.RDF, response, target=target, duplicate=duplicate, new_links=new
         )
         self._learn(outcome, page)
         items: list[Any] = [record]
-        if kept and self._targets.has_type(record.content_type, attempt.url, name):
+        if kept and self.targets.has_type(record.content_type, attempt.url, name):
             items.insert(0, file_of(attempt, response))
         if whole:
             items.insert(0, document_of(attempt, response, reading))
@@ -219,10 +206,10 @@ class BodyReader:
 
     # -- links
     async def follow_metadata(self, attempt: Attempt, response: Response) -> tuple[Ranked, ...]:
-        """Put in what the headers of something that is neither page nor RDF say is RDF about it."""
+        """Put in the RDF that the headers of a file, neither page nor RDF, name as its metadata."""
         links = self._metadata_links(response, attempt.url)
         page = Page(attempt.url, attempt.link_state.depth)
-        return await self._feed.discover(page, links) if links else ()
+        return await self.feed.discover(page, links) if links else ()
 
     async def _page_links(self, response: Response, url: str, faults: list[str]) -> list[Link]:
         """Return the links of a page and of its headers.
@@ -231,18 +218,18 @@ class BodyReader:
         """
         headers = [header_text(value) for value in response.headers.getlist(b"Link")]
         headers += _refreshes(response)
-        return await self._reader.links(
-            response.body, url, content_type(response), headers, self._session.intake.knows, faults
+        return await self.reader.links(
+            response.body, url, content_type(response), headers, self.session.intake.knows, faults
         )
 
     def _metadata_links(self, response: Response, url: str, *, rdf: bool = False) -> list[Link]:
-        """Return the links to RDF that the headers of what is no page name.
+        """Return the links to RDF in the headers of an RDF document, or of another file.
 
-        What is neither may send on by a ``Refresh`` header: often it has no body.
+        A file may lead on by a ``Refresh`` header: often it has no body.
         """
-        if NOFOLLOW in self._policy.robots_rules(response):
+        if NOFOLLOW in self.policy.robots_rules(response):
             return []
-        spelling = self._reader.extraction.normalisation
+        spelling = self.reader.extraction.normalisation
         found = [
             link
             for value in response.headers.getlist(b"Link")
@@ -257,28 +244,28 @@ class BodyReader:
     def _is_duplicate(self, attempt: Attempt) -> bool:
         """Whether an attempt's body was read before in this run."""
         # (links of what is off the sites are not followed: there, it stands for no other)
-        if self._policy.scope.inside(attempt.url):
-            self._session.intake.mirrors.gave(attempt.lease, attempt.digest)
+        if self.policy.scope.inside(attempt.url):
+            self.session.intake.mirrors.gave(attempt.lease, attempt.digest)
         short = bytes.fromhex(attempt.digest[:24])
-        if short in self._session.digests:
+        if short in self.session.digests:
             return True
-        self._session.digests.add(short)
+        self.session.digests.add(short)
         return False
 
     # -- pages and the rest
     async def _embedded(
         self, attempt: Attempt, response: Response, record: FetchRecord
     ) -> list[Any]:
-        """Read the data embedded in a page; note in its record what came of it."""
-        if not self._reader.options.embedded:
+        """Read the data embedded in a page; note quads and errors in its record."""
+        if not self.reader.options.embedded:
             return []
 
         async def read(contexts: Mapping[str, bytes]) -> Reading:
-            return await self._reader.read_embedded(
+            return await self.reader.read_embedded(
                 response.body, attempt.url, content_type(response), contexts
             )
 
-        reading = await self._contexts.read_with(read, attempt, len(response.body))
+        reading = await self.contexts.read_with(read, attempt, len(response.body))
         record.quads = reading.quads
         record.errors = errors_of(reading)
         if not reading.quads:
@@ -291,7 +278,7 @@ class BodyReader:
         record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
         record.real_type = str(Kind.OTHER)
         new = await self.follow_metadata(attempt, response)
-        target = self._targets.include(
+        target = self.targets.include(
             Kind.OTHER, record.content_type, url=attempt.url, name=saved_name_of(response)
         )
         outcome = attempt.outcome(
@@ -301,8 +288,8 @@ class BodyReader:
             duplicate=target and self._is_duplicate(attempt),
             new_links=new,
         )
-        self._session.learn(outcome, self._queue)
-        if target and not self._policy.robots_tags.keeps(self._policy.robots_rules(response)):
+        self.session.learn(outcome, self.queue)
+        if target and not self.policy.robots_tags.keeps(self.policy.robots_rules(response)):
             record.outcome, record.errors = FetchOutcome.NOT_KEPT, _NOT_KEPT
             return [record]
         return [file_of(attempt, response), record] if target else [record]

@@ -139,7 +139,7 @@ class FocusedSpider(Spider):
         )
         rules = ContextRules.from_settings(self.settings)
         bodies = BodyReader(
-            *(self, session, self._feed, self.reader, self.targets),
+            *(self.logger, session, self._policy, self._feed, self.reader, self.targets),
             ContextFetcher(self.crawler, session, rules, self.emit),
             queue=self.queue,
             other=self.other,
@@ -228,9 +228,10 @@ class FocusedSpider(Spider):
     async def _go_ahead(self, attempt: Attempt, target: str) -> None:
         """Finish a link without a request: its folder is asked for in its place."""
         self.session.downloaded(attempt.lease)
-        await self._redirects.go_ahead(attempt, target)
-        self.session.processed(attempt.lease)
-        self.session.acknowledge(attempt.lease)
+        async for record in self._conclude(attempt, self._redirects.go_ahead(attempt, target)):
+            self._tasks.pass_on(record)
+        if attempt.read:
+            self.session.acknowledge(attempt.lease, failed=attempt.failed)
 
     def is_excluded(self, request: Request) -> bool:
         """Whether a link that waited is not to be asked for by the patterns of this run."""

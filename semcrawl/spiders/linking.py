@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from scrapy import Spider
 from scrapy.http import Response
@@ -106,18 +107,17 @@ class LinkPolicy:
         return self.robots_tags.said(headers, response.body if page else b"")
 
 
+@dataclass
 class LinkFeed:
     """Puts links into the frontier, or hands them to the other spider."""
 
-    def __init__(
-        self, policy: LinkPolicy, session: CrawlSession, queue: str, other: str, other_list: str
-    ) -> None:
-        """Feed ``queue``; the spider ``other`` takes links from the Redis list ``other_list``."""
-        self.policy = policy
-        self._session = session
-        self._queue = queue
-        self._other = other
-        self._other_list = other_list
+    policy: LinkPolicy
+    session: CrawlSession
+    #: the spider's own queue
+    queue: str
+    #: the other spider, and the Redis list that it takes links from
+    other: str
+    other_list: str
 
     async def discover(
         self, page: Page, links: Sequence[Link], barren: int = 0
@@ -134,7 +134,7 @@ class LinkFeed:
                 ranked.link.url, label_r=ranked.label is Label.R, page_inside=inside
             )
 
-        return await self._session.intake.discover(page, links, self._queue, allowed, barren)
+        return await self.session.intake.discover(page, links, self.queue, allowed, barren)
 
     async def hand_over(
         self, page: Page, links: Sequence[Link], barren: int = 0
@@ -146,11 +146,11 @@ class LinkFeed:
         links = self._possible(page, links)
         if not links:
             return ()
-        new = await self._session.hand_over(self._other, page, links, barren)
+        new = await self.session.hand_over(self.other, page, links, barren)
         if new is not None:
             return new
         entries = hand_over(page, links, self.policy.scope.roots, barren)
-        await self._session.frontier.seeds.push(self._other_list, entries)
+        await self.session.frontier.seeds.push(self.other_list, entries)
         return ()
 
     def _possible(self, page: Page, links: Sequence[Link]) -> list[Link]:
@@ -159,7 +159,7 @@ class LinkFeed:
         for reason, left_out in others.items():
             for link in left_out:
                 if not is_non_semantic(link):
-                    self._session.intake.left_out.add(link.url, reason)
+                    self.session.intake.left_out.add(link.url, reason)
         return possible
 
 

@@ -15,8 +15,7 @@ from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError, SemcrawlError, UsageError
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.spiders.linking import LinkFeed
-from semcrawl.spiders.reach import Reach, fetched_pages
-from semcrawl.spiders.revisits import due_links
+from semcrawl.spiders.revisits import Reach, due_links, fetched_pages
 from semcrawl.spiders.seeds import Planted, by_page, read_planted, read_seeds, seed_url
 from semcrawl.spiders.tasks import BackgroundTasks
 from semcrawl.web.hosts import public_address
@@ -172,7 +171,7 @@ class SeedPlanter:
             except FrontierError:
                 raise
             except Exception as error:
-                # a fault of ours: it must not come back from the list for ever
+                # (a fault of ours: the entry must not come back for ever)
                 self._logger.error("seeds cannot be planted: %s: %s", type(error).__name__, error)
                 self._logger.debug("where it happened", exc_info=True)
         await self._session.frontier.seeds.done(self._key, raw)

@@ -1,8 +1,8 @@
-"""Reading bodies for the spiders: the pure parts with the crawl's options, off the reactor.
+"""Reading bodies for the spiders, off the reactor, with the options of the crawl.
 
-Large bodies in syntaxes whose reading can be stopped at any statement are read in threads: the
-parsers release the interpreter often enough (``docs/rdf.md`` has the figures), and nothing is
-copied. All others are read in processes, which can be ended.
+Small bodies are read at once. Large ones in syntaxes that can be stopped at any statement are read
+in threads: their parsers release the interpreter often enough (``docs/rdf.md`` has the figures),
+and nothing is copied. All others are read in processes, which can be ended.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Reader:
     options: rdf.ReadOptions = field(default_factory=rdf.ReadOptions)
     #: bytes above which a document is read in a thread or a process
     thread_above: int = 262_144
-    #: without them, all is read in threads, and the limit of time holds between statements only
+    #: without them threads read everything, and the limit of time holds between statements only
     processes: ReadingProcesses | None = None
     #: bytes of JSON-LD above which it is read in a process
     json_ld_above: int = 32_768
@@ -78,7 +78,7 @@ class Reader:
             self.processes.close()
 
     def detect(self, body: bytes, content_type: str, url: str) -> rdf.Detection:
-        """Tell what a body really is (sources.md T.5, step 3)."""
+        """Detect the true type of a body (sources.md T.5, step 3)."""
         return rdf.detect(body, content_type or None, url)
 
     async def read(
@@ -165,8 +165,8 @@ class Reader:
     def rdf_links(self, reading: rdf.Reading) -> list[Link]:
         """Return the links of an RDF document under their normalised URLs, each once.
 
-        The property that a link came with and its place are its evidence: ``tag_path`` says
-        ``rdf/object/seeAlso``.
+        A link's evidence is its property and its place in the statement: ``tag_path`` is
+        ``rdf/object/seeAlso``, say.
         """
         links: dict[str, Link] = {}
         for found in reading.links:
@@ -216,7 +216,7 @@ def _digest_of_file(body: BodyFile) -> str:
 def _decoded(body: BodyFile, options: rdf.ReadOptions) -> BodyFile:
     """Unpack a body as its ``Content-Encoding`` says, within the limits of reading.
 
-    What is not packed so, or not whole, is returned as it came.
+    A body that is not packed so, or not whole, is returned as it is.
     """
     kind = coding_of(b",".join(body.codings).decode("latin-1"))
     budget = Budget(options)
@@ -238,11 +238,11 @@ def _decoded(body: BodyFile, options: rdf.ReadOptions) -> BodyFile:
 
 
 def discard(reading: rdf.Reading) -> None:
-    """Remove the file of a reading that no pipeline will see."""
+    """Remove the file of a reading that goes to no pipeline."""
     if reading.spool is not None:
         reading.spool.unlink(missing_ok=True)
 
 
 def _local_name(iri: str) -> str:
-    """Return what stands behind the last ``#`` or ``/`` of an IRI."""
+    """Return the part of an IRI after its last ``#`` or ``/``."""
     return iri.rstrip("#/").rpartition("#")[2].rpartition("/")[2]

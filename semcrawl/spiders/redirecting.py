@@ -1,8 +1,9 @@
-"""Links that lead to another address: redirects, and folders that are known by a file only."""
+"""Links that lead to another address: redirects, and names of folders without their slash."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
@@ -11,9 +12,8 @@ from semcrawl.crawl.attempt import Attempt, header
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.relevance import Label
-from semcrawl.spiders.folders import FolderSlashes
 from semcrawl.spiders.linking import LinkPolicy, is_seed
-from semcrawl.web.urls import Normalisation, dropped_index, resolve
+from semcrawl.web.urls import Normalisation, dropped_index, extension_of, resolve
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 #: statuses that servers give for a folder without an index
@@ -22,6 +22,17 @@ _NO_FOLDER = frozenset({403, 404})
 _DEAD = (404, 410)
 #: status of a redirect that was foreseen
 _MOVED = 301
+#: a scheme and host, the folder, and a name without a query
+_BARE = re.compile(r"(https?://[^/?#]+)(/(?:[^/?#]*/)*)([^/?#]+)\Z")
+_DIGITS = re.compile(r"\d+")
+#: added slashes from which on they are foreseen: in a place, and on a host for its other places
+_ENOUGH_OF_PLACE, _ENOUGH_OF_HOST = 2, 4
+#: added slashes that make up for one that was not
+_OUTWEIGHS = 4
+#: links of a place that led nowhere by either address, from which on one address is enough
+_ENOUGH_DEAD = 3
+#: places and hosts that are remembered
+_MOST_PLACES = 10_000
 
 
 def is_redirect(response: Response) -> bool:
@@ -58,7 +69,7 @@ class Redirects:
     def foreseen(self, attempt: Attempt) -> str:
         """Return the folder that a link's server will surely redirect it to; empty if none.
 
-        What somebody asked for by this address, or what is known to be RDF, is asked for as it is.
+        Seeds, re-visits and links labelled R are asked for as they are.
         """
         if not self._foresees:
             return ""
@@ -68,16 +79,17 @@ class Redirects:
             return ""
         return self._slashes.foreseen(attempt.url)
 
-    async def go_ahead(self, attempt: Attempt, target: str) -> None:
-        """Put the folder that a link will be redirected to in the link's place."""
+    async def go_ahead(self, attempt: Attempt, target: str) -> list[FetchRecord]:
+        """Put the folder that a link will be redirected to in the link's place: no record."""
         await self._session.frontier.not_sent([attempt.lease])
         state = replace(attempt.link_state, redirects=(attempt.url,), foreseen=True)
         if not await self._session.intake.follow_redirect(attempt.lease, target, state):
             outcome = replace(attempt.outcome(None, duplicate=True, led_to=target), status=_MOVED)
             self._session.learn(outcome, self._queue)
+        return []
 
     def note_folder(self, attempt: Attempt, *, added: bool) -> None:
-        """Learn from an answer whether a link led to a folder by another address."""
+        """Learn from a response whether a link led to a folder by another address."""
         state = attempt.link_state
         if not self._foresees:
             return
@@ -89,15 +101,15 @@ class Redirects:
             self._slashes.note(attempt.url, added=False)
 
     def note_dead(self, attempt: Attempt, status: int) -> None:
-        """Learn of a link that is dead by its own address, after that of its folder was."""
+        """Note a link that is dead by its own address, after that of its folder was."""
         before = attempt.link_state.redirects
         if status in _DEAD and before and before[-1] == attempt.url + "/":
             self._slashes.note_dead(attempt.url)
 
     async def ask_as_linked(self, attempt: Attempt, status: int = 0) -> bool:
-        """Ask for what was taken for a folder by its own address after all.
+        """Put a link that was taken for a folder back by its own address; whether it was put.
 
-        Where links are dead by both addresses (``status`` 404 or 410), one of them is enough.
+        Where links of a place are dead by both addresses (404 or 410), one address is enough.
         """
         state = attempt.link_state
         if not state.foreseen:
@@ -110,9 +122,9 @@ class Redirects:
         return True
 
     async def ask_by_name(self, attempt: Attempt, status: int) -> bool:
-        """Put the index of a folder in that the server does not give by the folder's address.
+        """Put the index of a folder in that has nothing at its own address; whether it was put.
 
-        Stores of files know names and no folders; the link was written with this one.
+        The link named that index; file stores know names and no folders.
         """
         state = attempt.link_state
         if not state.index or status not in _NO_FOLDER or not attempt.url.endswith("/"):
@@ -133,8 +145,8 @@ class Redirects:
             await self.ask_as_linked(attempt)
             return record
         if target == attempt.url:
-            # to the folder's index, say, or to a query whose variables are empty: it is the server
-            # that tells the two apart
+            # (normalised, they are the same; the server tells them apart: an index of the folder,
+            # or a query with empty variables)
             target = resolve(attempt.url, location, Normalisation(exact=True))
         problem = ""
         if target is None:
@@ -167,8 +179,85 @@ class Redirects:
         return record
 
     async def arrived(self, attempt: Attempt, url: str) -> None:
-        """Take the site into the scope that a seed's redirects end on."""
+        """Take the site that a seed's redirects end on into the scope."""
         scope = self._policy.scope
         if is_seed(attempt) and scope.lets_seed_go(url):
             # (nobody named the host: it may not be private)
             await self._session.intake.widen(scope.roots_of(url))
+
+
+@dataclass(slots=True)
+class _Count:
+    """How often a slash was added in a place, and how often not."""
+
+    added: int = 0
+    left: int = 0
+    #: links that led nowhere by either address, since one led somewhere by its own
+    dead: int = 0
+
+    def exceeds(self, enough: int) -> bool:
+        """Whether enough answers speak for a slash."""
+        return self.added >= enough + _OUTWEIGHS * self.left
+
+
+class FolderSlashes:
+    """Learns on which parts of which hosts addresses without a slash are redirected to one.
+
+    A *place* is a folder; runs of digits in its name make no difference.
+    """
+
+    def __init__(self) -> None:
+        self._counts: dict[str, _Count] = {}
+
+    def note(self, url: str, *, added: bool) -> None:
+        """Note whether an address turned out to be that of a folder."""
+        parts = _bare(url)
+        if parts is None:
+            return
+        if len(self._counts) >= _MOST_PLACES:
+            self._counts.clear()
+        for name in (parts[1], _place(parts)):
+            count = self._counts.setdefault(name, _Count())
+            if added:
+                count.added += 1
+            else:
+                count.left += 1
+                count.dead = 0
+
+    def note_dead(self, url: str) -> None:
+        """Note that there is nothing, neither at an address nor at that of its folder."""
+        if (parts := _bare(url)) and (count := self._counts.get(_place(parts))):
+            count.dead += 1
+
+    def is_dead(self, url: str) -> bool:
+        """Whether an address is probably dead, as its folder does not exist.
+
+        Several links of its place were dead by both addresses, and none led to a page.
+        """
+        parts = _bare(url)
+        count = self._counts.get(_place(parts)) if parts else None
+        return count is not None and count.dead >= _ENOUGH_DEAD and not count.left
+
+    def foreseen(self, url: str) -> str:
+        """Return the address that a URL will be redirected to; empty if that is not known."""
+        parts = _bare(url)
+        if parts is None:
+            return ""
+        here = self._counts.get(_place(parts))
+        if here is not None:
+            sure = here.exceeds(_ENOUGH_OF_PLACE)
+        else:
+            host = self._counts.get(parts[1])
+            sure = host is not None and host.exceeds(_ENOUGH_OF_HOST)
+        return url + "/" if sure else ""
+
+
+def _bare(url: str) -> re.Match[str] | None:
+    """Take an address apart that has neither slash nor extension nor query."""
+    parts = _BARE.match(url)
+    return parts if parts and not extension_of(parts[3]) else None
+
+
+def _place(parts: re.Match[str]) -> str:
+    """Return the name of an address's place."""
+    return parts[1] + _DIGITS.sub("0", parts[2])

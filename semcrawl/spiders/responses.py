@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
@@ -33,28 +34,20 @@ _NOT_GIVEN = frozenset(
 )
 
 
+@dataclass
 class ResponseReader:
     """Makes items of what came back for a link, and puts the link back where it may be tried again.
 
     Raises ``FrontierError``; what is wrong with a body is an outcome.
     """
 
-    def __init__(
-        self,
-        session: CrawlSession,
-        policy: LinkPolicy,
-        retries: Retries,
-        redirects: Redirects,
-        bodies: BodyReader,
-        queue: str,
-    ) -> None:
-        """Learn outcomes for ``queue``."""
-        self._session = session
-        self._policy = policy
-        self._retries = retries
-        self._redirects = redirects
-        self._bodies = bodies
-        self._queue = queue
+    session: CrawlSession
+    policy: LinkPolicy
+    retries: Retries
+    redirects: Redirects
+    bodies: BodyReader
+    #: queue for which outcomes are learned
+    queue: str
 
     async def read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Read a response; have the mirrors of its host asked for what it does not give."""
@@ -72,44 +65,44 @@ class ResponseReader:
         """Read a response of whatever status."""
         status = response.status
         if is_redirect(response):
-            return [await self._redirects.follow(attempt, response)]
+            return [await self.redirects.follow(attempt, response)]
         if status == 304:
-            self._session.learn(attempt.outcome(None, response, duplicate=True), self._queue)
+            self.session.learn(attempt.outcome(None, response, duplicate=True), self.queue)
             return [attempt.record(FetchOutcome.NOT_MODIFIED, response)]
         if not 200 <= status < 300:
             record = attempt.record(FetchOutcome.HTTP_ERROR, response)
             record.errors = f"HTTP status {status}"
             if status == HTTPStatus.FORBIDDEN:
-                fate = self._session.health.fate_of_forbidden(attempt.lease)
+                fate = self.session.health.fate_of_forbidden(attempt.lease)
                 if fate is Fate.UNCOUNTED:
-                    await self._session.retry(attempt.lease, attempt.link_state, 0.0)
+                    await self.session.retry(attempt.lease, attempt.link_state, 0.0)
                 if fate is not Fate.USUAL:
                     attempt.failed = fate is Fate.OVER
                     return [record]
             if (
-                await self._retries.after_response(attempt, response)
-                or await self._redirects.ask_by_name(attempt, status)
-                or await self._redirects.ask_as_linked(attempt, status)
+                await self.retries.after_response(attempt, response)
+                or await self.redirects.ask_by_name(attempt, status)
+                or await self.redirects.ask_as_linked(attempt, status)
             ):
                 return [record]
-            self._redirects.note_dead(attempt, status)
-            attempt.failed = status in self._retries.codes
-            self._session.learn(attempt.outcome(None, response), self._queue)
+            self.redirects.note_dead(attempt, status)
+            attempt.failed = status in self.retries.codes
+            self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
-        self._redirects.note_folder(attempt, added=attempt.link_state.foreseen)
+        self.redirects.note_folder(attempt, added=attempt.link_state.foreseen)
         if attempt.link_state.redirects:
-            await self._redirects.arrived(attempt, attempt.url)
+            await self.redirects.arrived(attempt, attempt.url)
         if attempt.meta.get(FILTERED):
-            new = await self._bodies.follow_metadata(attempt, response)
-            self._session.learn(attempt.outcome(None, response, new_links=new), self._queue)
+            new = await self.bodies.follow_metadata(attempt, response)
+            self.session.learn(attempt.outcome(None, response, new_links=new), self.queue)
             return [attempt.record(FetchOutcome.FILTERED_TYPE, response)]
-        items = await self._bodies.read(attempt, response)
+        items = await self.bodies.read(attempt, response)
         return _records_of(items) if attempt.link_state.check else items
 
     async def _read_failure(self, attempt: Attempt, failure: Failure) -> list[Any]:
         """Record why there is no response, unless the link was put back before it was sent."""
         if isinstance(failure.value, PutBack):
-            await self._session.retry(attempt.lease, attempt.link_state, failure.value.delay)
+            await self.session.retry(attempt.lease, attempt.link_state, failure.value.delay)
             return []
         if isinstance(failure.value, FrontierError):
             raise failure.value  # it could not be told that the request leaves
@@ -117,26 +110,26 @@ class ResponseReader:
         record = attempt.record(outcome)
         record.errors = message
         if outcome in (FetchOutcome.TIMEOUT, FetchOutcome.NETWORK_ERROR):
-            attempt.failed = not await self._retries.after_failure(attempt, failure, message)
+            attempt.failed = not await self.retries.after_failure(attempt, failure, message)
         elif isinstance(failure.value, RobotsUnavailable):
             wait = failure.value.until - time.time()
-            attempt.failed = not await self._retries.again(attempt, message, wait)
+            attempt.failed = not await self.retries.again(attempt, message, wait)
         else:
             attempt.failed = outcome is FetchOutcome.HOST_DOWN
-            self._session.learn(attempt.outcome(None), self._queue)
+            self.session.learn(attempt.outcome(None), self.queue)
             return [record]
         if attempt.failed:
-            self._session.learn(attempt.outcome(None), self._queue)
+            self.session.learn(attempt.outcome(None), self.queue)
         return [record]
 
     async def _ask_mirrors(self, attempt: Attempt, items: Sequence[Any]) -> None:
         """Have the mirrors of a host asked for what it does not give."""
         missing = any(isinstance(i, FetchRecord) and i.outcome in _NOT_GIVEN for i in items)
-        if not missing or not self._session.awaits(attempt.lease):  # (it is tried again)
+        if not missing or not self.session.awaits(attempt.lease):  # (it is tried again)
             return
-        for url in self._session.intake.mirrors.others(attempt.url):
-            if self._policy.may_fetch(url):
-                await self._session.intake.ask_elsewhere(attempt.lease, url, attempt.link_state)
+        for url in self.session.intake.mirrors.others(attempt.url):
+            if self.policy.may_fetch(url):
+                await self.session.intake.ask_elsewhere(attempt.lease, url, attempt.link_state)
 
 
 def _records_of(items: Sequence[Any]) -> list[FetchRecord]:

@@ -1,4 +1,4 @@
-"""Items made of an attempt and of what its body was read as."""
+"""Items made of an attempt and of the reading of its body."""
 
 from __future__ import annotations
 

@@ -1,19 +1,96 @@
-"""Links to documents that were had before and are due again."""
+"""Documents and pages of earlier runs that are asked for again."""
 
 from __future__ import annotations
 
+import json
 import time
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 from scrapy.settings import BaseSettings
+from sqlalchemy import select
 
-from semcrawl.config.jobdir import job_folder
+from semcrawl.config.jobdir import job_folder, job_path
 from semcrawl.config.revisit import Revisit, RevisitOptions
 from semcrawl.config.targets import Targets
+from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.frontier.linkstate import LinkState
-from semcrawl.metadata.database import crawl_db_url
+from semcrawl.items import FetchOutcome
+from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
+from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.visited import due_revisits
 from semcrawl.pipelines.files import kept_files
 from semcrawl.relevance import Label
+
+#: scopes of which each holds those before it
+_ORDER = ("site", "parent", "any")
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Scope and patterns of a run."""
+
+    scope: str = "site"
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, scope: str, patterns: UrlPatterns) -> Self:
+        """Return the reach of a run."""
+        include, exclude = (
+            tuple(sorted({pattern.text for pattern in each}))
+            for each in (patterns.include, patterns.exclude)
+        )
+        return cls(scope.strip(), include, exclude)
+
+    @classmethod
+    def load(cls, data: bytes | None) -> Self:
+        """Read the reach of an earlier run; the default where it left none."""
+        try:
+            found = json.loads(data or b"{}")
+            lists = (tuple(map(str, found.get(name, ()))) for name in ("include", "exclude"))
+            return cls(str(found.get("scope", "site")), *lists)
+        except (ValueError, AttributeError, TypeError):
+            return cls()
+
+    def dump(self) -> bytes:
+        """Return the bytes that later runs load."""
+        return json.dumps(asdict(self)).encode()
+
+    def exceeds(self, before: Reach) -> bool:
+        """Whether a link that was left out before may be followed now."""
+        if self.scope != before.scope:
+            known = self.scope in _ORDER and before.scope in _ORDER
+            if not known or _ORDER.index(self.scope) > _ORDER.index(before.scope):
+                return True
+        if before.include and (not self.include or set(self.include) - set(before.include)):
+            return True
+        return bool(set(before.exclude) - set(self.exclude))
+
+
+def fetched_pages(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
+    """Return the pages of the job folder for another reading, those near the seeds first.
+
+    They have no validators: their links are wanted, changed or not.
+    """
+    folder = job_path(settings)
+    own = settings.get("SEMCRAWL_METADATA_URL")
+    if not own and not (folder / CRAWL_DB).is_file():
+        return []
+    engine = connect(own or crawl_db_url(folder))
+    query = select(Fetch.final_url, Fetch.parent_url, Fetch.depth, Fetch.label).where(
+        Fetch.outcome == FetchOutcome.FETCHED_HTML
+    )
+    try:
+        with engine.connect() as connection:
+            found = {row.final_url: row for row in connection.execute(query)}
+    finally:
+        engine.dispose()
+    return [(url, -float(row.depth), _memo_of_page(row)) for url, row in found.items()]
+
+
+def _memo_of_page(row: Any) -> LinkState:
+    return LinkState(row.parent_url, row.depth, Label.read(row.label), revisit=True)
 
 
 def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
@@ -25,14 +102,14 @@ def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
         settings.get("SEMCRAWL_REVISIT_POLICY"), settings.getfloat("SEMCRAWL_REVISIT_INTERVAL")
     )
     url = settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(job_folder(settings))
-    # files are kept, and so wanted again, for their media types only
+    # (files are kept, and due again, for their media types only)
     typed = Targets.parse(settings.getlist("SEMCRAWL_TARGETS")).media_types
     files = kept_files(job_folder(settings)) if typed else {}
     due = due_revisits(url, options, time.time(), files)
-    return [(one.url, one.priority, _memo(one)) for one in due]
+    return [(one.url, one.priority, _memo_of_visit(one)) for one in due]
 
 
-def _memo(due: Revisit) -> LinkState:
+def _memo_of_visit(due: Revisit) -> LinkState:
     known = due.visited
     return LinkState(
         parent=known.parent_url,

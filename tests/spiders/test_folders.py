@@ -9,7 +9,7 @@ from harvest.runs import Run, asked, harvest
 
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.demo.stream import Request, Stream
-from semcrawl.spiders.folders import FolderSlashes
+from semcrawl.spiders.redirecting import FolderSlashes
 from spiders.site import HTML, page
 
 D = "http://d.example"

@@ -9,7 +9,7 @@ from harvest.runs import harvest
 
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.demo import DemoWeb, serve
-from semcrawl.spiders.reach import Reach
+from semcrawl.spiders.revisits import Reach
 from spiders.site import handler, page
 
 TURTLE = "text/turtle", b"<#it> <http://v.example/p> 1 ."
