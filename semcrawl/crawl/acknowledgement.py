@@ -12,7 +12,7 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
-from semcrawl.crawl.attempt import ATTEMPT, Attempt, attempt_of
+from semcrawl.crawl.attempt import ATTEMPT, Attempt
 from semcrawl.crawl.lost import ItemNotWritten, end_crawl
 from semcrawl.crawl.spider import SessionSpider
 
@@ -162,4 +162,5 @@ class Acknowledgement:
 
 def _attempt_of(response: Response | Failure | None) -> Attempt | None:
     """Return the attempt that a response or a failure ends."""
-    return attempt_of(getattr(response, "request", None))
+    request = getattr(response, "request", None)
+    return request.meta.get(ATTEMPT) if request is not None else None

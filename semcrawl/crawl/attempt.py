@@ -89,7 +89,8 @@ class Attempt:
         self.link_state = LinkState.unpack(self.lease.entry)
 
     def begin_again(self) -> None:
-        """Forget how the last response was read: another request is sent for the link."""
+        """Forget the last request and how its response was read; another may be sent."""
+        self.meta = {}  # (which holds the attempt: a large body would outlive its request)
         self.failed = self.left = self.counted = False
         self.read = self.complete = self.ended = False
         self.items = 0

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 from frontier_calls import OpenFrontier, Q, link, names
+from scrapy.http import Request
 
+from semcrawl.crawl.attempt import ATTEMPT, attempt_of
 from semcrawl.crawl.leasebook import LeaseBook
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.web.bodies import BODY_FILE, BodyFile
 
 
 @pytest.fixture
@@ -71,3 +77,21 @@ async def test_only_downloads_of_links_that_go_on_are_left_to_be_told(taken: Tak
     book.end(two, failed=True)
     assert await book.flush(frontier) == [three]
     assert await book.flush(frontier) == []
+
+
+async def test_a_large_body_does_not_outlive_the_request_of_its_attempt(taken: Taken) -> None:
+    _, book, (one, *_) = taken
+    body = BodyFile()
+    request = Request(one.entry.url, meta={ATTEMPT: book.attempt(one), BODY_FILE: body})
+    attempt = attempt_of(request)
+    assert attempt is not None
+    assert attempt.meta[BODY_FILE] is body
+    freed = weakref.ref(body)
+    gc.disable()
+    try:
+        attempt.begin_again()
+        book.end(one)
+        del body, request
+        assert freed() is None
+    finally:
+        gc.enable()
