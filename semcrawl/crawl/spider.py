@@ -29,68 +29,54 @@ class SessionSpider(Protocol):
     @property
     def queue(self) -> str:
         """Queue of the frontier whose links it fetches: ``html`` or ``rdf``."""
-        ...
 
     @property
     def seed_key(self) -> str:
         """Name of the list that its seeds come from."""
-        ...
 
     @property
     def waits(self) -> bool:
         """Whether it waits on that list, having no seeds of its own."""
-        ...
 
     # -- called by the scheduler
     def join(self, session: CrawlSession) -> None:
         """Take part in a session; raise ``UsageError`` where that cannot be."""
-        ...
 
     def make_request(self, lease: Lease) -> Request | None:
         """Return the request for a leased link.
 
         ``None`` where nothing is to be sent: the spider puts another link in its place.
         """
-        ...
 
     # -- called by the session
     def plant_raw(self, raw: list[str]) -> None:
         """Put raw seeds from its list into the frontier."""
-        ...
 
     async def discover(self, page: Page, links: Sequence[Link], barren: int) -> tuple[Ranked, ...]:
         """Put the links of a page into the frontier; return the new ones."""
-        ...
 
     # -- called by the acknowledgement
     async def plant_own(self) -> None:
         """Put its own seeds into the frontier."""
-        ...
 
     async def plant_request(self, request: Request, *, own: bool = False) -> None:
         """Put a request without a callback into the frontier; ``own``: it is a seed."""
-        ...
 
     async def until_over(self) -> None:
         """Wait until the crawl is over."""
-        ...
 
     def abandoned(self, response: Response | Failure, reason: str) -> None:
         """Record a link whose callback failed or left ours out."""
-        ...
 
     # -- called by the middlewares
     def is_excluded(self, request: Request) -> bool:
         """Whether the patterns of this run exclude a waiting link."""
-        ...
 
     def emit(self, item: Any) -> None:
         """Send an item that belongs to no link to the pipelines."""
-        ...
 
     def set_aside(self, links: Sequence[WaitingLink]) -> None:
         """Record links whose host was given up."""
-        ...
 
 
 def spider_of(crawler: Crawler) -> SessionSpider | None:

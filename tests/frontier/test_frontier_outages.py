@@ -307,7 +307,7 @@ async def test_entries_that_cannot_be_read_are_named(served: ServedRedis, prefix
         admin.hset("{" + prefix + "}:lease", "html:1", b"garbage")
         admin.zadd("{" + prefix + "}:leases:html", {"html:1": 2e15})
         with pytest.raises(FrontierCorrupt, match=":lease"):
-            await frontier.reclaim_all()
+            await RedisFrontier(served.url, prefix=prefix, worker_id="w").open()
 
 
 async def test_keys_of_another_format_are_refused(served: ServedRedis, prefix: str) -> None:

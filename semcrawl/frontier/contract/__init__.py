@@ -7,7 +7,6 @@ its parts. Callers are typed on these Protocols and know no backend; errors are 
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Protocol, Self
 
 from semcrawl.frontier.contract.entries import (
@@ -80,55 +79,26 @@ class Frontier(LinkQueue, Protocol):
     #: the options that hold for this worker; :meth:`open` may make its pace slower
     options: FrontierOptions
 
-    @property
-    def pace(self) -> HostPace:
-        """Crawl delays, concurrency and rests of hosts."""
-        ...
-
-    @property
-    def errands(self) -> ErrandTurns:
-        """Turns of requests that are no link's."""
-        ...
-
-    @property
-    def addresses(self) -> AddressPace:
-        """The pace of addresses."""
-        ...
-
-    @property
-    def outages(self) -> Outages:
-        """Hosts that are down."""
-        ...
-
-    @property
-    def seeds(self) -> SeedLists:
-        """Lists of seeds that other programs append to."""
-        ...
-
-    @property
-    def events(self) -> EventLog:
-        """The outcomes and takes of all workers."""
-        ...
-
-    @property
-    def blobs(self) -> Blobs:
-        """Blobs that last."""
-        ...
-
-    @property
-    def cache(self) -> SharedCache:
-        """Answers that expire, and claims to fetch them."""
-        ...
-
-    @property
-    def left_out(self) -> LeftOutLog:
-        """Links that did not go in."""
-        ...
-
-    @property
-    def withheld(self) -> WithheldLinks:
-        """Links that wait apart."""
-        ...
+    #: crawl delays, concurrency and rests of hosts
+    pace: HostPace
+    #: turns of requests that are no link's
+    errands: ErrandTurns
+    #: the pace of addresses
+    addresses: AddressPace
+    #: hosts that are down
+    outages: Outages
+    #: lists of seeds that other programs append to
+    seeds: SeedLists
+    #: the outcomes and takes of all workers
+    events: EventLog
+    #: blobs that last
+    blobs: Blobs
+    #: answers that expire, and claims to fetch them
+    cache: SharedCache
+    #: links that did not go in
+    left_out: LeftOutLog
+    #: links that wait apart
+    withheld: WithheldLinks
 
     async def open(self, *, make: bool = True) -> None:
         """Connect, check the format, put leases back whose worker surely ended.
@@ -136,55 +106,32 @@ class Frontier(LinkQueue, Protocol):
         Raises ``FrontierUnavailable`` when the backend is away or, without ``make``, has no such
         crawl, and ``FrontierCorrupt`` when another format was written.
         """
-        ...
 
     async def close(self) -> None:
         """Disconnect; leases of this worker that are not done go back at once.
 
         Where the backend is away they run out.
         """
-        ...
 
     def hurry(self) -> None:
         """From now on wait only a moment for a backend that is away: the crawl ends."""
-        ...
 
     async def heartbeat(self, seconds: float) -> list[str]:
         """Count as at work for so long from now; return the names of the others that are."""
-        ...
 
     async def __aenter__(self) -> Self:
         """Open."""
-        ...
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         """Close."""
-        ...
 
 
 class ManagedFrontier(Frontier, Protocol):
-    """A frontier that can be looked over, exported, filled and repaired from outside."""
+    """A frontier that can be looked over, exported and filled from outside."""
 
-    @property
-    def name(self) -> str:
-        """Name of the crawl."""
-        ...
-
-    @property
-    def inspector(self) -> Inspector:
-        """Reads all of it."""
-        ...
-
-    @property
-    def importer(self) -> Importer:
-        """Fills an empty one."""
-        ...
-
-    async def reclaim_all(self) -> int:
-        """Put all workers' leases back; return how many. Only where no other worker lives."""
-        ...
+    #: name of the crawl
+    name: str
+    #: reads all of it
+    inspector: Inspector
+    #: fills an empty one
+    importer: Importer

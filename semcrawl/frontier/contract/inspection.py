@@ -88,69 +88,54 @@ class Inspector(Protocol):
 
     async def queues(self) -> list[str]:
         """Names of all queues that ever held links."""
-        ...
 
     async def state(self, top: int = 20, seed_keys: Sequence[str] = ()) -> FrontierState:
         """Totals, the ``top`` fullest hosts, the ``top`` best groups, all leases.
 
         ``seed_keys``: lists whose seeds are counted, too.
         """
-        ...
 
     async def done(self) -> int:
         """Links finished so far."""
-        ...
 
     def waiting(self) -> AsyncIterator[WaitingLink]:
         """All waiting links, group by group, in their order."""
-        ...
 
     def leases(self) -> AsyncIterator[LeaseState]:
         """All leases, and links given back with a delay (whose worker is empty)."""
-        ...
 
     def failed(self) -> AsyncIterator[WaitingLink]:
         """Failed links that are kept."""
-        ...
 
     def withheld(self) -> AsyncIterator[WaitingLink]:
         """Links that are withheld, as their families are barren."""
-        ...
 
     async def families(self) -> list[tuple[str, dict[str, str]]]:
         """Families of links by name, in order, and the fields that are kept of each."""
-        ...
 
     def seen(self) -> AsyncIterator[list[bytes]]:
         """Digests of all URLs ever put in, in sorted portions."""
-        ...
 
     async def values(self) -> dict[str, float]:
         """Values of all groups."""
-        ...
 
     async def paces(self) -> dict[str, tuple[float, int]]:
         """Crawl delay (seconds) and concurrency of hosts that have their own."""
-        ...
 
     async def yields(self) -> dict[str, HostYield]:
         """Return the counts of each host so far, where they are kept (for fairness)."""
-        ...
 
     async def totals(self) -> dict[str, float]:
         """Totals since the crawl began, and the virtual time that hosts' turns go by."""
-        ...
 
     async def states(self) -> dict[str, bytes]:
         """Blobs of the crawl, by name: what strategies learned among them."""
-        ...
 
     async def audit(self) -> list[str]:
         """Compare all sums and orders with the structures; return what differs, one line each.
 
         For tests and tools: the backend does nothing else for as long as it reads all links.
         """
-        ...
 
 
 class Importer(Protocol):
@@ -161,20 +146,15 @@ class Importer(Protocol):
 
     async def links(self, links: Sequence[WaitingLink], *, failed: bool = False) -> None:
         """Put links into their old places, or among the failed ones."""
-        ...
 
     async def totals(self, totals: Mapping[str, float]) -> None:
         """Set totals of what was before."""
-        ...
 
     async def host_yield(self, host: str, numbers: Sequence[int], turn: float) -> None:
         """Set what was found on a host (fetches, targets, barren ones in a row), and its turn."""
-        ...
 
     async def family(self, name: str, fields: Mapping[str, str]) -> None:
         """Set what is known of a family of links."""
-        ...
 
     async def seen(self, digests: Sequence[bytes]) -> None:
         """Count URLs as seen, by their digests."""
-        ...

@@ -67,14 +67,12 @@ class LeftOutLog(Protocol):
 
         ``limit``: how many are counted once each; later ones are not counted.
         """
-        ...
 
     async def summary(self) -> LeftOutLinks:
         """Return what was left out so far and did not go in after all.
 
         In portions: a link that goes in meanwhile may be counted.
         """
-        ...
 
 
 class WithheldLinks(Protocol):
@@ -87,7 +85,6 @@ class WithheldLinks(Protocol):
 
     async def know_families(self, families: Mapping[str, Family]) -> None:
         """Note families of links, by name, before links of them go in."""
-        ...
 
     async def judge_families(self, answers: Sequence[tuple[str, Verdict, str]]) -> bool:
         """Note what answers say of the families of their links.
@@ -95,7 +92,6 @@ class WithheldLinks(Protocol):
         Each answer is the family's name, the verdict, and where its redirect led, if that was
         known. Return whether :meth:`restore` has anything to do now.
         """
-        ...
 
     async def note_bodies(
         self,
@@ -108,23 +104,18 @@ class WithheldLinks(Protocol):
         Return whether :meth:`restore` has anything to do now, the number of the mirrors that are
         known, and, if it is another than ``known``, the mirrors: pairs of origins.
         """
-        ...
 
     async def withhold_copies(self, links: Sequence[tuple[str, str, str]]) -> set[int]:
         """Withhold leased links that a mirror gave, or is being asked for; return which.
 
         Each link is the lease's id, and the names of its origin and its path.
         """
-        ...
 
     async def release_copies(self, limit: int) -> int:
         """Put links back that a mirror was to give and did not; return how many."""
-        ...
 
     async def restore(self, limit: int) -> int:
         """Put up to ``limit`` links back that are not to be withheld any more; return how many."""
-        ...
 
     async def families(self) -> list[Withheld]:
         """Return the families of which links are withheld, those with most first."""
-        ...

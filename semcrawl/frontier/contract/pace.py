@@ -22,18 +22,15 @@ class HostPace(Protocol):
 
         ``at_least``: a longer delay that it has stays.
         """
-        ...
 
     async def rest(self, host: str, seconds: float) -> None:
         """Let a host rest at least so long from now, whatever its pace: it asked for that."""
-        ...
 
     async def reward(self, host: str, *, target: bool) -> None:
         """Count a fetch on the host, and whether it gave a target (for fairness policies).
 
         Repeated after a lost connection it may count twice.
         """
-        ...
 
 
 class ErrandTurns(Protocol):
@@ -55,15 +52,12 @@ class ErrandTurns(Protocol):
 
         ``instead_of``: a leased link that was not sent gives its host's turn up for the errand.
         """
-        ...
 
     async def starts(self, host: str, errand: str) -> bool:
         """Note that an errand's request leaves now; whether its turn still held."""
-        ...
 
     async def end(self, host: str, errand: str, *, sent: bool = True) -> None:
         """Note that an errand is over; a host that was ``sent`` nothing needs no rest."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +88,9 @@ class AddressPace(Protocol):
         ``name`` is the request's own, which :meth:`over` ends. With ``rests`` no link of the host
         is taken before its turn.
         """
-        ...
 
     async def over(self, address: str, name: str) -> None:
         """Note that a request is over."""
-        ...
 
 
 def address_block(address: str) -> str:
@@ -145,7 +137,6 @@ class Outages(Protocol):
         with an infinite patience the time does not count. ``why`` is one word. A report while it
         rests changes nothing.
         """
-        ...
 
     async def recover(self, host: str, *, step: float, good: str = "") -> tuple[float, float]:
         """Report that a host answered; its next rest is ``step`` s shorter.
@@ -153,20 +144,15 @@ class Outages(Protocol):
         ``good``: an address that it gave. Return what is left of its rest, and how long it was
         down (0 if it was not), in seconds.
         """
-        ...
 
     async def good(self, host: str) -> str:
         """Return an address that a host gave, in this run or another; empty if it gave none."""
-        ...
 
     async def note_dead(self) -> None:
         """Count one more host that was found dead: from the second on, untried ones come last."""
-        ...
 
     async def why(self, host: str) -> str:
         """Return the reason why a host is down, one word; empty if it is not."""
-        ...
 
     async def set_aside(self, host: str) -> list[WaitingLink]:
         """Keep all waiting links of a host for a requeue; return them."""
-        ...

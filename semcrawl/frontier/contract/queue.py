@@ -31,11 +31,9 @@ class LinkQueue(Protocol):
     # -- in and out
     async def add(self, entries: Sequence[Entry]) -> list[bool]:
         """Put links in; for each, whether it was new (not in the seen set)."""
-        ...
 
     async def add_again(self, entries: Sequence[Entry]) -> list[bool]:
         """Put links in, seen or not (a re-visit); for each, whether it did not wait there yet."""
-        ...
 
     async def take(
         self,
@@ -51,7 +49,6 @@ class LinkQueue(Protocol):
         in, over all given queues and all hosts that may be asked, except those to ``skip``. Before
         that, the downloads that are ``over`` are released, as by :meth:`release_host`.
         """
-        ...
 
     async def take_synchronised(
         self,
@@ -68,7 +65,6 @@ class LinkQueue(Protocol):
         be others by now. The event of a take is not read again by its own worker. With ``strict``
         off the take goes ahead whatever was not read, and its event is read as others are.
         """
-        ...
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
         """Seconds until asking again may give a link; ``None`` if none waits.
@@ -76,7 +72,6 @@ class LinkQueue(Protocol):
         0 when a link can be taken now. An upper bound: where hosts wait only for downloads to
         end (perhaps another worker's), it is a short time after which to look again.
         """
-        ...
 
     # -- the life of a lease
     async def started(self, leases: Sequence[Lease]) -> list[bool]:
@@ -87,25 +82,21 @@ class LinkQueue(Protocol):
         after); without this call, from :meth:`release_host`. Between ``take`` and this call a host
         with a crawl delay is held. Where there is no delay the backend is not asked.
         """
-        ...
 
     async def not_sent(self, leases: Sequence[Lease]) -> None:
         """Note that no request is sent for these links: their hosts may be asked at once.
 
         The leases stay until :meth:`done`. Not needed where the delay is 0.
         """
-        ...
 
     async def release_host(self, leases: Sequence[Lease]) -> None:
         """Note that the downloads are over: their hosts' concurrency is free again.
 
         The leases stay until :meth:`done`.
         """
-        ...
 
     async def renew(self, leases: Sequence[Lease]) -> list[bool]:
         """Prolong leases of slow downloads by the full lease time; for each, whether it held."""
-        ...
 
     async def done(self, leases: Sequence[Lease]) -> None:
         """Acknowledge: these links are finished, their results written.
@@ -113,38 +104,31 @@ class LinkQueue(Protocol):
         Two steps where a lease ran out before: its link waits again, and a second call withdraws
         it. Between the two another worker may take it.
         """
-        ...
 
     async def fail(self, leases: Sequence[Lease]) -> None:
         """Acknowledge links that could not be fetched; they are kept for :meth:`requeue`."""
-        ...
 
     async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
         """Put links back as their entries now are, to be taken after ``delay`` seconds."""
-        ...
 
     async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:
         """Put up to ``limit`` failed links back into their places; return how many.
 
         In portions, each of which is atomic.
         """
-        ...
 
     # -- order
     async def set_values(self, values: Mapping[str, float]) -> None:
         """Give groups new values; larger first; they hold from the next ``take`` on."""
-        ...
 
     async def rekey(self, keys: Sequence[tuple[Entry, float]]) -> None:
         """Give links new keys inside their group, where they still wait.
 
         In portions, each of which is atomic.
         """
-        ...
 
     async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
         """Count links of these queues, and seeds on these lists, at one time."""
-        ...
 
 
 class SeedLists(Protocol):
@@ -159,12 +143,9 @@ class SeedLists(Protocol):
 
         Repeated after a lost connection it may append twice; the seen set refuses the second.
         """
-        ...
 
     async def take(self, key: str, limit: int) -> list[str]:
         """Move seeds from the head of a list to this worker's pending ones and return them."""
-        ...
 
     async def done(self, key: str, seeds: Sequence[str]) -> None:
         """Forget pending seeds that are safely in the frontier; unforgotten ones come back."""
-        ...

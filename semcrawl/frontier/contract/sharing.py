@@ -34,25 +34,20 @@ class EventLog(Protocol):
 
     async def publish(self, *events: bytes, queue: str = "") -> None:
         """Append outcomes for the other workers; ``queue``: that of the links they brought."""
-        ...
 
     async def publish_and_read(
         self, *events: bytes, queue: str = "", limit: int = 1000
     ) -> list[CrawlEvent]:
         """Publish, and read the events since the last call, these included."""
-        ...
 
     async def read(self, limit: int = 1000) -> list[CrawlEvent]:
         """Read the events since the last call, this worker's own among them."""
-        ...
 
     async def save_state(self, name: str, state: bytes) -> None:
         """Save what was learned, together with this worker's place in the log."""
-        ...
 
     async def load_state(self, name: str) -> bytes | None:
         """Return what was saved, or ``None``; :meth:`read` goes on from the place saved with it."""
-        ...
 
 
 class Blobs(Protocol):
@@ -60,15 +55,12 @@ class Blobs(Protocol):
 
     async def put(self, name: str, content: bytes) -> None:
         """Store a blob, in place of the one of that name."""
-        ...
 
     async def get(self, name: str) -> bytes | None:
         """Return a blob, or ``None``."""
-        ...
 
     def describe(self, name: str) -> str:
         """Say where a blob is stored, for messages about one that cannot be read."""
-        ...
 
 
 class SharedCache(Protocol):
@@ -79,20 +71,15 @@ class SharedCache(Protocol):
 
     async def put(self, name: str, content: bytes, seconds: float) -> None:
         """Store an answer for some time."""
-        ...
 
     async def get(self, name: str) -> bytes | None:
         """Return an answer that has not expired, or ``None``."""
-        ...
 
     async def claim(self, name: str, seconds: float) -> bool:
         """Claim a name for some time, or prolong this worker's claim; whether it has it now."""
-        ...
 
     async def release(self, name: str) -> None:
         """Give a claim up; another worker's stays."""
-        ...
 
     def describe(self, name: str) -> str:
         """Say where an answer is stored, for messages about one that cannot be read."""
-        ...

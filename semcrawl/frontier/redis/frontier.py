@@ -12,6 +12,7 @@ from typing import Any, Self
 from redis.asyncio import Redis
 
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
+from semcrawl.frontier import contract
 from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis.blobs import RedisBlobs, RedisCache, RedisSeeds
@@ -78,18 +79,21 @@ class RedisFrontier:
             revive=revive,
         )
         lease_time = self.options.lease_time
-        self.pace = RedisHostPace(connection)
-        self.errands = RedisErrandTurns(connection, worker_id, self.options)
-        self.addresses = RedisAddressPace(connection, lease_time)
-        self.outages = RedisOutages(connection, keys.root, self.options.max_failed)
-        self.seeds = RedisSeeds(connection, worker_id, lease_time)
-        self.events = RedisEvents(connection, keys)
-        self.blobs = RedisBlobs(connection, keys)
-        self.cache = RedisCache(connection, keys)
-        self.left_out = RedisLeftOut(connection, keys)
-        self.withheld = RedisWithheld(connection, keys)
-        self.inspector = RedisInspector(connection, keys, self.counts)
-        self.importer = RedisImporter(connection, keys)
+        self.pace: contract.HostPace = RedisHostPace(connection)
+        self.errands: contract.ErrandTurns = RedisErrandTurns(connection, worker_id, self.options)
+        self.addresses: contract.AddressPace = RedisAddressPace(connection, lease_time)
+        self.outages: contract.Outages = RedisOutages(
+            connection, keys.root, self.options.max_failed
+        )
+        self.seeds: contract.SeedLists = RedisSeeds(connection, worker_id, lease_time)
+        self._log = RedisEvents(connection, keys)
+        self.events: contract.EventLog = self._log
+        self.blobs: contract.Blobs = RedisBlobs(connection, keys)
+        self.cache: contract.SharedCache = RedisCache(connection, keys)
+        self.left_out: contract.LeftOutLog = RedisLeftOut(connection, keys)
+        self.withheld: contract.WithheldLinks = RedisWithheld(connection, keys)
+        self.inspector: contract.Inspector = RedisInspector(connection, keys, self.counts)
+        self.importer: contract.Importer = RedisImporter(connection, keys)
 
     async def __aenter__(self) -> Self:
         """Open."""
@@ -162,10 +166,6 @@ class RedisFrontier:
         """The Redis client, for looking at the keys."""
         return self._server.redis
 
-    async def reclaim_all(self) -> int:
-        """Put all workers' leases back; only where no other worker lives."""
-        return int(await self._server.run("reclaim", [False]))
-
     # -- links
     async def add(self, entries: Sequence[Entry]) -> list[bool]:
         """Put links in; for each, whether it was new."""
@@ -217,7 +217,7 @@ class RedisFrontier:
         skip: SkippedHosts = NONE_SKIPPED,
     ) -> list[Lease] | None:
         """Take links and publish that as an event; ``None`` if there are events to read first."""
-        events = self.events
+        events = self._log
         log = [events.incarnation, EVENTS_KEPT, strict and events.position]
         args = self._take_args(limit, queues, over, skip, log)
         reply = await self._server.run("take", args, once=True)
