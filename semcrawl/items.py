@@ -6,7 +6,6 @@ One :class:`RdfDocument` per document read, one :class:`FetchRecord` per attempt
 from __future__ import annotations
 
 import builtins  # ``bytes`` is a field below
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -105,13 +104,6 @@ class RdfDocument:
             return
         with self.spool.open("rb") as file:
             yield from file
-
-    def copy_to(self, path: Path) -> None:
-        """Write the N-Quads to ``path``."""
-        if self.spool is not None:
-            shutil.copyfile(self.spool, path)
-        else:
-            path.write_bytes(self.nquads)
 
 
 @dataclass(slots=True)

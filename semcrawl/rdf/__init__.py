@@ -7,7 +7,7 @@ from semcrawl.rdf.detecting.detection import Detection, detect
 from semcrawl.rdf.embedded.page import read_embedded
 from semcrawl.rdf.guards import script_bytes
 from semcrawl.rdf.options import Embedded, Position, ReadOptions
-from semcrawl.rdf.output.rdflinks import RdfLink, links_of
+from semcrawl.rdf.output.rdflinks import RdfLink
 from semcrawl.rdf.reading import Member, Reading, read, read_stream
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "ReadOptions",
     "Reading",
     "detect",
-    "links_of",
     "read",
     "read_embedded",
     "read_stream",

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import IO
 
 from semcrawl.items import DocumentError
-from semcrawl.rdf.canonical import graph_hash
 from semcrawl.rdf.detecting.detection import HEAD, Detection, detect
 from semcrawl.rdf.errors import ErrorLog, LimitReached
 from semcrawl.rdf.options import ReadOptions
@@ -69,13 +68,6 @@ class Reading:
                 with self.spool.open("rb") as lines:
                     self._links = list(find_links(lines, self._url, self._options))
         return self._links
-
-    def canonical_hash(self) -> str:
-        """Return a hash that is the same for the same graph under another URL.
-
-        See :func:`semcrawl.rdf.canonical.graph_hash`; empty when the quads are in a spool file.
-        """
-        return graph_hash(self.nquads, iri_of(self._url)) if self.spool is None else ""
 
 
 def read(

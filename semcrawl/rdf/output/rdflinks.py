@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from semcrawl.links import Link
 from semcrawl.rdf.options import Position, ReadOptions
 from semcrawl.rdf.output.blanknodes import skolem_iris
 from semcrawl.rdf.patterns import re
@@ -76,11 +75,3 @@ def find_links(lines: Iterable[bytes], url: str, options: ReadOptions) -> Iterat
                 yield RdfLink(
                     target.decode("utf-8", "replace"), predicate.decode("utf-8", "replace"), place
                 )
-
-
-def links_of(found: Iterable[RdfLink]) -> list[Link]:
-    """Return the crawler's links for ``found``, in the same order."""
-    return [
-        Link(url=link.iri, element="rdf", predicate=link.predicate, position=rank)
-        for rank, link in enumerate(found)
-    ]
