@@ -132,3 +132,21 @@ def test_the_conformance_suite_knows_no_backend() -> None:
         backends = ("redis", "semcrawl.frontier.redis", "semcrawl.frontier.local")
         assert not [name for name in names if name.startswith(backends)], path.name
         assert "RedisFrontier" not in path.read_text(encoding="utf-8"), path.name
+
+
+#: Names of several modules that each do the same for their own subject.
+SAME_SUBJECT = {
+    "contract", "errors", "frontier", "inspection", "leftout", "model", "options", "pace",
+    "parsing", "queue", "server", "strategy",
+}  # fmt: skip
+#: Names that still stand for different things. Rename one of the modules and shorten the list.
+AMBIGUOUS = {
+    "batching", "compression", "contexts", "documents", "health", "opening", "places", "reading",
+    "references", "results", "seeds", "targets", "terms",
+}  # fmt: skip
+
+
+def test_no_further_modules_share_a_name() -> None:
+    stems = [path.stem for path in MODULES.values() if not path.stem.startswith("__")]
+    shared = {name for name in stems if stems.count(name) > 1}
+    assert not shared - SAME_SUBJECT - AMBIGUOUS
