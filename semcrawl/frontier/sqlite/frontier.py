@@ -1,0 +1,353 @@
+"""The frontier in one SQLite file."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Self
+
+from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
+from semcrawl.frontier.linkblob import digest
+from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.redis.scriptoptions import as_strict_as, changes, pack_options
+from semcrawl.frontier.sqlite import adding, leases, taking
+from semcrawl.frontier.sqlite.importing import SqliteImporter
+from semcrawl.frontier.sqlite.inspection import SqliteInspector, count
+from semcrawl.frontier.sqlite.leftout import SqliteLeftOut, SqliteWithheld
+from semcrawl.frontier.sqlite.links import entry_of, site_of
+from semcrawl.frontier.sqlite.order import file_availability, set_value
+from semcrawl.frontier.sqlite.outages import SqliteOutages
+from semcrawl.frontier.sqlite.pace import (
+    SqliteAddressPace,
+    SqliteErrandTurns,
+    SqliteHostPace,
+    micros,
+)
+from semcrawl.frontier.sqlite.sharing import (
+    SqliteBlobs,
+    SqliteCache,
+    SqliteEvents,
+    SqliteSeeds,
+    append_event,
+    has_events,
+    pack_taken,
+)
+from semcrawl.frontier.sqlite.store import Store
+from semcrawl.frontier.sqlite.transaction import Transaction
+from semcrawl.frontier.workers import is_gone
+
+logger = logging.getLogger(__name__)
+
+#: seconds that a file which cannot be used gets at the end
+_CLOSING_PATIENCE = 2.0
+#: links that one call gives new keys, or puts back
+_REKEYED_AT_ONCE = 2000
+_REQUEUED_AT_ONCE = 1000
+
+
+class SqliteFrontier:
+    """The frontier of one worker, in a file shared by all workers of the crawl on this machine.
+
+    It keeps the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`. ``path`` is the
+    file, ``name`` the crawl's name. A worker that opens under the ``worker_id`` of a crashed one
+    gets that one's leases back at once, so no two living workers may share it.
+
+    The crawl's order and pace follow the ``options`` of the worker that opened it last. A
+    ``considerate`` worker makes the pace of others at work no quicker. A ``guest``, who only looks,
+    changes none. The machine's clock counts. The seen set is exact, whatever
+    ``options.exact_limit`` says: it lies on disk.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        name: str,
+        worker_id: str,
+        options: FrontierOptions | None = None,
+        guest: bool = False,
+        considerate: bool = False,
+    ) -> None:
+        self.options = options or FrontierOptions()
+        self.name = name
+        self.worker_id = worker_id
+        self._guest = guest
+        self._considerate = considerate
+        #: of the crawl: never used again
+        self._uid = ""
+        self._store = store = Store(path, self.options)
+        lease_time = self.options.lease_time
+        self.pace = SqliteHostPace(store)
+        self.errands = SqliteErrandTurns(store, worker_id, self.options)
+        self.addresses = SqliteAddressPace(store, lease_time)
+        self.outages = SqliteOutages(store, self.options.max_failed)
+        self.seeds = SqliteSeeds(store, worker_id, lease_time)
+        self.events = SqliteEvents(store)
+        self.blobs = SqliteBlobs(store)
+        self.cache = SqliteCache(store)
+        self.left_out = SqliteLeftOut(store)
+        self.withheld = SqliteWithheld(store)
+        self.inspector = SqliteInspector(store)
+        self.importer = SqliteImporter(store)
+
+    async def __aenter__(self) -> Self:
+        """Open."""
+        await self.open()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Close."""
+        await self.close()
+
+    async def open(self, *, make: bool = True) -> None:
+        """Open the file, check its format, take back the leases of workers that ended.
+
+        Raises ``FrontierUnavailable`` when the file cannot be used or, without ``make``, is not
+        there, and ``FrontierCorrupt`` when it is no frontier or has another format.
+        """
+        try:
+            await self._store.open(self.name, make=make)
+            await self._join()
+        except BaseException:
+            await self._store.close()
+            raise
+
+    async def _join(self) -> None:
+        self._uid, kept = await self._store.run(
+            lambda t: (t.uid, t.row("SELECT options FROM crawl")[0])
+        )
+        options = pack_options(self.options)
+        if not self._guest and await self.heartbeat(self.options.lease_time) and self._considerate:
+            self.options = as_strict_as(kept, self.options)
+            asked, options = options, pack_options(self.options)
+            if slower := changes(asked, options):
+                logger.warning("others work on this crawl, and their slower pace holds: %s", slower)
+        if kept != options and not self._guest:
+            await self._store.run(lambda t: t.execute("UPDATE crawl SET options = ?", (options,)).rowcount)
+            # hosts that something is fetched from were filed by the old ones
+            await self._store.run(_refile_busy)
+            logger.info("options of the crawl, for all workers: %s", changes(kept, options))
+        for worker in await self._store.run(leases.workers):
+            if worker == self.worker_id or is_gone(worker):
+                await self._store.run(lambda t, worker=worker: leases.reclaim(t, worker))  # type: ignore[misc]
+
+    async def close(self) -> None:
+        """Give this worker's leases back and close the file."""
+        self.hurry()
+        try:
+            await self._store.run(lambda t: leases.reclaim(t, self.worker_id))
+        finally:
+            await self._store.close()
+
+    async def heartbeat(self, seconds: float) -> list[str]:
+        """Count as at work for so long from now; return the names of the others that are."""
+
+        def attend(t: Transaction) -> list[str]:
+            t.execute("DELETE FROM member WHERE till < ?", (t.now,))
+            values = (self.worker_id, t.now + micros(seconds))
+            t.execute("INSERT OR REPLACE INTO member VALUES (?, ?)", values)
+            return [row[0] for row in t.execute("SELECT worker FROM member")]
+
+        others = await self._store.run(attend)
+        return [name for name in others if name != self.worker_id and not is_gone(name)]
+
+    def hurry(self) -> None:
+        """Wait no longer than two seconds for a file that cannot be used: the crawl ends."""
+        self._store.hurry(_CLOSING_PATIENCE)
+
+    async def reclaim_all(self) -> int:
+        """Put all workers' leases back; only where no other worker lives."""
+        return await self._store.run(lambda t: leases.reclaim(t, None))
+
+    # -- links
+    async def add(self, entries: Sequence[Entry]) -> list[bool]:
+        """Put links in; for each, whether it was new."""
+        return await self._add(entries, again=False)
+
+    async def add_again(self, entries: Sequence[Entry]) -> list[bool]:
+        """Put links in, seen or not (a re-visit); for each, whether it did not wait there yet."""
+        return await self._add(entries, again=True)
+
+    async def _add(self, entries: Sequence[Entry], *, again: bool) -> list[bool]:
+        links: list[adding.NewLink] = []
+        limit = self.options.dynamic_depth
+        urls: set[str] = set()
+        for index, entry in enumerate(entries):
+            entry.check()
+            if (limit and entry.barren >= limit) or entry.url in urls:
+                continue
+            urls.add(entry.url)
+            links.append(adding.NewLink(index, entry))
+        new = [False] * len(entries)
+        if links:
+            for index in await self._store.run(lambda t: adding.add(t, links, again=again)):
+                new[index] = True
+        return new
+
+    async def take(
+        self,
+        limit: int,
+        queues: Sequence[str],
+        *,
+        over: Sequence[Lease] = (),
+        skip: SkippedHosts = NONE_SKIPPED,
+    ) -> list[Lease]:
+        """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
+
+        def take(t: Transaction) -> list[Lease]:
+            taking.release_all(t, ended)
+            return self._leases(t, taking.take(t, limit, queues, lease_time, worker, skip))
+
+        ended = [lease.id for lease in over]
+        lease_time, worker = micros(self.options.lease_time), self.worker_id
+        return await self._store.run(take)
+
+    async def take_synchronised(
+        self,
+        limit: int,
+        queues: Sequence[str],
+        *,
+        strict: bool = True,
+        over: Sequence[Lease] = (),
+        skip: SkippedHosts = NONE_SKIPPED,
+    ) -> list[Lease] | None:
+        """Take links and publish that as an event; ``None`` if there are events to read first."""
+        events = self.events
+
+        def take(t: Transaction) -> tuple[list[Lease], int | None] | None:
+            taking.release_all(t, ended)
+            if strict and has_events(t, events.position):
+                return None
+            taken = taking.take(t, limit, queues, lease_time, worker, skip)
+            number = None
+            if taken:
+                number = append_event(t, events.incarnation, None, "", pack_taken(taken))
+            return self._leases(t, taken), number
+
+        ended = [lease.id for lease in over]
+        lease_time, worker = micros(self.options.lease_time), self.worker_id
+        reply = await self._store.run(take)
+        if reply is None:
+            return None
+        found, number = reply
+        if strict and number is not None:
+            events.position = number  # nothing came between the last event read and this
+        return found
+
+    def _leases(self, t: Transaction, taken: Sequence[taking.Taken]) -> list[Lease]:
+        found = []
+        for link in taken:
+            fields = (link.key, link.label, link.blob)
+            entry = entry_of(t, link.queue, link.host, link.group, fields)
+            number = link.number if link.lost is None else link.lost
+            made = hashlib.blake2b(f"{self._uid}/{number}".encode(), digest_size=8)
+            found.append(
+                Lease(
+                    f"{link.queue}:{link.number}",
+                    entry,
+                    link.tries,
+                    link.held,
+                    link.probe,
+                    int.from_bytes(made.digest(), "big", signed=True),
+                    link.lost is not None,
+                )
+            )
+        return found
+
+    async def next_ready(self, queues: Sequence[str]) -> float | None:
+        """Return the seconds until asking again may give a link; ``None`` if none waits."""
+        poll = micros(self.options.poll)
+        reply = await self._store.run(lambda t: taking.next_ready(t, queues, poll))
+        return None if reply is None else reply / 1e6
+
+    async def started(self, leases: Sequence[Lease]) -> list[bool]:
+        """Note that these requests leave now; for each, whether its lease still held."""
+        asked = [lease.id for lease in leases if lease.held]
+        if not asked:
+            return [True] * len(leases)
+        still = iter(await self._store.run(lambda t: taking.started(t, asked)))
+        return [next(still) if lease.held else True for lease in leases]
+
+    async def not_sent(self, leases: Sequence[Lease]) -> None:
+        """Note that no request is sent for these links: their hosts may be asked at once."""
+        if held := [lease.id for lease in leases if lease.held]:
+            await self._store.run(lambda t: taking.not_sent(t, held))
+
+    async def renew(self, leases: Sequence[Lease]) -> list[bool]:
+        """Prolong leases by the full lease time; for each, whether it still held."""
+        ids, lease_time = [lease.id for lease in leases], micros(self.options.lease_time)
+        return await self._store.run(lambda t: taking.renew(t, ids, lease_time)) if ids else []
+
+    async def done(self, leases: Sequence[Lease]) -> None:
+        """Acknowledge finished links; one whose lease ran out is not fetched again."""
+        if leases:
+            links = [(lease.id, lease.entry) for lease in leases]
+            await self._store.run(lambda t: taking.done(t, links))
+
+    async def fail(self, leases: Sequence[Lease]) -> None:
+        """Acknowledge links that could not be fetched; they are kept for a requeue."""
+        if leases:
+            ids, most = [lease.id for lease in leases], self.options.max_failed
+            await self._store.run(lambda t: taking.fail(t, ids, most))
+
+    async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:
+        """Put up to ``limit`` failed links back into their places; return how many."""
+        left = limit
+        while left > 0:
+            portion = min(left, _REQUEUED_AT_ONCE)
+            moved = await self._store.run(lambda t, n=portion: taking.requeue(t, queues, n))  # type: ignore[misc]
+            left -= moved
+            if moved < portion:
+                break
+        return limit - left
+
+    async def release_host(self, leases: Sequence[Lease]) -> None:
+        """Note that the downloads are over; the leases stay."""
+        if leases:
+            ids = [lease.id for lease in leases]
+            await self._store.run(lambda t: taking.release_all(t, ids))
+
+    async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
+        """Put links back in as their entries now are, to be taken after ``delay`` seconds."""
+        for lease in leases:
+            lease.entry.check()
+        if leases:
+            links = [(lease.id, lease.entry) for lease in leases]
+            await self._store.run(lambda t: taking.give_back(t, links, micros(delay)))
+
+    # -- order
+    async def set_values(self, values: Mapping[str, float]) -> None:
+        """Give groups new values."""
+        for group, value in values.items():
+            if not isfinite(value):
+                raise ValueError(f"a group's value is a finite number: {group!r} has {value}")
+
+        def set_values(t: Transaction) -> None:
+            for group, value in values.items():
+                set_value(t, group, float(value))
+
+        if values:
+            await self._store.run(set_values)
+
+    async def rekey(self, keys: Sequence[tuple[Entry, float]]) -> None:
+        """Give waiting links new keys inside their group; others are passed over."""
+        rows = []
+        for entry, key in keys:
+            if not isfinite(key):
+                raise ValueError(f"a key is a finite number, not {key}: {entry.url}")
+            rows.append((entry, site_of(entry.url), digest(entry.url), float(key)))
+        for first in range(0, len(rows), _REKEYED_AT_ONCE):
+            portion = rows[first : first + _REKEYED_AT_ONCE]
+            await self._store.run(lambda t, rows=portion: taking.rekey(t, rows))  # type: ignore[misc]
+
+    async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
+        """Count what is there."""
+        return await self._store.run(lambda t: count(t, queues, seed_keys))
+
+
+def _refile_busy(t: Transaction) -> None:
+    for (host,) in t.execute("SELECT DISTINCT host FROM lease").fetchall():
+        file_availability(t, host)

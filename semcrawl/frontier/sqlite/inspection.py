@@ -1,0 +1,239 @@
+"""Reading a whole frontier in a SQLite file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from semcrawl.frontier.contract import Counts, FrontierState, WaitingLink
+from semcrawl.frontier.contract.inspection import (
+    TOTALS,
+    GroupState,
+    HostState,
+    HostYield,
+    LeaseState,
+)
+from semcrawl.frontier.linkblob import text
+from semcrawl.frontier.sqlite.audit import audit
+from semcrawl.frontier.sqlite.leases import tick
+from semcrawl.frontier.sqlite.leftout import field_text
+from semcrawl.frontier.sqlite.links import read_link, read_links
+from semcrawl.frontier.sqlite.store import Store
+from semcrawl.frontier.sqlite.transaction import Transaction
+
+_PAGE = 1000
+#: a number before all those of links, and a key before all keys
+_FIRST = (float("-inf"), -1)
+
+
+def count(t: Transaction, names: Sequence[str], seed_keys: Sequence[str]) -> Counts:
+    """Count links of these queues, and seeds on these lists."""
+    tick(t)
+    t.flush()
+    waiting = leased = seeds = hosts = 0
+    labels: dict[str, int] = {}
+    for queue in t.known_queues(names):
+        rows = t.execute("SELECT label, n FROM label WHERE queue = ?", (queue,)).fetchall()
+        for label, number in rows:
+            labels[text(label)] = labels.get(text(label), 0) + number
+            waiting += number
+        leased += t.row("SELECT count(*) FROM lease WHERE queue = ?", queue)[0]
+        hosts += t.row("SELECT hosts FROM queue WHERE id = ?", queue)[0]
+    for key in seed_keys:
+        for table in ("seed", "pending"):
+            sql = f"SELECT count(*) FROM {table} WHERE list = ?"  # noqa: S608
+            seeds += t.row(sql, key)[0]
+    totals = t.totals
+    return Counts(waiting, leased, seeds, totals["seen"], hosts, labels, totals["dropped"])
+
+
+class SqliteInspector:
+    """Reads a frontier's tables (:class:`~semcrawl.frontier.contract.Inspector`)."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def queues(self) -> list[str]:
+        """Names of all queues that ever held links."""
+        return [row[0] for row in await self._rows("SELECT name FROM queue ORDER BY name")]
+
+    async def state(self, top: int = 20, seed_keys: Sequence[str] = ()) -> FrontierState:
+        """Totals, the ``top`` fullest hosts, the ``top`` best groups, all leases.
+
+        ``seed_keys``: lists whose seeds are counted, too.
+        """
+        queues = await self.queues()
+        counts = await self._store.run(lambda t: count(t, queues, seed_keys))
+        totals = await self._store.run(lambda t: dict(t.totals))
+        now = time.time()
+        created = (await self._rows("SELECT created FROM crawl"))[0][0]
+        withheld = (await self._rows("SELECT count(*) FROM withheld"))[0][0]
+        return FrontierState(
+            counts=counts,
+            done=int(totals["done"]),
+            failed=int(totals["failed"]),
+            expired=int(totals["expired"]),
+            created=created,
+            now=now,
+            hosts=[h for queue in queues for h in await self._hosts(queue, top, now)],
+            groups=[g for queue in queues for g in await self._groups(queue, top)],
+            leases=[lease async for lease in self.leases()],
+            withheld=withheld,
+            left_out=int(totals["left_out"]),
+        )
+
+    async def done(self) -> int:
+        """Links finished so far."""
+        return await self._store.run(lambda t: int(t.totals["done"]))
+
+    async def waiting(self) -> AsyncIterator[WaitingLink]:
+        """All waiting links, group by group, in their order."""
+        parts = await self._rows(
+            "SELECT part.id FROM part JOIN queue ON queue.id = part.queue WHERE state != 0"
+            " ORDER BY queue.name, grp, part.id"
+        )
+        sql = (
+            "WHERE link.part = ? AND link.state = 0 AND (link.key, link.seq) > (?, ?)"
+            " ORDER BY link.key, link.seq LIMIT ?"
+        )
+        for (part,) in parts:
+            place: tuple[float, int] | None = _FIRST
+            while place is not None:
+                values = (part, *place, _PAGE)
+                links = await self._store.run(lambda t, v=values: read_links(t, sql, *v))  # type: ignore[misc]
+                for link in links:
+                    yield link
+                full = len(links) == _PAGE
+                place = (links[-1].entry.key, links[-1].sequence) if full else None
+
+    async def leases(self) -> AsyncIterator[LeaseState]:
+        """All leases, and links given back with a delay (whose worker is empty)."""
+        found = await self._store.run(_leases)
+        for lease in found:
+            yield lease
+
+    async def failed(self) -> AsyncIterator[WaitingLink]:
+        """Failed links that are kept."""
+        async for link in self._kept(
+            "JOIN aside ON aside.seq = link.seq AND aside.queue = part.queue"
+        ):
+            yield link
+
+    async def withheld(self) -> AsyncIterator[WaitingLink]:
+        """Links that are withheld, as their families are barren."""
+        async for link in self._kept("JOIN withheld ON withheld.seq = link.seq"):
+            yield link
+
+    async def _kept(self, join: str) -> AsyncIterator[WaitingLink]:
+        last: int | None = -1
+        while last is not None:
+            values = (last, _PAGE)
+            sql = f"{join} WHERE link.seq > ? ORDER BY link.seq LIMIT ?"
+            links = await self._store.run(lambda t, s=sql, v=values: read_links(t, s, *v))  # type: ignore[misc]
+            for link in links:
+                yield link
+            last = links[-1].sequence if len(links) == _PAGE else None
+
+    async def families(self) -> list[tuple[str, dict[str, str]]]:
+        """Families of links by name, in order, and the fields that are kept of each."""
+        rows = await self._rows("SELECT name, field, value FROM family ORDER BY name, field")
+        found: dict[str, dict[str, str]] = {}
+        for name, field, value in rows:
+            found.setdefault(name, {})[field] = field_text(value)
+        return list(found.items())
+
+    async def seen(self) -> AsyncIterator[list[bytes]]:
+        """Digests of all URLs ever put in, in sorted portions."""
+        site, name = -1, b""
+        while rows := await self._rows(
+            "SELECT site, digest FROM seen WHERE (site, digest) > (?, ?) AND NOT EXISTS"
+            " (SELECT 1 FROM seen_before b WHERE b.digest = seen.digest)"
+            " ORDER BY site, digest LIMIT ?",
+            site,
+            name,
+            _PAGE,
+        ):
+            site, name = rows[-1]
+            yield sorted(row[1] for row in rows)
+        name = b""
+        while rows := await self._rows(
+            "SELECT digest FROM seen_before WHERE digest > ? ORDER BY digest LIMIT ?", name, _PAGE
+        ):
+            name = rows[-1][0]
+            yield [row[0] for row in rows]
+
+    async def values(self) -> dict[str, float]:
+        """Values of all groups."""
+        rows = await self._rows("SELECT name, value FROM grp WHERE value IS NOT NULL")
+        return {text(name): float(value) for name, value in rows}
+
+    async def paces(self) -> dict[str, tuple[float, int]]:
+        """Crawl delay (seconds) and concurrency of hosts that have their own."""
+        sql = "SELECT name, delay, concurrency FROM host WHERE delay IS NOT NULL"
+        return {text(name): (delay / 1e6, n) for name, delay, n in await self._rows(sql)}
+
+    async def yields(self) -> dict[str, HostYield]:
+        """Return the counts of each host so far, where they are kept (for fairness)."""
+        rows = await self._rows(
+            "SELECT name, fetches, targets, barren, coalesce(turn, 0.0) FROM host"
+            " WHERE fetches > 0 OR turn IS NOT NULL ORDER BY name"
+        )
+        return {text(name): HostYield(*numbers) for name, *numbers in rows}
+
+    async def totals(self) -> dict[str, float]:
+        """Totals since the crawl began, and the virtual time that hosts' turns go by."""
+        totals = await self._store.run(lambda t: dict(t.totals))
+        return {name: float(totals[name]) for name in TOTALS if totals[name]}
+
+    async def states(self) -> dict[str, bytes]:
+        """Blobs of the crawl, by name: what strategies learned among them."""
+        return {text(name): value for name, value in await self._rows(
+            "SELECT name, value FROM state"
+        )}
+
+    async def audit(self) -> list[str]:
+        """Compare all sums and orders with the tables; return what differs, one line each."""
+        return await self._store.run(audit)
+
+    async def _rows(self, sql: str, *values: Any) -> list[Any]:
+        return await self._store.run(lambda t: t.execute(sql, values).fetchall())
+
+    async def _hosts(self, queue: str, top: int, now: float) -> list[HostState]:
+        rows = await self._rows(
+            "SELECT host.name, front.waiting, host.busy, host.cooling FROM front JOIN host"
+            " ON host.id = front.host WHERE front.waiting > 0 AND front.queue ="
+            " (SELECT id FROM queue WHERE name = ?) ORDER BY waiting DESC, host.name DESC LIMIT ?",
+            queue,
+            top,
+        )
+        return [
+            HostState(text(name), queue, waiting, busy, max((cooling or 0) / 1e6 - now, 0.0))
+            for name, waiting, busy, cooling in rows
+        ]
+
+    async def _groups(self, queue: str, top: int) -> list[GroupState]:
+        rows = await self._rows(
+            "SELECT grp.name, -s.score, s.parts, (SELECT count(*) FROM link WHERE state = 0 AND"
+            " part IN (SELECT id FROM part WHERE grp = s.grp AND queue = s.queue AND state != 0))"
+            " FROM standing s JOIN grp ON grp.id = s.grp WHERE s.queue ="
+            " (SELECT id FROM queue WHERE name = ?) ORDER BY s.score, grp.name DESC LIMIT ?",
+            queue,
+            top,
+        )
+        return [
+            GroupState(text(name), queue, value + 0.0, waiting, hosts)
+            for name, value, hosts, waiting in rows
+        ]
+
+
+def _leases(t: Transaction) -> list[LeaseState]:
+    rows = t.execute(
+        "SELECT queue.name, l.id, l.worker, l.seq, l.due FROM lease l JOIN queue"
+        " ON queue.id = l.queue UNION ALL SELECT queue.name, d.id, '', d.seq, d.due FROM delayed d"
+        " JOIN queue ON queue.id = d.queue ORDER BY 1, 3 = '', 5, 2"
+    ).fetchall()
+    return [
+        LeaseState(f"{queue}:{number}", worker, read_link(t, seq), (due - t.now) / 1e6)
+        for queue, number, worker, seq, due in rows
+    ]

@@ -1,0 +1,191 @@
+"""Leases: links go out and come back; errands; what is due."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from semcrawl.frontier.sqlite.hosts import available, cool, pace
+from semcrawl.frontier.sqlite.links import MOST_TRIES, label_of, put
+from semcrawl.frontier.sqlite.order import file_availability
+from semcrawl.frontier.sqlite.transaction import Transaction
+
+#: least time by which a request may arrive later than it started (µs)
+_SLACK = 250_000
+#: leases and the like that one call puts back when they are due
+_AT_ONCE = 100
+
+
+@dataclass(slots=True)
+class LeaseRow:
+    """A row of the table of leases."""
+
+    id: int
+    seq: int
+    queue: int
+    host: int
+    worker: str
+    #: of its download: ``None`` = over, 0 = the host is held for it, 1 = no delay, else its start
+    mark: int | None
+
+
+def number_of(lease_id: str) -> int:
+    """Number of a lease in the table, by its id; -1 for what is no id of a lease."""
+    number = lease_id.rpartition(":")[2]
+    return int(number) if number.isdigit() and len(number) < 19 else -1
+
+
+def lease(t: Transaction, number: int) -> LeaseRow | None:
+    """A lease that holds, or ``None``."""
+    row = t.row("SELECT id, seq, queue, host, worker, mark FROM lease WHERE id = ?", number)
+    return None if row is None else LeaseRow(*row)
+
+
+def leases(t: Transaction, ids: Iterable[str]) -> list[LeaseRow]:
+    """Those of these leases that hold."""
+    found = (lease(t, number_of(name)) for name in ids)
+    return [row for row in found if row is not None]
+
+
+def _ended(t: Transaction, host_id: int, mark: int) -> None:
+    """Note that a download of this mark is over; its mark is gone already.
+
+    Requests reach a host later than they start, some more and some less: so that no two arrive
+    closer than the delay, it counts from the end of a download where that ends this soon.
+    """
+    host = t.host(host_id)
+    was, cooled = available(t, host), host.cooling
+    delay = pace(t, host)[0]
+    host.busy = max(host.busy - 1, 0)
+    t.touch(host)
+    if mark == 0:
+        host.held = max(host.held - 1, 0)
+        cool(t, host, t.now + delay)
+    elif mark != 1 and delay > 0:
+        till = min(t.now, mark + max(delay // 10, _SLACK)) + delay
+        if till > (host.cooling or 0):
+            cool(t, host, till)
+    # a delay may have passed that no tick has seen yet: without its entry none would
+    unseen = cooled is not None and host.cooling is None
+    if unseen or was != available(t, host):
+        file_availability(t, host_id)
+
+
+def release(t: Transaction, row: LeaseRow) -> None:
+    """End a lease's download, if it is not over yet."""
+    if row.mark is not None:
+        t.execute("UPDATE lease SET mark = NULL WHERE id = ?", (row.id,))
+        mark, row.mark = row.mark, None
+        _ended(t, row.host, mark)
+
+
+def forget(t: Transaction, row: LeaseRow) -> None:
+    """End a lease, and its download."""
+    t.execute("DELETE FROM lease WHERE id = ?", (row.id,))
+    if row.mark is not None:
+        _ended(t, row.host, row.mark)
+
+
+def let_go(t: Transaction, row: LeaseRow) -> None:
+    """Note that nothing is sent for a lease that holds its host."""
+    if row.mark == 0:
+        t.execute("UPDATE lease SET mark = NULL WHERE id = ?", (row.id,))
+        host = t.host(row.host)
+        host.busy = max(host.busy - 1, 0)
+        host.held = max(host.held - 1, 0)
+        cool(t, host, t.now)
+        row.mark = None
+
+
+def go_back(t: Transaction, row: LeaseRow) -> None:
+    """Put a leased link back into its place: the attempt ended without a word."""
+    forget(t, row)
+    t.execute(
+        "UPDATE link SET tries = min(tries + 1, ?), lost = coalesce(lost, ?) WHERE seq = ?",
+        (MOST_TRIES, row.id, row.seq),
+    )
+    part, label = label_of(t, row.seq)
+    t.label(row.queue, label, 1)
+    put(t, row.seq, part)
+
+
+def end_errand(t: Transaction, host_id: int, name: str, *, sent: bool) -> None:
+    """End an errand; the host may be asked at once where nothing was sent."""
+    found = t.execute(
+        "DELETE FROM errand WHERE host = ? AND name = ? RETURNING mark", (host_id, name)
+    ).fetchall()
+    if not found:
+        return
+    mark = found[0][0]
+    if mark is None or (mark == 0 and not sent):
+        host = t.host(host_id)
+        host.busy = max(host.busy - 1, 0)
+        t.touch(host)
+        if mark is None:
+            host.lined = max(host.lined - 1, 0)
+        else:
+            host.held = max(host.held - 1, 0)
+            cool(t, host, t.now)
+    else:
+        _ended(t, host_id, mark)
+    file_availability(t, host_id)
+
+
+def tick(t: Transaction) -> None:
+    """Expired leases and due retries go back in; void errands end; cool hosts may be asked."""
+    t.flush()
+    for (number,) in t.execute(
+        "SELECT id FROM lease WHERE due <= ? ORDER BY due LIMIT ?", (t.now, _AT_ONCE)
+    ).fetchall():
+        row = lease(t, number)
+        if row is not None:
+            go_back(t, row)
+            t.count("expired")
+    for queue in t.all_queues():
+        for number, seq in t.execute(
+            "SELECT id, seq FROM delayed WHERE queue = ? AND due <= ? ORDER BY due LIMIT ?",
+            (queue, t.now, _AT_ONCE),
+        ).fetchall():
+            t.execute("DELETE FROM delayed WHERE id = ?", (number,))
+            put(t, seq, label_of(t, seq)[0])
+    for host, name in t.execute(
+        "SELECT host, name FROM errand WHERE void <= ? ORDER BY void LIMIT ?", (t.now, _AT_ONCE)
+    ).fetchall():
+        end_errand(t, host, name, sent=True)
+    t.flush()
+    for (number,) in t.execute(
+        "SELECT id FROM host WHERE cooling <= ? ORDER BY cooling LIMIT ?", (t.now, 2 * _AT_ONCE)
+    ).fetchall():
+        host_row = t.host(number)
+        host_row.cooling = None
+        t.touch(host_row)
+        file_availability(t, number)
+
+
+def reclaim(t: Transaction, worker: str | None) -> int:
+    """Put a worker's leases back at once (``None``: all workers'); return how many links.
+
+    Its errands end, and seeds that it took can be taken again.
+    """
+    if worker is not None:
+        t.execute("DELETE FROM member WHERE worker = ?", (worker,))
+    whose = "" if worker is None else " WHERE worker = ?"
+    values = () if worker is None else (worker,)
+    numbers = t.execute(f"SELECT id FROM lease{whose}", values).fetchall()  # noqa: S608
+    for (number,) in numbers:
+        row = lease(t, number)
+        if row is not None:
+            go_back(t, row)
+    errands = t.execute(f"SELECT host, name FROM errand{whose}", values).fetchall()  # noqa: S608
+    for host, name in errands:
+        end_errand(t, host, name, sent=True)
+    t.execute(f"UPDATE pending SET due = 0{whose}", values)  # noqa: S608
+    return len(numbers)
+
+
+def workers(t: Transaction) -> list[str]:
+    """Names of the workers that hold leases, are on errands or have taken seeds."""
+    rows = t.execute(
+        "SELECT worker FROM lease UNION SELECT worker FROM errand UNION SELECT worker FROM pending"
+    )
+    return [row[0] for row in rows]

@@ -1,0 +1,149 @@
+"""Links that are not asked for, in a SQLite file: left out, or withheld."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
+from semcrawl.frontier.linkblob import digest
+from semcrawl.frontier.sqlite import mirrors, withholding
+from semcrawl.frontier.sqlite.links import site_of
+from semcrawl.frontier.sqlite.store import Store
+from semcrawl.frontier.sqlite.transaction import Transaction, encoded
+from semcrawl.relevance.families import Family, Verdict
+from semcrawl.web.hosts import netloc_of
+
+#: links left out that one call looks through
+_LEFT_AT_ONCE = 5000
+_Note = tuple[int, bytes, bytes, bytes]
+
+
+class SqliteLeftOut:
+    """Links that do not go in (:class:`~semcrawl.frontier.contract.LeftOutLog`)."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def add(self, links: Sequence[tuple[str, Reason]], limit: int) -> None:
+        """Note links and why they are left out."""
+        notes = [
+            (site_of(url), digest(url), encoded(f"{reason} {netloc_of(url)}"), encoded(url))
+            for url, reason in links
+        ]
+        if notes:
+            await self._store.run(lambda t: _leave_out(t, notes, limit))
+
+    async def summary(self) -> LeftOutLinks:
+        """Return what was left out so far and did not go in after all."""
+        place: tuple[int, bytes] | None = (-1, b"")
+        while place is not None:  # in portions, so that no other call waits long
+            start = place
+            place = await self._store.run(lambda t, start=start: _forget_seen(t, start))  # type: ignore[misc]
+        rows, full = await self._store.run(
+            lambda t: (
+                t.execute("SELECT name, n, first FROM left_host").fetchall(),
+                bool(t.totals["left_full"]),
+            )
+        )
+        counts: dict[Reason, Counter[str]] = {}
+        first: dict[tuple[Reason, str], str] = {}
+        for name, number, url in rows:
+            reason, _, host = name.decode("utf-8", "replace").partition(" ")
+            counts.setdefault(Reason(reason), Counter())[host] = int(number)
+            first[Reason(reason), host] = url.decode("utf-8", "replace")
+        return LeftOutLinks(counts, first, full)
+
+
+def _leave_out(t: Transaction, notes: Sequence[_Note], limit: int) -> None:
+    for site, name, where, url in notes:
+        if t.totals["left_out"] >= limit:
+            sql = "SELECT 1 FROM left_link WHERE site = ? AND digest = ?"
+            if t.row(sql, site, name) is None:
+                t.set_total("left_full", 1)
+            continue
+        sql = "INSERT OR IGNORE INTO left_link VALUES (?, ?, ?)"
+        if t.execute(sql, (site, name, where)).rowcount:
+            t.count("left_out")
+            sql = "INSERT INTO left_host VALUES (?, 1, ?) ON CONFLICT DO UPDATE SET n = n + 1"
+            t.execute(sql, (where, url))
+
+
+def _forget_seen(t: Transaction, start: tuple[int, bytes]) -> tuple[int, bytes] | None:
+    """Forget those left out that went in after all; return where to go on."""
+    rows = t.execute(
+        "SELECT l.site, l.digest, l.name, EXISTS (SELECT 1 FROM seen s WHERE s.site = l.site AND"
+        " s.digest = l.digest) OR EXISTS (SELECT 1 FROM seen_before b WHERE b.digest = l.digest)"
+        " FROM left_link l WHERE (l.site, l.digest) > (?, ?) ORDER BY l.site, l.digest LIMIT ?",
+        (*start, _LEFT_AT_ONCE),
+    ).fetchall()
+    for site, name, where, seen in rows:
+        if seen:
+            t.execute("DELETE FROM left_link WHERE site = ? AND digest = ?", (site, name))
+            t.execute("UPDATE left_host SET n = n - 1 WHERE name = ?", (where,))
+            t.execute("DELETE FROM left_host WHERE name = ? AND n <= 0", (where,))
+            t.count("left_out", -1)
+    return (rows[-1][0], rows[-1][1]) if len(rows) == _LEFT_AT_ONCE else None
+
+
+class SqliteWithheld:
+    """Links that wait apart (:class:`~semcrawl.frontier.contract.WithheldLinks`)."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def know_families(self, families: Mapping[str, Family]) -> None:
+        """Note families of links, by name, before links of them go in."""
+        rows = [(name, found.document, found.pattern) for name, found in families.items()]
+        if rows:
+            await self._store.run(lambda t: withholding.know(t, rows))
+
+    async def judge_families(self, answers: Sequence[tuple[str, Verdict, str]]) -> bool:
+        """Note what answers say of the families of their links."""
+        rows = [(name, str(what), led_to and digest(led_to).hex()) for name, what, led_to in answers]
+        return await self._store.run(lambda t: withholding.judge(t, rows))
+
+    async def note_bodies(
+        self,
+        bodies: Sequence[tuple[str, str, str, str]],
+        in_vain: Sequence[tuple[str, str]],
+        known: int,
+    ) -> tuple[bool, int, list[tuple[str, str]] | None]:
+        """Note what paths gave, or did not; return the mirrors if they are others than before."""
+        return await self._store.run(lambda t: mirrors.note_bodies(t, bodies, in_vain, known))
+
+    async def withhold_copies(self, links: Sequence[tuple[str, str, str]]) -> set[int]:
+        """Withhold leased links that a mirror gave, or is being asked for; return which."""
+        return await self._store.run(lambda t: mirrors.withhold_copies(t, links))
+
+    async def release_copies(self, limit: int) -> int:
+        """Put links back that a mirror was to give and did not; return how many."""
+        return await self._store.run(lambda t: mirrors.release_copies(t, limit))
+
+    async def restore(self, limit: int) -> int:
+        """Put links back that are not to be withheld any more; return how many."""
+        return await self._store.run(lambda t: withholding.restore(t, limit))
+
+    async def families(self) -> list[Withheld]:
+        """Return the families of which links are withheld, those with most first."""
+        rows = await self._store.run(
+            lambda t: [(withholding.fields(t, name), n) for name, n in withholding.withholding(t)]
+        )
+        found = [_withheld(facts, number) for facts, number in rows]
+        return sorted(found, key=lambda f: (-f.links, f.document))
+
+
+def field_text(value: Any) -> str:
+    """What is kept of a family, as text."""
+    return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else str(value)
+
+
+def _withheld(facts: Mapping[str, Any], links: int) -> Withheld:
+    """Read what is kept of a family."""
+    document, pattern = (field_text(facts.get(name, "")) for name in ("document", "pattern"))
+    mirror = "mirror" in facts
+    if mirror:
+        document, pattern = sorted((document, pattern))
+    asked = sum(int(facts.get(name, 0)) for name in ("barren", "unknown", "useful"))
+    return Withheld(document, pattern, links, asked, mirror)

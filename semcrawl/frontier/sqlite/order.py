@@ -1,0 +1,284 @@
+"""Order: which link is next?
+
+A group on one host is ordered inside that host, and the host stands in ``front`` with its best
+one. A group on several hosts orders these (``part_spread``), and stands in ``standing`` with the
+first. A host that cannot be asked leaves ``front`` at once, but a shared group only when it is met
+there: it is parked then, and comes back when it may be asked. So neither many groups nor many hosts
+cost anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from semcrawl.frontier.sqlite.hosts import LATER, available, turn
+from semcrawl.frontier.sqlite.schema import EMPTY, LOCAL, PARKED, SPREAD
+from semcrawl.frontier.sqlite.transaction import Part, Transaction
+
+#: hosts and groups that are looked at for one that is not left out
+_LOOKED_AT = 50
+
+Skip = Callable[[int], bool]
+
+
+def value(t: Transaction, grp: int) -> float:
+    """Value of a group; 0 if it has none."""
+    return float(t.row("SELECT value FROM grp WHERE id = ?", grp)[0] or 0.0)
+
+
+def head(t: Transaction, part: int) -> Any:
+    """Key and number of the first waiting link of a part, or ``None``."""
+    return t.row(
+        "SELECT key, seq FROM link WHERE part = ? AND state = 0 ORDER BY key, seq LIMIT 1", part
+    )
+
+
+def file_host(t: Transaction, queue: int, host: int, may: bool | None = None) -> None:
+    """Put a host where its best local group belongs; ``may``: whether it may be asked."""
+    row = t.host(host)
+    if available(t, row) if may is None else may:
+        best = t.row(
+            "SELECT score, key, seq, id FROM part WHERE host = ? AND queue = ? AND state = 1"
+            " ORDER BY score, key, seq LIMIT 1",
+            host,
+            queue,
+        )
+        if best is not None:
+            t.execute(
+                "INSERT INTO front (queue, host, waiting, score, turn, key, seq, part)"
+                " VALUES (?, ?, 0, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET score = excluded.score,"
+                " turn = excluded.turn, key = excluded.key, seq = excluded.seq,"
+                " part = excluded.part",
+                (queue, host, best[0], turn(t, row), *best[1:]),
+            )
+            return
+    t.execute(
+        "UPDATE front SET score = NULL, turn = NULL, key = NULL, seq = NULL, part = NULL"
+        " WHERE queue = ? AND host = ? AND part IS NOT NULL",
+        (queue, host),
+    )
+
+
+def file_group(t: Transaction, queue: int, grp: int) -> None:
+    """Put a group that is on several hosts where its first host belongs."""
+    first = t.row(
+        "SELECT turn, key, seq FROM part WHERE grp = ? AND queue = ? AND state = 2"
+        " ORDER BY turn, key, seq LIMIT 1",
+        grp,
+        queue,
+    )
+    t.execute(
+        "UPDATE standing SET turn = ?, key = ?, seq = ? WHERE queue = ? AND grp = ?",
+        (*(first or (None, None, None)), queue, grp),
+    )
+
+
+def _set_part(t: Transaction, part: Part, state: int, place: tuple[float, int] | None) -> None:
+    """Write where a part stands."""
+    part.state = state
+    part.key, part.seq = place or (None, None)
+    if state != LOCAL:
+        part.score = None
+    part.turn = turn(t, t.host(part.host)) if state == SPREAD else None
+    t.execute(
+        "UPDATE part SET state = ?, score = ?, turn = ?, key = ?, seq = ? WHERE id = ?",
+        (part.state, part.score, part.turn, part.key, part.seq, part.id),
+    )
+
+
+def file_wait(t: Transaction, part: Part, place: tuple[float, int] | None) -> None:
+    """Note that a part has got another first link (its key and number), or none."""
+    queue, grp = part.queue, part.grp
+    if part.state == EMPTY:
+        if place is not None:
+            _enter(t, part, place)
+    elif part.state == LOCAL:
+        if place is None:
+            _set_part(t, part, EMPTY, None)
+            t.execute("DELETE FROM standing WHERE queue = ? AND grp = ?", (queue, grp))
+        elif place != (part.key, part.seq):
+            _set_part(t, part, LOCAL, place)
+        else:
+            return
+        file_host(t, queue, part.host)
+    elif place is None:
+        parked = part.state == PARKED
+        _set_part(t, part, EMPTY, None)
+        left = t.execute(
+            "UPDATE standing SET parts = parts - 1 WHERE queue = ? AND grp = ? RETURNING parts",
+            (queue, grp),
+        ).fetchall()
+        if not left or left[0][0] <= 0:
+            t.execute("DELETE FROM standing WHERE queue = ? AND grp = ?", (queue, grp))
+        elif not parked:
+            file_group(t, queue, grp)
+    elif part.state == SPREAD:
+        now = turn(t, t.host(part.host))
+        if place != (part.key, part.seq) or now != part.turn:
+            _set_part(t, part, SPREAD, place)
+            file_group(t, queue, grp)
+
+
+def _enter(t: Transaction, part: Part, place: tuple[float, int]) -> None:
+    """Enter a part that was empty among those with links."""
+    queue, grp = part.queue, part.grp
+    standing = t.row("SELECT owner FROM standing WHERE queue = ? AND grp = ?", queue, grp)
+    if standing is None:
+        part.score = -value(t, grp)
+        t.execute(
+            "INSERT INTO standing (queue, grp, parts, owner, score) VALUES (?, ?, 1, ?, ?)",
+            (queue, grp, part.id, part.score),
+        )
+        _set_part(t, part, LOCAL, place)
+        file_host(t, queue, part.host)
+        return
+    if standing[0] is not None:
+        # a second host: the group is on several from now on
+        owner = t.part(standing[0])
+        if owner.key is None or owner.seq is None:
+            raise t.corrupt(f"part {owner.id} has no first link")
+        _set_part(t, owner, SPREAD, (owner.key, owner.seq))
+        file_host(t, queue, owner.host)
+    t.execute(
+        "UPDATE standing SET parts = parts + 1, owner = NULL WHERE queue = ? AND grp = ?",
+        (queue, grp),
+    )
+    _set_part(t, part, SPREAD, place)
+    file_group(t, queue, grp)
+
+
+def file_availability(t: Transaction, host: int) -> None:
+    """Note that a host can or cannot be asked any more."""
+    yes = available(t, t.host(host))
+    for queue in t.all_queues():
+        file_host(t, queue, host, yes)
+    if yes:
+        for (number,) in t.execute(
+            "SELECT id FROM part WHERE host = ? AND state = 3", (host,)
+        ).fetchall():
+            part = t.part(number)
+            _set_part(t, part, SPREAD, head(t, number))
+            file_group(t, part.queue, part.grp)
+
+
+def file_turn(t: Transaction, host: int) -> None:
+    """Note that a host's turn is another now, in all its groups."""
+    for queue in t.all_queues():
+        file_host(t, queue, host)
+        for (number,) in t.execute(
+            "SELECT id FROM part WHERE host = ? AND queue = ? AND state = 2", (host, queue)
+        ).fetchall():
+            part = t.part(number)
+            if part.key is not None and part.seq is not None:
+                file_wait(t, part, (part.key, part.seq))
+
+
+def set_value(t: Transaction, name: str, number: float) -> None:
+    """Give a group a value."""
+    grp = t.group_id(name)
+    old = t.row("SELECT value FROM grp WHERE id = ?", grp)[0]
+    if old == number and old is not None:
+        return
+    t.execute("UPDATE grp SET value = ? WHERE id = ?", (number, grp))
+    for queue in t.all_queues():
+        found = t.execute(
+            "UPDATE standing SET score = ? WHERE queue = ? AND grp = ? RETURNING owner",
+            (-number, queue, grp),
+        ).fetchall()
+        if found and found[0][0] is not None:
+            host = t.execute(
+                "UPDATE part SET score = ? WHERE id = ? RETURNING host", (-number, found[0][0])
+            ).fetchall()[0][0]
+            file_host(t, queue, host)
+
+
+# -- the best link
+_FIRST_IN_FRONT = (
+    "SELECT score, turn, key, seq, host, part, 0 FROM front"
+    " WHERE queue = {} AND part IS NOT NULL ORDER BY score, turn, key, seq LIMIT 1"
+)
+_FIRST_GROUP = (
+    "SELECT score, turn, key, seq, grp, queue, 1 FROM standing"
+    " WHERE queue = {} AND seq IS NOT NULL ORDER BY score, turn, key, seq LIMIT 1"
+)
+
+
+def best(t: Transaction, queues: Sequence[int], skip: Skip | None = None) -> Part | None:
+    """The part of the best link that can be taken now; hosts to ``skip`` are passed over."""
+    while True:
+        found = _first(t, queues) if skip is None else _first_but(t, queues, skip)
+        if found is None:
+            return None
+        _, at, _, _, where, part_or_queue, shared, *chosen = found
+        if not shared:
+            part = t.part(part_or_queue)
+            if (at == LATER) == (turn(t, t.host(where)) == LATER):
+                return part
+            file_host(t, part.queue, where)
+            continue
+        number = chosen[0] if chosen else _first_part(t, part_or_queue, where)
+        part = t.part(number)
+        host = t.host(part.host)
+        if not available(t, host):
+            _set_part(t, part, PARKED, None)
+            file_group(t, part.queue, part.grp)
+        elif turn(t, host) != part.turn:
+            if part.key is None or part.seq is None:
+                raise t.corrupt(f"part {part.id} has no first link")
+            file_wait(t, part, (part.key, part.seq))
+        else:
+            return part
+
+
+def _first(t: Transaction, queues: Sequence[int]) -> Any:
+    """The best entry of all queues."""
+    if not queues:
+        return None
+    parts = [
+        f"SELECT * FROM ({sql.format(int(queue))})"  # noqa: S608 - a number
+        for queue in queues
+        for sql in (_FIRST_IN_FRONT, _FIRST_GROUP)
+    ]
+    return t.row(" UNION ALL ".join(parts) + " ORDER BY 1, 2, 3, 4 LIMIT 1")
+
+
+def _first_part(t: Transaction, queue: int, grp: int) -> int:
+    row = t.row(
+        "SELECT id FROM part WHERE grp = ? AND queue = ? AND state = 2"
+        " ORDER BY turn, key, seq LIMIT 1",
+        grp,
+        queue,
+    )
+    if row is None:
+        raise t.corrupt(f"group {grp} stands without a host")
+    return int(row[0])
+
+
+def _first_but(t: Transaction, queues: Sequence[int], skip: Skip) -> Any:
+    """The best entry of all queues on a host that is not skipped, among the first ones."""
+    found: list[tuple[Any, ...]] = []
+    for queue in queues:
+        for row in t.execute(
+            "SELECT score, turn, key, seq, host, part, 0 FROM front WHERE queue = ? AND part IS NOT"
+            " NULL ORDER BY score, turn, key, seq LIMIT ?",
+            (queue, _LOOKED_AT),
+        ).fetchall():
+            if not skip(row[4]):
+                found.append(row)
+                break
+        for score, grp in t.execute(
+            "SELECT score, grp FROM standing WHERE queue = ? AND seq IS NOT NULL"
+            " ORDER BY score, turn, key, seq LIMIT ?",
+            (queue, _LOOKED_AT),
+        ).fetchall():
+            hosts = t.execute(
+                "SELECT turn, key, seq, id, host FROM part WHERE grp = ? AND queue = ?"
+                " AND state = 2 ORDER BY turn, key, seq LIMIT ?",
+                (grp, queue, _LOOKED_AT),
+            ).fetchall()
+            first = next((row for row in hosts if not skip(row[4])), None)
+            if first is not None:
+                found.append((score, *first[:3], grp, queue, 1, first[3]))
+                break
+    return min(found, key=lambda row: row[:4], default=None)

@@ -1,0 +1,265 @@
+"""The pace of hosts and addresses in a SQLite file."""
+
+from __future__ import annotations
+
+from math import isfinite
+from uuid import uuid4
+
+from semcrawl.frontier.contract import AddressLimits, Lease
+from semcrawl.frontier.contract.pace import address_block
+from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.sqlite.hosts import cool, pace, rest_until
+from semcrawl.frontier.sqlite.leases import end_errand, lease, let_go, number_of, tick
+from semcrawl.frontier.sqlite.order import file_availability
+from semcrawl.frontier.sqlite.store import Store
+from semcrawl.frontier.sqlite.transaction import Transaction, encoded
+
+
+def micros(seconds: float) -> int:
+    """Return a time as the tables count it, in microseconds."""
+    return round(seconds * 1e6)
+
+
+class SqliteHostPace:
+    """Delays, concurrency and rests of hosts (:class:`~semcrawl.frontier.contract.HostPace`)."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def set(
+        self, host: str, *, delay: float, concurrency: int = 1, at_least: bool = False
+    ) -> None:
+        """Set a host's crawl delay (seconds) and concurrency."""
+        if delay < 0 or not isfinite(delay) or concurrency < 1:
+            raise ValueError(f"no pace for {host}: delay {delay} s, concurrency {concurrency}")
+        await self._store.run(
+            lambda t: _set_pace(t, host, micros(delay), concurrency, at_least=at_least)
+        )
+
+    async def rest(self, host: str, seconds: float) -> None:
+        """Let a host rest."""
+        if seconds < 0 or not isfinite(seconds):
+            raise ValueError(f"no time to rest: {seconds} s")
+
+        def rest(t: Transaction) -> None:
+            row = t.host_named(host)
+            rest_until(t, row, t.now + micros(seconds))
+            cool(t, row, row.cooling or 0)
+            file_availability(t, row.id)
+
+        await self._store.run(rest)
+
+    async def reward(self, host: str, *, target: bool) -> None:
+        """Count a fetch on the host, and whether it gave a target."""
+
+        def reward(t: Transaction) -> None:
+            row = t.host_named(host)
+            row.barren = 0 if target else row.barren + 1
+            row.fetches += 1
+            row.targets += int(target)
+            t.touch(row)
+            after = t.options["penalty_after"]
+            if after > 0 and row.barren >= after:
+                # after too many barren ones in a row the host rests (SWSE)
+                row.barren = 0
+                row.rest = t.now + t.options["penalty_time"]
+                cool(t, row, row.cooling or 0)
+                file_availability(t, row.id)
+
+        await self._store.run(reward)
+
+
+def _set_pace(t: Transaction, name: str, delay: int, concurrency: int, *, at_least: bool) -> None:
+    host = t.host_named(name)
+    old = pace(t, host)[0]
+    if at_least:
+        delay = max(delay, old)
+    own = (delay, concurrency) != (t.options["delay"], t.options["concurrency"])
+    host.delay, host.concurrency = (delay, concurrency) if own else (None, None)
+    t.touch(host)
+    held = host.held > 0
+    if host.cooling is not None and not held:
+        cool(t, host, host.cooling - old + delay)
+    if old == 0 and delay > 0:
+        # what was not counted until now counts as sent now: what is under way, and what told of
+        # the delay
+        for table in ("lease", "errand"):
+            sql = f"UPDATE {table} SET mark = ? WHERE host = ? AND mark = 1"  # noqa: S608
+            t.execute(sql, (t.now, host.id))
+        if not held:
+            cool(t, host, t.now + delay)
+    file_availability(t, host.id)
+
+
+class SqliteErrandTurns:
+    """Turns of requests that are no link's (:class:`~semcrawl.frontier.contract.ErrandTurns`)."""
+
+    def __init__(self, store: Store, worker_id: str, options: FrontierOptions) -> None:
+        self._store = store
+        self._worker_id = worker_id
+        #: makes the names of this worker's errands unlike those of its former self
+        self._incarnation = uuid4().hex
+        self._patience, self._poll = micros(options.lease_time), micros(options.poll)
+
+    async def next(
+        self, host: str, errand: str, *, instead_of: Lease | None = None
+    ) -> float | None:
+        """Ask for a host's next turn; return after how many seconds to ask again."""
+        giver = number_of(instead_of.id) if instead_of is not None else -1
+        wait = await self._store.run(lambda t: self._next(t, host, self._name(errand), giver))
+        return None if wait is None else wait / 1e6
+
+    async def starts(self, host: str, errand: str) -> bool:
+        """Note that an errand's request leaves now; whether its turn still held."""
+        name = self._name(errand)
+
+        def starts(t: Transaction) -> bool:
+            row = t.host_named(host)
+            sql = "SELECT mark FROM errand WHERE host = ? AND name = ?"
+            found = t.row(sql, row.id, name)
+            if found is None or found[0] is None:
+                return False
+            if found[0] == 0:
+                delay = pace(t, row)[0]
+                t.execute(
+                    "UPDATE errand SET mark = ?, void = ? WHERE host = ? AND name = ?",
+                    (t.now if delay else 1, t.now + self._patience, row.id, name),
+                )
+                row.held = max(row.held - 1, 0)
+                cool(t, row, t.now + delay)
+                if not delay:
+                    file_availability(t, row.id)
+            return True
+
+        return await self._store.run(starts)
+
+    async def end(self, host: str, errand: str, *, sent: bool = True) -> None:
+        """Note that an errand is over."""
+        name = self._name(errand)
+        await self._store.run(lambda t: end_errand(t, t.host_id(host), name, sent=sent))
+
+    def _name(self, errand: str) -> str:
+        return f"{self._incarnation} {errand}"
+
+    def _next(self, t: Transaction, host_name: str, name: str, giver: int) -> int | None:
+        tick(t)
+        host = t.host_named(host_name)
+        found = t.row("SELECT mark FROM errand WHERE host = ? AND name = ?", host.id, name)
+        if found is not None and found[0] is not None:
+            return 0
+        giving = lease(t, giver)
+        if giving is not None and giving.host == host.id and giving.mark == 0:
+            let_go(t, giving)
+            return self._begin(t, host.id, name, waited=found is not None)
+        delay, concurrency = pace(t, host)
+        if delay == 0:
+            if found is not None:
+                end_errand(t, host.id, name, sent=True)
+            return None
+        if found is None:
+            values = (host.id, name, self._worker_id, t.now + self._patience, t.count("takes"))
+            t.execute("INSERT INTO errand VALUES (?, ?, ?, ?, NULL, ?)", values)
+            host.busy += 1
+            host.lined += 1
+            t.touch(host)
+        first = t.row(
+            "SELECT name FROM errand WHERE host = ? AND mark IS NULL ORDER BY line LIMIT 1", host.id
+        )
+        free = host.cooling is None or host.cooling <= t.now
+        if first is not None and first[0] == name and host.busy - host.lined < concurrency and free:
+            return self._begin(t, host.id, name, waited=True)
+        if found is None:
+            file_availability(t, host.id)
+        # nobody knows when what is held will be sent, or what is under way will end
+        unknown = host.held > 0 or free
+        wait = self._poll if unknown else (host.cooling or 0) - t.now
+        t.execute(
+            "UPDATE errand SET void = ? WHERE host = ? AND name = ?",
+            (t.now + wait + self._patience, host.id, name),
+        )
+        return wait
+
+    def _begin(self, t: Transaction, host_id: int, name: str, *, waited: bool) -> int:
+        host = t.host(host_id)
+        t.execute(
+            "INSERT INTO errand VALUES (?, ?, ?, ?, 0, NULL) ON CONFLICT DO UPDATE"
+            " SET void = excluded.void, mark = 0, line = NULL",
+            (host_id, name, self._worker_id, t.now + self._patience),
+        )
+        if waited:
+            host.lined = max(host.lined - 1, 0)
+        else:
+            host.busy += 1
+        host.held += 1
+        cool(t, host, t.now + self._patience)
+        file_availability(t, host_id)
+        return 0
+
+
+class SqliteAddressPace:
+    """The pace of addresses (:class:`~semcrawl.frontier.contract.AddressPace`).
+
+    A request that is not over after ``patience`` seconds counts as over.
+    """
+
+    def __init__(self, store: Store, patience: float) -> None:
+        self._store = store
+        self._patience = micros(patience)
+
+    async def turn(
+        self, host: str, address: str, name: str, limits: AddressLimits, *, rests: bool
+    ) -> float:
+        """Return 0 if a host may be asked at its address now, else the seconds until its turn."""
+        block = address_block(address)
+        wait = await self._store.run(
+            lambda t: self._turn(t, host, block, name, limits, rests=rests)
+        )
+        return wait / 1e6
+
+    async def over(self, address: str, name: str) -> None:
+        """Note that a request is over."""
+        block = address_block(address)
+
+        def over(t: Transaction) -> None:
+            sql = "DELETE FROM under_way WHERE address = ? AND name = ?"
+            t.execute(sql, (block, name))
+
+        await self._store.run(over)
+
+    def _turn(
+        self, t: Transaction, host: str, block: str, name: str, limits: AddressLimits, *, rests: bool
+    ) -> int:
+        gap = micros(limits.delay)
+        free, last = 0, -gap  # when the next turn is free, when the last one was
+        if known := t.row("SELECT free, last FROM address WHERE name = ? AND till > ?", block, t.now):
+            free, last = known
+        due: int | None = None
+        own = t.row(
+            "SELECT time, address FROM reserved WHERE host = ? AND till > ?", encoded(host), t.now
+        )
+        if own is not None and own[1] == block:
+            due = own[0]
+        if due is not None and due > t.now:
+            return due - t.now
+        t.execute("DELETE FROM under_way WHERE address = ? AND void <= ?", (block, t.now))
+        number = t.row("SELECT count(*) FROM under_way WHERE address = ?", block)[0]
+        may = (due is not None or free <= t.now) and last + gap <= t.now
+        if may and number < limits.concurrency:
+            t.execute("DELETE FROM reserved WHERE host = ?", (encoded(host),))
+            self._keep(t, block, max(free, t.now + gap), t.now)
+            values = (block, name, t.now + self._patience)
+            t.execute("INSERT OR REPLACE INTO under_way VALUES (?, ?, ?)", values)
+            return 0
+        turn_at = last + gap  # the one before came late
+        if due is None or turn_at <= t.now:
+            turn_at = max(free, t.now + gap)
+            self._keep(t, block, turn_at + gap, last)
+        values_of_host = (encoded(host), turn_at, block, turn_at + self._patience)
+        t.execute("INSERT OR REPLACE INTO reserved VALUES (?, ?, ?, ?)", values_of_host)
+        if rests:
+            rest_until(t, t.host_named(host), turn_at)
+        return turn_at - t.now
+
+    def _keep(self, t: Transaction, block: str, free: int, last: int) -> None:
+        values = (block, free, last, free + self._patience)
+        t.execute("INSERT OR REPLACE INTO address VALUES (?, ?, ?, ?)", values)

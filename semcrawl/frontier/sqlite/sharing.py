@@ -1,0 +1,287 @@
+"""Events, blobs, expiring answers, claims and lists of seeds in a SQLite file."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+import msgpack
+
+from semcrawl.errors import FrontierCorrupt
+from semcrawl.frontier.contract import CrawlEvent, Entry
+from semcrawl.frontier.linkblob import UNREADABLE, text
+from semcrawl.frontier.sqlite.links import entry_of
+from semcrawl.frontier.sqlite.pace import micros
+from semcrawl.frontier.sqlite.store import Store
+from semcrawl.frontier.sqlite.taking import Taken
+from semcrawl.frontier.sqlite.transaction import Transaction, encoded
+
+logger = logging.getLogger(__name__)
+
+#: events that are kept, about
+_EVENTS_KEPT = 100_000
+#: events after which old ones are forgotten
+_TRIMMED_EACH = 256
+#: expired answers that a new one clears away
+_CLEARED = 10
+
+
+def append_event(
+    t: Transaction,
+    who: bytes,
+    outcome: bytes | None,
+    queue: str,
+    taken: bytes | None = None,
+    *,
+    more: bool = False,
+) -> int:
+    """Append an event; return its number."""
+    number = t.execute(
+        "INSERT INTO event (who, outcome, queue, taken, more) VALUES (?, ?, ?, ?, ?)",
+        (who, outcome, queue, taken, int(more)),
+    ).lastrowid
+    if number is None:
+        raise t.corrupt("an event has no number")
+    if number % _TRIMMED_EACH == 0:
+        t.execute("DELETE FROM event WHERE id <= ?", (number - _EVENTS_KEPT,))
+    return number
+
+
+def has_events(t: Transaction, position: int) -> bool:
+    """Whether there are events after this one."""
+    return t.row("SELECT 1 FROM event WHERE id > ? LIMIT 1", position) is not None
+
+
+def pack_taken(taken: Sequence[Taken]) -> bytes:
+    """Pack the links of a take for its event."""
+    rows = [
+        [encoded(x.queue), encoded(x.host), encoded(x.group), x.label, x.blob] for x in taken
+    ]
+    packed: bytes = msgpack.packb(rows)
+    return packed
+
+
+class SqliteEvents:
+    """The events of all workers, in order (:class:`~semcrawl.frontier.contract.EventLog`)."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        #: whose events are a worker's own; a restarted worker reads those of its former self
+        self.incarnation = uuid4().bytes
+        #: the last event that was read
+        self.position = 0
+
+    async def publish(self, *events: bytes, queue: str = "") -> None:
+        """Append outcomes for the other workers."""
+        await self._store.run(lambda t: self._publish(t, events, queue))
+
+    async def publish_and_read(
+        self, *events: bytes, queue: str = "", limit: int = 1000
+    ) -> list[CrawlEvent]:
+        """Publish, and read the events since the last call, these included."""
+
+        def both(t: Transaction) -> tuple[list[CrawlEvent], int]:
+            self._publish(t, events, queue)
+            return self._read(t, limit)
+
+        found, self.position = await self._store.run(both)
+        return found
+
+    async def read(self, limit: int = 1000) -> list[CrawlEvent]:
+        """Read the events since the last call, this worker's own among them."""
+        found, self.position = await self._store.run(lambda t: self._read(t, limit))
+        return found
+
+    async def save_state(self, name: str, state: bytes) -> None:
+        """Save what was learned, together with this worker's place in the log."""
+        values = (encoded(name), state, self.position)
+
+        def save(t: Transaction) -> None:
+            t.execute("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", values)
+
+        await self._store.run(save)
+
+    async def load_state(self, name: str) -> bytes | None:
+        """Return what was saved, or ``None``; :meth:`read` goes on from its place."""
+        row = await self._store.run(
+            lambda t: t.row("SELECT value, event FROM state WHERE name = ?", encoded(name))
+        )
+        if row is None:
+            return None
+        if row[1] is not None:
+            self.position = row[1]
+        state: bytes = row[0]
+        return state
+
+    def _publish(self, t: Transaction, events: Sequence[bytes], queue: str) -> None:
+        for number, event in enumerate(events, 1):
+            append_event(t, self.incarnation, event, queue, more=number < len(events))
+
+    def _read(self, t: Transaction, limit: int) -> tuple[list[CrawlEvent], int]:
+        rows = t.execute(
+            "SELECT id, who, outcome, queue, taken, more FROM event WHERE id > ? ORDER BY id"
+            " LIMIT ?",
+            (self.position, limit),
+        ).fetchall()
+        found = [event for _, *row in rows if (event := self._event(t, row)) is not None]
+        return found, rows[-1][0] if rows else self.position
+
+    def _event(self, t: Transaction, row: Sequence[Any]) -> CrawlEvent | None:
+        """Read an event; one that cannot be read is passed over: each worker sees it so."""
+        who, outcome, queue, taken, more = row
+        try:
+            links = _unpack_taken(t, taken) if taken is not None else []
+            return CrawlEvent(who == self.incarnation, outcome, queue, links, bool(more))
+        except (FrontierCorrupt, *UNREADABLE) as error:
+            logger.warning("an event of the crawl is passed over: %s", error)
+            return None
+
+
+def _unpack_taken(t: Transaction, packed: bytes) -> list[Entry]:
+    return [
+        entry_of(t, text(queue), text(host), text(group), (0.0, label, blob))
+        for queue, host, group, label, blob in msgpack.unpackb(packed)
+    ]
+
+
+class SqliteBlobs:
+    """Blobs that last (:class:`~semcrawl.frontier.contract.Blobs`)."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def put(self, name: str, content: bytes) -> None:
+        """Store a blob."""
+
+        def put(t: Transaction) -> None:
+            t.execute(
+                "INSERT INTO state VALUES (?, ?, NULL) ON CONFLICT DO UPDATE"
+                " SET value = excluded.value",
+                (encoded(name), content),
+            )
+
+        await self._store.run(put)
+
+    async def get(self, name: str) -> bytes | None:
+        """Return a blob, or ``None``."""
+        row = await self._store.run(
+            lambda t: t.row("SELECT value FROM state WHERE name = ?", encoded(name))
+        )
+        return None if row is None else row[0]
+
+    def describe(self, name: str) -> str:
+        """Say where a blob is stored."""
+        return f"{self._store.path}, state {name!r}"
+
+
+class SqliteCache:
+    """Answers that expire, and claims (:class:`~semcrawl.frontier.contract.SharedCache`)."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        #: in whose name this worker claims
+        self._holder = uuid4().bytes
+
+    async def put(self, name: str, content: bytes, seconds: float) -> None:
+        """Store an answer for some time."""
+
+        def put(t: Transaction) -> None:
+            values = (encoded(name), content, t.now + micros(seconds))
+            t.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", values)
+            t.execute(
+                "DELETE FROM cache WHERE rowid IN"
+                " (SELECT rowid FROM cache WHERE till <= ? ORDER BY till LIMIT ?)",
+                (t.now, _CLEARED),
+            )
+
+        await self._store.run(put)
+
+    async def get(self, name: str) -> bytes | None:
+        """Return an answer that has not expired, or ``None``."""
+        row = await self._store.run(
+            lambda t: t.row(
+                "SELECT value FROM cache WHERE name = ? AND till > ?", encoded(name), t.now
+            )
+        )
+        return None if row is None else row[0]
+
+    async def claim(self, name: str, seconds: float) -> bool:
+        """Claim a name for some time, or prolong this worker's claim; whether it has it now."""
+
+        def claim(t: Transaction) -> bool:
+            row = t.row("SELECT holder, till FROM claim WHERE name = ?", encoded(name))
+            if row is not None and row[0] != self._holder and row[1] > t.now:
+                return False
+            values = (encoded(name), self._holder, t.now + micros(seconds))
+            t.execute("INSERT OR REPLACE INTO claim VALUES (?, ?, ?)", values)
+            return True
+
+        return await self._store.run(claim)
+
+    async def release(self, name: str) -> None:
+        """Give a claim up."""
+        sql = "DELETE FROM claim WHERE name = ? AND holder = ?"
+        values = (encoded(name), self._holder)
+        await self._store.run(lambda t: t.execute(sql, values).rowcount)
+
+    def describe(self, name: str) -> str:
+        """Say where an answer is stored."""
+        return f"{self._store.path}, answer {name!r}"
+
+
+class SqliteSeeds:
+    """Lists of seeds, by their names (:class:`~semcrawl.frontier.contract.SeedLists`)."""
+
+    def __init__(self, store: Store, worker_id: str, lease_time: float) -> None:
+        self._store = store
+        self._worker_id = worker_id
+        self._lease_time = micros(lease_time)
+
+    async def push(self, key: str, seeds: Sequence[str]) -> None:
+        """Append raw seeds to the list ``key``."""
+        rows = [(key, _bytes(seed)) for seed in seeds]
+        if rows:
+            sql = "INSERT INTO seed (list, seed) VALUES (?, ?)"
+            await self._store.run(lambda t: t.executemany(sql, rows).rowcount)
+
+    async def take(self, key: str, limit: int) -> list[str]:
+        """Take seeds from the head of the list ``key``; those not done in time come first."""
+
+        def take(t: Transaction) -> list[bytes]:
+            seeds = [
+                row[0]
+                for row in t.execute(
+                    "DELETE FROM pending WHERE (list, worker, seed) IN (SELECT list, worker, seed"
+                    " FROM pending WHERE list = ? AND due <= ? ORDER BY due LIMIT ?)"
+                    " RETURNING seed",
+                    (key, t.now, limit),
+                ).fetchall()
+            ]
+            rows = t.execute(
+                "DELETE FROM seed WHERE id IN (SELECT id FROM seed WHERE list = ? ORDER BY id"
+                " LIMIT ?) RETURNING id, seed",
+                (key, limit - len(seeds)),
+            ).fetchall()
+            seeds += [seed for _, seed in sorted(rows)]
+            due = t.now + self._lease_time
+            t.executemany(
+                "INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?)",
+                [(key, self._worker_id, seed, due) for seed in seeds],
+            )
+            return seeds
+
+        found = await self._store.run(take)
+        return [seed.decode("utf-8", "surrogateescape") for seed in found]
+
+    async def done(self, key: str, seeds: Sequence[str]) -> None:
+        """Forget pending seeds that are safely in the frontier."""
+        rows = [(key, self._worker_id, _bytes(seed)) for seed in seeds]
+        if rows:
+            sql = "DELETE FROM pending WHERE list = ? AND worker = ? AND seed = ?"
+            await self._store.run(lambda t: t.executemany(sql, rows).rowcount)
+
+
+def _bytes(seed: str) -> bytes:
+    return seed.encode("utf-8", "surrogateescape")

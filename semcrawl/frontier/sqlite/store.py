@@ -1,0 +1,239 @@
+"""The file of a frontier: one thread of each process that runs the transactions."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from semcrawl.errors import FrontierCorrupt, FrontierError, FrontierUnavailable
+from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.redis.scriptoptions import pack_options
+from semcrawl.frontier.sqlite.opening import connect, identity
+from semcrawl.frontier.sqlite.transaction import Ids, Transaction
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+#: transactions that are committed together, at most: calls that wait for the thread anyway
+_TOGETHER = 32
+#: seconds that a file gets which cannot be used when a worker opens the frontier
+_OPENING_PATIENCE = 2.0
+#: errors of SQLite that may pass: another process, a full disk, a disk that was taken away
+_PASSING = {
+    sqlite3.SQLITE_BUSY: "another process has locked it",
+    sqlite3.SQLITE_LOCKED: "another process has locked it",
+    sqlite3.SQLITE_FULL: "no space left on device",
+    sqlite3.SQLITE_IOERR: "the disk cannot be read or written",
+    sqlite3.SQLITE_READONLY: "it cannot be written",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+    sqlite3.SQLITE_NOMEM: "out of memory",
+}
+_Job = tuple[Callable[[Transaction], Any], "Future[Any]"]
+
+
+class Store:
+    """One frontier's file; a call is one transaction, run by the store's own thread.
+
+    Calls that wait for the thread are committed together. While the file cannot be used, calls wait
+    up to ``patience`` seconds; that is logged once, and once when it is usable again.
+    """
+
+    def __init__(self, path: Path, options: FrontierOptions) -> None:
+        self.path = path
+        self._options = options
+        self._patience = options.patience
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
+        self._ids = Ids()
+        self._opened = False
+        self._closing = threading.Event()
+
+    async def open(self, crawl: str, *, make: bool) -> None:
+        """Open the file, or make it; raise as ``Frontier.open`` does."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="frontier", daemon=True)
+            self._thread.start()
+        packed = pack_options(self._options)
+
+        def connected(_: Transaction) -> None:
+            raise AssertionError  # never run: see _open
+
+        self._opening = (crawl, packed, make)
+        await self._ask(connected)
+
+    async def run(self, call: Callable[[Transaction], T]) -> T:
+        """Run a transaction and return what it returns, once that is committed."""
+        if self._thread is None:
+            raise FrontierUnavailable(f"the frontier {self.path} is not open")
+        result: T = await self._ask(call)
+        return result
+
+    def hurry(self, patience: float) -> None:
+        """Wait no longer than ``patience`` seconds for a file that cannot be used from now on."""
+        self._patience = min(self._patience, patience)
+        self._closing.set()
+
+    async def close(self) -> None:
+        """End the thread, once it has done what waits."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._jobs.put(None)
+            await asyncio.to_thread(thread.join)
+
+    async def _ask(self, call: Callable[[Transaction], Any]) -> Any:
+        future: Future[Any] = Future()
+        self._jobs.put((call, future))
+        # what was begun is finished, whoever is cancelled meanwhile
+        return await asyncio.shield(asyncio.wrap_future(future))
+
+    # -- in the thread
+    def _work(self) -> None:
+        while True:
+            job = self._jobs.get()
+            jobs: list[_Job] = []
+            while job is not None:
+                jobs.append(job)
+                if len(jobs) >= _TOGETHER or self._jobs.empty() or not self._opened:
+                    break
+                job = self._jobs.get()
+            if jobs:
+                self._through(jobs)
+            if job is None:
+                break
+        if self._connection is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+
+    def _through(self, jobs: list[_Job]) -> None:
+        """Run transactions, again and again until they are through or it takes too long."""
+        since: float | None = None
+        pause = 0.05
+        reported = False
+        while True:
+            try:
+                if not self._opened:
+                    self._open()
+                    jobs[0][1].set_result(None)
+                    return
+                answers = self._committed(jobs)
+                break
+            except (sqlite3.Error, FrontierError, OSError) as error:
+                reason = self._meaning(error)
+                self._forget()
+                now = time.monotonic()
+                since = now if since is None else since
+                patience = self._patience
+                if not self._opened:
+                    patience = min(patience, _OPENING_PATIENCE)
+                left = since + patience - now
+                if isinstance(reason, FrontierCorrupt) or left <= 0 or _is_final(error):
+                    for _, future in jobs:
+                        future.set_exception(reason)
+                    return
+                if not reported and self._opened:
+                    reported = True
+                    logger.warning("%s; waiting up to %.0f s for it", reason, left)
+                self._closing.wait(min(pause, left)) if not self._closing.is_set() else time.sleep(
+                    min(pause, left)
+                )
+                pause = min(pause * 2, 1.0)
+            except BaseException as error:
+                self._forget()
+                for _, future in jobs:
+                    future.set_exception(error)
+                return
+        if reported:
+            logger.warning("the frontier %s is usable again", self.path)
+        for (_, future), (answer, failure) in zip(jobs, answers, strict=True):
+            if failure is not None:
+                future.set_exception(failure)
+            else:
+                future.set_result(answer)
+
+    def _open(self) -> None:
+        crawl, packed, make = self._opening
+        self._connection = connect(self.path, crawl, packed, make=make)
+        self._file = identity(self.path)
+        self._opened = True
+
+    def _committed(self, jobs: list[_Job]) -> list[tuple[Any, Exception | None]]:
+        """Run transactions and commit them; what one of them raises on purpose undoes it alone."""
+        if self._connection is None:
+            self._connection = connect(self.path, "", b"", make=False)
+            self._file = self._file or identity(self.path)
+        if identity(self.path) != self._file:
+            raise FrontierCorrupt(
+                f"the frontier {self.path} was deleted or replaced while a crawl was using it"
+            )
+        db = self._connection
+        answers: list[tuple[Any, Exception | None]] = []
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            for call, _ in jobs:
+                if len(jobs) > 1:
+                    db.execute("SAVEPOINT one")
+                transaction = Transaction(db, self.path, self._ids)
+                try:
+                    answer = call(transaction)
+                    transaction.flush()
+                    answers.append((answer, None))
+                except (FrontierError, ValueError) as error:
+                    self._ids.clear()
+                    if len(jobs) == 1:
+                        db.execute("ROLLBACK")
+                        return [(None, error)]
+                    db.execute("ROLLBACK TO one")
+                    answers.append((None, error))
+                if len(jobs) > 1:
+                    db.execute("RELEASE one")
+            db.execute("COMMIT")
+        except BaseException:
+            self._ids.clear()
+            with contextlib.suppress(sqlite3.Error):
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+            raise
+        return answers
+
+    def _forget(self) -> None:
+        """Close a connection that failed; the next call makes a new one."""
+        self._ids.clear()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(sqlite3.Error):
+                connection.close()
+
+    def _meaning(self, error: Exception) -> FrontierError:
+        return meaning(error, self.path)
+
+
+def meaning(error: Exception, path: Path) -> FrontierError:
+    """Say in one line what an error of SQLite or of the system means for the frontier."""
+    if isinstance(error, FrontierError):
+        return error
+    if isinstance(error, sqlite3.Error):
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if why := _PASSING.get(code):
+            return FrontierUnavailable(f"the frontier {path} is not usable: {why}")
+        if code == sqlite3.SQLITE_NOTADB:
+            return FrontierCorrupt(f"{path} is no frontier: it is no SQLite file, or is damaged")
+        return FrontierCorrupt(f"the frontier {path} is corrupt: {error}")
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return FrontierUnavailable(f"the frontier {path} is not usable: {reason.lower()}")
+
+
+def _is_final(error: Exception) -> bool:
+    """Whether waiting would not help."""
+    return isinstance(error, FrontierError)

@@ -1,0 +1,327 @@
+"""One transaction: its time, the crawl's counters, and the rows that it changes in one go."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import msgpack
+
+from semcrawl.errors import FrontierCorrupt
+from semcrawl.frontier.linkblob import text
+from semcrawl.frontier.sqlite.schema import COUNTERS
+
+#: numbers of hosts, groups and parts that a process remembers
+_REMEMBERED = 100_000
+_CRAWL = ("uid", "options", *COUNTERS)
+_READ_CRAWL = f"SELECT {', '.join(_CRAWL)} FROM crawl"  # noqa: S608 - our own names
+
+
+def encoded(name: str) -> bytes:
+    """A name from a URL as bytes, whatever its characters."""
+    return name.encode("utf-8", "surrogatepass")
+
+
+class Ids:
+    """Numbers of queues, hosts, groups and parts: they never change, so a process keeps them."""
+
+    def __init__(self) -> None:
+        self.clear()
+        #: the crawl's options as they were read last
+        self.packed = b""
+        self.options: dict[str, Any] = {}
+
+    def clear(self) -> None:
+        """Forget all: a transaction that made some was undone."""
+        self.queues: dict[str, int] = {}
+        self.queue_names: dict[int, str] = {}
+        self.hosts: dict[str, int] = {}
+        self.groups: dict[str, int] = {}
+        self.parts: dict[tuple[int, int, int], int] = {}
+
+    def trim(self) -> None:
+        """Forget numbers when they are many."""
+        for names in (self.hosts, self.groups, self.parts):
+            if len(names) > _REMEMBERED:
+                names.clear()
+
+
+@dataclass(slots=True)
+class Host:
+    """A row of the table of hosts."""
+
+    id: int
+    name: bytes
+    delay: int | None
+    concurrency: int | None
+    cooling: int | None
+    rest: int | None
+    busy: int
+    lined: int
+    held: int
+    since: int | None
+    till: int | None
+    pause: int | None
+    why: str | None
+    rests: int | None
+    good: bytes | None
+    turn: float | None
+    fetches: int
+    targets: int
+    barren: int
+
+
+_HOST = [field.name for field in fields(Host)]
+_READ_HOST = f"SELECT {', '.join(_HOST)} FROM host WHERE id = ?"  # noqa: S608 - our own names
+_WRITE_HOST = (
+    f"UPDATE host SET {', '.join(f'{name} = ?' for name in _HOST[2:])}"  # noqa: S608
+    " WHERE id = ?"
+)
+
+
+@dataclass(slots=True)
+class Part:
+    """A row of the table of parts: the links of one group on one host in one queue."""
+
+    id: int
+    queue: int
+    host: int
+    grp: int
+    state: int
+    score: float | None
+    turn: float | None
+    key: float | None
+    seq: int | None
+
+
+_READ_PART = (
+    f"SELECT {', '.join(field.name for field in fields(Part))}"  # noqa: S608 - our own names
+    " FROM part WHERE id = ?"
+)
+
+
+class Transaction:
+    """A transaction on the file.
+
+    Hosts and counters that it changes are written by :meth:`flush`, each once: before a statement
+    that looks for them, and at the end.
+    """
+
+    def __init__(self, db: sqlite3.Connection, path: Path, ids: Ids) -> None:
+        self.execute = db.execute
+        self.executemany = db.executemany
+        self.path = path
+        self.ids = ids
+        self.now = time.time_ns() // 1000
+        row = db.execute(_READ_CRAWL).fetchone()
+        if row is None:
+            raise self.corrupt("it has no crawl")
+        self.uid: str = row[0]
+        if row[1] != ids.packed:
+            ids.packed, ids.options = row[1], self._unpacked(row[1])
+        self.options = ids.options
+        #: counters of the crawl by name; change them by :meth:`count`
+        self.totals: dict[str, Any] = dict(zip(COUNTERS, row[2:], strict=True))
+        self._changed: set[str] = set()
+        self._hosts: dict[int, Host] = {}
+        self._touched: set[int] = set()
+        self._labels: defaultdict[tuple[int, bytes], int] = defaultdict(int)
+        self._waiting: defaultdict[tuple[int, int], int] = defaultdict(int)
+        ids.trim()
+
+    def corrupt(self, why: str) -> FrontierCorrupt:
+        """Make the error for something that no frontier wrote."""
+        return FrontierCorrupt(f"the frontier {self.path} is corrupt: {why}")
+
+    def _unpacked(self, options: bytes) -> dict[str, Any]:
+        try:
+            found = msgpack.unpackb(options)
+        except (ValueError, msgpack.UnpackException):
+            found = None
+        if not isinstance(found, dict):
+            raise self.corrupt("the crawl has no options")
+        return found
+
+    def row(self, sql: str, *values: Any) -> Any:
+        """Return the first row that a query finds, or ``None``."""
+        return self.execute(sql, values).fetchone()
+
+    # -- counters
+    def count(self, name: str, number: int = 1) -> int:
+        """Add to a counter of the crawl; return it."""
+        self.totals[name] += number
+        self._changed.add(name)
+        return int(self.totals[name])
+
+    def set_total(self, name: str, value: float) -> None:
+        """Set a counter of the crawl."""
+        self.totals[name] = value
+        self._changed.add(name)
+
+    def label(self, queue: int, label: bytes, number: int) -> None:
+        """Count waiting links by label."""
+        self._labels[queue, label] += number
+
+    def waiting(self, queue: int, host: int, number: int) -> None:
+        """Count waiting links by host."""
+        self._waiting[queue, host] += number
+
+    # -- numbers of names
+    def queue(self, name: str) -> int:
+        """Number of a queue, made if need be."""
+        found = self.ids.queues.get(name)
+        if found is None:
+            self.execute("INSERT OR IGNORE INTO queue (name) VALUES (?)", (name,))
+            found = int(self.row("SELECT id FROM queue WHERE name = ?", name)[0])
+            self.ids.queues[name] = found
+            self.ids.queue_names[found] = name
+        return found
+
+    def known_queues(self, names: Sequence[str]) -> list[int]:
+        """Numbers of those of these queues that ever held links."""
+        found = []
+        for name in names:
+            number = self.ids.queues.get(name)
+            if number is None:
+                row = self.row("SELECT id FROM queue WHERE name = ?", name)
+                if row is None:
+                    continue
+                number = self.ids.queues[name] = int(row[0])
+                self.ids.queue_names[number] = name
+            found.append(number)
+        return found
+
+    def queue_name(self, number: int) -> str:
+        """Name of a queue."""
+        if number not in self.ids.queue_names:
+            row = self.row("SELECT name FROM queue WHERE id = ?", number)
+            if row is None:
+                raise self.corrupt(f"no queue {number}")
+            self.ids.queue_names[number] = row[0]
+        return self.ids.queue_names[number]
+
+    def all_queues(self) -> list[int]:
+        """Numbers of all queues."""
+        return [row[0] for row in self.execute("SELECT id FROM queue ORDER BY id")]
+
+    def host_id(self, name: str) -> int:
+        """Number of a host, made if need be."""
+        found = self.ids.hosts.get(name)
+        if found is None:
+            found = self.ids.hosts[name] = self._named("host", encoded(name))
+        return found
+
+    def group_id(self, name: str) -> int:
+        """Number of a group, made if need be."""
+        found = self.ids.groups.get(name)
+        if found is None:
+            found = self.ids.groups[name] = self._named("grp", encoded(name))
+        return found
+
+    def _named(self, table: str, name: bytes) -> int:
+        row = self.row(f"SELECT id FROM {table} WHERE name = ?", name)  # noqa: S608
+        if row is None:
+            row = self.row(f"INSERT INTO {table} (name) VALUES (?) RETURNING id", name)  # noqa: S608
+        return int(row[0])
+
+    def part_id(self, queue: int, host: int, grp: int) -> int:
+        """Number of a part, made if need be."""
+        names = (queue, host, grp)
+        found = self.ids.parts.get(names)
+        if found is None:
+            row = self.row(
+                "SELECT id FROM part WHERE host = ? AND grp = ? AND queue = ?", host, grp, queue
+            )
+            if row is None:
+                sql = "INSERT INTO part (queue, host, grp) VALUES (?, ?, ?) RETURNING id"
+                row = self.row(sql, queue, host, grp)
+            found = self.ids.parts[names] = int(row[0])
+        return found
+
+    # -- rows
+    def host(self, number: int) -> Host:
+        """Row of a host; whoever changes it calls :meth:`touch`."""
+        host = self._hosts.get(number)
+        if host is None:
+            row = self.row(_READ_HOST, number)
+            if row is None:
+                raise self.corrupt(f"no host {number}")
+            host = self._hosts[number] = Host(*row)
+        return host
+
+    def host_named(self, name: str) -> Host:
+        """Row of a host by its name, made if need be."""
+        return self.host(self.host_id(name))
+
+    def host_name(self, number: int) -> str:
+        """Name of a host."""
+        return text(self.host(number).name)
+
+    def touch(self, host: Host) -> None:
+        """Note that a host's row was changed."""
+        self._touched.add(host.id)
+
+    def part(self, number: int) -> Part:
+        """Row of a part."""
+        row = self.row(_READ_PART, number)
+        if row is None:
+            raise self.corrupt(f"no part {number}")
+        return Part(*row)
+
+    def group_name(self, number: int) -> str:
+        """Name of a group."""
+        row = self.row("SELECT name FROM grp WHERE id = ?", number)
+        if row is None:
+            raise self.corrupt(f"no group {number}")
+        return text(row[0])
+
+    def flush(self) -> None:
+        """Write what was changed."""
+        if self._touched:
+            for number in self._touched:
+                host = self._hosts[number]
+                values = [getattr(host, name) for name in _HOST[2:]]
+                self.execute(_WRITE_HOST, (*values, number))
+            self._touched.clear()
+        if self._labels:
+            self._flush_labels()
+        if self._waiting:
+            self._flush_waiting()
+        if self._changed:
+            names = sorted(self._changed)
+            sets = ", ".join(f"{name} = ?" for name in names)
+            self.execute(f"UPDATE crawl SET {sets}", [self.totals[n] for n in names])  # noqa: S608
+            self._changed.clear()
+
+    def _flush_labels(self) -> None:
+        for (queue, label), number in self._labels.items():
+            if number:
+                sql = (
+                    "INSERT INTO label VALUES (?, ?, ?) ON CONFLICT DO UPDATE"
+                    " SET n = n + excluded.n RETURNING n"
+                )
+                if self.execute(sql, (queue, label, number)).fetchall()[0][0] <= 0:
+                    sql = "DELETE FROM label WHERE queue = ? AND label = ?"
+                    self.execute(sql, (queue, label))
+        self._labels.clear()
+
+    def _flush_waiting(self) -> None:
+        for (queue, host), number in self._waiting.items():
+            if not number:
+                continue
+            sql = (
+                "INSERT INTO front (queue, host, waiting) VALUES (?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET waiting = waiting + excluded.waiting RETURNING waiting"
+            )
+            waiting = self.execute(sql, (queue, host, number)).fetchall()[0][0]
+            change = int(waiting == number) if number > 0 else -int(waiting <= 0)
+            if waiting <= 0:
+                self.execute("DELETE FROM front WHERE queue = ? AND host = ?", (queue, host))
+            if change:
+                self.execute("UPDATE queue SET hosts = hosts + ? WHERE id = ?", (change, queue))
+        self._waiting.clear()
