@@ -189,6 +189,10 @@ SEMCRAWL_ALLOW_PRIVATE_ADDRESSES = False
 #: Redis server of the frontier and of the seed lists (`redis://host:6379/0`), by default what the
 #: environment variable of the same name says. Empty = one of our own in the job's folder.
 REDIS_URL = os.environ.get("REDIS_URL", "")
+#: Where links wait without a `REDIS_URL`: `redis`, an embedded Redis server in the job's folder
+#: `frontier`, or `sqlite`, the file `frontier.db` of the job, which needs no server. A job that is
+#: begun goes on with what it has. The processes of one machine on one job folder share either.
+SEMCRAWL_FRONTIER = "redis"
 #: Folder of the job: results, records, frontier. Empty = `JOBDIR`, else the current folder
 #: (`semcrawl harvest`: the folder `harvest`).
 SEMCRAWL_JOBDIR = ""
@@ -224,12 +228,14 @@ SEMCRAWL_MAX_LEFT_OUT = 1_000_000
 SEMCRAWL_MAX_WAITING = 0
 #: URLs that the seen set keeps exactly; those that come later are kept in a Bloom filter, which
 #: takes a tenth of the memory and now and then takes a new URL for a seen one. 0 = all are exact.
+#: (With `SEMCRAWL_FRONTIER = "sqlite"` all are exact whatever this says: they lie on disk.)
 SEMCRAWL_SEEN_EXACT = 0
 #: URLs for which that filter is laid out; fixed when a crawl begins.
 SEMCRAWL_SEEN_CAPACITY = 1_000_000_000
 #: Share of new URLs that the filter, when full, takes for seen ones; fixed when a crawl begins.
 SEMCRAWL_SEEN_ERROR = 1e-6
-#: Seconds to wait for a Redis that went away before the crawl ends.
+#: Seconds to wait for a Redis that went away, or a `frontier.db` that cannot be written, before the
+#: crawl ends.
 SEMCRAWL_REDIS_PATIENCE = 300.0
 
 # --- Reading

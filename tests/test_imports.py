@@ -105,8 +105,8 @@ def test_no_imports_go_round_in_circles() -> None:
 
 def test_nothing_but_the_frontier_itself_knows_a_backend() -> None:
     """Others are typed on the contracts, and open a frontier by ``frontier.backends``."""
-    concrete = {"RedisFrontier", "EmbeddedRedis"}
-    backends = ("semcrawl.frontier.redis", "semcrawl.frontier.local")
+    concrete = {"RedisFrontier", "SqliteFrontier", "EmbeddedRedis"}
+    backends = ("semcrawl.frontier.redis", "semcrawl.frontier.sqlite", "semcrawl.frontier.local")
     found = set()
     for module, tree in TREES.items():
         if module.startswith("semcrawl.frontier"):
@@ -136,8 +136,8 @@ def test_the_conformance_suite_knows_no_backend() -> None:
 
 #: Names of several modules that each do the same for their own subject.
 SAME_SUBJECT = {
-    "contract", "errors", "frontier", "inspection", "leftout", "model", "options", "pace",
-    "parsing", "queue", "server", "strategy",
+    "contract", "errors", "frontier", "importing", "inspection", "leftout", "model", "options",
+    "outages", "pace", "parsing", "queue", "server", "sharing", "strategy",
 }  # fmt: skip
 #: Names that still stand for different things. Rename one of the modules and shorten the list.
 AMBIGUOUS = {

@@ -30,7 +30,7 @@ from semcrawl.config.scope import Scope
 from semcrawl.crawl.lost import lost_feeds, lost_results, stats_of
 from semcrawl.crawl.opening import SessionSource
 from semcrawl.errors import ResultsGone, StoreError, UsageError
-from semcrawl.frontier.backends import admit_harvest
+from semcrawl.frontier.backends import FRONTIER_FILES, admit_harvest
 from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.machine.eventloop import FASTEST_LOOP
 from semcrawl.metadata.database import CRAWL_DB, connect
@@ -265,4 +265,4 @@ def _write_tables(database: str, folder: Path, *, quiet: bool) -> None:
 
 def _is_job(folder: Path) -> bool:
     """Whether a harvest was begun in a folder."""
-    return any((folder / name).is_file() for name in (CRAWL_DB, "frontier/redis.lock"))
+    return any((folder / name).is_file() for name in (CRAWL_DB, *FRONTIER_FILES))

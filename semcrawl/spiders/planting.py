@@ -13,6 +13,7 @@ from semcrawl.config.jobdir import job_path
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError, SemcrawlError, UsageError
+from semcrawl.frontier.backends import frontier_place
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.spiders.linking import LinkFeed
 from semcrawl.spiders.revisits import Reach, due_links, fetched_pages
@@ -199,7 +200,7 @@ class SeedPlanter:
             if url := self._settings.get("REDIS_URL"):
                 place = f"the Redis at {public_address(str(url))}"
             else:
-                place = str(job_path(self._settings).resolve() / "frontier")
+                place = str(frontier_place(self._settings, job_path(self._settings).resolve()))
             self._logger.warning(
                 "Nothing was asked for: an earlier run of this crawl (in %s) has had all of these "
                 "seeds. For a new crawl give another folder, -s JOBDIR=…; to ask again for what is "

@@ -6,13 +6,15 @@ Another backend is one more name in ``BACKENDS`` and one more case in ``backend_
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from semcrawl.frontier import FrontierOptions, RedisFrontier
 from semcrawl.frontier.contract import ManagedFrontier
+from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 
 #: names of the backends, each made by the fixture ``backend``
-BACKENDS = ("embedded", "served")
+BACKENDS = ("embedded", "served", "sqlite")
 
 
 class Backend(Protocol):
@@ -59,6 +61,36 @@ class RedisBackend:
         )
 
 
+@dataclass(frozen=True)
+class SqliteBackend:
+    """A folder with a SQLite file for each crawl."""
+
+    folder: Path
+
+    def frontier(
+        self,
+        crawl: str,
+        worker: str,
+        options: FrontierOptions | None = None,
+        *,
+        guest: bool = False,
+        considerate: bool = False,
+    ) -> SqliteFrontier:
+        return SqliteFrontier(
+            self.folder / crawl / "frontier.db",
+            name=crawl,
+            worker_id=worker,
+            options=options,
+            guest=guest,
+            considerate=considerate,
+        )
+
+
 def backend_at(address: str) -> Backend:
-    """The backend that an address leads to, for other processes of a test."""
+    """The backend that an address leads to, for other processes of a test.
+
+    The address of files is ``sqlite:`` and their folder.
+    """
+    if address.startswith("sqlite:"):
+        return SqliteBackend(Path(address.removeprefix("sqlite:")))
     return RedisBackend(address)

@@ -53,6 +53,9 @@ def backend(request: pytest.FixtureRequest) -> Backend:
     if request.param == "embedded":
         embedded: EmbeddedRedis = request.getfixturevalue("embedded")
         return backend_at(str(embedded.socket))
+    if request.param == "sqlite":
+        folder: Path = request.getfixturevalue("tmp_path_factory").mktemp("sqlite")
+        return backend_at(f"sqlite:{folder}")
     served: ServedRedis = request.getfixturevalue("served")
     return backend_at(served.url)
 

@@ -9,9 +9,10 @@ from uuid import uuid4
 
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import CrawlEvent
+from semcrawl.frontier.linkblob import text
 from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.keys import Keys
-from semcrawl.frontier.redis.packing import text, unpack_taken
+from semcrawl.frontier.redis.packing import unpack_taken
 
 logger = logging.getLogger(__name__)
 

@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
 from semcrawl.frontier import contract
 from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
+from semcrawl.frontier.linkblob import digest, pack_blob, text
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis.blobs import RedisBlobs, RedisCache, RedisSeeds
 from semcrawl.frontier.redis.connection import Server, micros
@@ -24,7 +25,7 @@ from semcrawl.frontier.redis.keys import FORMAT_VERSION, Keys
 from semcrawl.frontier.redis.leftout import RedisLeftOut, RedisWithheld
 from semcrawl.frontier.redis.outages import RedisOutages
 from semcrawl.frontier.redis.pace import RedisAddressPace, RedisErrandTurns, RedisHostPace
-from semcrawl.frontier.redis.packing import digest, pack_blob, text, unpack_lease
+from semcrawl.frontier.redis.packing import unpack_lease
 from semcrawl.frontier.redis.scriptoptions import as_strict_as, bloom_size, changes, pack_options
 from semcrawl.frontier.workers import is_gone
 

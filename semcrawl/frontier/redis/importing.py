@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from semcrawl.frontier.contract import WaitingLink
+from semcrawl.frontier.linkblob import digest, pack_blob
 from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.keys import Keys
-from semcrawl.frontier.redis.packing import digest, pack_blob
 
 
 class RedisImporter:

@@ -18,10 +18,11 @@ from semcrawl.frontier.contract.inspection import (
     HostYield,
     LeaseState,
 )
+from semcrawl.frontier.linkblob import text
 from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.keys import Keys
 from semcrawl.frontier.redis.leftout import RedisWithheld
-from semcrawl.frontier.redis.packing import PLACE_BYTES, text, unpack_element, unpack_member
+from semcrawl.frontier.redis.packing import PLACE_BYTES, unpack_element, unpack_member
 
 _PAGE = 1000
 #: counts links of queues, and seeds on lists

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
+from semcrawl.frontier.linkblob import digest, text
 from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.keys import Keys
-from semcrawl.frontier.redis.packing import digest, readable, text
+from semcrawl.frontier.redis.packing import readable
 from semcrawl.relevance.families import Family, Verdict
 from semcrawl.web.hosts import netloc_of
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import isfinite
 
 from semcrawl.frontier.contract import Rest, WaitingLink
+from semcrawl.frontier.linkblob import text
 from semcrawl.frontier.redis.connection import Server, micros
-from semcrawl.frontier.redis.packing import text, unpack_member
+from semcrawl.frontier.redis.packing import unpack_member
 
 #: links that one call sets aside: no other worker waits long for it
 _SET_ASIDE_AT_ONCE = 1000

@@ -12,80 +12,14 @@ import msgpack
 
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Entry, Lease, WaitingLink
+from semcrawl.frontier.linkblob import UNREADABLE, text, unpack_blob
 
-_DIGEST_BYTES = 10
 _SEQUENCE_BYTES = 6
 _KEY_BYTES = 8
 #: a link's place: its key as a sortable double, and its sequence number
 PLACE_BYTES = _KEY_BYTES + _SEQUENCE_BYTES
 #: mark in the byte of the tries: the member ends with the number of a lost take
 _LOST = 128
-_SCHEMES = ("http://", "https://")
-#: what bytes and values raise that are not what they should be
-_UNREADABLE = (
-    ValueError,
-    TypeError,
-    AttributeError,
-    LookupError,
-    OverflowError,
-    RecursionError,
-    msgpack.UnpackException,
-)
-#: msgpack's code of our own type: a text without its first part
-_SHORTENED = 1
-#: fewest characters worth leaving out
-_WORTH_SHORTENING = 6
-
-
-def digest(url: str) -> bytes:
-    """80 bits of BLAKE2b: a chance of 4·10⁻⁷ that any two of 10⁹ URLs collide."""
-    data = url.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
-
-
-def pack_blob(entry: Entry) -> bytes:
-    """URL and payload, without what is known otherwise: the host, and beginnings in common."""
-    rest: Any = entry.url
-    for code, scheme in enumerate(_SCHEMES):
-        start = scheme + entry.host
-        if entry.url.startswith(start):
-            rest = [code, entry.url[len(start) :]]
-    parts = [rest]
-    if entry.payload or entry.barren:
-        parts.append({name: _shorten(v, entry.url) for name, v in entry.payload.items()})
-    if entry.barren:
-        parts.append(entry.barren)
-    packed: bytes = msgpack.packb(parts, unicode_errors="surrogatepass")
-    return packed
-
-
-def _shorten(value: Any, url: str) -> Any:
-    """Leave out what a text (most often the parent's URL) has in common with the link's URL."""
-    if not isinstance(value, str) or value[:_WORTH_SHORTENING] != url[:_WORTH_SHORTENING]:
-        return value
-    # bisection: a few comparisons in C are faster than one per character
-    common, high = 0, min(len(value), len(url), 255)
-    while common < high:
-        middle = (common + high + 1) // 2
-        if url.startswith(value[:middle]):
-            common = middle
-        else:
-            high = middle - 1
-    if common < _WORTH_SHORTENING:
-        return value
-    rest = value[common:].encode("utf-8", "surrogatepass")
-    return msgpack.ExtType(_SHORTENED, bytes([common]) + rest)
-
-
-def _lengthen(value: Any, url: str) -> Any:
-    if isinstance(value, msgpack.ExtType) and value.code == _SHORTENED:
-        return url[: value.data[0]] + text(value.data[1:])
-    return value
-
-
-def text(data: bytes) -> str:
-    """Read text that came from a URL or host name, whatever its bytes."""
-    return data.decode("utf-8", "surrogatepass")
 
 
 def unpack_element(root: str, queue: str, host: str, group: str, element: bytes) -> WaitingLink:
@@ -110,15 +44,8 @@ def unpack_member(
         start = _SEQUENCE_BYTES + 2
         end = start + member[start - 1]
         label = text(member[start:end])
-        rest, *more = msgpack.unpackb(
-            member[end:], strict_map_key=False, unicode_errors="surrogatepass"
-        )
-        url = rest if isinstance(rest, str) else _SCHEMES[rest[0]] + host + rest[1]
-        payload = {name: _lengthen(v, url) for name, v in more[0].items()} if more else {}
-        barren = more[1] if len(more) > 1 else 0
-        if not isinstance(url, str) or not isinstance(barren, int):
-            raise TypeError("no link")
-    except _UNREADABLE as error:
+        url, payload, barren = unpack_blob(member[end:], host)
+    except UNREADABLE as error:
         raise FrontierCorrupt(
             f"the frontier's key '{root}wait:{queue}:{host}/{group}' holds a link that cannot be"
             f" read: {error or type(error).__name__}"
@@ -167,6 +94,6 @@ def readable(what: str) -> Iterator[None]:
     """Raise ``FrontierCorrupt`` when ``what`` is not what this version writes."""
     try:
         yield
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         reason = str(error) or type(error).__name__
         raise FrontierCorrupt(f"{what} cannot be read: {reason}") from error

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from semcrawl.frontier.sqlite.hosts import available
-from semcrawl.frontier.sqlite.order import head
-from semcrawl.frontier.sqlite.schema import LOCAL, PARKED, SPREAD
+from semcrawl.frontier.sqlite.availability import available
+from semcrawl.frontier.sqlite.layout import LOCAL, PARKED, SPREAD
+from semcrawl.frontier.sqlite.ordering import head
 from semcrawl.frontier.sqlite.transaction import Transaction
 
 #: what must give the same numbers, by rows: what it is, counted, kept

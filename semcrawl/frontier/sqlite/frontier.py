@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Self
 
+from semcrawl.frontier import contract
 from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
 from semcrawl.frontier.linkblob import digest
 from semcrawl.frontier.options import FrontierOptions
@@ -17,8 +17,8 @@ from semcrawl.frontier.sqlite import adding, leases, taking
 from semcrawl.frontier.sqlite.importing import SqliteImporter
 from semcrawl.frontier.sqlite.inspection import SqliteInspector, count
 from semcrawl.frontier.sqlite.leftout import SqliteLeftOut, SqliteWithheld
-from semcrawl.frontier.sqlite.links import entry_of, site_of
-from semcrawl.frontier.sqlite.order import file_availability, set_value
+from semcrawl.frontier.sqlite.links import site_of
+from semcrawl.frontier.sqlite.ordering import file_availability, set_value
 from semcrawl.frontier.sqlite.outages import SqliteOutages
 from semcrawl.frontier.sqlite.pace import (
     SqliteAddressPace,
@@ -33,10 +33,10 @@ from semcrawl.frontier.sqlite.sharing import (
     SqliteSeeds,
     append_event,
     has_events,
-    pack_taken,
 )
-from semcrawl.frontier.sqlite.store import Store
+from semcrawl.frontier.sqlite.taken import lease_of, pack_taken
 from semcrawl.frontier.sqlite.transaction import Transaction
+from semcrawl.frontier.sqlite.writer import Store
 from semcrawl.frontier.workers import is_gone
 
 logger = logging.getLogger(__name__)
@@ -76,22 +76,21 @@ class SqliteFrontier:
         self.worker_id = worker_id
         self._guest = guest
         self._considerate = considerate
-        #: of the crawl: never used again
-        self._uid = ""
         self._store = store = Store(path, self.options)
         lease_time = self.options.lease_time
-        self.pace = SqliteHostPace(store)
-        self.errands = SqliteErrandTurns(store, worker_id, self.options)
-        self.addresses = SqliteAddressPace(store, lease_time)
-        self.outages = SqliteOutages(store, self.options.max_failed)
-        self.seeds = SqliteSeeds(store, worker_id, lease_time)
-        self.events = SqliteEvents(store)
-        self.blobs = SqliteBlobs(store)
-        self.cache = SqliteCache(store)
-        self.left_out = SqliteLeftOut(store)
-        self.withheld = SqliteWithheld(store)
-        self.inspector = SqliteInspector(store)
-        self.importer = SqliteImporter(store)
+        self.pace: contract.HostPace = SqliteHostPace(store)
+        self.errands: contract.ErrandTurns = SqliteErrandTurns(store, worker_id, self.options)
+        self.addresses: contract.AddressPace = SqliteAddressPace(store, lease_time)
+        self.outages: contract.Outages = SqliteOutages(store, self.options.max_failed)
+        self.seeds: contract.SeedLists = SqliteSeeds(store, worker_id, lease_time)
+        self._events = SqliteEvents(store)
+        self.events: contract.EventLog = self._events
+        self.blobs: contract.Blobs = SqliteBlobs(store)
+        self.cache: contract.SharedCache = SqliteCache(store)
+        self.left_out: contract.LeftOutLog = SqliteLeftOut(store)
+        self.withheld: contract.WithheldLinks = SqliteWithheld(store)
+        self.inspector: contract.Inspector = SqliteInspector(store)
+        self.importer: contract.Importer = SqliteImporter(store)
 
     async def __aenter__(self) -> Self:
         """Open."""
@@ -116,9 +115,7 @@ class SqliteFrontier:
             raise
 
     async def _join(self) -> None:
-        self._uid, kept = await self._store.run(
-            lambda t: (t.uid, t.row("SELECT options FROM crawl")[0])
-        )
+        kept = await self._store.run(lambda t: t.row("SELECT options FROM crawl")[0])
         options = pack_options(self.options)
         if not self._guest and await self.heartbeat(self.options.lease_time) and self._considerate:
             self.options = as_strict_as(kept, self.options)
@@ -126,7 +123,9 @@ class SqliteFrontier:
             if slower := changes(asked, options):
                 logger.warning("others work on this crawl, and their slower pace holds: %s", slower)
         if kept != options and not self._guest:
-            await self._store.run(lambda t: t.execute("UPDATE crawl SET options = ?", (options,)).rowcount)
+            await self._store.run(
+                lambda t: t.execute("UPDATE crawl SET options = ?", (options,)).rowcount
+            )
             # hosts that something is fetched from were filed by the old ones
             await self._store.run(_refile_busy)
             logger.info("options of the crawl, for all workers: %s", changes(kept, options))
@@ -136,6 +135,8 @@ class SqliteFrontier:
 
     async def close(self) -> None:
         """Give this worker's leases back and close the file."""
+        if not self._store.is_open:
+            return
         self.hurry()
         try:
             await self._store.run(lambda t: leases.reclaim(t, self.worker_id))
@@ -199,7 +200,8 @@ class SqliteFrontier:
 
         def take(t: Transaction) -> list[Lease]:
             taking.release_all(t, ended)
-            return self._leases(t, taking.take(t, limit, queues, lease_time, worker, skip))
+            taken = taking.take(t, limit, queues, lease_time, worker, skip)
+            return [lease_of(t, link) for link in taken]
 
         ended = [lease.id for lease in over]
         lease_time, worker = micros(self.options.lease_time), self.worker_id
@@ -215,7 +217,7 @@ class SqliteFrontier:
         skip: SkippedHosts = NONE_SKIPPED,
     ) -> list[Lease] | None:
         """Take links and publish that as an event; ``None`` if there are events to read first."""
-        events = self.events
+        events = self._events
 
         def take(t: Transaction) -> tuple[list[Lease], int | None] | None:
             taking.release_all(t, ended)
@@ -225,7 +227,7 @@ class SqliteFrontier:
             number = None
             if taken:
                 number = append_event(t, events.incarnation, None, "", pack_taken(taken))
-            return self._leases(t, taken), number
+            return [lease_of(t, link) for link in taken], number
 
         ended = [lease.id for lease in over]
         lease_time, worker = micros(self.options.lease_time), self.worker_id
@@ -235,26 +237,6 @@ class SqliteFrontier:
         found, number = reply
         if strict and number is not None:
             events.position = number  # nothing came between the last event read and this
-        return found
-
-    def _leases(self, t: Transaction, taken: Sequence[taking.Taken]) -> list[Lease]:
-        found = []
-        for link in taken:
-            fields = (link.key, link.label, link.blob)
-            entry = entry_of(t, link.queue, link.host, link.group, fields)
-            number = link.number if link.lost is None else link.lost
-            made = hashlib.blake2b(f"{self._uid}/{number}".encode(), digest_size=8)
-            found.append(
-                Lease(
-                    f"{link.queue}:{link.number}",
-                    entry,
-                    link.tries,
-                    link.held,
-                    link.probe,
-                    int.from_bytes(made.digest(), "big", signed=True),
-                    link.lost is not None,
-                )
-            )
         return found
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:

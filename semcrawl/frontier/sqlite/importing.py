@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from semcrawl.frontier.contract import WaitingLink
 from semcrawl.frontier.contract.inspection import TOTALS
 from semcrawl.frontier.sqlite.adding import restore, see_digests
-from semcrawl.frontier.sqlite.store import Store
 from semcrawl.frontier.sqlite.transaction import Transaction
-from semcrawl.frontier.sqlite.withholding import set_field, stored
+from semcrawl.frontier.sqlite.withheldlinks import set_field, stored
+from semcrawl.frontier.sqlite.writer import Store
 
 
 class SqliteImporter:

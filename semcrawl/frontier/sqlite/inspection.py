@@ -19,10 +19,12 @@ from semcrawl.frontier.sqlite.audit import audit
 from semcrawl.frontier.sqlite.leases import tick
 from semcrawl.frontier.sqlite.leftout import field_text
 from semcrawl.frontier.sqlite.links import read_link, read_links
-from semcrawl.frontier.sqlite.store import Store
 from semcrawl.frontier.sqlite.transaction import Transaction
+from semcrawl.frontier.sqlite.writer import Store
 
 _PAGE = 1000
+#: digests that are sorted in memory
+_SORTED_AT_ONCE = 250_000
 #: a number before all those of links, and a key before all keys
 _FIRST = (float("-inf"), -1)
 
@@ -90,8 +92,9 @@ class SqliteInspector:
     async def waiting(self) -> AsyncIterator[WaitingLink]:
         """All waiting links, group by group, in their order."""
         parts = await self._rows(
-            "SELECT part.id FROM part JOIN queue ON queue.id = part.queue WHERE state != 0"
-            " ORDER BY queue.name, grp, part.id"
+            "SELECT part.id FROM part JOIN queue ON queue.id = part.queue"
+            " JOIN grp ON grp.id = part.grp JOIN host ON host.id = part.host WHERE state != 0"
+            " ORDER BY queue.name, grp.name, host.name"
         )
         sql = (
             "WHERE link.part = ? AND link.state = 0 AND (link.key, link.seq) > (?, ?)"
@@ -145,23 +148,19 @@ class SqliteInspector:
 
     async def seen(self) -> AsyncIterator[list[bytes]]:
         """Digests of all URLs ever put in, in sorted portions."""
-        site, name = -1, b""
-        while rows := await self._rows(
-            "SELECT site, digest FROM seen WHERE (site, digest) > (?, ?) AND NOT EXISTS"
-            " (SELECT 1 FROM seen_before b WHERE b.digest = seen.digest)"
-            " ORDER BY site, digest LIMIT ?",
-            site,
-            name,
-            _PAGE,
-        ):
-            site, name = rows[-1]
-            yield sorted(row[1] for row in rows)
-        name = b""
-        while rows := await self._rows(
-            "SELECT digest FROM seen_before WHERE digest > ? ORDER BY digest LIMIT ?", name, _PAGE
-        ):
-            name = rows[-1][0]
-            yield [row[0] for row in rows]
+        number = await self._store.run(lambda t: int(t.totals["seen"]))
+        # a pass over the table for each range of digests: so little memory is enough
+        passes = number // _SORTED_AT_ONCE + 1
+        bounds = [(65536 * n // passes).to_bytes(3, "big")[1:] for n in range(passes)]
+        for low, high in zip(bounds, [*bounds[1:], b"\xff" * 16], strict=True):
+            rows = await self._rows(
+                "SELECT digest FROM seen WHERE digest >= ?1 AND digest < ?2 UNION SELECT digest"
+                " FROM seen_before WHERE digest >= ?1 AND digest < ?2 ORDER BY digest",
+                low,
+                high,
+            )
+            for start in range(0, len(rows), _PAGE):
+                yield [row[0] for row in rows[start : start + _PAGE]]
 
     async def values(self) -> dict[str, float]:
         """Values of all groups."""
@@ -188,9 +187,9 @@ class SqliteInspector:
 
     async def states(self) -> dict[str, bytes]:
         """Blobs of the crawl, by name: what strategies learned among them."""
-        return {text(name): value for name, value in await self._rows(
-            "SELECT name, value FROM state"
-        )}
+        return {
+            text(name): value for name, value in await self._rows("SELECT name, value FROM state")
+        }
 
     async def audit(self) -> list[str]:
         """Compare all sums and orders with the tables; return what differs, one line each."""
@@ -231,8 +230,9 @@ def _leases(t: Transaction) -> list[LeaseState]:
     rows = t.execute(
         "SELECT queue.name, l.id, l.worker, l.seq, l.due FROM lease l JOIN queue"
         " ON queue.id = l.queue UNION ALL SELECT queue.name, d.id, '', d.seq, d.due FROM delayed d"
-        " JOIN queue ON queue.id = d.queue ORDER BY 1, 3 = '', 5, 2"
+        " JOIN queue ON queue.id = d.queue"
     ).fetchall()
+    rows.sort(key=lambda row: (row[0], not row[2], row[4], row[1]))
     return [
         LeaseState(f"{queue}:{number}", worker, read_link(t, seq), (due - t.now) / 1e6)
         for queue, number, worker, seq, due in rows

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from semcrawl.frontier.sqlite.hosts import available, cool, pace
+from semcrawl.frontier.sqlite.availability import available, cool, pace
 from semcrawl.frontier.sqlite.links import MOST_TRIES, label_of, put
-from semcrawl.frontier.sqlite.order import file_availability
+from semcrawl.frontier.sqlite.ordering import file_availability
 from semcrawl.frontier.sqlite.transaction import Transaction
 
 #: least time by which a request may arrive later than it started (µs)

@@ -8,10 +8,10 @@ from typing import Any
 
 from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
 from semcrawl.frontier.linkblob import digest
-from semcrawl.frontier.sqlite import mirrors, withholding
+from semcrawl.frontier.sqlite import copies, withheldlinks
 from semcrawl.frontier.sqlite.links import site_of
-from semcrawl.frontier.sqlite.store import Store
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
+from semcrawl.frontier.sqlite.writer import Store
 from semcrawl.relevance.families import Family, Verdict
 from semcrawl.web.hosts import netloc_of
 
@@ -97,12 +97,14 @@ class SqliteWithheld:
         """Note families of links, by name, before links of them go in."""
         rows = [(name, found.document, found.pattern) for name, found in families.items()]
         if rows:
-            await self._store.run(lambda t: withholding.know(t, rows))
+            await self._store.run(lambda t: withheldlinks.know(t, rows))
 
     async def judge_families(self, answers: Sequence[tuple[str, Verdict, str]]) -> bool:
         """Note what answers say of the families of their links."""
-        rows = [(name, str(what), led_to and digest(led_to).hex()) for name, what, led_to in answers]
-        return await self._store.run(lambda t: withholding.judge(t, rows))
+        rows = [
+            (name, str(what), led_to and digest(led_to).hex()) for name, what, led_to in answers
+        ]
+        return await self._store.run(lambda t: withheldlinks.judge(t, rows))
 
     async def note_bodies(
         self,
@@ -111,24 +113,26 @@ class SqliteWithheld:
         known: int,
     ) -> tuple[bool, int, list[tuple[str, str]] | None]:
         """Note what paths gave, or did not; return the mirrors if they are others than before."""
-        return await self._store.run(lambda t: mirrors.note_bodies(t, bodies, in_vain, known))
+        return await self._store.run(lambda t: copies.note_bodies(t, bodies, in_vain, known))
 
     async def withhold_copies(self, links: Sequence[tuple[str, str, str]]) -> set[int]:
         """Withhold leased links that a mirror gave, or is being asked for; return which."""
-        return await self._store.run(lambda t: mirrors.withhold_copies(t, links))
+        return await self._store.run(lambda t: copies.withhold_copies(t, links))
 
     async def release_copies(self, limit: int) -> int:
         """Put links back that a mirror was to give and did not; return how many."""
-        return await self._store.run(lambda t: mirrors.release_copies(t, limit))
+        return await self._store.run(lambda t: copies.release_copies(t, limit))
 
     async def restore(self, limit: int) -> int:
         """Put links back that are not to be withheld any more; return how many."""
-        return await self._store.run(lambda t: withholding.restore(t, limit))
+        return await self._store.run(lambda t: withheldlinks.restore(t, limit))
 
     async def families(self) -> list[Withheld]:
         """Return the families of which links are withheld, those with most first."""
         rows = await self._store.run(
-            lambda t: [(withholding.fields(t, name), n) for name, n in withholding.withholding(t)]
+            lambda t: [
+                (withheldlinks.fields(t, name), n) for name, n in withheldlinks.withholding(t)
+            ]
         )
         found = [_withheld(facts, number) for facts, number in rows]
         return sorted(found, key=lambda f: (-f.links, f.document))

@@ -10,7 +10,7 @@ from zlib import crc32
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Entry, WaitingLink
 from semcrawl.frontier.linkblob import UNREADABLE, digest, text, unpack_blob
-from semcrawl.frontier.sqlite.order import file_wait, head
+from semcrawl.frontier.sqlite.ordering import file_wait, head
 from semcrawl.frontier.sqlite.transaction import Part, Transaction
 
 #: most tries that are counted
@@ -105,9 +105,7 @@ def label_of(t: Transaction, seq: int) -> tuple[int, bytes]:
     return int(row[0]), row[1]
 
 
-def entry_of(
-    t: Transaction, queue: str, host: str, group: str, fields: Sequence[Any]
-) -> Entry:
+def entry_of(t: Transaction, queue: str, host: str, group: str, fields: Sequence[Any]) -> Entry:
     """Make an entry from key, label and blob; raise ``FrontierCorrupt`` for what is no link."""
     key, label, blob = fields
     try:
@@ -198,5 +196,3 @@ def drop_worst(t: Transaction, most: int) -> None:
         waiting -= len(gone)
         t.count("dropped", len(gone))
     t.flush()
-
-

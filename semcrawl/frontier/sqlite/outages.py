@@ -6,13 +6,13 @@ from math import isfinite
 
 from semcrawl.frontier.contract import Rest, WaitingLink
 from semcrawl.frontier.linkblob import text
-from semcrawl.frontier.sqlite.hosts import STOOD_STILL, cool, pace, rest_until
+from semcrawl.frontier.sqlite.availability import STOOD_STILL, cool, pace, rest_until
 from semcrawl.frontier.sqlite.links import label_of, read_link, refile
-from semcrawl.frontier.sqlite.order import file_availability, file_turn
+from semcrawl.frontier.sqlite.ordering import file_availability, file_turn
 from semcrawl.frontier.sqlite.pace import micros
-from semcrawl.frontier.sqlite.store import Store
 from semcrawl.frontier.sqlite.taking import keep_aside
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
+from semcrawl.frontier.sqlite.writer import Store
 
 #: links that one call sets aside
 _SET_ASIDE_AT_ONCE = 1000
@@ -55,9 +55,7 @@ class SqliteOutages:
         """Return the reason why a host is down, one word; empty if it is not."""
 
         def why(t: Transaction) -> str:
-            row = t.row(
-                "SELECT why FROM host WHERE name = ? AND since IS NOT NULL", encoded(host)
-            )
+            row = t.row("SELECT why FROM host WHERE name = ? AND since IS NOT NULL", encoded(host))
             return str(row[0] or "") if row else ""
 
         return await self._store.run(why)

@@ -8,11 +8,11 @@ from uuid import uuid4
 from semcrawl.frontier.contract import AddressLimits, Lease
 from semcrawl.frontier.contract.pace import address_block
 from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.sqlite.hosts import cool, pace, rest_until
+from semcrawl.frontier.sqlite.availability import cool, pace, rest_until
 from semcrawl.frontier.sqlite.leases import end_errand, lease, let_go, number_of, tick
-from semcrawl.frontier.sqlite.order import file_availability
-from semcrawl.frontier.sqlite.store import Store
+from semcrawl.frontier.sqlite.ordering import file_availability
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
+from semcrawl.frontier.sqlite.writer import Store
 
 
 def micros(seconds: float) -> int:
@@ -227,11 +227,20 @@ class SqliteAddressPace:
         await self._store.run(over)
 
     def _turn(
-        self, t: Transaction, host: str, block: str, name: str, limits: AddressLimits, *, rests: bool
+        self,
+        t: Transaction,
+        host: str,
+        block: str,
+        name: str,
+        limits: AddressLimits,
+        *,
+        rests: bool,
     ) -> int:
         gap = micros(limits.delay)
         free, last = 0, -gap  # when the next turn is free, when the last one was
-        if known := t.row("SELECT free, last FROM address WHERE name = ? AND till > ?", block, t.now):
+        if known := t.row(
+            "SELECT free, last FROM address WHERE name = ? AND till > ?", block, t.now
+        ):
             free, last = known
         due: int | None = None
         own = t.row(

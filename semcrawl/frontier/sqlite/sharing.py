@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-import msgpack
-
 from semcrawl.errors import FrontierCorrupt
-from semcrawl.frontier.contract import CrawlEvent, Entry
-from semcrawl.frontier.linkblob import UNREADABLE, text
-from semcrawl.frontier.sqlite.links import entry_of
+from semcrawl.frontier.contract import CrawlEvent
+from semcrawl.frontier.linkblob import UNREADABLE
 from semcrawl.frontier.sqlite.pace import micros
-from semcrawl.frontier.sqlite.store import Store
-from semcrawl.frontier.sqlite.taking import Taken
+from semcrawl.frontier.sqlite.taken import unpack_taken
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
+from semcrawl.frontier.sqlite.writer import Store
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +21,8 @@ logger = logging.getLogger(__name__)
 _EVENTS_KEPT = 100_000
 #: events after which old ones are forgotten
 _TRIMMED_EACH = 256
+#: a claim is the answer of this name and the one that is claimed: who has it
+_CLAIM = "claim:"
 #: expired answers that a new one clears away
 _CLEARED = 10
 
@@ -52,15 +51,6 @@ def append_event(
 def has_events(t: Transaction, position: int) -> bool:
     """Whether there are events after this one."""
     return t.row("SELECT 1 FROM event WHERE id > ? LIMIT 1", position) is not None
-
-
-def pack_taken(taken: Sequence[Taken]) -> bytes:
-    """Pack the links of a take for its event."""
-    rows = [
-        [encoded(x.queue), encoded(x.host), encoded(x.group), x.label, x.blob] for x in taken
-    ]
-    packed: bytes = msgpack.packb(rows)
-    return packed
 
 
 class SqliteEvents:
@@ -132,18 +122,11 @@ class SqliteEvents:
         """Read an event; one that cannot be read is passed over: each worker sees it so."""
         who, outcome, queue, taken, more = row
         try:
-            links = _unpack_taken(t, taken) if taken is not None else []
+            links = unpack_taken(t, taken) if taken is not None else []
             return CrawlEvent(who == self.incarnation, outcome, queue, links, bool(more))
         except (FrontierCorrupt, *UNREADABLE) as error:
             logger.warning("an event of the crawl is passed over: %s", error)
             return None
-
-
-def _unpack_taken(t: Transaction, packed: bytes) -> list[Entry]:
-    return [
-        entry_of(t, text(queue), text(host), text(group), (0.0, label, blob))
-        for queue, host, group, label, blob in msgpack.unpackb(packed)
-    ]
 
 
 class SqliteBlobs:
@@ -209,21 +192,22 @@ class SqliteCache:
 
     async def claim(self, name: str, seconds: float) -> bool:
         """Claim a name for some time, or prolong this worker's claim; whether it has it now."""
+        name = _CLAIM + name
 
         def claim(t: Transaction) -> bool:
-            row = t.row("SELECT holder, till FROM claim WHERE name = ?", encoded(name))
+            row = t.row("SELECT value, till FROM cache WHERE name = ?", encoded(name))
             if row is not None and row[0] != self._holder and row[1] > t.now:
                 return False
             values = (encoded(name), self._holder, t.now + micros(seconds))
-            t.execute("INSERT OR REPLACE INTO claim VALUES (?, ?, ?)", values)
+            t.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", values)
             return True
 
         return await self._store.run(claim)
 
     async def release(self, name: str) -> None:
         """Give a claim up."""
-        sql = "DELETE FROM claim WHERE name = ? AND holder = ?"
-        values = (encoded(name), self._holder)
+        sql = "DELETE FROM cache WHERE name = ? AND value = ?"
+        values = (encoded(_CLAIM + name), self._holder)
         await self._store.run(lambda t: t.execute(sql, values).rowcount)
 
     def describe(self, name: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from semcrawl.frontier.contract import Entry, SkippedHosts
 from semcrawl.frontier.linkblob import pack_blob
-from semcrawl.frontier.sqlite.hosts import available, cool, move_turn, pace, untried
+from semcrawl.frontier.sqlite.availability import available, cool, move_turn, pace, untried
+from semcrawl.frontier.sqlite.layout import DELAYED, FAILED
 from semcrawl.frontier.sqlite.leases import (
     forget,
     lease,
@@ -28,32 +28,15 @@ from semcrawl.frontier.sqlite.links import (
     remove,
     seen_at,
 )
-from semcrawl.frontier.sqlite.order import Skip, best, file_availability, file_wait, head
-from semcrawl.frontier.sqlite.schema import DELAYED, FAILED
+from semcrawl.frontier.sqlite.ordering import Skip, best, file_availability, file_wait, head
+from semcrawl.frontier.sqlite.taken import Taken
 from semcrawl.frontier.sqlite.transaction import Part, Transaction, encoded
-from semcrawl.frontier.sqlite.withholding import family_of, is_withheld, withhold
+from semcrawl.frontier.sqlite.withheldlinks import family_of, is_withheld, withhold
 
 #: withheld links that one take passes over
 _PASSED_OVER = 1000
 #: hosts of which some tell enough
 _SAMPLE = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A link that was taken, as it lies in the table."""
-
-    number: int
-    queue: str
-    host: str
-    group: str
-    key: float
-    tries: int
-    lost: int | None
-    label: bytes
-    blob: bytes
-    held: bool
-    probe: bool
 
 
 def take(
@@ -101,7 +84,7 @@ def _others_wait(t: Transaction, in_domains: Skip) -> bool:
     t.flush()
     for queue in t.all_queues():
         last = t.row("SELECT max(host) FROM front WHERE queue = ?", queue)[0]
-        start = random.randint(0, last or 0)  # noqa: S311 - a sample
+        start = random.randint(0, last or 0)
         rows: list[Any] = []
         for where in ("host >= ?", "host < ?"):
             sql = f"SELECT host FROM front WHERE queue = ? AND {where} LIMIT ?"  # noqa: S608

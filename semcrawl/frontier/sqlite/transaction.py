@@ -14,7 +14,7 @@ import msgpack
 
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.linkblob import text
-from semcrawl.frontier.sqlite.schema import COUNTERS
+from semcrawl.frontier.sqlite.layout import COUNTERS
 
 #: numbers of hosts, groups and parts that a process remembers
 _REMEMBERED = 100_000

@@ -1,4 +1,4 @@
-"""Hosts: may they be asked, and whose turn is it?"""
+"""Which hosts may be asked now, and in whose turn."""
 
 from __future__ import annotations
 

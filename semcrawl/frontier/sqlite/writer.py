@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from semcrawl.errors import FrontierCorrupt, FrontierError, FrontierUnavailable
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis.scriptoptions import pack_options
-from semcrawl.frontier.sqlite.opening import connect, identity
+from semcrawl.frontier.sqlite.connecting import connect, identity, replaced
 from semcrawl.frontier.sqlite.transaction import Ids, Transaction
 
 logger = logging.getLogger(__name__)
@@ -27,6 +27,8 @@ T = TypeVar("T")
 _TOGETHER = 32
 #: seconds that a file gets which cannot be used when a worker opens the frontier
 _OPENING_PATIENCE = 2.0
+#: seconds that SQLite itself waits for another process's transaction
+_BUSY = 5.0
 #: errors of SQLite that may pass: another process, a full disk, a disk that was taken away
 _PASSING = {
     sqlite3.SQLITE_BUSY: "another process has locked it",
@@ -56,21 +58,22 @@ class Store:
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
         self._ids = Ids()
+        #: of the crawl that was opened: never used again
+        self._uid = ""
         self._opened = False
-        self._closing = threading.Event()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was opened, and not closed since."""
+        return self._thread is not None
 
     async def open(self, crawl: str, *, make: bool) -> None:
         """Open the file, or make it; raise as ``Frontier.open`` does."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="frontier", daemon=True)
             self._thread.start()
-        packed = pack_options(self._options)
-
-        def connected(_: Transaction) -> None:
-            raise AssertionError  # never run: see _open
-
-        self._opening = (crawl, packed, make)
-        await self._ask(connected)
+        self._opening = (crawl, pack_options(self._options), make)
+        await self._ask(lambda _: None)
 
     async def run(self, call: Callable[[Transaction], T]) -> T:
         """Run a transaction and return what it returns, once that is committed."""
@@ -82,7 +85,6 @@ class Store:
     def hurry(self, patience: float) -> None:
         """Wait no longer than ``patience`` seconds for a file that cannot be used from now on."""
         self._patience = min(self._patience, patience)
-        self._closing.set()
 
     async def close(self) -> None:
         """End the thread, once it has done what waits."""
@@ -125,7 +127,7 @@ class Store:
             try:
                 if not self._opened:
                     self._open()
-                    jobs[0][1].set_result(None)
+                    _settle(jobs[0][1], None)
                     return
                 answers = self._committed(jobs)
                 break
@@ -140,43 +142,39 @@ class Store:
                 left = since + patience - now
                 if isinstance(reason, FrontierCorrupt) or left <= 0 or _is_final(error):
                     for _, future in jobs:
-                        future.set_exception(reason)
+                        _settle(future, None, reason)
                     return
                 if not reported and self._opened:
                     reported = True
                     logger.warning("%s; waiting up to %.0f s for it", reason, left)
-                self._closing.wait(min(pause, left)) if not self._closing.is_set() else time.sleep(
-                    min(pause, left)
-                )
+                time.sleep(min(pause, left, 1.0))
                 pause = min(pause * 2, 1.0)
             except BaseException as error:
                 self._forget()
                 for _, future in jobs:
-                    future.set_exception(error)
+                    _settle(future, None, error)
                 return
         if reported:
             logger.warning("the frontier %s is usable again", self.path)
         for (_, future), (answer, failure) in zip(jobs, answers, strict=True):
-            if failure is not None:
-                future.set_exception(failure)
-            else:
-                future.set_result(answer)
+            _settle(future, answer, failure)
 
     def _open(self) -> None:
         crawl, packed, make = self._opening
-        self._connection = connect(self.path, crawl, packed, make=make)
+        self._connection = connect(self.path, crawl, packed, make=make, busy=self._busy())
         self._file = identity(self.path)
         self._opened = True
+
+    def _busy(self) -> float:
+        return min(_BUSY, self._patience)
 
     def _committed(self, jobs: list[_Job]) -> list[tuple[Any, Exception | None]]:
         """Run transactions and commit them; what one of them raises on purpose undoes it alone."""
         if self._connection is None:
-            self._connection = connect(self.path, "", b"", make=False)
+            self._connection = connect(self.path, "", b"", make=False, busy=self._busy())
             self._file = self._file or identity(self.path)
         if identity(self.path) != self._file:
-            raise FrontierCorrupt(
-                f"the frontier {self.path} was deleted or replaced while a crawl was using it"
-            )
+            raise replaced(self.path)
         db = self._connection
         answers: list[tuple[Any, Exception | None]] = []
         db.execute("BEGIN IMMEDIATE")
@@ -185,7 +183,10 @@ class Store:
                 if len(jobs) > 1:
                     db.execute("SAVEPOINT one")
                 transaction = Transaction(db, self.path, self._ids)
+                self._uid = self._uid or transaction.uid
                 try:
+                    if transaction.uid != self._uid:
+                        raise replaced(self.path)
                     answer = call(transaction)
                     transaction.flush()
                     answers.append((answer, None))
@@ -232,6 +233,15 @@ def meaning(error: Exception, path: Path) -> FrontierError:
         return FrontierCorrupt(f"the frontier {path} is corrupt: {error}")
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return FrontierUnavailable(f"the frontier {path} is not usable: {reason.lower()}")
+
+
+def _settle(future: Future[Any], answer: object, failure: BaseException | None = None) -> None:
+    """Give a call its answer, unless nobody waits for it any more."""
+    with contextlib.suppress(InvalidStateError):
+        if failure is None:
+            future.set_result(answer)
+        else:
+            future.set_exception(failure)
 
 
 def _is_final(error: Exception) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from semcrawl.frontier.sqlite.layout import WITHHELD
 from semcrawl.frontier.sqlite.links import label_of, put
-from semcrawl.frontier.sqlite.schema import WITHHELD
 from semcrawl.frontier.sqlite.transaction import Transaction
 
 #: characters of a family's name

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import msgpack
 
 from semcrawl.frontier.sqlite.leases import forget, lease, let_go, number_of
-from semcrawl.frontier.sqlite.order import file_availability
+from semcrawl.frontier.sqlite.ordering import file_availability
 from semcrawl.frontier.sqlite.transaction import Transaction
-from semcrawl.frontier.sqlite.withholding import (
+from semcrawl.frontier.sqlite.withheldlinks import (
     fields,
     is_withheld,
     put_back,
@@ -216,7 +216,7 @@ def release_copies(t: Transaction, limit: int) -> int:
             seqs = [row[0] for row in t.execute(sql, (name,)).fetchall()]
             number += put_back(t, name, seqs.pop())
             if seqs:
-                number += put_back(t, name, random.choice(seqs))  # noqa: S311 - a sample
+                number += put_back(t, name, random.choice(seqs))
             set_field(t, name, "checked", max(len(seqs) - 1, 0))
             # both are asked for
             t.execute("DELETE FROM family WHERE name = ? AND field = 'met'", (name,))

@@ -10,10 +10,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
-from semcrawl.frontier.sqlite.schema import APPLICATION_ID, FORMAT_VERSION, TABLES
+from semcrawl.frontier.sqlite.layout import APPLICATION_ID, FORMAT_VERSION, TABLES
 
-#: seconds that SQLite itself waits for another process's transaction
-_BUSY = 5.0
 #: KiB of pages that a process keeps in memory
 _CACHE = 16 * 1024
 #: pages of the write-ahead log after which it goes into the file
@@ -22,29 +20,35 @@ _CHECKPOINT = 4000
 _STATEMENTS = 512
 
 
+def replaced(path: Path) -> FrontierCorrupt:
+    """Make the error for a file that is not the one that was opened."""
+    return FrontierCorrupt(
+        f"the frontier {path} was deleted or replaced while a crawl was using it"
+    )
+
+
 def identity(path: Path) -> tuple[int, int]:
     """Which file this is: it changes when the file is replaced. Raises ``FrontierCorrupt``."""
     try:
         found = os.stat(path)
     except FileNotFoundError:
-        raise FrontierCorrupt(
-            f"the frontier {path} was deleted or replaced while a crawl was using it"
-        ) from None
+        raise replaced(path) from None
     return found.st_dev, found.st_ino
 
 
-def connect(path: Path, crawl: str, options: bytes, *, make: bool) -> sqlite3.Connection:
+def connect(
+    path: Path, crawl: str, options: bytes, *, make: bool, busy: float
+) -> sqlite3.Connection:
     """Connect to the file, which is made if it is not there and ``make`` says so.
 
+    ``busy``: seconds to wait for another process's transaction.
     Raises ``FrontierUnavailable``, ``FrontierCorrupt`` and errors of SQLite and the system.
     """
     if not path.exists():
         if not make:
             raise FrontierUnavailable(f"there is no frontier {path}")
         path.parent.mkdir(parents=True, exist_ok=True)
-    db = sqlite3.connect(
-        path, timeout=_BUSY, isolation_level=None, cached_statements=_STATEMENTS
-    )
+    db = sqlite3.connect(path, timeout=busy, isolation_level=None, cached_statements=_STATEMENTS)
     try:
         _check(db, path, crawl, options)
         db.execute("PRAGMA synchronous = NORMAL")
@@ -62,14 +66,14 @@ def _check(db: sqlite3.Connection, path: Path, crawl: str, options: bytes) -> No
     """See that the file is a frontier of this format; make its tables if it is empty."""
     kind, version = _stamp(db)
     if (kind, version) == (0, 0):
+        _check_empty(db, path)
         # (another process may do the same at this moment)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("BEGIN IMMEDIATE")
         try:
             kind, version = _stamp(db)
             if (kind, version) == (0, 0):
-                if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                    raise FrontierCorrupt(f"{path} is no frontier but another SQLite file")
+                _check_empty(db, path)
                 for statement in TABLES:
                     db.execute(statement)
                 db.execute(
@@ -91,6 +95,11 @@ def _check(db: sqlite3.Connection, path: Path, crawl: str, options: bytes) -> No
             f"the frontier {path} has format {version}; this version of semcrawl reads format"
             f" {FORMAT_VERSION}"
         )
+
+
+def _check_empty(db: sqlite3.Connection, path: Path) -> None:
+    if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise FrontierCorrupt(f"{path} is no frontier but another SQLite file")
 
 
 def _stamp(db: sqlite3.Connection) -> tuple[int, int]:

@@ -114,8 +114,6 @@ TABLES = (
     "CREATE TABLE state (name BLOB PRIMARY KEY, value BLOB, event INTEGER)",
     "CREATE TABLE cache (name BLOB PRIMARY KEY, value BLOB, till INTEGER NOT NULL)",
     "CREATE INDEX cache_till ON cache (till)",
-    "CREATE TABLE claim (name BLOB PRIMARY KEY, holder BLOB NOT NULL, till INTEGER NOT NULL)"
-    " WITHOUT ROWID",
     "CREATE TABLE seed (id INTEGER PRIMARY KEY AUTOINCREMENT, list TEXT NOT NULL, seed BLOB)",
     "CREATE INDEX seed_list ON seed (list)",
     "CREATE TABLE pending (list TEXT, worker TEXT, seed BLOB, due INTEGER NOT NULL,"

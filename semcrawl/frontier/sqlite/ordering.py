@@ -1,4 +1,4 @@
-"""Order: which link is next?
+"""The order of links: which one is next.
 
 A group on one host is ordered inside that host, and the host stands in ``front`` with its best
 one. A group on several hosts orders these (``part_spread``), and stands in ``standing`` with the
@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from semcrawl.frontier.sqlite.hosts import LATER, available, turn
-from semcrawl.frontier.sqlite.schema import EMPTY, LOCAL, PARKED, SPREAD
+from semcrawl.frontier.sqlite.availability import LATER, available, turn
+from semcrawl.frontier.sqlite.layout import EMPTY, LOCAL, PARKED, SPREAD
 from semcrawl.frontier.sqlite.transaction import Part, Transaction
 
 #: hosts and groups that are looked at for one that is not left out

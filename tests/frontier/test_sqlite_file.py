@@ -1,0 +1,201 @@
+"""The frontier in a file: what is wrong with the file is said in one line, and nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import resource
+import sqlite3
+from pathlib import Path
+
+import pytest
+from backends import Backend, SqliteBackend
+from frontier_calls import OpenFrontier, Q, link, names
+
+from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
+from semcrawl.frontier import FrontierOptions
+from semcrawl.frontier.contract import ManagedFrontier
+from semcrawl.frontier.sqlite.frontier import SqliteFrontier
+from semcrawl.frontier.transfer import export_lines, import_lines
+
+LONG = FrontierOptions(delay=0, concurrency=1000, patience=60.0)
+SHORT = FrontierOptions(delay=0, concurrency=1000, patience=0.2)
+
+
+def frontier_at(path: Path, options: FrontierOptions = SHORT, worker: str = "w") -> SqliteFrontier:
+    return SqliteFrontier(path, name="crawl", worker_id=worker, options=options)
+
+
+def largest(folder: Path) -> int:
+    """Size of the largest file of a folder."""
+    return max(file.stat().st_size for file in folder.iterdir())
+
+
+def refused(path: Path) -> str:
+    """What is said of a file that cannot be opened; it is left as it was."""
+    before = path.read_bytes()
+    with pytest.raises(FrontierCorrupt) as caught:
+        asyncio.run(frontier_at(path).open())
+    assert path.read_bytes() == before
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def test_another_programs_file_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "frontier.db"
+    path.write_bytes(b"no database " * 500)
+    assert "no SQLite file" in refused(path)
+    path.unlink()
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE other (x)")
+    database.close()
+    assert "another SQLite file" in refused(path)
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "frontier.db"
+    asyncio.run(frontier_at(path).open())
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    assert "has format 99" in refused(path)
+
+
+async def test_a_damaged_file_is_no_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "frontier.db"
+    async with frontier_at(path) as frontier:
+        await frontier.add([link(str(n)) for n in range(2000)])
+    content = bytearray(path.read_bytes())
+    for page in range(4096, len(content), 4096):
+        content[page : page + 200] = b"\xff" * 200
+    path.write_bytes(bytes(content))
+    damaged = frontier_at(path)
+    with pytest.raises(FrontierCorrupt, match="corrupt"):
+        async with damaged:
+            await damaged.take(1, Q)
+
+
+async def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FrontierUnavailable, match="is not usable"):
+        await frontier_at(tmp_path / "file" / "frontier.db").open()
+    with pytest.raises(FrontierUnavailable, match="there is no frontier"):
+        await frontier_at(tmp_path / "frontier.db").open(make=False)
+    assert not (tmp_path / "frontier.db").exists()
+
+
+async def test_a_deleted_file_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "frontier.db"
+    frontier = frontier_at(path, LONG)
+    await frontier.open()
+    await frontier.add([link("1")])
+    path.unlink()
+    with pytest.raises(FrontierCorrupt, match="deleted or replaced"):
+        await frontier.take(1, Q)
+    async with frontier_at(path, worker="w2"):
+        pass
+    with pytest.raises(FrontierCorrupt, match="deleted or replaced"):
+        await frontier.close()
+
+
+async def test_a_lock_is_waited_for_but_not_for_ever(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "frontier.db"
+    async with frontier_at(path, SHORT) as frontier, frontier_at(path, LONG, "w2") as patient:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        waiting = asyncio.create_task(patient.add([link("1")]))
+        with pytest.raises(FrontierUnavailable, match="another process has locked it"):
+            await frontier.add([link("1")])
+        assert not waiting.done()
+        other.execute("ROLLBACK")
+        other.close()
+        assert await waiting == [True]
+        assert await frontier.add([link("1")]) == [False]
+
+
+async def test_a_full_disk_is_waited_for(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Nothing that was answered is lost, and what was asked meanwhile goes through afterwards."""
+    caplog.set_level(logging.WARNING)
+    path = tmp_path / "frontier.db"
+    async with frontier_at(path, LONG) as frontier:
+        await frontier.add([link(str(n)) for n in range(100)])
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        size = largest(tmp_path)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+        try:
+            waiting = asyncio.create_task(frontier.add([link(str(n)) for n in range(50, 3000)]))
+            while "waiting up to 60 s" not in caplog.text:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            assert not waiting.done()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert (await waiting).count(True) == 2900
+        assert "usable again" in caplog.text
+        assert (await frontier.counts(Q, [])).waiting == 3000
+        assert await frontier.inspector.audit() == []
+
+
+async def test_one_wrong_call_costs_no_other(tmp_path: Path) -> None:
+    """Calls that are committed together are undone apart."""
+    async with frontier_at(tmp_path / "frontier.db") as frontier:
+        store = frontier._store
+
+        def wrong(_: object) -> None:
+            raise ValueError("wrong")
+
+        calls = [frontier.add([link(str(n))]) for n in range(5)]
+        found = await asyncio.gather(*calls, store.run(wrong), return_exceptions=True)
+        assert found[:5] == [[True]] * 5
+        assert isinstance(found[5], ValueError)
+        assert (await frontier.counts(Q, [])).waiting == 5
+
+
+async def filled(frontier: ManagedFrontier) -> None:
+    await frontier.set_values({"good": 2.5, "bad": -1.0})
+    await frontier.add([link(f"a{n}", group="good", key=n / 3, label="R") for n in range(5)])
+    for host in ("b.example", "c.example:81"):
+        links = [
+            link(f"{n}\udc80", host=host, queue="rdf", payload={"p": b"\xff"}) for n in range(4)
+        ]
+        await frontier.add(links)
+    await frontier.pace.set("b.example", delay=2.0, concurrency=3)
+    await frontier.pace.reward("b.example", target=True)
+    await frontier.fail(await frontier.take(1, Q))
+    await frontier.done(await frontier.take(1, Q))
+    await frontier.blobs.put("strategy", b"\x00learned")
+
+
+def normal(lines: list[str]) -> list[str]:
+    """Lines of an export, whatever its crawl is called and its digests come in."""
+    found, digests = [], []
+    for line in lines:
+        row = json.loads(line)
+        if row["kind"] == "seen":
+            digests += row["digests"]
+        elif row["kind"] not in ("frontier", "end"):
+            found.append(line)
+    return sorted(found) + sorted(digests)
+
+
+async def test_a_frontier_moves_between_the_kinds(
+    open_frontier: OpenFrontier, backend: Backend, tmp_path: Path
+) -> None:
+    """The same links, digests and counts come out again."""
+    frontier = await open_frontier()
+    await filled(frontier)
+    lines = [line async for line in export_lines(frontier)]
+    kind = SqliteBackend(tmp_path)
+    async with kind.frontier("moved", "w", LONG) as moved:
+        assert await import_lines(moved, lines) == 11
+        assert normal([line async for line in export_lines(moved)]) == normal(lines)
+        assert await moved.inspector.audit() == []
+        assert await moved.add([link("a0"), link("a1"), link("new")]) == [False, False, True]
+        again = [line async for line in export_lines(moved)]
+    async with backend.frontier("back-" + frontier.name, "w", LONG) as back:
+        await import_lines(back, again)
+        assert normal([line async for line in export_lines(back)]) == normal(again)
+        assert names(await back.take(2, Q)) == ["a2", "a3"]
