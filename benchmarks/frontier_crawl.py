@@ -59,6 +59,15 @@ def cpu_seconds(pids: list[int]) -> float:
     return total
 
 
+def with_children(pids: list[int]) -> list[int]:
+    """Processes, and those that they started: the server of an embedded Redis."""
+    found = list(pids)
+    for pid in pids:
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (task / "children").read_text().split())
+    return found
+
+
 def command(name: str, start: str, redis: str, folder: Path, pages: int) -> list[str]:
     """The command line of a contender."""
     if not name.startswith("semcrawl"):
@@ -75,6 +84,10 @@ def command(name: str, start: str, redis: str, folder: Path, pages: int) -> list
         "MAX_IDLE_TIME_BEFORE_CLOSE": 1,
         "LOG_LEVEL": "WARNING",
     }
+    if name.endswith("-own"):
+        settings["REDIS_URL"] = ""
+    if name.endswith("-sqlite"):
+        settings |= {"REDIS_URL": "", "SEMCRAWL_FRONTIER": "sqlite"}
     if name.startswith("semcrawl-rules"):
         settings["SEMCRAWL_RELEVANCE"] = "rules-parents"
     parts = [sys.executable, "-m", "semcrawl", "crawl", "html", "-a", f"seeds={start}"]
@@ -102,6 +115,7 @@ def run_one(name: str, start: str, pages: int, served: Synchronized[int]) -> Res
                     raise SystemExit(f"{name} ended before its first page")
                 time.sleep(0.005)
             first = served.value
+            pids = with_children(pids)
             began, cpu = time.perf_counter(), cpu_seconds(pids)
             redis_cpu = cpu_seconds([redis.pid or 0])
             while served.value < pages:
@@ -128,6 +142,7 @@ def main() -> None:
     """Run."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     names = ["semcrawl", "semcrawl-2", "semcrawl-rules", "semcrawl-rules-2"]
+    names += ["semcrawl-own", "semcrawl-sqlite", "semcrawl-rules-own", "semcrawl-rules-sqlite"]
     names += rival_crawlers.NAMES
     parser.add_argument("--pages", type=int, default=5000)
     parser.add_argument("--rounds", type=int, default=3)

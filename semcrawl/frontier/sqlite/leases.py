@@ -131,9 +131,18 @@ def end_errand(t: Transaction, host_id: int, name: str, *, sent: bool) -> None:
     file_availability(t, host_id)
 
 
+_ANY_DUE = (
+    "SELECT EXISTS (SELECT 1 FROM lease WHERE due <= ?1) OR EXISTS (SELECT 1 FROM errand WHERE"
+    " void <= ?1) OR EXISTS (SELECT 1 FROM host WHERE cooling <= ?1) OR EXISTS (SELECT 1 FROM"
+    " queue CROSS JOIN delayed ON delayed.queue = queue.id AND delayed.due <= ?1)"
+)
+
+
 def tick(t: Transaction) -> None:
     """Expired leases and due retries go back in; void errands end; cool hosts may be asked."""
     t.flush()
+    if not t.row(_ANY_DUE, t.now)[0]:
+        return
     for (number,) in t.execute(
         "SELECT id FROM lease WHERE due <= ? ORDER BY due LIMIT ?", (t.now, _AT_ONCE)
     ).fetchall():

@@ -14,7 +14,7 @@ from typing import Any
 
 from semcrawl.frontier.sqlite.availability import LATER, available, turn
 from semcrawl.frontier.sqlite.layout import EMPTY, LOCAL, PARKED, SPREAD
-from semcrawl.frontier.sqlite.transaction import Part, Transaction
+from semcrawl.frontier.sqlite.transaction import PART, Part, Transaction
 
 #: hosts and groups that are looked at for one that is not left out
 _LOOKED_AT = 50
@@ -217,8 +217,7 @@ def best(t: Transaction, queues: Sequence[int], skip: Skip | None = None) -> Par
                 return part
             file_host(t, part.queue, where)
             continue
-        number = chosen[0] if chosen else _first_part(t, part_or_queue, where)
-        part = t.part(number)
+        part = t.part(chosen[0]) if chosen else _first_part(t, part_or_queue, where)
         host = t.host(part.host)
         if not available(t, host):
             _set_part(t, part, PARKED, None)
@@ -243,16 +242,16 @@ def _first(t: Transaction, queues: Sequence[int]) -> Any:
     return t.row(" UNION ALL ".join(parts) + " ORDER BY 1, 2, 3, 4 LIMIT 1")
 
 
-def _first_part(t: Transaction, queue: int, grp: int) -> int:
+def _first_part(t: Transaction, queue: int, grp: int) -> Part:
     row = t.row(
-        "SELECT id FROM part WHERE grp = ? AND queue = ? AND state = 2"
+        f"SELECT {PART} FROM part WHERE grp = ? AND queue = ? AND state = 2"  # noqa: S608
         " ORDER BY turn, key, seq LIMIT 1",
         grp,
         queue,
     )
     if row is None:
         raise t.corrupt(f"group {grp} stands without a host")
-    return int(row[0])
+    return Part(*row)
 
 
 def _first_but(t: Transaction, queues: Sequence[int], skip: Skip) -> Any:

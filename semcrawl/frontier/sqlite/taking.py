@@ -96,10 +96,12 @@ def _others_wait(t: Transaction, in_domains: Skip) -> bool:
 
 def _lease(t: Transaction, part: Part, lease_time: int, worker: str) -> Taken | None:
     """Lease the first link of a part, or withhold it (``None``)."""
-    row = t.row("SELECT tries, lost, label, blob FROM link WHERE seq = ?", part.seq)
-    if row is None or part.seq is None or part.key is None:
+    row = t.execute(
+        "UPDATE link SET state = 1 WHERE seq = ? RETURNING tries, lost, label, blob", (part.seq,)
+    ).fetchall()
+    if not row or part.seq is None or part.key is None:
         raise t.corrupt(f"part {part.id} has no first link")
-    tries, lost, label, blob = row
+    tries, lost, label, blob = row[0]
     seq = part.seq
     t.label(part.queue, label, -1)
     t.waiting(part.queue, part.host, -1)
@@ -111,7 +113,6 @@ def _lease(t: Transaction, part: Part, lease_time: int, worker: str) -> Taken | 
     number = t.count("takes")
     host = t.host(part.host)
     delay = pace(t, host)[0]
-    t.execute("UPDATE link SET state = 1 WHERE seq = ?", (seq,))
     t.execute(
         "INSERT INTO lease VALUES (?, ?, ?, ?, ?, ?, ?)",
         (number, seq, part.queue, part.host, worker, t.now + lease_time, 0 if delay else 1),

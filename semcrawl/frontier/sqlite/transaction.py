@@ -7,6 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +43,15 @@ class Ids:
         self.queue_names: dict[int, str] = {}
         self.hosts: dict[str, int] = {}
         self.groups: dict[str, int] = {}
+        self.group_names: dict[int, str] = {}
         self.parts: dict[tuple[int, int, int], int] = {}
 
     def trim(self) -> None:
         """Forget numbers when they are many."""
-        for names in (self.hosts, self.groups, self.parts):
-            if len(names) > _REMEMBERED:
-                names.clear()
+        if max(len(self.hosts), len(self.groups), len(self.parts)) > _REMEMBERED:
+            self.clear()
+        if len(self.group_names) > _REMEMBERED:
+            self.group_names.clear()
 
 
 @dataclass(slots=True)
@@ -78,10 +81,18 @@ class Host:
 
 _HOST = [field.name for field in fields(Host)]
 _READ_HOST = f"SELECT {', '.join(_HOST)} FROM host WHERE id = ?"  # noqa: S608 - our own names
-_WRITE_HOST = (
-    f"UPDATE host SET {', '.join(f'{name} = ?' for name in _HOST[2:])}"  # noqa: S608
-    " WHERE id = ?"
-)
+#: columns that change with each request
+_HOT = ("cooling", "rest", "busy", "lined", "held", "turn")
+_COLD = [name for name in _HOST[2:] if name not in _HOT]
+_hot_of, _cold_of = attrgetter(*_HOT), attrgetter(*_COLD)
+
+
+def _update(names: Sequence[str]) -> str:
+    sets = ", ".join(f"{name} = ?" for name in names)
+    return f"UPDATE host SET {sets} WHERE id = ?"  # noqa: S608 - our own names
+
+
+_WRITE_HOT, _WRITE_HOST = _update(_HOT), _update([*_HOT, *_COLD])
 
 
 @dataclass(slots=True)
@@ -99,10 +110,9 @@ class Part:
     seq: int | None
 
 
-_READ_PART = (
-    f"SELECT {', '.join(field.name for field in fields(Part))}"  # noqa: S608 - our own names
-    " FROM part WHERE id = ?"
-)
+#: columns of a part, as :class:`Part` takes them
+PART = ", ".join(field.name for field in fields(Part))
+_READ_PART = f"SELECT {PART} FROM part WHERE id = ?"  # noqa: S608 - our own names
 
 
 class Transaction:
@@ -129,6 +139,8 @@ class Transaction:
         self.totals: dict[str, Any] = dict(zip(COUNTERS, row[2:], strict=True))
         self._changed: set[str] = set()
         self._hosts: dict[int, Host] = {}
+        #: of each host, what seldom changes, as it was read
+        self._cold: dict[int, Any] = {}
         self._touched: set[int] = set()
         self._labels: defaultdict[tuple[int, bytes], int] = defaultdict(int)
         self._waiting: defaultdict[tuple[int, int], int] = defaultdict(int)
@@ -252,6 +264,7 @@ class Transaction:
             if row is None:
                 raise self.corrupt(f"no host {number}")
             host = self._hosts[number] = Host(*row)
+            self._cold[number] = _cold_of(host)
         return host
 
     def host_named(self, name: str) -> Host:
@@ -275,18 +288,25 @@ class Transaction:
 
     def group_name(self, number: int) -> str:
         """Name of a group."""
-        row = self.row("SELECT name FROM grp WHERE id = ?", number)
-        if row is None:
-            raise self.corrupt(f"no group {number}")
-        return text(row[0])
+        name = self.ids.group_names.get(number)
+        if name is None:
+            row = self.row("SELECT name FROM grp WHERE id = ?", number)
+            if row is None:
+                raise self.corrupt(f"no group {number}")
+            name = self.ids.group_names[number] = text(row[0])
+        return name
 
     def flush(self) -> None:
         """Write what was changed."""
         if self._touched:
             for number in self._touched:
                 host = self._hosts[number]
-                values = [getattr(host, name) for name in _HOST[2:]]
-                self.execute(_WRITE_HOST, (*values, number))
+                cold = _cold_of(host)
+                if cold == self._cold[number]:
+                    self.execute(_WRITE_HOT, (*_hot_of(host), number))
+                else:
+                    self._cold[number] = cold
+                    self.execute(_WRITE_HOST, (*_hot_of(host), *cold, number))
             self._touched.clear()
         if self._labels:
             self._flush_labels()

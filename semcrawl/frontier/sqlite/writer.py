@@ -8,8 +8,7 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, InvalidStateError
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -39,7 +38,7 @@ _PASSING = {
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
     sqlite3.SQLITE_NOMEM: "out of memory",
 }
-_Job = tuple[Callable[[Transaction], Any], "Future[Any]"]
+_Job = tuple[Callable[[Transaction], Any], "asyncio.Future[Any]"]
 
 
 class Store:
@@ -94,10 +93,10 @@ class Store:
             await asyncio.to_thread(thread.join)
 
     async def _ask(self, call: Callable[[Transaction], Any]) -> Any:
-        future: Future[Any] = Future()
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._jobs.put((call, future))
-        # what was begun is finished, whoever is cancelled meanwhile
-        return await asyncio.shield(asyncio.wrap_future(future))
+        # (what was begun is finished, even if nobody waits for it any more)
+        return await future
 
     # -- in the thread
     def _work(self) -> None:
@@ -127,7 +126,7 @@ class Store:
             try:
                 if not self._opened:
                     self._open()
-                    _settle(jobs[0][1], None)
+                    _settle([(jobs[0][1], None, None)])
                     return
                 answers = self._committed(jobs)
                 break
@@ -141,8 +140,7 @@ class Store:
                     patience = min(patience, _OPENING_PATIENCE)
                 left = since + patience - now
                 if isinstance(reason, FrontierCorrupt) or left <= 0 or _is_final(error):
-                    for _, future in jobs:
-                        _settle(future, None, reason)
+                    _settle([(future, None, reason) for _, future in jobs])
                     return
                 if not reported and self._opened:
                     reported = True
@@ -151,13 +149,11 @@ class Store:
                 pause = min(pause * 2, 1.0)
             except BaseException as error:
                 self._forget()
-                for _, future in jobs:
-                    _settle(future, None, error)
+                _settle([(future, None, error) for _, future in jobs])
                 return
         if reported:
             logger.warning("the frontier %s is usable again", self.path)
-        for (_, future), (answer, failure) in zip(jobs, answers, strict=True):
-            _settle(future, answer, failure)
+        _settle([(job[1], *answer) for job, answer in zip(jobs, answers, strict=True)])
 
     def _open(self) -> None:
         crawl, packed, make = self._opening
@@ -168,7 +164,7 @@ class Store:
     def _busy(self) -> float:
         return min(_BUSY, self._patience)
 
-    def _committed(self, jobs: list[_Job]) -> list[tuple[Any, Exception | None]]:
+    def _committed(self, jobs: list[_Job]) -> list[tuple[Any, BaseException | None]]:
         """Run transactions and commit them; what one of them raises on purpose undoes it alone."""
         if self._connection is None:
             self._connection = connect(self.path, "", b"", make=False, busy=self._busy())
@@ -176,7 +172,7 @@ class Store:
         if identity(self.path) != self._file:
             raise replaced(self.path)
         db = self._connection
-        answers: list[tuple[Any, Exception | None]] = []
+        answers: list[tuple[Any, BaseException | None]] = []
         db.execute("BEGIN IMMEDIATE")
         try:
             for call, _ in jobs:
@@ -235,9 +231,17 @@ def meaning(error: Exception, path: Path) -> FrontierError:
     return FrontierUnavailable(f"the frontier {path} is not usable: {reason.lower()}")
 
 
-def _settle(future: Future[Any], answer: object, failure: BaseException | None = None) -> None:
-    """Give a call its answer, unless nobody waits for it any more."""
-    with contextlib.suppress(InvalidStateError):
+def _settle(settled: Sequence[tuple[asyncio.Future[Any], Any, BaseException | None]]) -> None:
+    """Give calls their answers, in the thread of their loop."""
+    # a loop that was closed meanwhile has nobody who waits
+    with contextlib.suppress(RuntimeError):
+        settled[0][0].get_loop().call_soon_threadsafe(_set, settled)
+
+
+def _set(settled: Sequence[tuple[asyncio.Future[Any], Any, BaseException | None]]) -> None:
+    for future, answer, failure in settled:
+        if future.done():
+            continue
         if failure is None:
             future.set_result(answer)
         else:
