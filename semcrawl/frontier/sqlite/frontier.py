@@ -13,9 +13,10 @@ from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, Skipp
 from semcrawl.frontier.linkblob import digest
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis.scriptoptions import as_strict_as, changes, pack_options
-from semcrawl.frontier.sqlite import adding, leases, taking
+from semcrawl.frontier.sqlite import adding, taking
 from semcrawl.frontier.sqlite.importing import SqliteImporter
 from semcrawl.frontier.sqlite.inspection import SqliteInspector, count
+from semcrawl.frontier.sqlite.leases import reclaim, release_all, workers
 from semcrawl.frontier.sqlite.leftout import SqliteLeftOut, SqliteWithheld
 from semcrawl.frontier.sqlite.links import site_of
 from semcrawl.frontier.sqlite.ordering import file_availability, set_value
@@ -129,9 +130,9 @@ class SqliteFrontier:
             # hosts that something is fetched from were filed by the old ones
             await self._store.run(_refile_busy)
             logger.info("options of the crawl, for all workers: %s", changes(kept, options))
-        for worker in await self._store.run(leases.workers):
+        for worker in await self._store.run(workers):
             if worker == self.worker_id or is_gone(worker):
-                await self._store.run(lambda t, worker=worker: leases.reclaim(t, worker))  # type: ignore[misc]
+                await self._store.run(lambda t, worker=worker: reclaim(t, worker))  # type: ignore[misc]
 
     async def close(self) -> None:
         """Give this worker's leases back and close the file."""
@@ -139,7 +140,7 @@ class SqliteFrontier:
             return
         self.hurry()
         try:
-            await self._store.run(lambda t: leases.reclaim(t, self.worker_id))
+            await self._store.run(lambda t: reclaim(t, self.worker_id))
         finally:
             await self._store.close()
 
@@ -161,7 +162,7 @@ class SqliteFrontier:
 
     async def reclaim_all(self) -> int:
         """Put all workers' leases back; only where no other worker lives."""
-        return await self._store.run(lambda t: leases.reclaim(t, None))
+        return await self._store.run(lambda t: reclaim(t, None))
 
     # -- links
     async def add(self, entries: Sequence[Entry]) -> list[bool]:
@@ -199,7 +200,7 @@ class SqliteFrontier:
         """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
 
         def take(t: Transaction) -> list[Lease]:
-            taking.release_all(t, ended)
+            release_all(t, ended)
             taken = taking.take(t, limit, queues, lease_time, worker, skip)
             return [lease_of(t, link) for link in taken]
 
@@ -220,7 +221,7 @@ class SqliteFrontier:
         events = self._events
 
         def take(t: Transaction) -> tuple[list[Lease], int | None] | None:
-            taking.release_all(t, ended)
+            release_all(t, ended)
             if strict and has_events(t, events.position):
                 return None
             taken = taking.take(t, limit, queues, lease_time, worker, skip)
@@ -290,7 +291,7 @@ class SqliteFrontier:
         """Note that the downloads are over; the leases stay."""
         if leases:
             ids = [lease.id for lease in leases]
-            await self._store.run(lambda t: taking.release_all(t, ids))
+            await self._store.run(lambda t: release_all(t, ids))
 
     async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
         """Put links back in as their entries now are, to be taken after ``delay`` seconds."""

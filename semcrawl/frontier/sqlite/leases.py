@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from semcrawl.frontier.sqlite.availability import available, cool, pace
@@ -43,8 +44,13 @@ def lease(t: Transaction, number: int) -> LeaseRow | None:
 
 def leases(t: Transaction, ids: Iterable[str]) -> list[LeaseRow]:
     """Those of these leases that hold."""
-    found = (lease(t, number_of(name)) for name in ids)
-    return [row for row in found if row is not None]
+    numbers = [number_of(name) for name in ids]
+    rows = t.execute(
+        "SELECT id, seq, queue, host, worker, mark FROM lease"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(numbers),),
+    ).fetchall()
+    return [LeaseRow(*row) for row in rows]
 
 
 def _ended(t: Transaction, host_id: int, mark: int) -> None:
@@ -71,19 +77,33 @@ def _ended(t: Transaction, host_id: int, mark: int) -> None:
         file_availability(t, host_id)
 
 
-def release(t: Transaction, row: LeaseRow) -> None:
-    """End a lease's download, if it is not over yet."""
-    if row.mark is not None:
-        t.execute("UPDATE lease SET mark = NULL WHERE id = ?", (row.id,))
-        mark, row.mark = row.mark, None
-        _ended(t, row.host, mark)
+def release_all(t: Transaction, ids: Iterable[str]) -> None:
+    """End these leases' downloads, where they are not over yet."""
+    rows = [row for row in leases(t, ids) if row.mark is not None]
+    if rows:
+        t.execute(
+            "UPDATE lease SET mark = NULL WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps([row.id for row in rows]),),
+        )
+        for row in rows:
+            if row.mark is not None:
+                _ended(t, row.host, row.mark)
 
 
 def forget(t: Transaction, row: LeaseRow) -> None:
     """End a lease, and its download."""
-    t.execute("DELETE FROM lease WHERE id = ?", (row.id,))
-    if row.mark is not None:
-        _ended(t, row.host, row.mark)
+    forget_all(t, [row])
+
+
+def forget_all(t: Transaction, rows: Sequence[LeaseRow]) -> None:
+    """End leases, and their downloads."""
+    t.execute(
+        "DELETE FROM lease WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps([row.id for row in rows]),),
+    )
+    for row in rows:
+        if row.mark is not None:
+            _ended(t, row.host, row.mark)
 
 
 def let_go(t: Transaction, row: LeaseRow) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from semcrawl.frontier.sqlite.availability import LATER, available, turn
 from semcrawl.frontier.sqlite.layout import EMPTY, LOCAL, PARKED, SPREAD
-from semcrawl.frontier.sqlite.transaction import PART, Part, Transaction
+from semcrawl.frontier.sqlite.transaction import Part, Transaction
 
 #: hosts and groups that are looked at for one that is not left out
 _LOOKED_AT = 50
@@ -34,25 +34,28 @@ def head(t: Transaction, part: int) -> Any:
     )
 
 
+_BEST_OF_HOST = (
+    "SELECT score, key, seq, id FROM part WHERE host = ? AND queue = ? AND state = 1"
+    " ORDER BY score, key, seq LIMIT 1"
+)
+_FILE_HOST = (
+    f"UPDATE front SET (score, key, seq, part) = ({_BEST_OF_HOST}), turn = ?"  # noqa: S608
+    " WHERE queue = ? AND host = ?"
+)
+
+
 def file_host(t: Transaction, queue: int, host: int, may: bool | None = None) -> None:
     """Put a host where its best local group belongs; ``may``: whether it may be asked."""
     row = t.host(host)
     if available(t, row) if may is None else may:
-        best = t.row(
-            "SELECT score, key, seq, id FROM part WHERE host = ? AND queue = ? AND state = 1"
-            " ORDER BY score, key, seq LIMIT 1",
-            host,
-            queue,
-        )
-        if best is not None:
-            t.execute(
-                "INSERT INTO front (queue, host, waiting, score, turn, key, seq, part)"
-                " VALUES (?, ?, 0, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET score = excluded.score,"
-                " turn = excluded.turn, key = excluded.key, seq = excluded.seq,"
-                " part = excluded.part",
-                (queue, host, best[0], turn(t, row), *best[1:]),
-            )
-            return
+        place = turn(t, row)
+        values = (host, queue)
+        if t.execute(_FILE_HOST, (*values, place, queue, host)).rowcount == 0 and t.row(
+            _BEST_OF_HOST, *values
+        ):
+            t.execute("INSERT INTO front (queue, host, waiting) VALUES (?, ?, 0)", (queue, host))
+            t.execute(_FILE_HOST, (*values, place, queue, host))
+        return
     t.execute(
         "UPDATE front SET score = NULL, turn = NULL, key = NULL, seq = NULL, part = NULL"
         " WHERE queue = ? AND host = ? AND part IS NOT NULL",
@@ -187,10 +190,10 @@ def set_value(t: Transaction, name: str, number: float) -> None:
             (-number, queue, grp),
         ).fetchall()
         if found and found[0][0] is not None:
-            host = t.execute(
-                "UPDATE part SET score = ? WHERE id = ? RETURNING host", (-number, found[0][0])
-            ).fetchall()[0][0]
-            file_host(t, queue, host)
+            part = t.part(found[0][0])
+            part.score = -number
+            t.execute("UPDATE part SET score = ? WHERE id = ?", (part.score, part.id))
+            file_host(t, queue, part.host)
 
 
 # -- the best link
@@ -244,14 +247,14 @@ def _first(t: Transaction, queues: Sequence[int]) -> Any:
 
 def _first_part(t: Transaction, queue: int, grp: int) -> Part:
     row = t.row(
-        f"SELECT {PART} FROM part WHERE grp = ? AND queue = ? AND state = 2"  # noqa: S608
+        "SELECT id FROM part WHERE grp = ? AND queue = ? AND state = 2"
         " ORDER BY turn, key, seq LIMIT 1",
         grp,
         queue,
     )
     if row is None:
         raise t.corrupt(f"group {grp} stands without a host")
-    return Part(*row)
+    return t.part(row[0])
 
 
 def _first_but(t: Transaction, queues: Sequence[int], skip: Skip) -> Any:

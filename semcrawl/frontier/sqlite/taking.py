@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -12,11 +13,11 @@ from semcrawl.frontier.sqlite.availability import available, cool, move_turn, pa
 from semcrawl.frontier.sqlite.layout import DELAYED, FAILED
 from semcrawl.frontier.sqlite.leases import (
     forget,
+    forget_all,
     lease,
     leases,
     let_go,
     number_of,
-    release,
     tick,
 )
 from semcrawl.frontier.sqlite.links import (
@@ -200,12 +201,6 @@ def not_sent(t: Transaction, ids: Sequence[str]) -> None:
             file_availability(t, row.host)
 
 
-def release_all(t: Transaction, ids: Sequence[str]) -> None:
-    """End these leases' downloads."""
-    for row in leases(t, ids):
-        release(t, row)
-
-
 def renew(t: Transaction, ids: Sequence[str], lease_time: int) -> list[bool]:
     """Prolong leases; for each, whether it still held."""
     sql = "UPDATE lease SET due = ? WHERE id = ?"
@@ -214,19 +209,22 @@ def renew(t: Transaction, ids: Sequence[str], lease_time: int) -> list[bool]:
 
 def done(t: Transaction, links: Sequence[tuple[str, Entry]]) -> None:
     """These links (ids of leases, entries) are finished, those whose leases ran out as well."""
-    number = 0
-    for name, entry in links:
-        row = lease(t, number_of(name))
-        if row is not None:
-            forget(t, row)
-            t.execute("DELETE FROM link WHERE seq = ?", (row.seq,))
-            number += 1
-            continue
-        found = find_waiting(t, entry)
-        if found is not None and found.seq is not None:
-            remove(t, found.seq, found, label_of(t, found.seq)[1])
-            refile(t, found.id)
-            number += 1
+    held = leases(t, [name for name, _ in links])
+    number = len(held)
+    if held:
+        forget_all(t, held)
+        t.execute(
+            "DELETE FROM link WHERE seq IN (SELECT value FROM json_each(?))",
+            (json.dumps([row.seq for row in held]),),
+        )
+    if number < len(links):
+        known = {row.id for row in held}
+        for name, entry in links:
+            found = None if number_of(name) in known else find_waiting(t, entry)
+            if found is not None and found.seq is not None:
+                remove(t, found.seq, found, label_of(t, found.seq)[1])
+                refile(t, found.id)
+                number += 1
     if number:
         t.count("done", number)
 

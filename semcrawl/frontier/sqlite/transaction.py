@@ -110,9 +110,8 @@ class Part:
     seq: int | None
 
 
-#: columns of a part, as :class:`Part` takes them
-PART = ", ".join(field.name for field in fields(Part))
-_READ_PART = f"SELECT {PART} FROM part WHERE id = ?"  # noqa: S608 - our own names
+_PART = ", ".join(field.name for field in fields(Part))
+_READ_PART = f"SELECT {_PART} FROM part WHERE id = ?"  # noqa: S608 - our own names
 
 
 class Transaction:
@@ -141,6 +140,7 @@ class Transaction:
         self._hosts: dict[int, Host] = {}
         #: of each host, what seldom changes, as it was read
         self._cold: dict[int, Any] = {}
+        self._parts: dict[int, Part] = {}
         self._touched: set[int] = set()
         self._labels: defaultdict[tuple[int, bytes], int] = defaultdict(int)
         self._waiting: defaultdict[tuple[int, int], int] = defaultdict(int)
@@ -280,11 +280,14 @@ class Transaction:
         self._touched.add(host.id)
 
     def part(self, number: int) -> Part:
-        """Row of a part."""
-        row = self.row(_READ_PART, number)
-        if row is None:
-            raise self.corrupt(f"no part {number}")
-        return Part(*row)
+        """Row of a part; whoever changes it writes it at once, and changes this object."""
+        part = self._parts.get(number)
+        if part is None:
+            row = self.row(_READ_PART, number)
+            if row is None:
+                raise self.corrupt(f"no part {number}")
+            part = self._parts[number] = Part(*row)
+        return part
 
     def group_name(self, number: int) -> str:
         """Name of a group."""
