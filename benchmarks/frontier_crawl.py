@@ -11,7 +11,8 @@ the first page to the last, start-up left out; "per core" is pages per second of
 CPU time (the web server and Redis counted out, and shown beside it). ``semcrawl`` learns, as by
 default; ``semcrawl-rules`` goes by the thesis's rules and parents. ``-2`` is two workers on one
 Redis; what two free cores make of them is twice their pages/s per core, as long as Redis keeps up.
-Rounds are interleaved; medians are shown.
+``-own`` has the embedded Redis of its job folder, whose CPU counts as the crawler's; ``-sqlite``
+has its frontier in a file. Rounds are interleaved; medians are shown.
 """
 
 from __future__ import annotations
