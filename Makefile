@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help install test lint types suites slow server coverage docs
+.PHONY: help install test oldest lint types suites slow server coverage docs
 
 help: ## show the tasks
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -13,6 +13,13 @@ install: ## make .venv with everything that the tests need
 
 test: ## run the fast tests (under two minutes)
 	$(BIN)/pytest
+
+oldest: ## run the fast tests with the oldest dependencies that pyproject.toml allows
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/pip install --quiet uv
+	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest/bin/python \
+		--resolution lowest-direct -e '.[test]'
+	.venv-oldest/bin/pytest -p no:cacheprovider
 
 lint: ## check style and formatting
 	$(BIN)/ruff check .

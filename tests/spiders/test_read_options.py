@@ -203,7 +203,7 @@ LINES = b"".join(b'<urn:s> <%s> "%d" .\n' % (P.encode(), n) for n in range(4))
 ZIPPED = io.BytesIO()
 with zipfile.ZipFile(ZIPPED, "w") as archive:
     for member in ("a.nt", "b.nt"):
-        archive.writestr(member, LINES)
+        archive.writestr(zipfile.ZipInfo(member), LINES)  # (with a date that does not change)
 ENTITIES = b"""<?xml version="1.0"?><!DOCTYPE rdf:RDF [<!ENTITY long "%s">]>
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:v="http://v.example/">
 <rdf:Description rdf:about="urn:s"><v:p>&long;</v:p></rdf:Description></rdf:RDF>"""
