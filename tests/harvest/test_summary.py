@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import socket
+import sqlite3
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,18 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     console = Console(file=out, width=80, markup=False, emoji=False)
     monkeypatch.setattr(harvestreport, "plain_console", lambda: console)
     return out
+
+
+def recorded(folder: Path) -> int:
+    """How many attempts the database of a crawl that goes on holds."""
+    file = folder / "crawl.db"
+    if not file.exists():
+        return 0
+    with contextlib.closing(sqlite3.connect(file)) as database:
+        try:
+            return int(database.execute("SELECT count(*) FROM fetch").fetchone()[0])
+        except sqlite3.OperationalError:  # there is no table yet
+            return 0
 
 
 def left_out(url: str, links: int) -> LeftOutLinks:
@@ -225,7 +239,8 @@ def test_a_run_counts_its_own_requests_and_not_those_of_one_that_was_killed(
     with serve(WEB, log=log) as server:
         place: dict[str, Any] = {"folder": tmp_path / "out", "proxy": server.proxy_url}
         killed = start_harvest(WEB.start, "--fast", **place)
-        until(lambda: log.exists() and pages(log) > 20)
+        # (records are written in batches, some time after their requests)
+        until(lambda: log.exists() and pages(log) > 20 and recorded(tmp_path / "out") > 20)
         killed.kill()
         killed.wait()
         run = harvest("--fast", "--pages", "5", **place)

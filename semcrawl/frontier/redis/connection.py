@@ -122,6 +122,8 @@ class Server:
     ) -> None:
         self.redis = connect(server, timeout=timeout)
         self.address = public_address(server)
+        #: folder of the server's Unix socket
+        self._folder = server.parent if isinstance(server, Path) else None
         #: when the keys of the crawl that was opened were made; empty before
         self.crawl = b""
         self._meta_key = meta_key
@@ -250,8 +252,10 @@ class Server:
             if left <= 0:
                 raise self._unavailable(reason) from reason
             failures += 1
-            # one failure is a connection that ended, perhaps long ago; two are an outage
-            if failures > 1 and not outage.reported:
+            # one failure is a connection that ended, perhaps long ago; two are an outage.
+            # Who deleted a job's folder took the server along: the results' check says so.
+            gone = self._folder is not None and not self._folder.is_dir()
+            if failures > 1 and not outage.reported and not gone:
                 outage.reported = True
                 self._waiting += 1
                 if self._waiting == 1:
