@@ -16,6 +16,7 @@ from semcrawl.cli.readiness import check_crawl, check_results
 from semcrawl.config.components import check_reactor
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.scope import Scope
+from semcrawl.config.switches import read_switch
 from semcrawl.crawl.lost import lost_feeds, lost_results
 from semcrawl.crawl.opening import SessionSource, frontier_options, session_options
 from semcrawl.errors import UsageError
@@ -30,7 +31,6 @@ from semcrawl.web.urls import Normalisation
 
 _OURS = frozenset({"html", "rdf"})
 _ARGUMENTS = ("seeds", "scope", "follow_rdf", "redis_key")
-_SWITCH = frozenset({"", "0", "1", "true", "false", "yes", "no", "on", "off"})
 
 
 class Command(OneLineErrors, ScrapyCrawl):
@@ -130,8 +130,7 @@ class Command(OneLineErrors, ScrapyCrawl):
                 close = get_close_matches(name, _ARGUMENTS, n=1)
                 hint = f"did you mean {close[0]}?" if close else f"it takes {', '.join(_ARGUMENTS)}"
                 raise UsageError(f"the spider takes no argument {name}; {hint}")
-        if (switch := given.get("follow_rdf", "").lower()) not in _SWITCH:
-            raise UsageError(f"follow_rdf must be 0 or 1, not {switch!r}")
+        read_switch("follow_rdf", given.get("follow_rdf", ""))
         if given.get("seeds") == "@-":  # which can be read but once
             given["seeds"] = " ".join(read_seeds("@-", Normalisation(exact=True)))
         seeds = read_seeds(given["seeds"]) if "seeds" in given else []

@@ -23,6 +23,7 @@ _CHOICES = {
 _AT_LEAST_ONE = frozenset(
     {"SEMCRAWL_MAX_LINKS_PER_PAGE", "SEMCRAWL_MAX_NESTING", "SEMCRAWL_MAX_SIZE_IN_MEMORY"}
 )
+#: the only words that ``Settings.getbool`` reads
 _BOOLEANS = frozenset({"1", "0", "true", "false", "True", "False"})
 
 

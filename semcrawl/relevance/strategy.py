@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from semcrawl.config.switches import read_switch
 from semcrawl.config.targets import Targets
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
@@ -38,23 +39,14 @@ class RuleOptions:
         """Read ``SEMCRAWL_PROMOTE_WAITING``, ``…_KEEP_UNLIKELY`` and ``…_TARGETS``."""
         return cls(
             target_extensions=Targets.parse(settings.get("SEMCRAWL_TARGETS") or "rdf").extensions,
-            promote_waiting=_flag(settings, "SEMCRAWL_PROMOTE_WAITING"),
-            keep_unlikely=_flag(settings, "SEMCRAWL_KEEP_UNLIKELY"),
+            promote_waiting=_is_on(settings, "SEMCRAWL_PROMOTE_WAITING"),
+            keep_unlikely=_is_on(settings, "SEMCRAWL_KEEP_UNLIKELY"),
         )
 
 
-def _flag(settings: Mapping[str, Any], name: str) -> bool:
-    """Read a setting that is on by default; on the command line it is a word.
-
-    Raises ``UsageError`` for a word that says neither yes nor no.
-    """
-    value = settings.get(name, True)
-    word = str(value).strip().lower()
-    if word in ("1", "true", "yes", "on"):
-        return True
-    if word in ("0", "false", "no", "off", "none", ""):
-        return False
-    raise UsageError(f"{name} must be true or false, not {value!r}")
+def _is_on(settings: Mapping[str, Any], name: str) -> bool:
+    """Read a setting that is on by default; raise ``UsageError`` unless it is on or off."""
+    return read_switch(name, settings.get(name, True))
 
 
 def state_error(strategy: str) -> UsageError:

@@ -17,6 +17,7 @@ from twisted.python.failure import Failure
 from semcrawl.config.components import install
 from semcrawl.config.normalisation import url_normalisation
 from semcrawl.config.scope import Scope
+from semcrawl.config.switches import read_switch
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.acknowledgement import Acknowledgement
 from semcrawl.crawl.attempt import ATTEMPT, UNKEPT, Attempt, attempt_of
@@ -86,7 +87,7 @@ class FocusedSpider(Spider):
         self._seeds_text = seeds
         self._scope_text = scope
         self._redis_key = redis_key
-        self.follow_rdf = str(follow_rdf).lower() in ("1", "true", "yes", "on")
+        self.follow_rdf = read_switch("follow_rdf", follow_rdf)
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:

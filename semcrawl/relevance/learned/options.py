@@ -8,15 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
+from semcrawl.config.switches import read_switch
 from semcrawl.errors import UsageError
 
 #: families of features that can be switched off one by one (ablations)
 FEATURE_FAMILIES: frozenset[str] = frozenset(
     {"extension", "path", "query", "host", "place", "anchor", "context", "title", "markup"}
-)
-#: how a switch may be given on the command line
-_WORDS = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(
-    ("0", "false", "no", "off", "none", ""), False
 )
 
 
@@ -141,13 +138,11 @@ def _coerce(name: str, value: Any, default: Any) -> Any:
     """``value`` as the type of ``default``; raise ``UsageError`` if it is not one."""
     try:
         if isinstance(default, bool):
-            if isinstance(value, str):
-                return _WORDS[value.strip().lower()]
-            return bool(value)
+            return read_switch(f"learned strategy: {name}", value)
         if isinstance(default, frozenset):
             return frozenset(value.split(",") if isinstance(value, str) else value)
         if isinstance(default, str):
             return value if isinstance(value, str) else ",".join(value)
         return type(default)(value)
-    except (TypeError, ValueError, OverflowError, KeyError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(f"learned strategy: {name} cannot be {value!r}") from None
