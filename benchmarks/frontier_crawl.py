@@ -11,8 +11,7 @@ the first page to the last, start-up left out; "per core" is pages per second of
 CPU time (the web server and Redis counted out, and shown beside it). ``semcrawl`` learns, as by
 default; ``semcrawl-rules`` goes by the thesis's rules and parents. ``-2`` is two workers on one
 Redis; what two free cores make of them is twice their pages/s per core, as long as Redis keeps up.
-``-own`` has the embedded Redis of its job folder, whose CPU counts as the crawler's; ``-sqlite``
-has its frontier in a file. Rounds are interleaved; medians are shown.
+``-sqlite`` has its frontier in a file of the job folder. Rounds are interleaved; medians are shown.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from rich.console import Console
 from rich.table import Table
 from rival_crawlers import CONCURRENCY
 
-from semcrawl.frontier import EmbeddedRedis
+from semcrawl.frontier.redis.localserver import RedisServer
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -60,15 +59,6 @@ def cpu_seconds(pids: list[int]) -> float:
     return total
 
 
-def with_children(pids: list[int]) -> list[int]:
-    """Processes, and those that they started: the server of an embedded Redis."""
-    found = list(pids)
-    for pid in pids:
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            found += map(int, (task / "children").read_text().split())
-    return found
-
-
 def command(name: str, start: str, redis: str, folder: Path, pages: int) -> list[str]:
     """The command line of a contender."""
     if not name.startswith("semcrawl"):
@@ -85,10 +75,8 @@ def command(name: str, start: str, redis: str, folder: Path, pages: int) -> list
         "MAX_IDLE_TIME_BEFORE_CLOSE": 1,
         "LOG_LEVEL": "WARNING",
     }
-    if name.endswith("-own"):
-        settings["REDIS_URL"] = ""
     if name.endswith("-sqlite"):
-        settings |= {"REDIS_URL": "", "SEMCRAWL_FRONTIER": "sqlite"}
+        settings |= {"REDIS_URL": ""}
     if name.startswith("semcrawl-rules"):
         settings["SEMCRAWL_RELEVANCE"] = "rules-parents"
     parts = [sys.executable, "-m", "semcrawl", "crawl", "html", "-a", f"seeds={start}"]
@@ -101,7 +89,7 @@ def run_one(name: str, start: str, pages: int, served: Synchronized[int]) -> Res
     """Run a contender to its last page."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        redis = stack.enter_context(EmbeddedRedis(folder / "redis"))
+        redis = stack.enter_context(RedisServer(folder / "redis"))
         address = f"unix://{redis.socket}"
         processes = []
         for number in range(2 if name.endswith("-2") else 1):
@@ -116,9 +104,8 @@ def run_one(name: str, start: str, pages: int, served: Synchronized[int]) -> Res
                     raise SystemExit(f"{name} ended before its first page")
                 time.sleep(0.005)
             first = served.value
-            pids = with_children(pids)
             began, cpu = time.perf_counter(), cpu_seconds(pids)
-            redis_cpu = cpu_seconds([redis.pid or 0])
+            redis_cpu = cpu_seconds([redis.pid])
             while served.value < pages:
                 if all(process.poll() is not None for process in processes):
                     raise SystemExit(f"{name} ended after {served.value} pages")
@@ -127,7 +114,7 @@ def run_one(name: str, start: str, pages: int, served: Synchronized[int]) -> Res
             return Result(
                 (time.perf_counter() - began) * share,
                 (cpu_seconds(pids) - cpu) * share,
-                (cpu_seconds([redis.pid or 0]) - redis_cpu) * share,
+                (cpu_seconds([redis.pid]) - redis_cpu) * share,
             )
         finally:
             for process in processes:
@@ -143,7 +130,7 @@ def main() -> None:
     """Run."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     names = ["semcrawl", "semcrawl-2", "semcrawl-rules", "semcrawl-rules-2"]
-    names += ["semcrawl-own", "semcrawl-sqlite", "semcrawl-rules-own", "semcrawl-rules-sqlite"]
+    names += ["semcrawl-sqlite", "semcrawl-rules-sqlite"]
     names += rival_crawlers.NAMES
     parser.add_argument("--pages", type=int, default=5000)
     parser.add_argument("--rounds", type=int, default=3)

@@ -28,8 +28,9 @@ from frontier_size import QUEUES, server_time
 from rich.console import Console
 from rich.table import Table
 
-from semcrawl.frontier import EmbeddedRedis, Entry, FrontierOptions, RedisFrontier
+from semcrawl.frontier import Entry, FrontierOptions, RedisFrontier
 from semcrawl.frontier.redis.connection import connect
+from semcrawl.frontier.redis.localserver import RedisServer
 
 LINKS = 200_000
 ROUNDS = 20
@@ -99,7 +100,7 @@ def main() -> None:
         address = args.redis
         if not address:
             folder = stack.enter_context(tempfile.TemporaryDirectory())
-            address = str(stack.enter_context(EmbeddedRedis(folder)).socket)
+            address = str(stack.enter_context(RedisServer(Path(folder))).socket)
         Console(width=120).print(asyncio.run(measure_all(address, args.hosts)))
 
 

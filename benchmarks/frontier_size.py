@@ -31,8 +31,9 @@ from redis.asyncio import Redis
 from rich.console import Console
 from rich.table import Table
 
-from semcrawl.frontier import EmbeddedRedis, Entry, FrontierOptions, RedisFrontier
+from semcrawl.frontier import Entry, FrontierOptions, RedisFrontier
 from semcrawl.frontier.redis.connection import connect
+from semcrawl.frontier.redis.localserver import RedisServer
 
 LINKS = 30
 QUEUES = ["html"]
@@ -241,7 +242,7 @@ def main() -> None:
             if args.server:
                 addresses.append(stack.enter_context(default_server(args.server, Path(folder))))
             else:
-                addresses.append(str(stack.enter_context(EmbeddedRedis(folder)).socket))
+                addresses.append(str(stack.enter_context(RedisServer(Path(folder))).socket))
         table = asyncio.run(measure(addresses, args.sizes, args.hosts, args.rounds))
         Console(width=190).print(table)
 

@@ -29,7 +29,7 @@ from local_pages import served_pages
 from rich.console import Console
 from rich.table import Table
 
-from semcrawl.frontier import EmbeddedRedis
+from semcrawl.frontier.redis.localserver import RedisServer
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Outcome, Ranked
 from semcrawl.relevance.learned import Learned
@@ -110,7 +110,7 @@ def crawl(command: str, start: str, pages: int) -> dict[str, Any]:
     }
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with EmbeddedRedis(folder / "redis") as redis:
+        with RedisServer(folder / "redis") as redis:
             settings["REDIS_URL"] = f"unix://{redis.socket}"
             settings["SEMCRAWL_CRAWL_NAME"] = "share"
             line = [sys.executable, "-m", "semcrawl"]

@@ -32,7 +32,7 @@ from semcrawl.evaluation.live import (
 from semcrawl.evaluation.metrics import auc_relative
 from semcrawl.evaluation.serve import WorldServer
 from semcrawl.evaluation.sitelist import load_sites
-from semcrawl.frontier import EmbeddedRedis
+from semcrawl.frontier.redis.localserver import RedisServer
 
 IN_FLIGHT = 16
 #: seconds until a crawl counts as hanging
@@ -45,7 +45,7 @@ def crawl(trial: Trial, workers: int, seed: int, latency: float) -> float:
     with (
         tempfile.TemporaryDirectory() as name,
         WorldServer(world, latency) as server,
-        EmbeddedRedis(Path(name) / "redis") as redis,
+        RedisServer(Path(name) / "redis") as redis,
     ):
         settings = LIVE_SETTINGS | {
             "CONCURRENT_REQUESTS": IN_FLIGHT // workers,

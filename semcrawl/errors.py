@@ -5,8 +5,9 @@ Each carries one line fit for a user's eyes::
     SemcrawlError
     ├── UsageError         the command line, a setting or a file given by the user is wrong
     ├── FrontierError      the frontier cannot go on
-    │   ├── FrontierUnavailable   its server is away or refuses
-    │   └── FrontierCorrupt       a key holds what it should not
+    │   ├── FrontierUnavailable   its server or file cannot be used now
+    │   └── FrontierCorrupt       a key or file holds what it should not
+    │       └── FrontierGone          its file is not there any more
     └── StoreError         a target of the results cannot be written
         └── ResultsGone           results that were written are not there any more
 """
@@ -29,7 +30,11 @@ class FrontierUnavailable(FrontierError):  # noqa: N818 - a state of the server
 
 
 class FrontierCorrupt(FrontierError):  # noqa: N818 - a state of a key
-    """A key of the frontier holds something else than it should; the message names the key."""
+    """The frontier holds something else than it should; the message names the key or file."""
+
+
+class FrontierGone(FrontierCorrupt):
+    """The file of the frontier was deleted, moved or replaced while a crawl was using it."""
 
 
 class StoreError(SemcrawlError):

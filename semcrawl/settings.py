@@ -187,12 +187,9 @@ SEMCRAWL_ALLOW_PRIVATE_ADDRESSES = False
 # --- Frontier
 
 #: Redis server of the frontier and of the seed lists (`redis://host:6379/0`), by default what the
-#: environment variable of the same name says. Empty = one of our own in the job's folder.
+#: environment variable of the same name says. Empty = no server: links wait in the file
+#: `frontier.db` of the job's folder, which a few processes of one machine may share.
 REDIS_URL = os.environ.get("REDIS_URL", "")
-#: Where links wait without a `REDIS_URL`: `redis`, an embedded Redis server in the job's folder
-#: `frontier`, or `sqlite`, the file `frontier.db` of the job, which needs no server. A job that is
-#: begun goes on with what it has. The processes of one machine on one job folder share either.
-SEMCRAWL_FRONTIER = "redis"
 #: Folder of the job: results, records, frontier. Empty = `JOBDIR`, else the current folder
 #: (`semcrawl harvest`: the folder `harvest`).
 SEMCRAWL_JOBDIR = ""
@@ -228,7 +225,7 @@ SEMCRAWL_MAX_LEFT_OUT = 1_000_000
 SEMCRAWL_MAX_WAITING = 0
 #: URLs that the seen set keeps exactly; those that come later are kept in a Bloom filter, which
 #: takes a tenth of the memory and now and then takes a new URL for a seen one. 0 = all are exact.
-#: (With `SEMCRAWL_FRONTIER = "sqlite"` all are exact whatever this says: they lie on disk.)
+#: (Without a `REDIS_URL` all are exact whatever this says: they lie on disk.)
 SEMCRAWL_SEEN_EXACT = 0
 #: URLs for which that filter is laid out; fixed when a crawl begins.
 SEMCRAWL_SEEN_CAPACITY = 1_000_000_000

@@ -105,8 +105,8 @@ def test_no_imports_go_round_in_circles() -> None:
 
 def test_nothing_but_the_frontier_itself_knows_a_backend() -> None:
     """Others are typed on the contracts, and open a frontier by ``frontier.backends``."""
-    concrete = {"RedisFrontier", "SqliteFrontier", "EmbeddedRedis"}
-    backends = ("semcrawl.frontier.redis", "semcrawl.frontier.sqlite", "semcrawl.frontier.local")
+    concrete = {"RedisFrontier", "SqliteFrontier", "RedisServer"}
+    backends = ("semcrawl.frontier.redis", "semcrawl.frontier.sqlite")
     found = set()
     for module, tree in TREES.items():
         if module.startswith("semcrawl.frontier"):
@@ -129,7 +129,7 @@ def test_the_conformance_suite_knows_no_backend() -> None:
     suite = Path(__file__).parent / "frontier" / "conformance"
     for path in suite.glob("*.py"):
         names = imported(ast.parse(path.read_text(encoding="utf-8")))
-        backends = ("redis", "semcrawl.frontier.redis", "semcrawl.frontier.local")
+        backends = ("redis", "semcrawl.frontier.redis")
         assert not [name for name in names if name.startswith(backends)], path.name
         assert "RedisFrontier" not in path.read_text(encoding="utf-8"), path.name
 

@@ -21,7 +21,7 @@ from semcrawl.crawl.lost import lost_feeds, lost_results
 from semcrawl.crawl.opening import SessionSource, frontier_options, session_options
 from semcrawl.errors import UsageError
 from semcrawl.exporters.asked import check_feeds
-from semcrawl.frontier.backends import admit_worker
+from semcrawl.frontier.backends import admit_worker, check_backend
 from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.machine.eventloop import FASTEST_LOOP
 from semcrawl.relevance import crawl_strategy
@@ -79,6 +79,7 @@ class Command(OneLineErrors, ScrapyCrawl):
             check_crawl(settings)
             check_feeds(settings, settings.getdict("FEEDS"))
             scope = opts.spargs.get("scope") or ""
+            check_backend(settings, job_path(settings))
             admit_worker(settings, job_path(settings), seeds, scope)
             check_results(settings)
 
@@ -86,10 +87,7 @@ class Command(OneLineErrors, ScrapyCrawl):
         """Crawl; what could not begin, go on or be written is told, and gives exit status 1."""
         source = SessionSource(self.own_settings)
         self.own_settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
-        try:
-            failed = self._crawl(args[0], opts, source)
-        finally:
-            source.close()
+        failed = self._crawl(args[0], opts, source)
         if source.failure:
             complain(source.failure)
         if source.failure or failed:

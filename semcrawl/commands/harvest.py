@@ -30,7 +30,7 @@ from semcrawl.config.scope import Scope
 from semcrawl.crawl.lost import lost_feeds, lost_results, stats_of
 from semcrawl.crawl.opening import SessionSource
 from semcrawl.errors import ResultsGone, StoreError, UsageError
-from semcrawl.frontier.backends import FRONTIER_FILES, admit_harvest
+from semcrawl.frontier.backends import admit_harvest, holds_frontier
 from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.machine.eventloop import FASTEST_LOOP
 from semcrawl.metadata.database import CRAWL_DB, connect
@@ -127,10 +127,7 @@ class Command(OneLineErrors):
                 f"semcrawl harvest --join {self._crawl_name} --out DIR",
                 file=sys.stderr,
             )
-        try:
-            failed = self._crawl(self._seeds, source, verbose=opts.verbose)
-        finally:
-            source.close()
+        failed = self._crawl(self._seeds, source, verbose=opts.verbose)
         try:
             standing.check()
         except ResultsGone as error:  # there is nothing to sum up
@@ -265,4 +262,4 @@ def _write_tables(database: str, folder: Path, *, quiet: bool) -> None:
 
 def _is_job(folder: Path) -> bool:
     """Whether a harvest was begun in a folder."""
-    return any((folder / name).is_file() for name in (CRAWL_DB, *FRONTIER_FILES))
+    return (folder / CRAWL_DB).is_file() or holds_frontier(folder)

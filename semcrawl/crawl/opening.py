@@ -1,4 +1,4 @@
-"""Making a session from Scrapy settings: served Redis or our own, strategy, limits."""
+"""Making a session from Scrapy settings: frontier, strategy, limits."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ from semcrawl.crawl.health import HealthOptions
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import UsageError
-from semcrawl.frontier.backends import (
-    OpenedBackend,
-    check_backend,
-    check_crawl_name,
-    job_backend,
-)
+from semcrawl.frontier.backends import check_backend, check_crawl_name, job_backend
 from semcrawl.frontier.contract import AddressLimits
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.relevance import Relevance, crawl_strategy
@@ -98,9 +93,9 @@ def session_options(settings: BaseSettings) -> SessionOptions:
 
 @dataclass
 class SessionSource:
-    """Makes the one session of a process, with the server it needs.
+    """Makes the one session of a process, and its frontier.
 
-    ``prefix`` names the crawl on the server. Raises ``UsageError`` or ``FrontierUnavailable``.
+    Raises ``UsageError`` or ``FrontierUnavailable``.
     """
 
     settings: BaseSettings
@@ -109,14 +104,13 @@ class SessionSource:
     _parts: tuple[SessionOptions, FrontierOptions, Relevance] | None = field(
         default=None, repr=False
     )
-    _backend: OpenedBackend | None = field(default=None, repr=False)
 
     def __deepcopy__(self, memo: object) -> SessionSource:
         """Return itself: crawlers copy their settings, but share the session."""
         return self
 
     def session(self) -> CrawlSession:
-        """Return the session; the first call makes it (and starts the frontier's server)."""
+        """Return the session; the first call makes it."""
         if self._session is None:
             self._session = self._make()
         return self._session
@@ -150,19 +144,13 @@ class SessionSource:
         return self._parts
 
     def check(self) -> None:
-        """Raise ``FrontierUnavailable`` when the server of ``REDIS_URL`` cannot be asked."""
-        check_backend(self.settings)
-
-    def close(self) -> None:
-        """Stop what was started for the frontier."""
-        backend, self._backend = self._backend, None
-        if backend is not None:
-            backend.close()
+        """See that the frontier can be opened; raise as :func:`check_backend` does."""
+        check_backend(self.settings, self.folder)
 
     def _make(self) -> CrawlSession:
         options, frontier_settings, strategy = self.configure()
-        self._backend = job_backend(self.settings, self.folder, frontier_settings)
-        return CrawlSession(self._backend.frontier, strategy, options)
+        frontier = job_backend(self.settings, self.folder, frontier_settings)
+        return CrawlSession(frontier, strategy, options)
 
     @property
     def folder(self) -> Path:

@@ -41,7 +41,6 @@ class FrontierScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler, source: SessionSource) -> None:
         self.crawler = crawler
         self._source = source
-        self._own_source = crawler.settings.get("SEMCRAWL_SESSION_SOURCE") is None
         self._ready: deque[Request] = deque()
         self._others = Scheduler.from_crawler(crawler)
         self._open = False
@@ -108,8 +107,6 @@ class FrontierScheduler(BaseScheduler):
         if self._open:
             self._open = False
             await self._source.session().detach(self._spider.queue)
-        if self._own_source:
-            self._source.close()
 
     def has_pending_requests(self) -> bool:
         """Whether more may come: true until the crawl is finished."""

@@ -25,7 +25,7 @@ from semcrawl.crawl.outlook import CompletionCheck, Outlook
 from semcrawl.crawl.sharedcontexts import ContextCache
 from semcrawl.crawl.sharedrobots import SharedRobots
 from semcrawl.crawl.turns import Turns
-from semcrawl.errors import FrontierCorrupt, FrontierError
+from semcrawl.errors import FrontierCorrupt, FrontierError, FrontierGone, SemcrawlError
 from semcrawl.frontier.contract import Frontier, Lease
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
@@ -33,6 +33,7 @@ from semcrawl.metadata.tally import Tally
 from semcrawl.relevance import Outcome, Ranked, Relevance
 
 logger = logging.getLogger(__name__)
+Logger = logging.Logger | logging.LoggerAdapter[logging.Logger]
 
 #: seconds that a turn gets to come to its end when the session is closed
 _LAST_TURN = 1.0
@@ -160,6 +161,16 @@ class CrawlSession:
         self._draining = True
         self.finished.set()
 
+    def fail_with(
+        self, error: SemcrawlError, log: logging.Logger | logging.LoggerAdapter[logging.Logger]
+    ) -> None:
+        """End the crawl as something failed that it needs, and log that.
+
+        Where the job folder is gone, its results are gone as well, and the command reports that.
+        """
+        log.log(logging.INFO if isinstance(error, FrontierGone) else logging.ERROR, "%s", error)
+        self.fail(str(error))
+
     def ask_for_less(self, reason: str) -> None:
         """Have fewer requests in flight, as the process lacks the means for so many."""
         most = self._dispatcher.lessen()
@@ -271,8 +282,7 @@ class CrawlSession:
                         async with asyncio.timeout(pause):
                             await self._wake.wait()
         except FrontierError as error:
-            logger.error("%s", error)
-            self.fail(str(error))
+            self.fail_with(error, logger)
         except Exception as error:
             # whatever it is, the crawl must end with a message instead of standing still
             logger.exception("the crawl cannot go on")

@@ -1,18 +1,18 @@
-"""Where links wait: the frontier on Redis, served or embedded."""
+"""Where links wait: the frontier, in a SQLite file or on a Redis server."""
 
 from semcrawl.frontier.contract import Counts, Entry, Frontier, Lease
-from semcrawl.frontier.local.server import EmbeddedRedis
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 from semcrawl.frontier.workers import worker_name
 
 __all__ = [
     "Counts",
-    "EmbeddedRedis",
     "Entry",
     "Frontier",
     "FrontierOptions",
     "Lease",
     "RedisFrontier",
+    "SqliteFrontier",
     "worker_name",
 ]

@@ -6,16 +6,15 @@ The one place beside this package's own modules that knows them. Callers get con
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
 from semcrawl.errors import UsageError
-from semcrawl.frontier.contract import Frontier, ManagedFrontier
-from semcrawl.frontier.local.server import EmbeddedRedis
+from semcrawl.frontier.contract import ManagedFrontier
+from semcrawl.frontier.formerredis import has_former, take_over
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis import admission
 from semcrawl.frontier.redis.admission import admit_worker, crawl_name, reached
@@ -26,33 +25,25 @@ from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 from semcrawl.frontier.workers import worker_name
 
 __all__ = [
-    "FRONTIER_FILES",
-    "OpenedBackend",
     "admit_harvest",
     "admit_worker",
     "check_backend",
     "check_crawl_name",
+    "frontier_file",
+    "holds_frontier",
     "job_backend",
     "visited_frontier",
 ]
 
-#: file of the frontier on SQLite in a job folder
-_SQLITE_FILE = "frontier.db"
-#: file by which one knows the folder of an embedded Redis
-_REDIS_FILE = "frontier/redis.lock"
-#: files of which a job folder with a frontier has one
-FRONTIER_FILES = (_REDIS_FILE, _SQLITE_FILE)
-_KINDS = ("redis", "sqlite")
-#: what ``-s`` and the like say has a higher priority
-_SAID = 20
+
+def frontier_file(folder: Path) -> Path:
+    """Return the file of a job's frontier, where it is on no Redis server."""
+    return folder / "frontier.db"
 
 
-@dataclass(frozen=True)
-class OpenedBackend:
-    """The frontier of a worker, not opened yet, and how to stop what was started for it."""
-
-    frontier: Frontier
-    close: Callable[[], None] = lambda: None
+def holds_frontier(folder: Path) -> bool:
+    """Whether a job folder holds its frontier."""
+    return frontier_file(folder).is_file() or has_former(folder)
 
 
 def check_crawl_name(settings: BaseSettings) -> None:
@@ -63,88 +54,48 @@ def check_crawl_name(settings: BaseSettings) -> None:
         raise UsageError(f"SEMCRAWL_CRAWL_NAME: {error}") from None
 
 
-def _kind(settings: BaseSettings, folder: Path | None = None, *, served: bool = True) -> str:
-    """Return the kind of frontier that a job has: ``redis`` or ``sqlite``.
-
-    A folder goes on with the one that it holds, unless a server of ``REDIS_URL`` has its frontier
-    (not ``served``: it has not). Raises ``UsageError`` where a setting wants another.
-    """
-    kind = str(settings.get("SEMCRAWL_FRONTIER") or _KINDS[0])
-    if kind not in _KINDS:
-        raise UsageError(f"SEMCRAWL_FRONTIER must be redis or sqlite, not {kind!r}")
-    if served and settings.get("REDIS_URL"):
-        if kind == "sqlite":
-            raise UsageError("SEMCRAWL_FRONTIER is sqlite, but REDIS_URL is set: leave one out")
-        return kind
-    if folder is None:
-        return kind
-    held = [kind for kind, name in zip(_KINDS, FRONTIER_FILES, strict=True) if _is(folder, name)]
-    if not held or kind in held:
-        return kind
-    if (settings.getpriority("SEMCRAWL_FRONTIER") or 0) > _SAID:
-        raise UsageError(
-            f"the frontier in {folder} is one of SEMCRAWL_FRONTIER={held[0]}: go on with that, or"
-            " take it over by semcrawl frontier --export and --import"
-        )
-    return held[0]
-
-
-def _is(folder: Path, name: str) -> bool:
-    return (folder / name).is_file()
-
-
 def admit_harvest(settings: BaseSettings, folder: Path, seeds: Sequence[str]) -> str:
     """Take a harvest into its crawl; see :func:`admission.admit_harvest`, which it raises as."""
-    _kind(settings, folder)
+    check_backend(settings, folder)
     return admission.admit_harvest(settings, folder, seeds)
 
 
-def frontier_place(settings: BaseSettings, folder: Path) -> Path:
-    """Return where the frontier of a job lies in its folder."""
-    return folder / (_SQLITE_FILE if _kind(settings, folder) == "sqlite" else "frontier")
+def check_backend(settings: BaseSettings, folder: Path) -> None:
+    """See that the frontier of a job can be opened: its server is there, its file is ready.
 
-
-def check_backend(settings: BaseSettings) -> None:
-    """Raise ``FrontierUnavailable`` when the server of ``REDIS_URL`` cannot be asked."""
-    _kind(settings)
+    Raises ``FrontierUnavailable`` when the server of ``REDIS_URL`` cannot be asked, and as
+    :func:`take_over` does for the frontier of a former version in the folder.
+    """
     if url := settings.get("REDIS_URL"):
         with reached(str(url)):
             pass
+    else:
+        take_over(folder, frontier_file(folder), crawl_name(settings))
 
 
-def job_backend(settings: BaseSettings, folder: Path, options: FrontierOptions) -> OpenedBackend:
+def job_backend(settings: BaseSettings, folder: Path, options: FrontierOptions) -> ManagedFrontier:
     """Return the frontier of a job: on the server of ``REDIS_URL``, else in the job's folder.
 
-    Raises ``FrontierUnavailable`` where the folder's own server cannot be started.
+    It is not opened yet. Raises as :func:`take_over` does.
     """
     considerate = not settings.getbool("SEMCRAWL_LOOSEN_PACE")
-    if _kind(settings, folder) == "sqlite":
-        return OpenedBackend(
-            SqliteFrontier(
-                folder / _SQLITE_FILE,
-                name=crawl_name(settings),
-                worker_id=worker_name(),
-                options=options,
-                considerate=considerate,
-            )
-        )
-    address: str | Path
-    revive = close = None
     if url := settings.get("REDIS_URL"):
-        address = str(url)
-    else:
-        server = EmbeddedRedis(folder / "frontier")
-        server.start()
-        address, revive, close = server.socket, server.ensure, server.stop
-    frontier = RedisFrontier(
-        address,
-        prefix=crawl_name(settings),
+        return RedisFrontier(
+            str(url),
+            prefix=crawl_name(settings),
+            worker_id=worker_name(),
+            options=options,
+            considerate=considerate,
+        )
+    file = frontier_file(folder)
+    take_over(folder, file, crawl_name(settings))
+    return SqliteFrontier(
+        file,
+        name=crawl_name(settings),
         worker_id=worker_name(),
         options=options,
-        revive=revive,
         considerate=considerate,
     )
-    return OpenedBackend(frontier) if close is None else OpenedBackend(frontier, close)
 
 
 @asynccontextmanager
@@ -156,44 +107,33 @@ async def visited_frontier(
     Without ``make`` it must be there already: its name may be misspelt. Raises ``UsageError`` where
     there is none, and as :meth:`Frontier.open` does.
     """
-    with ExitStack() as servers:
-        frontier = _visited(settings, job, servers, make=make)
-        await frontier.open(make=make)
-        try:
-            yield frontier
-        finally:
-            await frontier.close()
+    frontier = _visited(settings, job, make=make)
+    await frontier.open(make=make)
+    try:
+        yield frontier
+    finally:
+        await frontier.close()
 
 
-def _visited(
-    settings: BaseSettings, job: Path | None, servers: ExitStack, *, make: bool
-) -> ManagedFrontier:
-    """Find the frontier of a job or crawl; a server that it needs is entered into ``servers``."""
-    address: str | Path
-    prefix = crawl_name(settings)
+def _visited(settings: BaseSettings, job: Path | None, *, make: bool) -> ManagedFrontier:
+    """Find the frontier of a job or crawl."""
+    name = crawl_name(settings)
     options = FrontierOptions(patience=5.0)
     own = JobName.read(job) if job is not None else None
     if (url := settings.get("REDIS_URL")) and (job is None or own is not None):
-        address = str(url)
-        prefix = settings.get("SEMCRAWL_CRAWL_NAME") or (own.crawl if own else prefix)
-    else:
-        folder = job or Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")
-        if own is not None and not any(_is(folder, name) for name in FRONTIER_FILES):
-            raise UsageError(f"the frontier of {job} is on a Redis: give -s REDIS_URL=redis://…")
-        if not any(_is(folder, name) for name in FRONTIER_FILES) and not make:
-            raise UsageError(f"{folder} holds no frontier")
-        if _kind(settings, folder, served=False) == "sqlite":
-            return SqliteFrontier(
-                folder / _SQLITE_FILE,
-                name=prefix,
-                worker_id=worker_name(),
-                options=options,
-                guest=True,
+        name = settings.get("SEMCRAWL_CRAWL_NAME") or (own.crawl if own else name)
+        try:
+            return RedisFrontier(
+                str(url), prefix=name, worker_id=worker_name(), options=options, guest=True
             )
-        address = servers.enter_context(EmbeddedRedis(folder / "frontier")).socket
-    try:
-        return RedisFrontier(
-            address, prefix=prefix, worker_id=worker_name(), options=options, guest=True
-        )
-    except ValueError as error:
-        raise UsageError(f"SEMCRAWL_CRAWL_NAME: {error}") from None
+        except ValueError as error:
+            raise UsageError(f"SEMCRAWL_CRAWL_NAME: {error}") from None
+    folder = job or Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")
+    if not holds_frontier(folder):
+        if own is not None:
+            raise UsageError(f"the frontier of {job} is on a Redis: give -s REDIS_URL=redis://…")
+        if not make:
+            raise UsageError(f"{folder} holds no frontier")
+    file = frontier_file(folder)
+    take_over(folder, file, name)
+    return SqliteFrontier(file, name=name, worker_id=worker_name(), options=options, guest=True)

@@ -292,9 +292,8 @@ class FocusedSpider(Spider):
             items: Sequence[Any] = await reading
             attempt.read = True
         except FrontierError as error:
-            self.logger.error("%s", error)
             # its lease runs out, and it is fetched again when the crawl goes on
-            self.session.fail(str(error))
+            self.session.fail_with(error, self.logger)
             items, attempt.left = attempt.interrupted(str(error)), True
         except Exception as error:
             # a fault of ours: the link must neither hang on its lease nor vanish

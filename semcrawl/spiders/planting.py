@@ -13,7 +13,7 @@ from semcrawl.config.jobdir import job_path
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError, SemcrawlError, UsageError
-from semcrawl.frontier.backends import frontier_place
+from semcrawl.frontier.backends import frontier_file
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.spiders.linking import LinkFeed
 from semcrawl.spiders.revisits import Reach, due_links, fetched_pages
@@ -72,8 +72,7 @@ class SeedPlanter:
         try:
             await self._plant_own()
         except SemcrawlError as error:
-            self._logger.error("%s", error)
-            self._session.fail(str(error))
+            self._session.fail_with(error, self._logger)
             raise CloseSpider("usage" if isinstance(error, UsageError) else "error") from None
         except Exception as error:
             self._logger.exception("the seeds cannot be planted")
@@ -108,7 +107,7 @@ class SeedPlanter:
         if url := self._settings.get("REDIS_URL"):
             place = f"the Redis at {public_address(str(url))}"
         else:
-            place = "the job folder's own Redis (no REDIS_URL and no -a seeds=… is given)"
+            place = "the job folder's own frontier (no REDIS_URL and no -a seeds=… is given)"
         self._logger.info("Waiting for seeds on the list %s of %s", self._key, place)
 
     async def _read_pages_again(self) -> None:
@@ -200,7 +199,7 @@ class SeedPlanter:
             if url := self._settings.get("REDIS_URL"):
                 place = f"the Redis at {public_address(str(url))}"
             else:
-                place = str(frontier_place(self._settings, job_path(self._settings).resolve()))
+                place = str(frontier_file(job_path(self._settings).resolve()))
             self._logger.warning(
                 "Nothing was asked for: an earlier run of this crawl (in %s) has had all of these "
                 "seeds. For a new crawl give another folder, -s JOBDIR=…; to ask again for what is "

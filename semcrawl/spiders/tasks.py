@@ -31,8 +31,7 @@ class BackgroundTasks:
         try:
             await coroutine
         except FrontierError as error:
-            self._spider.logger.error("%s", error)
-            self._session.fail(str(error))
+            self._session.fail_with(error, self._spider.logger)
 
     def pass_on(self, item: Any) -> None:
         """Send an item to the pipelines that belongs to no response."""

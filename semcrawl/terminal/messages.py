@@ -27,6 +27,8 @@ _TOLD = frozenset(
     {
         "semcrawl.frontier.redis.frontier",
         "semcrawl.frontier.redis.connection",
+        "semcrawl.frontier.sqlite.frontier",
+        "semcrawl.frontier.sqlite.writer",
         "semcrawl.crawl.hosthealth",
         "semcrawl.crawl.networkpause",
         "semcrawl.crawl.session",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+from backends import backend_at
+
 from semcrawl.crawl.channels import SpiderChannel
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.session import CrawlSession
-from semcrawl.frontier import FrontierOptions, RedisFrontier
+from semcrawl.frontier import FrontierOptions
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.relevance import Relevance, load_strategy
@@ -20,7 +22,7 @@ class Crawl:
 
     def __init__(
         self,
-        address: str,
+        address: str,  # of the backend, as ``backend_at`` takes it
         prefix: str,
         strategy: Relevance | None = None,
         penalty_after: int = 0,
@@ -28,12 +30,10 @@ class Crawl:
         lease_time: float = 120.0,
         **options: object,
     ) -> None:
-        frontier = RedisFrontier(
-            address, prefix=prefix, worker_id=worker,
-            options=FrontierOptions(
-                lease_time=lease_time, delay=0.0, concurrency=100, penalty_after=penalty_after
-            ),
-        )  # fmt: skip
+        frontier_options = FrontierOptions(
+            lease_time=lease_time, delay=0.0, concurrency=100, penalty_after=penalty_after
+        )
+        frontier = backend_at(address).frontier(prefix, worker, frontier_options)
         strategy = strategy or load_strategy("breadth-first", {})
         self.session = CrawlSession(frontier, strategy, SessionOptions(**options))  # type: ignore[arg-type]
         self.leases: asyncio.Queue[Lease] = asyncio.Queue()

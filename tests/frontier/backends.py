@@ -14,7 +14,7 @@ from semcrawl.frontier.contract import ManagedFrontier
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 
 #: names of the backends, each made by the fixture ``backend``
-BACKENDS = ("embedded", "served", "sqlite")
+BACKENDS = ("redis", "served", "sqlite")
 
 
 class Backend(Protocol):

@@ -1,4 +1,4 @@
-"""Redis servers, embedded and served, and frontiers on them."""
+"""Redis servers, on a socket and on a port, and frontiers on them and in files."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from backends import BACKENDS, Backend, backend_at
 from frontier_calls import OpenFrontier
 from served_redis import ServedRedis
 
-from semcrawl.frontier import EmbeddedRedis, FrontierOptions
+from semcrawl.frontier import FrontierOptions
 from semcrawl.frontier.contract import QUEUES, ManagedFrontier
+from semcrawl.frontier.redis.localserver import RedisServer, wheel_server
 
 
 @pytest.fixture(scope="session")
-def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedRedis]:
-    with EmbeddedRedis(tmp_path_factory.mktemp("embedded")) as redis:
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    # the oldest version that there is: the other server is the installed one
+    with RedisServer(tmp_path_factory.mktemp("redis"), wheel_server()) as redis:
         yield redis
 
 
@@ -50,14 +52,23 @@ def start_served(tmp_path: Path) -> Iterator[Callable[..., ServedRedis]]:
 @pytest.fixture(params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> Backend:
     """A store for frontiers; see ``backends.py``."""
-    if request.param == "embedded":
-        embedded: EmbeddedRedis = request.getfixturevalue("embedded")
-        return backend_at(str(embedded.socket))
+    if request.param == "redis":
+        redis_server: RedisServer = request.getfixturevalue("redis_server")
+        return backend_at(str(redis_server.socket))
     if request.param == "sqlite":
         folder: Path = request.getfixturevalue("tmp_path_factory").mktemp("sqlite")
         return backend_at(f"sqlite:{folder}")
     served: ServedRedis = request.getfixturevalue("served")
     return backend_at(served.url)
+
+
+@pytest.fixture(params=["redis", "sqlite"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Address of a backend for sessions, of each engine; see ``backend_at``."""
+    if request.param == "sqlite":
+        return f"sqlite:{tmp_path}"
+    redis: RedisServer = request.getfixturevalue("redis_server")
+    return str(redis.socket)
 
 
 _numbers = itertools.count()
@@ -84,11 +95,9 @@ async def open_frontier(backend: Backend, prefix: str) -> AsyncIterator[OpenFron
 
 
 @pytest.fixture
-async def crawl(
-    embedded: EmbeddedRedis, prefix: str, request: pytest.FixtureRequest
-) -> AsyncIterator[Crawl]:
+async def crawl(address: str, prefix: str, request: pytest.FixtureRequest) -> AsyncIterator[Crawl]:
     """A crawl whose links the test answers, with the options that its ``param`` names."""
-    crawl = Crawl(str(embedded.socket), f"session-{prefix}", **getattr(request, "param", {}))
+    crawl = Crawl(address, f"session-{prefix}", **getattr(request, "param", {}))
     yield crawl
     for queue in QUEUES:
         await crawl.session.detach(queue)

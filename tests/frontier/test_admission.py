@@ -10,16 +10,16 @@ from redis import Redis
 from scrapy.settings import Settings
 
 from semcrawl.errors import UsageError
-from semcrawl.frontier.local.server import EmbeddedRedis
 from semcrawl.frontier.redis.admission import admit_harvest, admit_worker
 from semcrawl.frontier.redis.charter import Charter, JobName, name_for
+from semcrawl.frontier.redis.localserver import RedisServer
 
 A, B = ["http://a.example/"], ["http://b.example/"]
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with EmbeddedRedis(tmp_path_factory.mktemp("redis")) as redis:
+    with RedisServer(tmp_path_factory.mktemp("redis")) as redis:
         yield f"unix://{redis.socket}"
 
 

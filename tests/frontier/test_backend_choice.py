@@ -1,4 +1,4 @@
-"""Which kind of frontier a job has."""
+"""Where the frontier of a job is, and how jobs of earlier versions go on."""
 
 from __future__ import annotations
 
@@ -11,74 +11,80 @@ from frontier_calls import Q, link
 from scrapy.settings import Settings
 
 from semcrawl.commands.frontier import Command
-from semcrawl.errors import UsageError
-from semcrawl.frontier import EmbeddedRedis, FrontierOptions
-from semcrawl.frontier.backends import check_backend, frontier_place, job_backend
+from semcrawl.errors import FrontierUnavailable
+from semcrawl.frontier import FrontierOptions, RedisFrontier
+from semcrawl.frontier.backends import check_backend, holds_frontier, job_backend
+from semcrawl.frontier.redis.localserver import RedisServer, wheel_server
 from tests.inprocess import exit_status
 
 
-def settings(priority: str = "project", **values: Any) -> Settings:
-    made = Settings()
-    for name, value in values.items():
-        made.set(name, value, priority)
-    return made
+def settings(**values: Any) -> Settings:
+    return Settings(values)
 
 
-async def fill(folder: Path, chosen: Settings, links: int) -> None:
-    opened = job_backend(chosen, folder, FrontierOptions(delay=0))
-    async with opened.frontier as frontier:
+async def fill(folder: Path, links: int) -> None:
+    async with job_backend(settings(), folder, FrontierOptions(delay=0)) as frontier:
         await frontier.add([link(str(n)) for n in range(links)])
-    opened.close()
 
 
-def test_a_job_goes_on_with_the_frontier_that_it_has(tmp_path: Path) -> None:
-    asyncio.run(fill(tmp_path, settings(SEMCRAWL_FRONTIER="sqlite"), 3))
-    assert frontier_place(settings(), tmp_path) == tmp_path / "frontier.db"
-    asyncio.run(fill(tmp_path, settings(), 5))
+def waiting(folder: Path, **values: Any) -> int:
+    async def count() -> int:
+        async with job_backend(settings(**values), folder, FrontierOptions()) as frontier:
+            return (await frontier.counts(Q, [])).waiting
+
+    return asyncio.run(count())
+
+
+def test_without_a_server_the_frontier_is_a_file_of_the_folder(tmp_path: Path) -> None:
+    assert not holds_frontier(tmp_path)
+    asyncio.run(fill(tmp_path, 3))
+    assert holds_frontier(tmp_path)
+    assert {path.name.partition("-")[0] for path in tmp_path.iterdir()} == {"frontier.db"}
+    assert waiting(tmp_path) == 3
+
+
+def test_with_a_server_it_is_there(redis_server: RedisServer, prefix: str, tmp_path: Path) -> None:
+    url = f"unix://{redis_server.socket}"
+    assert waiting(tmp_path, REDIS_URL=url, SEMCRAWL_CRAWL_NAME=prefix) == 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_server_that_is_away_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FrontierUnavailable, match=r"no Redis at REDIS_URL redis://127\.0\.0\.1:1"):
+        check_backend(settings(REDIS_URL="redis://127.0.0.1:1"), tmp_path)
+
+
+@pytest.mark.parametrize("opened_by", ["job", "check", "command"])
+def test_the_frontier_of_an_earlier_version_goes_on(
+    tmp_path: Path, opened_by: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its Redis kept it in a folder of the job."""
+
+    async def before(server: RedisServer) -> None:
+        async with RedisFrontier(server.socket, prefix="semcrawl", worker_id="w") as frontier:
+            await frontier.add([link(str(n)) for n in range(9)])
+
+    with RedisServer(tmp_path / "frontier", wheel_server()) as server:
+        asyncio.run(before(server))
+    (tmp_path / "frontier" / "redis.lock").touch()
+    assert holds_frontier(tmp_path)
+    if opened_by == "check":
+        check_backend(settings(), tmp_path)
+    elif opened_by == "command":
+        assert exit_status(Command(), str(tmp_path)) == 0
+        assert "9" in capsys.readouterr().out.split()
+    assert waiting(tmp_path) == 9
     assert not (tmp_path / "frontier").exists()
-    said = settings("cmdline", SEMCRAWL_FRONTIER="redis")
-    with pytest.raises(UsageError, match="one of SEMCRAWL_FRONTIER=sqlite"):
-        job_backend(said, tmp_path, FrontierOptions())
-
-
-def test_an_embedded_redis_is_not_passed_over(tmp_path: Path) -> None:
-    with EmbeddedRedis(tmp_path / "frontier"):
-        pass
-    said = settings("cmdline", SEMCRAWL_FRONTIER="sqlite")
-    with pytest.raises(UsageError, match="one of SEMCRAWL_FRONTIER=redis"):
-        job_backend(said, tmp_path, FrontierOptions())
-    assert not (tmp_path / "frontier.db").exists()
-
-
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        ({"SEMCRAWL_FRONTIER": "mongo"}, "must be redis or sqlite"),
-        ({"SEMCRAWL_FRONTIER": "sqlite", "REDIS_URL": "redis://127.0.0.1:1"}, "leave one out"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(values: dict[str, str], words: str) -> None:
-    with pytest.raises(UsageError, match=words):
-        check_backend(settings(**values))
 
 
 def test_the_command_looks_into_a_file_and_moves_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asyncio.run(fill(tmp_path / "job", settings(SEMCRAWL_FRONTIER="sqlite"), 7))
+    asyncio.run(fill(tmp_path / "job", 7))
     assert exit_status(Command(), str(tmp_path / "job")) == 0
     words = capsys.readouterr().out.split()
     assert {"7", "a.example", "g"} <= set(words)
     lines = str(tmp_path / "frontier.jsonl")
     assert exit_status(Command(), str(tmp_path / "job"), "--export", lines) == 0
-    assert exit_status(Command(), str(tmp_path / "redis"), "--import", lines) == 0
-    assert (tmp_path / "redis" / "frontier" / "redis.lock").is_file()
-
-    async def waiting() -> int:
-        opened = job_backend(settings(), tmp_path / "redis", FrontierOptions())
-        async with opened.frontier as frontier:
-            found = (await frontier.counts(Q, [])).waiting
-        opened.close()
-        return found
-
-    assert asyncio.run(waiting()) == 7
+    assert exit_status(Command(), str(tmp_path / "other"), "--import", lines) == 0
+    assert waiting(tmp_path / "other") == 7

@@ -7,7 +7,8 @@ import asyncio
 import pytest
 
 from semcrawl.crawl.batching import BatchedAdds
-from semcrawl.frontier import EmbeddedRedis, Entry, RedisFrontier
+from semcrawl.frontier import Entry, RedisFrontier
+from semcrawl.frontier.redis.localserver import RedisServer
 
 
 def page(*names: str) -> list[Entry]:
@@ -20,10 +21,10 @@ async def calls(frontier: RedisFrontier) -> int:
 
 
 async def test_links_of_pages_that_come_together_go_in_together(
-    embedded: EmbeddedRedis, prefix: str
+    redis_server: RedisServer, prefix: str
 ) -> None:
     """In one call, and each page hears which were new; a page with faulty links fails alone."""
-    async with RedisFrontier(str(embedded.socket), prefix=prefix, worker_id="w") as frontier:
+    async with RedisFrontier(str(redis_server.socket), prefix=prefix, worker_id="w") as frontier:
         adds = BatchedAdds(frontier)
         assert await adds.add(page("0")) == [True]  # the server knows the script from here on
         before = await calls(frontier)
@@ -41,9 +42,9 @@ async def test_links_of_pages_that_come_together_go_in_together(
 
 @pytest.mark.parametrize(("links", "expected"), [(300, 1), (600, 3), (2000, 3)])
 async def test_no_call_puts_in_too_many_unless_a_page_has_them(
-    embedded: EmbeddedRedis, prefix: str, links: int, expected: int
+    redis_server: RedisServer, prefix: str, links: int, expected: int
 ) -> None:
-    async with RedisFrontier(str(embedded.socket), prefix=prefix, worker_id="w") as frontier:
+    async with RedisFrontier(str(redis_server.socket), prefix=prefix, worker_id="w") as frontier:
         adds = BatchedAdds(frontier)
         await adds.add(page("0"))
         before = await calls(frontier)

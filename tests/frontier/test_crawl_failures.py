@@ -174,3 +174,60 @@ def test_a_crawl_whose_results_cannot_be_written(
     assert status == 1
     assert "1 results could not be written" in capfd.readouterr().err
     assert "'semcrawl/quads/failed': 1" in log
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong", ["format", "foreign", "folder"])
+def test_a_crawl_whose_file_cannot_be_opened(
+    web: Served, tmp_path: Path, capfd: pytest.CaptureFixture[str], wrong: str
+) -> None:
+    """What is wrong with the frontier's file is said in one line, and it stays as it is."""
+    file = tmp_path / "job" / "frontier.db"
+    file.parent.mkdir()
+    if wrong == "folder":
+        file.mkdir()
+    elif wrong == "foreign":
+        file.write_bytes(b"something else\n" * 500)
+    else:
+        with sqlite3.connect(file) as database:
+            database.execute("PRAGMA application_id = 0x73636672")
+            database.execute("PRAGMA user_version = 99")
+        database.close()
+    before = file.read_bytes() if file.is_file() else b""
+    crawl = CrawlWorkers(web, None, tmp_path)
+    status, log = ended(crawl.start(), crawl, tmp_path / "worker-0.log")
+    assert status == 1
+    assert "Traceback" not in log
+    said = capfd.readouterr().err.splitlines()
+    assert len(said) == 1, said
+    assert str(file.resolve()) in said[0]
+    assert web.web.log == []
+    assert (file.read_bytes() if file.is_file() else b"") == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong", ["deleted", "damaged"])
+def test_a_crawl_whose_file_is_lost(
+    web: Served, tmp_path: Path, capfd: pytest.CaptureFixture[str], wrong: str
+) -> None:
+    crawl = CrawlWorkers(web, None, tmp_path, "SEMCRAWL_CRAWL_DELAY=0.01")
+    worker = crawl.start()
+    file = tmp_path / "job" / "frontier.db"
+    try:
+        until(lambda: len(web.web.requests()) > 20)
+        if wrong == "deleted":
+            file.unlink()
+        else:
+            with sqlite3.connect(file) as database:
+                database.execute("DROP TABLE host")
+            database.close()
+    except BaseException:
+        crawl.stop()
+        raise
+    status, log = ended(worker, crawl, tmp_path / "worker-0.log")
+    assert status == 1
+    assert "Traceback" not in log
+    assert "'finish_reason': 'crawl_failed'" in log
+    said = capfd.readouterr().err.splitlines()
+    assert len(said) == 1, said
+    assert str(file.resolve()) in said[0]

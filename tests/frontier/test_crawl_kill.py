@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 from crawl_workers import CrawlWorkers
+from scrapy.settings import Settings
 from served_redis import ServedRedis
 from web import Served, Web
 
-from semcrawl.frontier import RedisFrontier, worker_name
+from semcrawl.frontier.backends import visited_frontier
 
 PAGES = 5000
 #: links that a worker may have taken and not finished
@@ -25,24 +26,26 @@ LEASES = 64
 RUNS = int(os.environ.get("SEMCRAWL_TEST_KILL_RUNS", "2"))
 
 
-async def leases_of(redis: ServedRedis, pid: int) -> int:
+async def leases_of(settings: Settings, job: Path, pid: int) -> int:
     """How many links a worker has that are not acknowledged."""
-    frontier = RedisFrontier(redis.url, prefix="semcrawl", worker_id=worker_name(), guest=True)
-    async with frontier:
+    async with visited_frontier(settings, job) as frontier:
         leases = [lease async for lease in frontier.inspector.leases()]
     return sum(f"/{pid}/" in lease.worker for lease in leases)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("engine", ["redis", "sqlite"])
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_kills_in_a_whole_crawl(
-    start_served: Callable[..., ServedRedis], tmp_path: Path, seed: int
+    start_served: Callable[..., ServedRedis], tmp_path: Path, seed: int, engine: str
 ) -> None:
     rng = random.Random(seed)
     in_flight = 0
     moments = sorted(rng.sample(range(PAGES // 20, PAGES * 9 // 10), 4))
     victims = rng.sample(["worker", "worker", "worker", "server"], 4)
-    redis, web = start_served(), Web(PAGES, hosts=7)
+    redis = start_served() if engine == "redis" else None
+    web = Web(PAGES, hosts=7)
+    settings = Settings({"REDIS_URL": redis.url if redis else ""})
     with Served(web) as served:
         crawl = CrawlWorkers(
             served,
@@ -58,13 +61,13 @@ def test_kills_in_a_whole_crawl(
                 while len(web.requests()) < moment:
                     assert all(worker.poll() is None for worker in workers)
                     time.sleep(0.005)
-                if victim == "server":
+                if redis and victim == "server":
                     redis.kill()
                     redis.start()
                 else:
                     one = rng.randrange(2)
                     workers[one].send_signal(signal.SIGSTOP)
-                    leases = asyncio.run(leases_of(redis, workers[one].pid))
+                    leases = asyncio.run(leases_of(settings, tmp_path / "job", workers[one].pid))
                     assert leases <= LEASES
                     in_flight += leases
                     workers[one].kill()

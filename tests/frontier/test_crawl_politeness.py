@@ -18,11 +18,12 @@ DELAYS = (0.5, 1.0, 1.5, 2.0)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("engine", ["redis", "sqlite"])
 def test_three_workers_keep_every_hosts_delay(
-    start_served: Callable[..., ServedRedis], tmp_path: Path
+    start_served: Callable[..., ServedRedis], tmp_path: Path, engine: str
 ) -> None:
     """No gap is below the delay, and little time is lost over what the delays force."""
-    redis = start_served()
+    redis = start_served() if engine == "redis" else None
     web = Web(HOSTS * PAGES_PER_HOST, HOSTS, links=30, delays=DELAYS, latency=0.02)
     with Served(web) as served:
         crawl = CrawlWorkers(

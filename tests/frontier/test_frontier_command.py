@@ -13,11 +13,14 @@ from typing import TypeVar
 
 import pytest
 from frontier_calls import OpenFrontier, Q
+from scrapy.settings import Settings
 from served_redis import ServedRedis
 
 from semcrawl.commands.frontier import Command
 from semcrawl.errors import UsageError
-from semcrawl.frontier import EmbeddedRedis, Entry, FrontierOptions, RedisFrontier
+from semcrawl.frontier import Entry, FrontierOptions, RedisFrontier
+from semcrawl.frontier.backends import job_backend
+from semcrawl.frontier.contract import ManagedFrontier
 from semcrawl.frontier.transfer import export_lines, import_lines
 from tests.inprocess import exit_status
 
@@ -29,13 +32,10 @@ def link(name: str, host: str = "a.example", group: str = "g", key: float = 0.0)
     return Entry(f"http://{host}/{name}", host, "html", group, key, payload, "R")
 
 
-async def in_job(folder: Path, work: Callable[[RedisFrontier], Awaitable[T]]) -> T:
-    with EmbeddedRedis(folder / "frontier") as redis:
-        frontier = RedisFrontier(
-            redis.socket, prefix="semcrawl", worker_id="w", options=FrontierOptions(delay=0)
-        )
-        async with frontier:
-            return await work(frontier)
+async def in_job(folder: Path, work: Callable[[ManagedFrontier], Awaitable[T]]) -> T:
+    options = FrontierOptions(delay=0)
+    async with job_backend(Settings(), folder, options) as frontier:
+        return await work(frontier)
 
 
 @dataclass
@@ -57,7 +57,7 @@ def run_command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
     return run
 
 
-async def fill(frontier: RedisFrontier) -> None:
+async def fill(frontier: ManagedFrontier) -> None:
     await frontier.add([link(str(n), group="good") for n in range(3)])
     await frontier.add([link(str(n), host="b.example") for n in range(4)])
     await frontier.set_values({"good": 1.5})
@@ -167,10 +167,10 @@ def test_what_a_crawl_learned_is_written_as_a_model(
 ) -> None:
     """That of the only strategy, or of the named one; no file where nothing was learned."""
 
-    async def learn(frontier: RedisFrontier) -> None:
+    async def learn(frontier: ManagedFrontier) -> None:
         await frontier.events.save_state("strategy:learned", b"weights")
 
-    async def learn_more(frontier: RedisFrontier) -> None:
+    async def learn_more(frontier: ManagedFrontier) -> None:
         await frontier.events.save_state("strategy:mine", b"counts")
 
     job, model = tmp_path / "job", tmp_path / "model"
@@ -220,7 +220,7 @@ def test_a_name_that_no_crawl_has(
         assert client.keys(f"*{prefix}*") == []
 
 
-async def drain(frontier: RedisFrontier) -> list[Entry]:
+async def drain(frontier: ManagedFrontier) -> list[Entry]:
     entries = []
     while leases := await frontier.take(1, Q):
         entries += [lease.entry for lease in leases]

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from semcrawl.crawl.learning import SharedLearning
 from semcrawl.crawl.sharedrobots import RobotsAnswer
 from semcrawl.errors import FrontierCorrupt, UsageError
-from semcrawl.frontier import EmbeddedRedis, RedisFrontier
+from semcrawl.frontier import RedisFrontier
 from semcrawl.frontier.contract import Entry
 from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.optionblob import as_strict_as, changes, pack_options
 from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.redis.localserver import RedisServer
 from semcrawl.frontier.redis.packing import unpack_lease, unpack_member, unpack_taken
-from semcrawl.frontier.redis.scriptoptions import as_strict_as, changes, pack_options
 from semcrawl.relevance import STRATEGIES, Outcome, load_strategy
 from semcrawl.relevance.wire import VERSION, decode_event, encode_event
 from semcrawl.spiders.seeds import read_planted
@@ -144,9 +145,9 @@ def test_options_of_other_workers_are_taken_or_passed_over(kept: bytes) -> None:
 
 
 @pytest.fixture
-async def frontier(embedded: EmbeddedRedis, prefix: str) -> AsyncIterator[RedisFrontier]:
+async def frontier(redis_server: RedisServer, prefix: str) -> AsyncIterator[RedisFrontier]:
     async with RedisFrontier(
-        str(embedded.socket), prefix=f"odd-{prefix}", worker_id="one", options=FrontierOptions()
+        str(redis_server.socket), prefix=f"odd-{prefix}", worker_id="one", options=FrontierOptions()
     ) as opened:
         yield opened
 

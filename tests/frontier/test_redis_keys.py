@@ -8,17 +8,18 @@ from typing import Any
 import pytest
 from frontier_calls import Q, link, names
 
-from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
+from semcrawl.frontier import FrontierOptions, RedisFrontier
+from semcrawl.frontier.redis.localserver import RedisServer
 
 
 @pytest.fixture
 async def frontier(
-    embedded: EmbeddedRedis, prefix: str, request: pytest.FixtureRequest
+    redis_server: RedisServer, prefix: str, request: pytest.FixtureRequest
 ) -> AsyncIterator[RedisFrontier]:
     """A frontier whose crawl's name is odd, with the options that its ``param`` names."""
     options: dict[str, Any] = {"delay": 0.0, "concurrency": 1000, **getattr(request, "param", {})}
     async with RedisFrontier(
-        str(embedded.socket),
+        str(redis_server.socket),
         prefix=prefix + " 50%d%%s",
         worker_id="w1",
         options=FrontierOptions(**options),

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 from answered_crawl import LIMIT, Crawl
+from backends import backend_at
 
 from semcrawl.crawl.channels import SpiderChannel
-from semcrawl.frontier import EmbeddedRedis, RedisFrontier
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
@@ -33,12 +33,12 @@ async def test_the_budget_is_never_exceeded(crawl: Crawl) -> None:
 
 @pytest.mark.parametrize("crawl", [{"budget": 2}], indirect=True)
 async def test_a_request_whose_lease_is_lost_before_it_leaves_is_not_sent_and_costs_nothing(
-    crawl: Crawl, embedded: EmbeddedRedis, prefix: str
+    crawl: Crawl, address: str, prefix: str
 ) -> None:
     await crawl.begin("http://a/")
     lease = await asyncio.wait_for(crawl.leases.get(), LIMIT)
     name = f"session-{prefix}"
-    async with RedisFrontier(str(embedded.socket), prefix=name, worker_id="w1", guest=True):
+    async with backend_at(address).frontier(name, "w1", guest=True):
         pass  # a worker of the same name takes its leases back
     crawl.session.send(lease)
     assert not await crawl.session.leaves(replace(lease, held=True))
@@ -203,11 +203,11 @@ class Favouring(BreadthFirst):
 
 @pytest.mark.parametrize("shared", [False, True])
 async def test_what_is_read_while_the_frontier_is_told_of_something_counts_in_the_next_take(
-    embedded: EmbeddedRedis, prefix: str, shared: bool
+    address: str, prefix: str, shared: bool
 ) -> None:
     """Acknowledging a link takes a moment, in which the answer to another one may be read."""
     strategy = Favouring("http://e/")
-    crawl = Crawl(str(embedded.socket), f"session-{prefix}", strategy, concurrency=1, shared=shared)
+    crawl = Crawl(address, f"session-{prefix}", strategy, concurrency=1, shared=shared)
     session = crawl.session
     try:
         await crawl.begin(*(f"http://{name}/" for name in "abcde"))
@@ -232,12 +232,10 @@ async def test_what_is_read_while_the_frontier_is_told_of_something_counts_in_th
         await session.detach("html")
 
 
-async def test_a_redirect_to_a_link_that_waits_brings_it_forward(
-    embedded: EmbeddedRedis, prefix: str
-) -> None:
+async def test_a_redirect_to_a_link_that_waits_brings_it_forward(address: str, prefix: str) -> None:
     """Its turn had come under the other address; what the strategy thought of this one is old."""
     strategy = Favouring("http://a/d/", key=1e6)
-    crawl = Crawl(str(embedded.socket), f"session-{prefix}", strategy, concurrency=1)
+    crawl = Crawl(address, f"session-{prefix}", strategy, concurrency=1)
     session = crawl.session
     try:
         await crawl.begin("http://a/")
@@ -273,9 +271,9 @@ async def test_a_host_without_targets_lets_others_go_first(crawl: Crawl) -> None
 
 
 @pytest.fixture
-async def two_workers(embedded: EmbeddedRedis, prefix: str) -> AsyncIterator[list[Crawl]]:
+async def two_workers(address: str, prefix: str) -> AsyncIterator[list[Crawl]]:
     """Workers of one crawl, which goes on as long as a link of the first one has no answer."""
-    address, name = str(embedded.socket), f"two-{prefix}"
+    address, name = address, f"two-{prefix}"
     crawls = [
         Crawl(address, name, worker=worker, shared=True, event_interval=interval)
         for worker, interval in (("one", 0.05), ("two", 1000.0))

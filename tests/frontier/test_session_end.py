@@ -11,7 +11,6 @@ from served_redis import ServedRedis
 
 from semcrawl.crawl.channels import SpiderChannel
 from semcrawl.crawl.learning import STRATEGY_STATE
-from semcrawl.frontier import EmbeddedRedis
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.relevance import Outcome, load_strategy
@@ -86,12 +85,11 @@ async def test_not_before_the_last_answer_that_the_budget_allows(crawl: Crawl) -
 
 @pytest.mark.parametrize("shared", [True, False])
 async def test_not_while_another_process_is_at_a_link_of_any_spider(
-    embedded: EmbeddedRedis, prefix: str, shared: bool
+    address: str, prefix: str, shared: bool
 ) -> None:
     """What it finds may be for the spider of this one."""
     one, two = (
-        Crawl(str(embedded.socket), f"end-{prefix}", worker=worker, shared=shared)
-        for worker in ("one", "two")
+        Crawl(address, f"end-{prefix}", worker=worker, shared=shared) for worker in ("one", "two")
     )
     await attach(one, "rdf", waits=True)
     await one.session.intake.plant([("http://a/x.ttl", LinkState())], "rdf")
@@ -128,10 +126,8 @@ class Faulty(BreadthFirst):
         return super().values()
 
 
-async def test_a_strategys_fault_ends_the_crawl_with_a_word(
-    embedded: EmbeddedRedis, prefix: str
-) -> None:
-    crawl = Crawl(str(embedded.socket), f"end-{prefix}", Faulty())
+async def test_a_strategys_fault_ends_the_crawl_with_a_word(address: str, prefix: str) -> None:
+    crawl = Crawl(address, f"end-{prefix}", Faulty())
     await crawl.begin("http://a/", "http://b/")
     lease = await crawl.fetch()
     crawl.session.learn(Outcome(lease.entry.url, Kind.HTML, False), "html")
@@ -143,12 +139,10 @@ async def test_a_strategys_fault_ends_the_crawl_with_a_word(
     await crawl.session.detach("html")
 
 
-async def test_what_was_learned_is_saved_from_time_to_time(
-    embedded: EmbeddedRedis, prefix: str
-) -> None:
+async def test_what_was_learned_is_saved_from_time_to_time(address: str, prefix: str) -> None:
     """For the case that the crawl does not end as it should."""
     name = f"end-{prefix}"
-    crawl = Crawl(str(embedded.socket), name, AssociationRules(), save_interval=0.05)
+    crawl = Crawl(address, name, AssociationRules(), save_interval=0.05)
     await crawl.begin("http://a/data/1", "http://b/")
     lease = await crawl.fetch()
     crawl.session.learn(Outcome(lease.entry.url, Kind.RDF, True, status=200), "html")
@@ -240,11 +234,9 @@ class Unsaveable(BreadthFirst):
         raise ValueError("what was learned is odd")
 
 
-async def test_a_strategy_that_cannot_be_saved_costs_no_lease(
-    embedded: EmbeddedRedis, prefix: str
-) -> None:
+async def test_a_strategy_that_cannot_be_saved_costs_no_lease(address: str, prefix: str) -> None:
     """Leases are prolonged all the same while the crawl goes on, and given back at its end."""
-    crawl = Crawl(str(embedded.socket), prefix, Unsaveable(), lease_time=0.6, save_interval=0.1)
+    crawl = Crawl(address, prefix, Unsaveable(), lease_time=0.6, save_interval=0.1)
     try:
         await crawl.begin("http://a/")
         lease = await crawl.fetch()

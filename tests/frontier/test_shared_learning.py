@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from semcrawl.crawl.learning import SharedLearning
-from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
+from semcrawl.frontier import FrontierOptions, RedisFrontier
 from semcrawl.frontier.contract import Entry
 from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.redis.localserver import RedisServer
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Outcome, Relevance
 from semcrawl.relevance.association_rules import AssociationRules
@@ -23,13 +24,13 @@ SITE = "http://site.example"
 
 @pytest.fixture
 async def frontiers(
-    embedded: EmbeddedRedis, prefix: str
+    redis_server: RedisServer, prefix: str
 ) -> AsyncIterator[tuple[RedisFrontier, RedisFrontier]]:
     """Those of two workers of one crawl."""
     options = FrontierOptions(delay=0.0, concurrency=100)
     one, two = (
         RedisFrontier(
-            str(embedded.socket), prefix=f"tell-{prefix}", worker_id=name, options=options
+            str(redis_server.socket), prefix=f"tell-{prefix}", worker_id=name, options=options
         )
         for name in ("one", "two")
     )

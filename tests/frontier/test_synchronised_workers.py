@@ -11,9 +11,10 @@ from frontier_calls import outcomes_of_others
 from semcrawl.crawl.channels import SpiderChannel
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.session import CrawlSession
-from semcrawl.frontier import EmbeddedRedis, FrontierOptions, RedisFrontier
+from semcrawl.frontier import FrontierOptions, RedisFrontier
 from semcrawl.frontier.contract import Entry, Lease
 from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.redis.localserver import RedisServer
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome
 from semcrawl.relevance.learned import Learned
@@ -34,9 +35,7 @@ def page_links(number: int) -> list[Link]:
 class Worker:
     """A session with the learned strategy, whose links are answered by the test."""
 
-    def __init__(
-        self, redis: EmbeddedRedis, prefix: str, name: str, *, shared: bool = True
-    ) -> None:
+    def __init__(self, redis: RedisServer, prefix: str, name: str, *, shared: bool = True) -> None:
         frontier = RedisFrontier(
             str(redis.socket), prefix=prefix, worker_id=name,
             options=FrontierOptions(delay=0.0, concurrency=100),
@@ -71,8 +70,8 @@ class Worker:
 
 
 @pytest.fixture
-async def workers(embedded: EmbeddedRedis, prefix: str) -> AsyncIterator[list[Worker]]:
-    both = [Worker(embedded, f"step-{prefix}", name) for name in ("one", "two")]
+async def workers(redis_server: RedisServer, prefix: str) -> AsyncIterator[list[Worker]]:
+    both = [Worker(redis_server, f"step-{prefix}", name) for name in ("one", "two")]
     for worker in both:
         await worker.begin()
     yield both
@@ -181,10 +180,10 @@ async def test_what_went_back_is_not_waited_for(
 
 @pytest.mark.parametrize("shared", [True, False])
 async def test_an_answer_that_takes_long_is_not_waited_for(
-    embedded: EmbeddedRedis, prefix: str, shared: bool
+    redis_server: RedisServer, prefix: str, shared: bool
 ) -> None:
     """Of many seeds, one whose host hangs does not stop the others."""
-    worker = Worker(embedded, f"slow-{prefix}", "one", shared=shared)
+    worker = Worker(redis_server, f"slow-{prefix}", "one", shared=shared)
     await worker.begin()
     seeds = [f"http://{name}.example/" for name in "abc"]
     await worker.session.intake.plant([(url, LinkState()) for url in seeds], "html")
@@ -194,11 +193,11 @@ async def test_an_answer_that_takes_long_is_not_waited_for(
 
 
 async def test_links_of_an_earlier_run_are_not_taken_for_seeds(
-    embedded: EmbeddedRedis, prefix: str
+    redis_server: RedisServer, prefix: str
 ) -> None:
     """Giving them new keys leaves other folders of their host what they were worth."""
     data, place = "http://other.example/a/data", "http://other.example/b/pages"
-    first = Worker(embedded, f"home-{prefix}", "one", shared=False)
+    first = Worker(redis_server, f"home-{prefix}", "one", shared=False)
     await first.begin()
     found = [Link(f"{data}/{n}") for n in range(9)]
     new = await first.session.intake.discover(Page(f"{SITE}/"), found, "html", lambda _: True)
@@ -206,7 +205,7 @@ async def test_links_of_an_earlier_run_are_not_taken_for_seeds(
     first.session.learn(outcome, "html")
     await first.session.detach("html")
 
-    second = Worker(embedded, f"home-{prefix}", "two", shared=False)
+    second = Worker(redis_server, f"home-{prefix}", "two", shared=False)
     await second.begin()
     try:
         assert second.strategy.expected_remaining() > 0
@@ -221,14 +220,14 @@ async def test_links_of_an_earlier_run_are_not_taken_for_seeds(
 
 
 async def test_a_worker_that_begins_hears_all_that_was_told_since_what_it_goes_on_from(
-    embedded: EmbeddedRedis, prefix: str
+    redis_server: RedisServer, prefix: str
 ) -> None:
     """However much that is."""
-    one = RedisFrontier(str(embedded.socket), prefix=f"late-{prefix}", worker_id="one")
+    one = RedisFrontier(str(redis_server.socket), prefix=f"late-{prefix}", worker_id="one")
     pages = [f"{SITE}/{n}" for n in range(2500)]
     async with one:
         await one.events.publish(*(encode_event(Outcome(url, Kind.HTML, False)) for url in pages))
-    worker = Worker(embedded, f"late-{prefix}", "two")
+    worker = Worker(redis_server, f"late-{prefix}", "two")
     await worker.begin()
     learning = worker.session.intake.learning
     await worker.session.detach("html")
@@ -237,12 +236,12 @@ async def test_a_worker_that_begins_hears_all_that_was_told_since_what_it_goes_o
 
 @pytest.fixture
 async def pair(
-    embedded: EmbeddedRedis, prefix: str
+    redis_server: RedisServer, prefix: str
 ) -> AsyncIterator[tuple[RedisFrontier, RedisFrontier]]:
     """Two workers' frontiers of one crawl."""
     options = FrontierOptions(delay=0.0, concurrency=100)
     one, two = (
-        RedisFrontier(str(embedded.socket), prefix=prefix, worker_id=name, options=options)
+        RedisFrontier(str(redis_server.socket), prefix=prefix, worker_id=name, options=options)
         for name in ("one", "two")
     )
     async with one, two:

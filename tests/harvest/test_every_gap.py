@@ -12,7 +12,7 @@ import pytest
 from harvest.runs import Run, harvest, logged, start
 from semcrawl.demo import DemoWeb, Request, Stream, serve
 from semcrawl.demo.stream import Handler
-from semcrawl.frontier.local.server import EmbeddedRedis
+from semcrawl.frontier.redis.localserver import RedisServer
 
 pytestmark = pytest.mark.slow
 
@@ -100,7 +100,7 @@ def test_one_worker_keeps_every_gap(tmp_path: Path) -> None:
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[str]:
     """URL of a Redis server of this test."""
-    with EmbeddedRedis(tmp_path / "redis") as server:
+    with RedisServer(tmp_path / "redis") as server:
         yield f"unix://{server.socket}"
 
 

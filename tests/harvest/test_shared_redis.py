@@ -13,7 +13,7 @@ from waiting import until
 
 from harvest.runs import harvest, semcrawl, start, start_harvest
 from semcrawl.demo import DemoWeb, serve
-from semcrawl.frontier.local.server import EmbeddedRedis
+from semcrawl.frontier.redis.localserver import RedisServer
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +25,7 @@ QUICK = ("-s", "SEMCRAWL_CRAWL_DELAY=0")
 
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[str]:
-    with EmbeddedRedis(tmp_path / "redis") as server:
+    with RedisServer(tmp_path / "redis") as server:
         yield f"unix://{server.socket}"
 
 

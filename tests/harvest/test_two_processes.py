@@ -9,7 +9,7 @@ import pytest
 
 from harvest.runs import Started, asked, duplicates, start
 from semcrawl.demo import DemoWeb, serve
-from semcrawl.frontier.local.server import EmbeddedRedis
+from semcrawl.frontier.redis.localserver import RedisServer
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,7 @@ QUICK = (
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[str]:
     """URL of a Redis server of this test."""
-    server = EmbeddedRedis(tmp_path / "redis")
+    server = RedisServer(tmp_path / "redis")
     server.start()
     yield f"unix://{server.socket}"
     server.stop()

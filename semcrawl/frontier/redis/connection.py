@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
 import logging
 import os
@@ -106,8 +105,8 @@ class _Outage:
 class Server:
     """One Redis server; a call is repeated until it is through.
 
-    While the server is away or refuses, calls wait up to ``patience`` seconds (and ``revive`` is
-    called, which may start it again); that is logged once, and once when it is back.
+    While the server is away or refuses, calls wait up to ``patience`` seconds; that is logged once,
+    and once when it is back.
     """
 
     def __init__(
@@ -118,18 +117,14 @@ class Server:
         worker_id: str,
         timeout: float,
         patience: float,
-        revive: Callable[[], None] | None = None,
     ) -> None:
         self.redis = connect(server, timeout=timeout)
         self.address = public_address(server)
-        #: folder of the server's Unix socket
-        self._folder = server.parent if isinstance(server, Path) else None
         #: when the keys of the crawl that was opened were made; empty before
         self.crawl = b""
         self._meta_key = meta_key
         self._patience = patience
         self._hurries = False
-        self._revive = revive
         self._scripts = Scripts()
         #: calls that wait for the server
         self._waiting = 0
@@ -156,7 +151,6 @@ class Server:
             except (RedisError, OSError) as error:
                 if time.monotonic() >= deadline:
                     raise self._unavailable(error) from error
-                await self._start_again()
                 await asyncio.sleep(0.05)
         version = str(info.get("redis_version", "0"))
         numbers = tuple(int(n) for n in re.findall(r"\d+", version)[:2])
@@ -253,22 +247,14 @@ class Server:
                 raise self._unavailable(reason) from reason
             failures += 1
             # one failure is a connection that ended, perhaps long ago; two are an outage.
-            # Who deleted a job's folder took the server along: the results' check says so.
-            gone = self._folder is not None and not self._folder.is_dir()
-            if failures > 1 and not outage.reported and not gone:
+            if failures > 1 and not outage.reported:
                 outage.reported = True
                 self._waiting += 1
                 if self._waiting == 1:
                     what = self._unavailable(reason)
                     logger.warning("%s; waiting up to %.0f s for it", what, left)
-            await self._start_again()
             await asyncio.sleep(min(pause, left))
             pause = min(pause * 2, 2.0)
-
-    async def _start_again(self) -> None:
-        if self._revive is not None:
-            with contextlib.suppress(FrontierUnavailable):
-                await asyncio.to_thread(self._revive)
 
     def _unavailable(self, error: Exception) -> FrontierUnavailable:
         if isinstance(error, FrontierUnavailable):

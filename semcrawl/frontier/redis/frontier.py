@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any, Self
@@ -15,6 +15,7 @@ from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
 from semcrawl.frontier import contract
 from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
 from semcrawl.frontier.linkblob import digest, pack_blob, text
+from semcrawl.frontier.optionblob import as_strict_as, bloom_size, changes, pack_options
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis.blobs import RedisBlobs, RedisCache, RedisSeeds
 from semcrawl.frontier.redis.connection import Server, micros
@@ -26,7 +27,6 @@ from semcrawl.frontier.redis.leftout import RedisLeftOut, RedisWithheld
 from semcrawl.frontier.redis.outages import RedisOutages
 from semcrawl.frontier.redis.pace import RedisAddressPace, RedisErrandTurns, RedisHostPace
 from semcrawl.frontier.redis.packing import unpack_lease
-from semcrawl.frontier.redis.scriptoptions import as_strict_as, bloom_size, changes, pack_options
 from semcrawl.frontier.workers import is_gone
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,6 @@ class RedisFrontier:
     ``server`` is a URL or the path of a Unix socket, ``prefix`` the crawl's name
     (:class:`~semcrawl.frontier.redis.keys.Keys`). A worker that opens under the ``worker_id`` of a
     crashed one gets that one's leases back at once, so no two living workers may share it.
-    ``revive`` is called while the server is away, to start it again.
 
     The crawl's order and pace follow the ``options`` of the worker that opened it last. A
     ``considerate`` worker makes the pace of others at work no quicker. A ``guest``, who only looks,
@@ -59,7 +58,6 @@ class RedisFrontier:
         prefix: str,
         worker_id: str,
         options: FrontierOptions | None = None,
-        revive: Callable[[], None] | None = None,
         guest: bool = False,
         considerate: bool = False,
     ) -> None:
@@ -77,7 +75,6 @@ class RedisFrontier:
             worker_id=worker_id,
             timeout=self.options.timeout,
             patience=self.options.patience,
-            revive=revive,
         )
         lease_time = self.options.lease_time
         self.pace: contract.HostPace = RedisHostPace(connection)

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from uuid import uuid4
 
-from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
+from semcrawl.errors import FrontierCorrupt, FrontierGone, FrontierUnavailable
 from semcrawl.frontier.sqlite.layout import APPLICATION_ID, FORMAT_VERSION, TABLES
 
 #: KiB of pages that a process keeps in memory
@@ -20,11 +20,9 @@ _CHECKPOINT = 4000
 _STATEMENTS = 512
 
 
-def replaced(path: Path) -> FrontierCorrupt:
+def replaced(path: Path) -> FrontierGone:
     """Make the error for a file that is not the one that was opened."""
-    return FrontierCorrupt(
-        f"the frontier {path} was deleted or replaced while a crawl was using it"
-    )
+    return FrontierGone(f"the frontier {path} was deleted or replaced while a crawl was using it")
 
 
 def identity(path: Path) -> tuple[int, int]:

@@ -11,8 +11,8 @@ from typing import Self
 from semcrawl.frontier import contract
 from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
 from semcrawl.frontier.linkblob import digest
+from semcrawl.frontier.optionblob import as_strict_as, changes, pack_options
 from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.redis.scriptoptions import as_strict_as, changes, pack_options
 from semcrawl.frontier.sqlite import adding, taking
 from semcrawl.frontier.sqlite.importing import SqliteImporter
 from semcrawl.frontier.sqlite.inspection import SqliteInspector, count

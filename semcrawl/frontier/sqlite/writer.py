@@ -14,8 +14,8 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from semcrawl.errors import FrontierCorrupt, FrontierError, FrontierUnavailable
+from semcrawl.frontier.optionblob import pack_options
 from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.redis.scriptoptions import pack_options
 from semcrawl.frontier.sqlite.connecting import connect, identity, replaced
 from semcrawl.frontier.sqlite.transaction import Ids, Transaction
 

@@ -16,7 +16,7 @@ from hostile.cloud.model import DEFAULT_DELAY, Cloud
 from hostile.cloud.truth import Truth, best_crawl
 from hostile.measures import wait
 from hostile.server import Asked, WebServer
-from semcrawl.frontier import EmbeddedRedis
+from semcrawl.frontier.redis.localserver import RedisServer
 
 #: seconds that a gap may be shorter at the server: what one request takes longer than the next
 #: on a busy machine
@@ -101,7 +101,7 @@ def by_two_workers(folder: Path) -> Measured:
     """Crawl with two processes for pages and one for RDF, on one Redis, as docs/workers.md says."""
     cloud = build()
     truth = best_crawl(cloud)
-    with EmbeddedRedis(folder / "redis") as store, WebServer(cloud.nodes) as server:
+    with RedisServer(folder / "redis") as store, WebServer(cloud.nodes) as server:
         workers = [
             start(
                 *("crawl", spider, "-a", f"scope={','.join(sorted(cloud.scope))}"),

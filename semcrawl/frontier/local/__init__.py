@@ -1,1 +1,0 @@
-"""A Redis server of our own."""
