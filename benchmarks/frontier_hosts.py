@@ -22,6 +22,7 @@ import random
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 from statistics import median
 
 from frontier_size import QUEUES, server_time

@@ -166,7 +166,8 @@ class CrawlSession:
     ) -> None:
         """End the crawl as something failed that it needs, and log that.
 
-        Where the job folder is gone, its results are gone as well, and the command reports that.
+        Where the frontier's file is gone, the results may be gone as well: the command, which
+        sees both, reports that.
         """
         log.log(logging.INFO if isinstance(error, FrontierGone) else logging.ERROR, "%s", error)
         self.fail(str(error))
