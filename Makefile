@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help install test oldest lint types suites slow server coverage docs
+.PHONY: help install test oldest lint types wheels suites slow server coverage docs
 
 help: ## show the tasks
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -27,6 +27,9 @@ lint: ## check style and formatting
 
 types: ## check types
 	$(BIN)/mypy
+
+wheels: ## show for which systems and Pythons a dependency has no wheel
+	$(BIN)/python scripts/wheels.py
 
 suites: ## fetch the conformance suites of the RDF syntaxes
 	$(BIN)/python scripts/rdf_suites.py

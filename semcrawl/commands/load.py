@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import fcntl
 import sys
 from pathlib import Path
 
 from semcrawl.cli.base import OneLineErrors
 from semcrawl.cli.readiness import check_folder
 from semcrawl.errors import StoreError, UsageError
+from semcrawl.machine.filelocks import try_lock
 from semcrawl.pipelines.quadsfile import QUADS_FILE
 from semcrawl.pipelines.stores.opening import RENAMED_WORDS, STORE_LOCK, open_deliverer
 from semcrawl.terminal.printable import printable
@@ -61,11 +61,9 @@ class Command(OneLineErrors):
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Deliver until nothing waits."""
-        with (Path(args[0]) / STORE_LOCK).open("ab") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise StoreError(f"a crawl is delivering from {args[0]}") from None
+        with (Path(args[0]) / STORE_LOCK).open("ab") as file:
+            if not try_lock(file):
+                raise StoreError(f"a crawl is delivering from {args[0]}")
             self._deliver(Path(args[0]), opts)
 
     def _deliver(self, folder: Path, opts: argparse.Namespace) -> None:

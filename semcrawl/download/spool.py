@@ -16,6 +16,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from semcrawl.items import RdfDocument
+from semcrawl.machine.processes import is_alive
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +59,7 @@ class SpoolRemoval:
         atexit.register(_remove, self._folder)
         for folder in self._folder.parent.glob(f"{_PREFIX}{socket.gethostname()}-*"):
             pid = folder.name.rpartition("-")[2]
-            if pid.isdigit() and not _is_alive(int(pid)):
+            if pid.isdigit() and not is_alive(int(pid)):
                 shutil.rmtree(folder, ignore_errors=True)
 
     def item_over(self, item: Any) -> None:
@@ -70,13 +71,3 @@ class SpoolRemoval:
 def _remove(folder: Path) -> None:
     with contextlib.suppress(OSError):
         folder.rmdir()
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import tarfile
@@ -83,9 +84,9 @@ def _unpack(archive: Path) -> Path:
     """Unpack into the user's temporary folder, unless that was done before; return the folder."""
     stat = archive.stat()
     stem = archive.name.split(".tar")[0]
-    top = Path(tempfile.gettempdir()) / f"semcrawl-sites-{os.getuid()}"
+    top = Path(tempfile.gettempdir()) / f"semcrawl-sites-{getpass.getuser()}"
     top.mkdir(mode=0o700, exist_ok=True)
-    if top.is_symlink() or top.stat().st_uid != os.getuid():
+    if top.is_symlink() or (hasattr(os, "getuid") and top.stat().st_uid != os.getuid()):
         raise UsageError(f"{top} belongs to somebody else")
     target = top / f"{stem}-{stat.st_size}-{stat.st_mtime_ns}"
     if not target.is_dir():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
+import hashlib
 import os
 import shutil
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from w3lib.url import file_uri_to_path
 
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import StoreError
+from semcrawl.machine.filelocks import lock
 from semcrawl.machine.wholefiles import is_special
 
 
@@ -85,7 +87,8 @@ class AtomicFileStorage:
                 suffix=".part",
                 dir=None if self._special else self.path.parent,
             )
-            os.fchmod(handle, 0o666 & ~_umask())
+            if hasattr(os, "fchmod"):
+                os.fchmod(handle, 0o666 & ~_umask())
         except OSError as error:
             raise StoreError(f"cannot write {asked}: {error.strerror}") from None
         self._part = Path(part)
@@ -224,9 +227,15 @@ def _signature(path: Path) -> tuple[int, int] | None:
 
 @contextmanager
 def _directory_lock(folder: Path) -> Iterator[None]:
-    handle = os.open(folder, os.O_RDONLY)
+    if sys.platform == "win32":  # no handles of folders there
+        name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+        handle = os.open(
+            Path(tempfile.gettempdir()) / f"semcrawl-{name}.lock", os.O_RDWR | os.O_CREAT
+        )
+    else:
+        handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        lock(handle)
         yield
     finally:
         os.close(handle)

@@ -25,11 +25,7 @@ from semcrawl.frontier.redis.localserver import RedisServer, find_server
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 from semcrawl.frontier.transfer import export_lines, import_lines
 from semcrawl.frontier.workers import worker_name
-
-try:
-    import fcntl
-except ImportError:  # no such lock on Windows, where there was no embedded Redis either
-    fcntl = None  # type: ignore[assignment]
+from semcrawl.machine.filelocks import try_lock
 
 logger = logging.getLogger(__name__)
 
@@ -96,18 +92,12 @@ def _free_name(path: Path) -> Path:
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Hold the lock of the old folder, which its server and its keeper held as well."""
-    with (folder / _OLD / _LOCK).open("a") as lock:
+    with (folder / _OLD / _LOCK).open("ab") as file:
         deadline = time.monotonic() + _PATIENCE
-        while fcntl is not None:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise FrontierUnavailable(
-                        f"{folder / _OLD} is in use by another process"
-                    ) from None
-                time.sleep(0.05)
+        while not try_lock(file):
+            if time.monotonic() > deadline:
+                raise FrontierUnavailable(f"{folder / _OLD} is in use by another process")
+            time.sleep(0.05)
         yield
 
 

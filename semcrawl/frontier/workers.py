@@ -7,6 +7,8 @@ import socket
 from pathlib import Path
 from uuid import uuid4
 
+from semcrawl.machine.processes import is_alive
+
 
 def _machine() -> str:
     """This machine since its start, and where its process ids hold (containers have their own)."""
@@ -35,10 +37,4 @@ def is_gone(worker: str) -> bool:
     pid, _, _ = rest.partition("/")
     if machine != _machine() or not pid.isdigit():
         return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
+    return not is_alive(int(pid))

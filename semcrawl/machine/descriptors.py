@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import resource
 from contextlib import suppress
 
 from scrapy.settings import BaseSettings
 
 from semcrawl.errors import StoreError
 
+try:
+    import resource
+except ImportError:  # Windows has no such limit
+    resource = None  # type: ignore[assignment]
+
 #: what a crawl of two spiders has open however few requests it sends: results, databases with their
 #: locks and journals, the frontier's connections, pipes to processes that read, the log
 _ALWAYS = 72
 #: what a request may have open: its connections, a body on disk, a file that is looked up
 _PER_REQUEST = 4
+#: sockets that Python's event loop waits for at a time where the system has no limit (``select``)
+_SELECTED = 512
 
 
 def raise_limit() -> int:
     """Let this process open as many files as it is allowed to; return how many."""
+    if resource is None:
+        return _SELECTED
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     # (some systems have no such limit, and still refuse to be told so)
     for wanted in (hard, 1 << 16, 1 << 13):
@@ -49,7 +57,7 @@ def fit_to_limit(settings: BaseSettings) -> str:
 
 def idle_connections(concurrency: int) -> int:
     """Return how many connections may be kept for later requests: half of what files are left."""
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if limit == resource.RLIM_INFINITY:
+    limit = _SELECTED if resource is None else resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if resource is not None and limit == resource.RLIM_INFINITY:
         return 1 << 16
     return max(concurrency, (limit - _ALWAYS - concurrency * _PER_REQUEST) // 2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -13,6 +12,7 @@ from tempfile import TemporaryDirectory
 from sqlalchemy import Column, Connection, Engine, MetaData, String, Table, inspect, select, text
 
 from semcrawl.errors import StoreError
+from semcrawl.machine.filelocks import lock
 from semcrawl.metadata.models import Base
 
 #: newest Alembic revision; a new migration changes it
@@ -86,8 +86,8 @@ def one_at_a_time(engine: Engine) -> Iterator[None]:
         if not engine.url.database or engine.url.database == ":memory:":
             yield
             return
-        with open(f"{engine.url.database}.lock", "ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with open(f"{engine.url.database}.lock", "ab") as file:
+            lock(file)
             yield
         return
     lock_sql, unlock_sql = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import json
 import mimetypes
 import os
@@ -22,6 +21,7 @@ from semcrawl.config.targets import Targets
 from semcrawl.crawl.lost import ItemNotWritten
 from semcrawl.errors import ResultsGone
 from semcrawl.items import FetchedFile
+from semcrawl.machine.filelocks import lock
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.pipelines.standing import Standing, gone
 
@@ -81,7 +81,7 @@ class FilesPipeline:
         self._folder.mkdir(parents=True, exist_ok=True)
         name = file.content_hash + extension_of(file)
         with (self._folder / INDEX_FILE).open("a+b") as index:
-            fcntl.flock(index, fcntl.LOCK_EX)
+            lock(index)
             self._catch_up(index)
             self._standing.remember(self._folder / INDEX_FILE)
             if self._known.get(file.url) == file.content_hash:

@@ -12,7 +12,6 @@ number how far it has been told. Lines of replaced and gone documents stay until
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.items import FetchRecord, RdfDocument
+from semcrawl.machine.filelocks import lock, unlock
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
 from semcrawl.metadata.history import DocumentHistory, Written
 from semcrawl.metadata.models import Contribution, Document, url_key
@@ -192,11 +192,11 @@ class QuadsFile:
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
         """Keep every other writer of the folder out, of this process too."""
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        lock(self._lock)
         try:
             yield
         finally:
-            fcntl.flock(self._lock, fcntl.LOCK_UN)
+            unlock(self._lock)
 
 
 def _note_graphs(connection: Connection, key: str, graphs: set[str]) -> None:

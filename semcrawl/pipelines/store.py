@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import logging
 import time
 from math import inf
@@ -18,6 +17,7 @@ from scrapy.statscollectors import StatsCollector
 from semcrawl.config.jobdir import job_folder
 from semcrawl.errors import StoreError
 from semcrawl.items import FetchRecord, RdfDocument
+from semcrawl.machine.filelocks import try_lock
 from semcrawl.pipelines.quads import QuadsFilePipeline
 from semcrawl.pipelines.stores.contract import StoreUnavailable
 from semcrawl.pipelines.stores.delivery import Delivered, Deliverer
@@ -174,11 +174,7 @@ class StorePipeline(QuadsFilePipeline):
     def _step(self) -> Delivered | None:
         """Deliver a batch, if it is ours to deliver."""
         if self._deliverer is None:
-            if self._lock is None:
-                return None
-            try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if self._lock is None or not try_lock(self._lock):
                 return None
             self._deliverer = open_deliverer(self._settings, self._folder)
         return self._deliverer.step()

@@ -66,7 +66,8 @@ class ReadingProcesses:
     ) -> T:
         """Call a function of :mod:`semcrawl.reading.process` with ``arguments`` in a process.
 
-        Before them come, with ``file``, its descriptor and its size. Raises :class:`ReadingLost`.
+        Before them come, with ``file``, its descriptor and its size; where no open file can be sent
+        its content is, to ``read_copied_file``. Raises :class:`ReadingLost`.
         """
         async with self._turns:
             return await asyncio.to_thread(self._call, function, arguments, file)
@@ -83,11 +84,16 @@ class ReadingProcesses:
         self, function: Callable[..., T], arguments: tuple[object, ...], file: BodyFile | None
     ) -> T:
         descriptor = None
-        if file is not None:
+        if file is not None and isolated.SENDS_FILES:
             descriptor, arguments = file.fileno(), (file.size, *arguments)
+        elif file is not None:
+            function = cast(Callable[..., T], isolated.read_copied_file)
+            arguments = (file.stream().read(), *arguments)
         task: isolated.Task = (self._seconds, function, arguments)
         child = self._take(task, descriptor)
         try:
+            if not isolated.HAS_ALARMS:
+                child.connection.settimeout(self._seconds)
             (good, result), _ = isolated.receive(child.connection)
         except (EOFError, OSError):
             raise ReadingLost(self._reason(child)) from None
@@ -119,12 +125,15 @@ class ReadingProcesses:
         with theirs:
             process = subprocess.Popen(  # noqa: S603 - our own module
                 [sys.executable, "-m", isolated.__name__, str(theirs.fileno())],
-                pass_fds=(theirs.fileno(),),
-                stdin=subprocess.DEVNULL,
+                pass_fds=() if sys.platform == "win32" else (theirs.fileno(),),
+                stdin=subprocess.PIPE if sys.platform == "win32" else subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": path},
             )
+            if sys.platform == "win32" and process.stdin is not None:
+                with process.stdin as description:
+                    description.write(theirs.share(process.pid))
         child = _Child(process, ours)
         self._all.append(child)
         if self._closed:  # by now
@@ -141,14 +150,15 @@ class ReadingProcesses:
         return status
 
     def _reason(self, child: _Child) -> str:
+        late = not isolated.HAS_ALARMS and child.process.poll() is None
         try:
-            status = child.process.wait(self._seconds)
+            status = 0 if late else child.process.wait(self._seconds)
         except subprocess.TimeoutExpired:
             status = 0
         self._end(child)
         if self._closed:
             return "the crawl is at its end"
-        if status == -signal.SIGALRM:
+        if late or (isolated.HAS_ALARMS and status == -signal.SIGALRM):
             return f"not finished after {self._limit:g} seconds"
         name = signal.Signals(-status).name if status < 0 else f"status {status}"
         return f"the process that read it ended: {name}"

@@ -1,8 +1,9 @@
 """The process that reads documents which may take too long: ``python -m semcrawl.reading.process``.
 
-It takes one task after the other from the socket whose number is its argument. Before each task it
-sets an alarm that ends it: nothing else stops a parser in C or Rust that hangs. It ends with the
-crawl, which closes its end of the socket.
+It takes one task after the other from the socket whose number is its argument (on Windows: which
+its standard input describes). Before each task it sets an alarm that ends it, where the system has
+alarms: nothing else stops a parser in C or Rust that hangs. It ends with the crawl, which closes
+its end of the socket.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import pickle
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, cast
@@ -20,6 +22,9 @@ from semcrawl.rdf import Detection, Reading, ReadOptions, read, read_embedded, r
 from semcrawl.web.bodies import BodyStream
 
 _LENGTH = 8
+#: whether a process can be given a file that is open, and be ended by an alarm (not on Windows)
+SENDS_FILES = hasattr(socket, "recv_fds")
+HAS_ALARMS = hasattr(signal, "setitimer")
 #: a year; no system refuses an alarm of this
 _LONGEST = 3.2e7
 
@@ -76,6 +81,14 @@ def page_links(
     return extract_links(body, url, content_type, options, headers, faults=faults), faults
 
 
+def read_copied_file(data: bytes, *arguments: Any) -> Reading:
+    """As :func:`read_document`, of a file whose content the crawl sends."""
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        return read_document(file, *arguments)
+
+
 @dataclass
 class _SharedFile:
     size: int
@@ -97,8 +110,12 @@ def receive(connection: socket.socket) -> tuple[Any, list[int]]:
 
     Raises ``EOFError`` when the other end is closed. Both ends are the crawl's own processes.
     """
-    length, descriptors, _, _ = socket.recv_fds(connection, _LENGTH, 1)
-    length += _exactly(connection, _LENGTH - len(length))
+    descriptors: list[int] = []
+    if SENDS_FILES:
+        length, descriptors, _, _ = socket.recv_fds(connection, _LENGTH, 1)
+        length += _exactly(connection, _LENGTH - len(length))
+    else:
+        length = _exactly(connection, _LENGTH)
     data = _exactly(connection, int.from_bytes(length, "big"))
     return pickle.loads(data), descriptors  # noqa: S301 - our own process
 
@@ -122,16 +139,25 @@ def serve(connection: socket.socket) -> None:
         except (EOFError, OSError):
             return
         seconds, function, arguments = cast(Task, task)
-        signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST))
+        _set_alarm(min(seconds, _LONGEST))
         try:
             result = (True, function(*descriptors, *arguments))
         except Exception as error:
             result = (False, f"{type(error).__name__}: {error}")
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        _set_alarm(0)
         send(connection, result)
+
+
+def _set_alarm(seconds: float) -> None:
+    if HAS_ALARMS:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the crawl decides when to end
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    if HAS_ALARMS:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    if sys.platform == "win32":
+        serve(socket.fromshare(sys.stdin.buffer.read()))
+    else:
+        serve(socket.socket(fileno=int(sys.argv[1])))

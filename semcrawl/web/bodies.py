@@ -7,11 +7,23 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol
 
 #: key of ``Request.meta``: the :class:`BodyFile` of a response whose ``body`` is empty for it
 BODY_FILE = "semcrawl_body_file"
 _CHUNK = 1 << 20
+
+
+if hasattr(os, "pread"):
+    _read_at = os.pread
+else:  # Windows
+    _reading = Lock()
+
+    def _read_at(fd: int, length: int, offset: int, /) -> bytes:
+        with _reading:
+            os.lseek(fd, offset, os.SEEK_SET)
+            return os.read(fd, length)
 
 
 class BodyFile:
@@ -73,7 +85,7 @@ class BodyStream:
         wanted = left if size is None or size < 0 else min(size, left)
         pieces: list[bytes] = []
         while wanted > 0:
-            data = os.pread(self._descriptor, min(wanted, _CHUNK), self._place)
+            data = _read_at(self._descriptor, min(wanted, _CHUNK), self._place)
             if not data:
                 break
             pieces.append(data)

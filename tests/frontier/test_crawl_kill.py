@@ -26,7 +26,7 @@ LEASES = 64
 RUNS = int(os.environ.get("SEMCRAWL_TEST_KILL_RUNS", "2"))
 
 
-async def leases_of(settings: Settings, job: Path, pid: int) -> int:
+async def leases_of(settings: Settings, job: Path | None, pid: int) -> int:
     """How many links a worker has that are not acknowledged."""
     async with visited_frontier(settings, job) as frontier:
         leases = [lease async for lease in frontier.inspector.leases()]
@@ -46,6 +46,7 @@ def test_kills_in_a_whole_crawl(
     redis = start_served() if engine == "redis" else None
     web = Web(PAGES, hosts=7)
     settings = Settings({"REDIS_URL": redis.url if redis else ""})
+    job = None if redis else tmp_path / "job"
     with Served(web) as served:
         crawl = CrawlWorkers(
             served,
@@ -67,7 +68,7 @@ def test_kills_in_a_whole_crawl(
                 else:
                     one = rng.randrange(2)
                     workers[one].send_signal(signal.SIGSTOP)
-                    leases = asyncio.run(leases_of(settings, tmp_path / "job", workers[one].pid))
+                    leases = asyncio.run(leases_of(settings, job, workers[one].pid))
                     assert leases <= LEASES
                     in_flight += leases
                     workers[one].kill()

@@ -97,5 +97,5 @@ def test_a_second_run_says_why_it_does_nothing(project: Path) -> None:
     assert "Nothing was asked for" not in first.stderr
     second = run(project, "scrapy", "crawl", "ours")
     assert second.returncode == 0
-    assert f"an earlier run of this crawl (in {project / 'frontier'})" in second.stderr
+    assert f"an earlier run of this crawl (in {project / 'frontier.db'})" in second.stderr
     assert "JOBDIR" in second.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import IO, Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from semcrawl.machine.filelocks import lock
 from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Contribution, Delivery, Document, Refusal, url_key
 from semcrawl.pipelines.stores.owners import in_parts
@@ -36,8 +36,8 @@ class Spool:
     def opened(self) -> Iterator[OpenSpool]:
         """Look into it; file and ledger agree meanwhile. The file stays open behind."""
         # the lock keeps a compaction out while places and file are looked up together
-        with self._lock_path.open("ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH)
+        with self._lock_path.open("ab") as file:
+            lock(file, shared=True)
             with self._reading.begin() as connection:
                 yield OpenSpool(connection, self._path.open("rb"), self.target)
 

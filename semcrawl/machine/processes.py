@@ -1,0 +1,21 @@
+"""Other processes of this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs, whoever owns it."""
+    if sys.platform == "win32":
+        import psutil  # os.kill would end the process there
+
+        return bool(psutil.pid_exists(pid))
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
