@@ -3,7 +3,8 @@
     python scripts/wheels.py
 
 Resolves the dependencies of pyproject.toml, without extras, for each system and version of Python,
-wheels only. Prints a table. The status is 1 if a wheel is missing elsewhere than on musl.
+wheels only. Prints a table. The status is 1 if a wheel is missing elsewhere than on musl, 2 if the
+registry could not be asked.
 """
 
 from __future__ import annotations
@@ -53,15 +54,20 @@ def missing(system: str, python: str) -> list[str]:
             return found
         name = _NAME.search(done.stderr)
         if name is None or name[1] in found or "usable wheels" not in done.stderr:
-            return [*found, done.stderr.strip() or "no answer"]
+            raise OSError(done.stderr.strip() or "no answer")
         found.append(name[1])
 
 
 def main() -> int:
     """Check all, print the table."""
     places = [(system, python) for system in SYSTEMS for python in PYTHONS]
-    with ThreadPoolExecutor(4) as threads:
-        found = dict(zip(places, threads.map(lambda place: missing(*place), places), strict=True))
+    try:
+        with ThreadPoolExecutor(14) as threads:
+            answers = list(threads.map(lambda place: missing(*place), places))
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return 2
+    found = dict(zip(places, answers, strict=True))
     table = Table("system", *PYTHONS, title="core dependencies without a wheel")
     for system in SYSTEMS:
         table.add_row(system, *(", ".join(found[system, python]) or "-" for python in PYTHONS))
