@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help install test oldest lint types wheels suites slow server coverage docs
+.PHONY: help install test oldest lint types wheels suites slow kills server coverage docs
 
 help: ## show the tasks
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -41,9 +41,15 @@ APART = tests/evaluation tests/exporters tests/links tests/rdf tests/relevance t
 slow: ## run the slow tests that share no server
 	$(BIN)/pytest -n 2 -m "slow or server or sites" -p no:cacheprovider --durations=5 $(APART)
 
+# tests that kill processes, each on a frontier of its own
+KILLS = $(wildcard tests/frontier/test_*kill.py) tests/frontier/test_crawl_failures.py
+
+kills: ## run the slow tests that kill workers and servers
+	$(BIN)/pytest -n 2 --dist load -m "slow or server" -p no:cacheprovider --durations=5 $(KILLS)
+
 server: ## run the other slow tests and those against real servers
 	$(BIN)/pytest -n 0 -m "slow or server or sites" -p no:cacheprovider --durations=15 \
-		$(addprefix --ignore=,$(APART))
+		$(addprefix --ignore=,$(APART) $(KILLS))
 
 coverage: ## measure which branches the fast tests run
 	$(BIN)/pytest -p no:cacheprovider --cov=semcrawl --cov-branch --cov-report=term:skip-covered
