@@ -139,6 +139,18 @@ async def test_a_full_disk_is_waited_for(tmp_path: Path, caplog: pytest.LogCaptu
         assert await frontier.inspector.audit() == []
 
 
+async def test_many_workers_are_pointed_to_a_server(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "frontier.db"
+    workers = [frontier_at(path, LONG, f"w{n}") for n in range(5)]
+    for number, worker in enumerate(workers):
+        await worker.open()
+        assert ("set REDIS_URL" in caplog.text) == (number == 4)
+    for worker in workers:
+        await worker.close()
+
+
 async def test_one_wrong_call_costs_no_other(tmp_path: Path) -> None:
     """Calls that are committed together are undone apart."""
     async with frontier_at(tmp_path / "frontier.db") as frontier:

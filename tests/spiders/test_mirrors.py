@@ -44,7 +44,7 @@ def crawl(
     with serve(DemoWeb(), handlers=handlers, log=log) as server:
         run = harvest(
             "http://a.example/", "--fast", "--scope", ",".join(sites),
-            "-s", "SEMCRAWL_MIRROR_COPIES=5", *options,
+            "-s", "SEMCRAWL_MIRROR_COPIES=5", "-s", "CONCURRENT_REQUESTS=2", *options,
             folder=folder / "out", proxy=server.proxy_url,
         )  # fmt: skip
     run.is_calm()

@@ -44,6 +44,8 @@ logger = logging.getLogger(__name__)
 
 #: seconds that a file which cannot be used gets at the end
 _CLOSING_PATIENCE = 2.0
+#: other workers that a file serves well
+_FEW = 4
 #: links that one call gives new keys, or puts back
 _REKEYED_AT_ONCE = 2000
 _REQUEUED_AT_ONCE = 1000
@@ -118,7 +120,14 @@ class SqliteFrontier:
     async def _join(self) -> None:
         kept = await self._store.run(lambda t: t.row("SELECT options FROM crawl")[0])
         options = pack_options(self.options)
-        if not self._guest and await self.heartbeat(self.options.lease_time) and self._considerate:
+        others = [] if self._guest else await self.heartbeat(self.options.lease_time)
+        if len(others) >= _FEW:
+            logger.warning(
+                "%d workers share the frontier %s: for more than a few, set REDIS_URL",
+                len(others) + 1,
+                self._store.path,
+            )
+        if others and self._considerate:
             self.options = as_strict_as(kept, self.options)
             asked, options = options, pack_options(self.options)
             if slower := changes(asked, options):
