@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from semcrawl.web.bodies import BodyFile
+from semcrawl.web.vocabulary import FoundBy
 
 #: :attr:`RdfDocument.format` of data embedded in a page
 EMBEDDED = "embedded"
@@ -81,6 +82,7 @@ class RdfDocument:
     spool: Path | None = None
     revisit: bool = False  #: had been had before, and was asked for again to see if it changed
     members: tuple[str, ...] = ()  #: names of the files that were read out of an archive
+    found_by: FoundBy = FoundBy.LINK  #: what led to it
 
     @property
     def is_embedded(self) -> bool:
@@ -130,6 +132,7 @@ class FetchRecord:
     revisit: bool = False  #: the attempt asked for a document that had been had before
     attempt: int | None = None  #: names the attempt (64 bits); made again, it keeps its name
     repeated: bool = False  #: it is made again after a crash: a record of it may be there
+    found_by: FoundBy | None = None  #: what led to it; ``None`` for requests that are no link's
 
 
 @dataclass(slots=True)

@@ -1,5 +1,6 @@
 """Payloads, shares, the fetch filter and the console."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from semcrawl.frontier.linkstate import LinkState
 from semcrawl.relevance import Label
 from semcrawl.relevance.bodytypes import body_wanted
 from semcrawl.terminal.messages import table_console
+from semcrawl.web.vocabulary import FoundBy
 
 words = st.text(max_size=20)
 
@@ -26,13 +28,36 @@ rules = st.lists(st.sampled_from(["ex1", "an2", "ty3"]), max_size=3).map(tuple)
     st.builds(
         LinkState, st.none() | words, st.integers(0, 9), st.sampled_from(Label), rules,
         st.lists(words, max_size=3).map(tuple), st.integers(0, 3), words, words, st.booleans(),
-        words,
+        words, found_by=st.none() | st.sampled_from(FoundBy),
     )
 )  # fmt: skip
 def test_a_memo_is_unpacked_as_it_was_packed(state):
     """Nothing of a state is lost in the frontier."""
     entry = Entry("http://a/", "a", "html", "H", 0.0, state.pack(), str(state.label))
-    assert LinkState.unpack(entry) == state
+    unpacked = LinkState.unpack(entry)
+    assert unpacked.way is state.way
+    assert replace(unpacked, found_by=None) == replace(state, found_by=None)
+
+
+@pytest.mark.parametrize(
+    ("payload", "way"),
+    [
+        ({"d": 0}, FoundBy.SEED),
+        ({"d": 1, "p": "http://a/"}, FoundBy.LINK),
+        ({"d": 0, "again": True}, FoundBy.LINK),
+        ({"d": 1, "p": "http://a/", "b": 9999}, FoundBy.LINK),
+        ({"d": 1, "p": "http://a/", "b": "odd"}, FoundBy.LINK),
+    ],
+)
+def test_an_entry_that_names_no_way_was_found_as_usual(payload, way):
+    """Frontiers of older and of newer versions are read."""
+    assert LinkState.unpack(Entry("http://a/x", "a", "html", "H", 0.0, payload)).way is way
+
+
+def test_the_usual_way_takes_no_room_in_the_frontier():
+    assert LinkState().pack() == LinkState(found_by=FoundBy.SEED).pack() == {"d": 0}
+    parent = "http://a/"
+    assert LinkState(parent).pack() == LinkState(parent, found_by=FoundBy.LINK).pack()
 
 
 def test_the_queue_that_pays_is_served_first():

@@ -152,6 +152,10 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         console.print(line, soft_wrap=True)
 
     console.print(fitted(_table(summary, folder), console))
+    ways = sorted(summary.found_by.items(), key=lambda pair: -pair[1].rdf_documents)
+    parts = [f"{way} {sums.rdf_documents:,}" for way, sums in ways if sums.rdf_documents]
+    for line in _wrapped("RDF found by:", parts, console.width) if parts else ():
+        say(line)
     rest = {k: v for k, v in summary.outcomes.items() if k not in ("fetched-rdf", "fetched-html")}
     for line in _wrapped("Other outcomes:", [f"{k} {v:,}" for k, v in rest.items()], console.width):
         say(line)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from semcrawl.errors import UsageError
-from semcrawl.web.vocabulary import Kind
+from semcrawl.web.vocabulary import FoundBy, Kind
 
 #: how much more or less often than the mean a document is visited at most
 MAX_WEIGHT = 16.0
@@ -47,6 +47,7 @@ class Visited:
     depth: int = 0
     label: str = ""
     rules: tuple[str, ...] = ()
+    found_by: FoundBy | None = None
     #: was not there (404) when it was looked for last
     missing: bool = False
 

@@ -120,6 +120,7 @@ class Attempt:
             started_at=started or time.time(),
             elapsed=max(0.0, ended - started) if started else 0.0,
             revisit=self.link_state.revisit,
+            found_by=self.link_state.way,
             attempt=self.lease.attempt,
             repeated=self.lease.repeated,
         )

@@ -131,6 +131,7 @@ class Intake:
                     r.rules,
                     index=r.link.index,
                     family=family.get(r.link.url, ""),
+                    found_by=r.link.found_by,
                 ).pack(),
                 barren=barren,
             )
@@ -243,7 +244,7 @@ class Intake:
     async def ask_elsewhere(self, lease: Lease, url: str, state: LinkState) -> None:
         """Put the address in that a link has on a mirror, as its own gave nothing."""
         parent = state.parent or lease.entry.url
-        state = LinkState(parent, state.depth, state.label, state.rules)
+        state = LinkState(parent, state.depth, state.label, state.rules, found_by=state.found_by)
         entry = replace(lease.entry, url=url, host=self.host_key(url), payload=state.pack())
         await self.frontier.add([entry])
 

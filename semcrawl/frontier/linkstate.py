@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from semcrawl.frontier.contract import Entry
+from semcrawl.links import FoundBy
 from semcrawl.relevance.contract import Label
+
+#: ways by their places, as they are packed
+_WAYS = tuple(FoundBy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,18 @@ class LinkState:
     family: str = ""
     #: is known to exist, and shows whether its host answers
     check: bool = False
+    #: what led to it; ``None``: the usual, a link of its parent, or a seed where it has none
+    found_by: FoundBy | None = None
+
+    @property
+    def way(self) -> FoundBy:
+        """What led to it."""
+        return self.found_by or self._usual_way
+
+    @property
+    def _usual_way(self) -> FoundBy:
+        is_seed = self.parent is None and not self.revisit
+        return FoundBy.SEED if is_seed else FoundBy.LINK
 
     def pack(self) -> dict[str, Any]:
         """Return the entry's payload; what has its usual value is left out."""
@@ -58,6 +74,8 @@ class LinkState:
             packed["f"] = True
         if self.check:
             packed["c"] = True
+        if self.way is not self._usual_way:
+            packed["b"] = _WAYS.index(self.way)
         if self.family:
             if self.redirects or self.retries:  # once asked for, it is not withheld
                 packed = {"s": self.family, **packed}
@@ -84,12 +102,19 @@ class LinkState:
             foreseen=bool(packed.get("f", False)),
             family=_text(packed, "s"),
             check=bool(packed.get("c", False)),
+            found_by=_way(packed),
         )
 
 
 def _text(packed: Mapping[str, Any], name: str) -> str:
     value = packed.get(name)
     return value if isinstance(value, str) else ""
+
+
+def _way(packed: Mapping[str, Any]) -> FoundBy | None:
+    """Return the way that an entry names; ``None`` for the usual one, or one of a newer version."""
+    place = packed.get("b")
+    return _WAYS[place] if isinstance(place, int) and 0 <= place < len(_WAYS) else None
 
 
 def _number(packed: Mapping[str, Any], name: str) -> int:

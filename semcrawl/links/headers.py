@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from semcrawl.links.model import Link
 from semcrawl.links.texts import fold
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, resolve
-from semcrawl.web.vocabulary import HTML_MEDIA_TYPES, RDF_MEDIA_TYPES
+from semcrawl.web.vocabulary import HTML_MEDIA_TYPES, RDF_MEDIA_TYPES, FoundBy
 
 #: what is read of one header (characters)
 _MAX_HEADER = 20_000
@@ -53,6 +53,7 @@ def header_links(
             type=fold(parameters.get("type", "")).lower(),
             rel=fold(parameters.get("rel", "")).lower(),
             index=dropped_index(match[1]) if target[-1] == "/" else "",
+            found_by=FoundBy.HEADER,
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from semcrawl.links.model import Link
 from semcrawl.links.texts import MAX_TEXT
-from semcrawl.web.vocabulary import RESOURCE_RELATIONS
+from semcrawl.web.vocabulary import RESOURCE_RELATIONS, FoundBy
 
 #: occurrences of one URL on a page whose texts are put together
 _MAX_MERGED = 4
@@ -45,7 +45,14 @@ def _merge(same: list[Link], position: int) -> Link:
         after=with_text.after,
         position=position,
         index=next((link.index for link in same if link.index), ""),
+        found_by=_plainest(same),
     )
+
+
+def _plainest(same: list[Link]) -> FoundBy:
+    """Return how a URL was found: an element of the page counts before anything beside it."""
+    ways = [link.found_by for link in same]
+    return FoundBy.LINK if FoundBy.LINK in ways else ways[0]
 
 
 def _is_resource(link: Link) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from semcrawl.web.vocabulary import FoundBy
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -31,6 +33,8 @@ class Link:
     predicate: str = ""
     #: directory index that normalising dropped of the address (``index.html``), if any
     index: str = ""
+    #: what led to it
+    found_by: FoundBy = FoundBy.LINK
 
     @property
     def context(self) -> str:

@@ -57,6 +57,9 @@ class Fetch(Base):
     #: names the attempt: one made again after a crash has the name of the first, whose row it
     #: replaces; NULL for requests that belong to no link
     attempt: Mapped[int | None] = mapped_column(BigInteger, index=True, unique=True)
+    #: what led to the address (:class:`semcrawl.web.vocabulary.FoundBy`); empty for requests that
+    #: belong to no link, and in rows that are older than the column
+    found_by: Mapped[str] = mapped_column(String(16), default="")
 
 
 class Document(Base):
@@ -101,6 +104,8 @@ class Document(Base):
     changes: Mapped[int] = mapped_column(Integer, default=0)
     #: when a re-visit found that it is no longer there
     gone_at: Mapped[float | None] = mapped_column(Double)
+    #: what led to it, as in ``fetch``
+    found_by: Mapped[str] = mapped_column(String(16), default="")
 
     __table_args__ = (Index("ix_document_span", "offset", "length"),)
 

@@ -39,6 +39,7 @@ def fetch_row(record: FetchRecord) -> dict[str, Any]:
             "last_modified": record.extra.get("last_modified", ""),
             "content_hash": record.extra.get("content_hash", "")[:64],
             "attempt": record.attempt,
+            "found_by": str(record.found_by or ""),
         }
     )
 
@@ -63,6 +64,7 @@ def document_row(document: RdfDocument) -> dict[str, Any]:
             "last_modified": document.last_modified,
             "content_hash": document.content_hash,
             "members": _members(document),
+            "found_by": str(document.found_by),
             "fetched_at": document.fetched_at,
             "first_seen_at": document.fetched_at,
             "last_seen_at": document.fetched_at,

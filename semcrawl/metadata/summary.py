@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sqlalchemy import Engine, func, select
@@ -34,6 +34,15 @@ class HostSummary:
 
 
 @dataclass
+class WaySummary:
+    """The sums of one way that led to addresses."""
+
+    requests: int = 0
+    rdf_documents: int = 0
+    html_documents: int = 0
+
+
+@dataclass
 class Summary:
     """The sums of a whole job, all its runs together."""
 
@@ -53,6 +62,8 @@ class Summary:
     outcomes: dict[str, int] = field(default_factory=dict)
     #: by host, with its port
     hosts: dict[str, HostSummary] = field(default_factory=dict)
+    #: what led to documents and pages, by way (:class:`semcrawl.web.vocabulary.FoundBy`)
+    found_by: dict[str, WaySummary] = field(default_factory=dict)
     #: addresses whose last attempt brought nothing that was to be had, by reason and host
     missed: dict[str, Counter[str]] = field(default_factory=dict)
 
@@ -75,6 +86,7 @@ class Summary:
             "harvest_rate": round(self.harvest_rate, 6),
             "bytes": self.bytes,
             "outcomes": self.outcomes,
+            "found_by": {way: asdict(sums) for way, sums in self.found_by.items()},
             "hosts": {
                 name: {
                     "requests": host.requests,
@@ -98,16 +110,17 @@ def summarise(engine: Engine) -> Summary:
     outcomes: Counter[str] = Counter()
     hosts: dict[str, HostSummary] = {}
     missed = Missed()
-    #: final URL → host and quads
-    documents: dict[str, tuple[HostSummary, int]] = {}
-    pages: dict[str, tuple[HostSummary, int]] = {}
+    ways: defaultdict[str, WaySummary] = defaultdict(WaySummary)
+    #: final URL → host, quads and way
+    documents: dict[str, tuple[HostSummary, int, WaySummary]] = {}
+    pages: dict[str, tuple[HostSummary, int, WaySummary]] = {}
     columns = (
         Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.status, Fetch.quads, Fetch.bytes,
-        Fetch.rules, func.substr(Fetch.errors, 1, len(ROBOTS_FIRST)),
+        Fetch.rules, Fetch.found_by, func.substr(Fetch.errors, 1, len(ROBOTS_FIRST)),
     )  # fmt: skip
     with Session(engine) as session:
         rows = session.execute(select(*columns).order_by(Fetch.id)).yield_per(1000)
-        for url, final_url, outcome, status, quads, size, rules, errors in rows:
+        for url, final_url, outcome, status, quads, size, rules, way, errors in rows:
             outcomes[outcome] += 1
             summary.bytes += size
             if is_robots(url, outcome):
@@ -117,30 +130,34 @@ def summarise(engine: Engine) -> Summary:
                 summary.context_requests += was_sent(outcome, errors)
                 continue
             missed.note(url, final_url, outcome, status, errors)
-            host = hosts.setdefault(netloc_of(url), HostSummary())
+            host, found_by = hosts.setdefault(netloc_of(url), HostSummary()), ways[way]
             if was_sent(outcome, errors):
                 summary.requests += 1
                 host.requests += 1
+                found_by.requests += 1
             host.errors += outcome in PROBLEMS
             if outcome == FetchOutcome.FETCHED_RDF or means_gone(outcome, status):
                 for found in (documents, pages):
                     found.pop(url, None)
             if outcome == FetchOutcome.FETCHED_RDF:
-                documents[final_url or url] = host, quads
+                documents[final_url or url] = host, quads, found_by
             elif outcome == FetchOutcome.FETCHED_HTML:
-                pages[final_url or url] = host, quads
-    for host, quads in documents.values():
+                pages[final_url or url] = host, quads, found_by
+    for host, quads, found_by in documents.values():
         summary.rdf_documents += 1
         summary.quads += quads
         host.rdf_documents += 1
+        found_by.rdf_documents += 1
         host.quads += quads
-    for host, quads in pages.values():
+    for host, quads, found_by in pages.values():
         summary.html_documents += 1
         host.html_documents += 1
+        found_by.html_documents += 1
         summary.embedded_documents += quads > 0
         summary.embedded_quads += quads
     summary.missed = missed.by_reason()
     summary.outcomes = dict(sorted(outcomes.items()))
+    summary.found_by = {way: sums for way, sums in sorted(ways.items()) if way}
     summary.hosts = dict(
         sorted(hosts.items(), key=lambda pair: (-pair[1].rdf_documents, -pair[1].requests, pair[0]))
     )

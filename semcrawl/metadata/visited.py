@@ -11,7 +11,7 @@ from semcrawl.config.revisit import Revisit, RevisitOptions, Visited, due
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.database import connect
 from semcrawl.metadata.models import Document, Fetch
-from semcrawl.web.vocabulary import Kind
+from semcrawl.web.vocabulary import FoundBy, Kind
 
 
 def due_revisits(
@@ -56,6 +56,7 @@ def visited_documents(engine: Engine, files: Collection[str] = ()) -> Iterator[V
                 depth=row.depth,
                 label=row.label,
                 rules=tuple(row.rules.split()),
+                found_by=FoundBy.read(row.found_by),
                 missing=row.gone_at is not None,
             )
         url = case((Fetch.final_url != "", Fetch.final_url), else_=Fetch.url)
@@ -93,6 +94,7 @@ def visited_documents(engine: Engine, files: Collection[str] = ()) -> Iterator[V
                 first.depth,
                 first.label,
                 first.rules,
+                first.found_by,
                 last.outcome,
                 last.etag,
                 last.last_modified,
@@ -119,5 +121,6 @@ def visited_documents(engine: Engine, files: Collection[str] = ()) -> Iterator[V
                 depth=row.depth,
                 label=row.label,
                 rules=tuple(row.rules.split()),
+                found_by=FoundBy.read(row.found_by),
                 missing=row.last_missing > row.last_read,
             )

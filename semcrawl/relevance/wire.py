@@ -10,7 +10,7 @@ from typing import Any
 import msgpack
 
 from semcrawl.config.typedfields import check_fields
-from semcrawl.links import Link
+from semcrawl.links import FoundBy, Link
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.web.vocabulary import Kind
 
@@ -109,7 +109,10 @@ def _unpacked(fields: list[Any]) -> Ranked:
     if types - {str} or not is_key or not all(map(_is_number, numbers)):
         raise ValueError("a link's field is of another type")
     named = {_LINK_FIELDS[i]: value for i, value in link.items() if 0 <= i < len(_LINK_FIELDS)}
-    return Ranked(Link(**named), Label(label), group, key, tuple(rules), tuple(judged))
+    found_by = FoundBy.read(named.pop("found_by", "")) or FoundBy.LINK
+    return Ranked(
+        Link(**named, found_by=found_by), Label(label), group, key, tuple(rules), tuple(judged)
+    )
 
 
 def _is_number(value: Any) -> bool:

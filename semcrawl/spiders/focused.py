@@ -327,6 +327,7 @@ class FocusedSpider(Spider):
                     errors=self.session.health.reason(link.entry.host),
                     started_at=time.time(),
                     revisit=state.revisit,
+                    found_by=state.way,
                 )
             )
 

@@ -29,7 +29,7 @@ from semcrawl.reading import process as isolated
 from semcrawl.reading.pool import ReadingLost, ReadingProcesses
 from semcrawl.web.bodies import BodyFile
 from semcrawl.web.urls import Normalisation, dropped_index, normalise
-from semcrawl.web.vocabulary import Kind, RdfFormat
+from semcrawl.web.vocabulary import FoundBy, Kind, RdfFormat
 
 T = TypeVar("T")
 
@@ -179,6 +179,7 @@ class Reader:
                     tag_path=f"rdf/{found.position}/{_local_name(found.predicate)}",
                     position=len(links),
                     index=dropped_index(found.iri) if url[-1] == "/" else "",
+                    found_by=FoundBy.RDF,
                 )
         return list(links.values())
 

@@ -42,6 +42,7 @@ def document_of(attempt: Attempt, response: Response, reading: Reading) -> RdfDo
         spool=reading.spool,
         revisit=attempt.link_state.revisit,
         members=tuple(member.name for member in reading.members),
+        found_by=attempt.link_state.way,
     )
 
 

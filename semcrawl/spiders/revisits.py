@@ -119,4 +119,5 @@ def _memo_of_visit(due: Revisit) -> LinkState:
         etag=due.headers.get("If-None-Match", ""),
         last_modified=due.headers.get("If-Modified-Since", ""),
         revisit=True,
+        found_by=known.found_by,
     )

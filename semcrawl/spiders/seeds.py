@@ -12,10 +12,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
-from semcrawl.links import Link, Page
+from semcrawl.links import FoundBy, Link, Page
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, normalise
 
-_LINK_TEXTS = tuple(f.name for f in fields(Link) if f.name not in ("url", "position"))
+_LINK_TEXTS = tuple(f.name for f in fields(Link) if f.name not in ("url", "position", "found_by"))
 #: a host name with a dot, or this machine, perhaps with a port
 _HOST = re.compile(r"(?:(?:[^\s.:@/\\]+\.)+[^\W\d_][^\s.:@/\\]*|localhost)(?::\d+)?")
 _SEPARATOR = re.compile(r"[,\s]+(?=[A-Za-z][A-Za-z0-9+.-]*:)|\s+")
@@ -110,6 +110,8 @@ def hand_over(
             meta["rdf"] = True
         if texts:
             meta["link"] = texts
+        if link.found_by is not FoundBy.LINK:
+            meta["found_by"] = str(link.found_by)
         if known:
             meta["roots"] = known
         if barren:
@@ -138,12 +140,15 @@ def read_planted(raw: str, options: Normalisation = DEFAULT_NORMALISATION) -> Pl
         }
         depth, barren = int(meta.get("depth", 0)), int(meta.get("barren", 0))
         roots = tuple(str(root) for root in meta.get("roots", ()))
+        found_by = FoundBy.read(str(meta.get("found_by"))) or FoundBy.LINK
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise UsageError(f"not a seed: {text[:200]!r}") from None
     if parent is None:
         return Planted(Link(url, element="seed", index=index), None, roots)
     page = Page(str(parent), max(0, depth - 1), bool(meta.get("rdf")))
-    return Planted(replace(Link(url, index=index), **link_texts), page, roots, barren)
+    return Planted(
+        replace(Link(url, index=index, found_by=found_by), **link_texts), page, roots, barren
+    )
 
 
 def by_page(planted: Sequence[Planted]) -> dict[tuple[Page | None, int], list[Link]]:

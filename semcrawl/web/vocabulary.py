@@ -17,6 +17,30 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
+class FoundBy(StrEnum):
+    """What led to an address; a closed vocabulary, in an order that frontiers keep.
+
+    A redirect, a retry and a re-visit keep the way that led to the first address. New members go to
+    the end, as links that wait name theirs by its place.
+    """
+
+    LINK = "link"  #: an element of a page
+    SEED = "seed"  #: the user, or whoever fills the list of seeds
+    RDF = "rdf"  #: an IRI inside an RDF document
+    HEADER = "header"  #: an HTTP ``Link:`` header, or a linkset
+    SITEMAP = "sitemap"  #: robots.txt or a sitemap; sitemaps themselves as well
+    EMBEDDED = "embedded"  #: data inside a page
+    CATALOGUE = "catalogue"  #: a catalogue of data sets
+    NEGOTIATION = "negotiation"  #: another form of an address that is known, asked for by type
+    WELL_KNOWN = "well-known"  #: a place that is looked at on each host
+    ENDPOINT = "endpoint"  #: a SPARQL endpoint
+
+    @classmethod
+    def read(cls, text: str) -> FoundBy | None:
+        """Return the member of that name; ``None`` for any other text."""
+        return cls._value2member_map_.get(text)  # type: ignore[return-value]
+
+
 class RdfFormat(StrEnum):
     """An RDF syntax, with its media types (preferred one first) and file extensions."""
 

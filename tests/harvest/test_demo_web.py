@@ -79,6 +79,17 @@ def test_the_summary_tells_what_the_records_tell(whole: tuple[Run, Path]) -> Non
     assert sum(summary["outcomes"].values()) == len(run.records)
 
 
+def test_the_summary_tells_what_led_to_the_documents(whole: tuple[Run, Path]) -> None:
+    run, _ = whole
+    ways = run.summary["found_by"]
+    assert ways["seed"]["requests"] == 1
+    for name in ("requests", "rdf_documents", "html_documents"):
+        assert sum(way[name] for way in ways.values()) == run.summary[name]
+    assert f"RDF found by: link {ways['link']['rdf_documents']}" in run.out
+    asides = {row["url"] for row in run.records if not row["found_by"]}
+    assert all(url.endswith("/robots.txt") for url in asides)
+
+
 def test_running_it_again_asks_for_nothing_more(whole: tuple[Run, Path], tmp_path: Path) -> None:
     first, _ = whole
     quads = first.quads

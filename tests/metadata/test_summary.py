@@ -13,6 +13,7 @@ from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
 from semcrawl.metadata.summary import Summary, summarise
+from semcrawl.web.vocabulary import FoundBy
 
 DATA = "http://example.org/data"
 RDF, HTML = FetchOutcome.FETCHED_RDF, FetchOutcome.FETCHED_HTML
@@ -91,3 +92,20 @@ def test_what_was_no_request_for_a_link_is_told_apart(tmp_path: Path) -> None:
     (host,) = summary.hosts.values()
     assert (host.requests, host.errors, host.harvest_rate) == (4, 1, 0.25)
     assert sum(summary.outcomes.values()) == len(records)
+
+
+def test_what_led_to_a_document_is_counted(tmp_path: Path) -> None:
+    engine = connect(crawl_db_url(tmp_path))
+    records = [
+        FetchRecord("http://a.example/robots.txt", FetchOutcome.FETCHED_ROBOTS),
+        FetchRecord("http://a.example/", HTML, found_by=FoundBy.SEED),
+        FetchRecord("http://a.example/x", FetchOutcome.HTTP_ERROR, found_by=FoundBy.SITEMAP),
+        FetchRecord("http://a.example/y", RDF, found_by=FoundBy.SITEMAP),
+        FetchRecord("http://a.example/y", RDF, found_by=FoundBy.SITEMAP, revisit=True),
+    ]
+    with engine.begin() as connection:
+        connection.execute(insert(Fetch), [fetch_row(record) for record in records])
+    assert summarise(engine).as_dict()["found_by"] == {
+        "seed": {"requests": 1, "rdf_documents": 0, "html_documents": 1},
+        "sitemap": {"requests": 3, "rdf_documents": 1, "html_documents": 0},
+    }

@@ -14,9 +14,10 @@ from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
 from semcrawl.metadata.visited import due_revisits, visited_documents
 from semcrawl.pipelines.quadsfile import QuadsFile
-from semcrawl.web.vocabulary import Kind
+from semcrawl.web.vocabulary import FoundBy, Kind
 
 PAGE, DATA, GONE = "http://example.org/", "http://example.org/data", "http://example.org/gone"
+MAP = FoundBy.SITEMAP
 
 
 def page(at: float, content: str, outcome=FetchOutcome.FETCHED_HTML) -> FetchRecord:
@@ -26,6 +27,7 @@ def page(at: float, content: str, outcome=FetchOutcome.FETCHED_HTML) -> FetchRec
         depth=0 if at == 1 else 9,
         label="HR",
         rules=("p1",),
+        found_by=FoundBy.SEED,
         started_at=at,
         extra={"content_hash": content, "etag": f'"{content}"' if content else ""},
     )
@@ -35,7 +37,7 @@ def test_documents_and_pages_come_with_their_history(tmp_path):
     file = QuadsFile(tmp_path)
     file.append(
         [
-            RdfDocument(url=DATA, parent_url=PAGE, quads=5, etag='"d"', fetched_at=1.0),
+            RdfDocument(DATA, parent_url=PAGE, quads=5, etag='"d"', fetched_at=1.0, found_by=MAP),
             RdfDocument(url=GONE, parent_url=PAGE, quads=5, fetched_at=1.0),
             FetchRecord(GONE, FetchOutcome.HTTP_ERROR, status=410, started_at=5.0, revisit=True),
         ]
@@ -59,6 +61,7 @@ def test_documents_and_pages_come_with_their_history(tmp_path):
             last_seen_at=1.0,
             richness=5,
             parent_url=PAGE,
+            found_by=MAP,
         ),
         Visited(
             PAGE,
@@ -72,6 +75,7 @@ def test_documents_and_pages_come_with_their_history(tmp_path):
             depth=0,
             label="HR",
             rules=("p1",),
+            found_by=FoundBy.SEED,
         ),
     ]
 

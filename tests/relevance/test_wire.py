@@ -10,12 +10,24 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance import STRATEGIES, load_strategy
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.wire import decode_event, encode_event
-from semcrawl.web.vocabulary import Kind
+from semcrawl.web.vocabulary import FoundBy, Kind
 
 #: half a pair of surrogates among the signs, as pages of odd encodings have it
 TEXT = st.text(st.characters() | st.just("\ud83d"), max_size=40)
 LINKS = st.builds(
-    Link, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, st.integers(0, 9999), TEXT
+    Link,
+    TEXT,
+    TEXT,
+    TEXT,
+    TEXT,
+    TEXT,
+    TEXT,
+    TEXT,
+    TEXT,
+    TEXT,
+    st.integers(0, 9999),
+    TEXT,
+    found_by=st.sampled_from(FoundBy),
 )
 RULES = st.lists(TEXT, max_size=3).map(tuple)
 NUMBERS = st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=5).map(tuple)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.errors import UsageError
-from semcrawl.links import Link, Page
+from semcrawl.links import FoundBy, Link, Page
 from semcrawl.spiders.seeds import Planted, by_page, hand_over, read_planted, read_seeds
 
 
@@ -45,7 +45,7 @@ words = st.just("a") | st.text(max_size=20)
 elements = st.sampled_from(["a", "link", "header", "rdf"])
 links = st.builds(
     Link, st.just("http://a.org/x"), elements, words, words, words, words, words, words, words,
-    predicate=words, index=st.sampled_from(["", "index.html"]),
+    predicate=words, index=st.sampled_from(["", "index.html"]), found_by=st.sampled_from(FoundBy),
 )  # fmt: skip
 pages = st.builds(Page, st.just("http://a.org/"), st.integers(0, 9), st.booleans())
 
