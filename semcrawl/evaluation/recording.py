@@ -20,9 +20,10 @@ from semcrawl.config.extras import install_hint
 from semcrawl.errors import UsageError
 from semcrawl.evaluation.world import REDIRECTS, Answer
 from semcrawl.rdf import ReadOptions, detect
+from semcrawl.rdf.detection import Compression, coding_of
+from semcrawl.rdf.limits import Budget
 from semcrawl.rdf.packed.archives import unpacked
-from semcrawl.rdf.packed.compression import Compression, coding_of
-from semcrawl.rdf.packed.streams import Budget, Readable, SafeFile
+from semcrawl.rdf.packed.streams import Readable, SafeFile
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import normalise, path_of, resolve
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from semcrawl.rdf.errors import LimitReached
-from semcrawl.rdf.lines.linescan import has_pair
+from semcrawl.rdf.limits import LimitReached
 from semcrawl.rdf.patterns import re
+from semcrawl.rdf.quadlines import has_pair
 
 _CHUNK = 1 << 20
 _QUOTE, _EXCLAMATION, _SLASH, _LESS, _QUESTION = b'"!/<?'

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import IO
 
+import pyoxigraph
+
 from semcrawl.items import DocumentError
-from semcrawl.rdf.detecting.detection import HEAD, Detection, detect
-from semcrawl.rdf.errors import ErrorLog, LimitReached
+from semcrawl.rdf.detection import HEAD, Detection, detect, find_encoding, to_utf8
+from semcrawl.rdf.limits import Budget, ErrorLog, LimitReached
 from semcrawl.rdf.options import ReadOptions
-from semcrawl.rdf.output.rdflinks import RdfLink, find_links
-from semcrawl.rdf.output.sink import QuadSink
 from semcrawl.rdf.packed.archives import walk
-from semcrawl.rdf.packed.streams import Budget, SafeFile
-from semcrawl.rdf.parsing import Parser
+from semcrawl.rdf.packed.streams import Readable, SafeFile, Utf8File
+from semcrawl.rdf.quadlines import has_pair
+from semcrawl.rdf.rdflinks import RdfLink, find_links
+from semcrawl.rdf.sink import QuadSink
+from semcrawl.rdf.syntaxes import ntriples, owlxml, rdfxml, trix, turtle
+from semcrawl.rdf.syntaxes.escaped import ESCAPED, UnescapedFile, is_all_escaped, unescaped
+from semcrawl.rdf.syntaxes.jsonld import parse_jsonld
 from semcrawl.rdf.terms import iri_of
-from semcrawl.web.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind, RdfFormat
+
+_OXIGRAPH: dict[RdfFormat, pyoxigraph.RdfFormat] = {
+    RdfFormat.TURTLE: pyoxigraph.RdfFormat.TURTLE,
+    RdfFormat.N3: pyoxigraph.RdfFormat.N3,
+    RdfFormat.N_TRIPLES: pyoxigraph.RdfFormat.N_TRIPLES,
+    RdfFormat.TRIG: pyoxigraph.RdfFormat.TRIG,
+    RdfFormat.N_QUADS: pyoxigraph.RdfFormat.N_QUADS,
+}
+_LINE_FORMATS = frozenset({RdfFormat.N_TRIPLES, RdfFormat.N_QUADS})
+_WITH_GRAPHS = frozenset({RdfFormat.N3, RdfFormat.TRIG, RdfFormat.N_QUADS})
+_XML = frozenset({RdfFormat.RDF_XML, RdfFormat.TRIX, RdfFormat.OWL_XML})
+_ALL_LABELLED = frozenset({RdfFormat.N_TRIPLES, RdfFormat.N_QUADS, RdfFormat.TRIX})
+_HEAD = 1 << 16
+#: words in media types that name the packing only
+_PACKINGS = ("zip", "tar", "bzip", "xz", "zstd", "brotli", "octet-stream")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,39 +92,41 @@ class Reading:
 
 
 def read(
-    body: bytes,
+    source: bytes | IO[bytes],
     url: str,
     content_type: str | None = None,
     options: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
     *,
     contexts: Mapping[str, bytes] | None = None,
     detection: Detection | None = None,
+    links: bool = False,
 ) -> Reading:
-    """Read the RDF document ``body`` that was fetched from the final URL ``url``.
+    """Read the RDF document at the final URL ``url``: its body, or a file that holds it.
 
     Base and default graph name are ``url``. Errors are recorded in the reading, with line and
     column, and what is good before and after them is kept. A body that is no RDF gives no quad;
-    one that is compressed or an archive is read as :func:`read_stream` does. ``contexts`` are
-    JSON-LD contexts by URL; ``detection`` saves looking again. Never raises for what the body
-    holds.
+    one that is compressed or an archive is read as :func:`read_stream` does, as is a file.
+    ``contexts`` are JSON-LD contexts by URL. ``detection`` saves detecting the type again. With
+    ``links`` the links are looked for at once. Never raises for what the document holds.
     """
-    found = detection or detect(body, content_type, url)
-    if found.compression is not None:
-        return read_stream(BytesIO(body), url, content_type, options, contexts=contexts)
-    errors = ErrorLog(options)
-    graph = iri_of(url)
-    sink = QuadSink(graph, options)
-    sink.report = errors.add
-    parser = Parser(sink, errors, Budget(options), contexts)
-    if found.kind is Kind.RDF and found.format is not None:
-        try:
-            parser.parse(body, content_type, found.format, graph)
-        except (LimitReached, ValueError) as limit:  # ValueError: the URL is no base
-            errors.add_final(str(limit))
-        except MemoryError as error:  # so does the parser call a term that it has no room for
-            errors.add_final(str(error) or "too little memory")
-    reading = finish(found, url, sink, errors, options)
-    reading.contexts_needed = tuple(parser.contexts_needed)
+    found = detection or (detect(source, content_type, url) if isinstance(source, bytes) else None)
+    if not isinstance(source, bytes) or found is None or found.compression is not None:
+        file = BytesIO(source) if isinstance(source, bytes) else source
+        reading = read_stream(
+            file, url, content_type, options, contexts=contexts, detection=detection
+        )
+    else:
+        document = DocumentReader(url, options, contexts)
+        if found.kind is Kind.RDF and found.format is not None:
+            try:
+                document.parse(source, content_type, found.format)
+            except (LimitReached, ValueError) as limit:  # ValueError: the URL is no base
+                document.errors.add_final(str(limit))
+            except MemoryError as error:  # the parser has no room for a term
+                document.errors.add_final(str(error) or "too little memory")
+        reading = document.finish(found)
+    if links:
+        _ = reading.links
     return reading
 
 
@@ -123,20 +146,15 @@ def read_stream(
     named ``url#name``, else ``url``. ``detection`` saves detecting the type of a file that is not
     packed. Never raises for what the file holds.
     """
-    errors = ErrorLog(options)
-    graph = iri_of(url)
-    sink = QuadSink(graph, options)
-    sink.report = errors.add
-    budget = Budget(options)
-    parser = Parser(sink, errors, budget, contexts)
+    document = DocumentReader(url, options, contexts)
+    errors, sink = document.errors, document.sink
     members: list[Member] = []
     first: list[Detection] = []
 
     def visit(name: str, content: SafeFile) -> None:
-        where = name or url
         label = content_type if not name and not _is_packing(content_type) else None
         plain = detection if not name and detection and detection.compression is None else None
-        found = plain or detect(content.peek(HEAD * 4), label, where)
+        found = plain or detect(content.peek(HEAD * 4), label, name or url)
         first.append(found)
         count, faults = sink.quads, errors.count
         errors.member = name
@@ -144,7 +162,7 @@ def read_stream(
             if name:
                 sink.enter_member(name)
             try:
-                parser.parse_file(content, label, found.format, graph)
+                document.parse_file(content, label, found.format)
             except MemoryError as error:
                 errors.add(str(error) or "too little memory")
             finally:
@@ -154,36 +172,129 @@ def read_stream(
         errors.member = ""
 
     try:
-        walk(file, url.partition("?")[0], budget, visit, errors.add)
+        walk(file, url.partition("?")[0], document.budget, visit, errors.add)
     except (LimitReached, ValueError) as limit:
         errors.add_final(str(limit))
     best = next((d for d in first if d.kind is Kind.RDF), None) or (
         first[0] if first else Detection(Kind.OTHER, None, 0.3, "nothing could be unpacked")
     )
-    reading = finish(best, url, sink, errors, options)
-    reading.contexts_needed = tuple(parser.contexts_needed)
+    reading = document.finish(best)
     reading.members = members
     return reading
-
-
-def finish(
-    found: Detection, url: str, sink: QuadSink, errors: ErrorLog, options: ReadOptions
-) -> Reading:
-    """Close the sink and put all that was found together."""
-    try:
-        nquads = sink.finish()
-    except LimitReached as limit:
-        errors.add_final(str(limit))
-        nquads = sink.finish()
-    return Reading(
-        found, nquads, sink.spool, sink.quads, errors.kept, errors.count,
-        _url=url, _options=options,
-    )  # fmt: skip
 
 
 def _is_packing(content_type: str | None) -> bool:
     """Whether a media type speaks of the packing only."""
     media = (content_type or "").partition(";")[0].strip().lower()
-    return any(
-        word in media for word in ("zip", "tar", "bzip", "xz", "zstd", "brotli", "octet-stream")
-    )
+    return any(word in media for word in _PACKINGS)
+
+
+class DocumentReader:
+    """One document on its way into one sink: its errors, its limits, its contexts."""
+
+    def __init__(
+        self, url: str, options: ReadOptions, contexts: Mapping[str, bytes] | None = None
+    ) -> None:
+        """Begin the document at ``url``."""
+        self._url = url
+        self._options = options
+        self._contexts = contexts
+        #: name of the default graph, and the base
+        self.graph = iri_of(url)
+        self.errors = ErrorLog(options)
+        self.budget = Budget(options)
+        self.sink = QuadSink(self.graph, options)
+        self.sink.report = self.errors.add
+        #: JSON-LD contexts that were not at hand
+        self.contexts_needed: dict[str, None] = {}
+
+    def parse(self, body: bytes, content_type: str | None, syntax: RdfFormat) -> None:
+        """Read a whole content, not packed any more. Raises :class:`LimitReached`."""
+        sink, errors, depth = self.sink, self.errors, self._options.max_depth
+        if syntax in _LINE_FORMATS and find_encoding(body[:_HEAD], content_type).name == "utf-8":
+            # the parser checks every line, and a bad one costs itself only
+            data = body.removeprefix(codecs.BOM_UTF8)
+        else:
+            data, _ = to_utf8(body, content_type)
+        if syntax in _OXIGRAPH and b"&lt;" in data and (plain := unescaped(data)) is not None:
+            errors.add(ESCAPED, data.count(b"\n", 0, data.find(b"&lt;")) + 1)
+            data = plain
+        self._prepare(syntax)
+        sink.may_have_labels = syntax in _ALL_LABELLED or _may_say_labels(data, syntax)
+        if syntax is RdfFormat.JSON_LD:
+            self.parse_jsonld(data, self.graph)
+        elif syntax in _XML:
+            data = rdfxml.guarded(data, self._options)
+            if syntax is RdfFormat.OWL_XML:
+                data = owlxml.to_rdfxml(data, self.graph)
+            parse = trix.parse_trix if syntax is RdfFormat.TRIX else rdfxml.parse
+            parse(data, self.graph, sink, errors)
+        elif syntax in _LINE_FORMATS:
+            ntriples.parse_lines(data, _OXIGRAPH[syntax], sink, errors, depth)
+        else:
+            turtle.parse(data, _OXIGRAPH[syntax], self.graph, sink, errors, self.budget)
+
+    def parse_jsonld(self, data: bytes, base: str, first_line: int = 1) -> None:
+        """Read JSON-LD in UTF-8. Raises :class:`LimitReached`."""
+        needed = parse_jsonld(
+            data, base, self.sink, self.errors, self._options, self._contexts, first_line
+        )
+        self.contexts_needed.update(dict.fromkeys(needed))
+
+    def parse_file(self, file: SafeFile, content_type: str | None, syntax: RdfFormat) -> None:
+        """Read a content of any size in bounded memory. Raises :class:`LimitReached`.
+
+        What is small enough is read as a whole. Beyond that, RDF/XML ends at its first error, and
+        JSON-LD and TriX are refused, as they cannot be read piece by piece.
+        """
+        whole = file.read_all(self._options.max_in_memory)
+        if whole is not None:
+            self.parse(whole, content_type, syntax)
+            return
+        head = file.peek(_HEAD)
+        encoding = find_encoding(head, content_type)
+        text: Readable = Utf8File(file, encoding.name, encoding.bom)
+        self._prepare(syntax)
+        self.sink.may_have_labels = True  # not known before the end
+        if syntax in _OXIGRAPH and is_all_escaped(file.peek(_HEAD)):
+            self.errors.add(ESCAPED, 1)
+            text = UnescapedFile(text)
+        depth = self._options.max_depth
+        if syntax in _LINE_FORMATS:
+            ntriples.parse_file(text, _OXIGRAPH[syntax], self.sink, self.errors, depth)
+        elif syntax in _OXIGRAPH:
+            turtle.parse_file(text, _OXIGRAPH[syntax], self.graph, self.sink, self.errors, depth)
+        elif syntax is RdfFormat.RDF_XML:
+            if b"<!ENTITY" in (head := file.peek(_HEAD)):
+                rdfxml.guard_entities(head, self._options.max_entity_bytes)
+            rdfxml.parse_file(text, self.graph, self.sink, self.errors)
+        else:
+            raise LimitReached(f"{syntax.value} of more than {self._options.max_in_memory} bytes")
+
+    def _prepare(self, syntax: RdfFormat) -> None:
+        self.sink.flush()
+        self.sink.has_graphs = syntax in _WITH_GRAPHS
+        self.sink.all_named = False
+        self.sink.names.all_labelled = syntax in _ALL_LABELLED
+
+    def finish(self, found: Detection) -> Reading:
+        """Close the sink and put all that was found together."""
+        sink = self.sink
+        try:
+            nquads = sink.finish()
+        except LimitReached as limit:
+            self.errors.add_final(str(limit))
+            nquads = sink.finish()
+        return Reading(
+            found, nquads, sink.spool, sink.quads, self.errors.kept, self.errors.count,
+            contexts_needed=tuple(self.contexts_needed), _url=self._url, _options=self._options,
+        )  # fmt: skip
+
+
+def _may_say_labels(data: bytes, syntax: RdfFormat) -> bool:
+    """Whether ``_:`` may stand anywhere in the terms of ``data``, be it by way of escapes."""
+    if syntax in (RdfFormat.RDF_XML, RdfFormat.OWL_XML):
+        return has_pair(data, b"_", b":&<]") or (
+            b"&" in data and (has_pair(data, b"&", b"#") or b"<!ENTITY" in data)
+        )
+    return has_pair(data, b"_", b":") or has_pair(data, b"\\", b"uU")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from semcrawl.rdf import Reading
-from semcrawl.rdf.output.sink import spool_prefix
+from semcrawl.rdf.sink import spool_prefix
 from semcrawl.reading import process as isolated
 from semcrawl.web.bodies import BodyFile
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import IO, Any, cast
 
 from semcrawl.links import ExtractionOptions, Link, extract_links
-from semcrawl.rdf import Detection, Reading, ReadOptions, read, read_embedded, read_stream
+from semcrawl.rdf import Reading, ReadOptions, read_embedded
 from semcrawl.web.bodies import BodyStream
 
 _LENGTH = 8
@@ -32,30 +32,10 @@ _LONGEST = 3.2e7
 Task = tuple[float, Callable[..., Any], tuple[Any, ...]]
 
 
-def read_document(
-    source: bytes | IO[bytes],
-    url: str,
-    content_type: str | None,
-    options: ReadOptions,
-    contexts: Mapping[str, bytes] | None = None,
-    detection: Detection | None = None,
-) -> Reading:
-    """Read an RDF document, a body or a file of the type that was detected; find its links."""
-    if isinstance(source, bytes):
-        reading = read(source, url, content_type, options, contexts=contexts, detection=detection)
-    else:
-        reading = read_stream(
-            source, url, content_type, options, contexts=contexts, detection=detection
-        )
-    _ = reading.links  # looked for when first asked
-    return reading
-
-
-def read_shared_file(descriptor: int, size: int, *arguments: Any) -> Reading:
-    """As :func:`read_document`, of a file that the crawl has open."""
+def read_shared_file(descriptor: int, size: int, read: Callable[[IO[bytes]], Reading]) -> Reading:
+    """Call ``read`` with a file that the crawl has open."""
     with open(descriptor, "rb") as file:
-        shared = _SharedFile(size)
-        return read_document(cast(IO[bytes], BodyStream(file.fileno(), shared)), *arguments)
+        return read(cast(IO[bytes], BodyStream(file.fileno(), _SharedFile(size))))
 
 
 def read_page(
@@ -81,12 +61,12 @@ def page_links(
     return extract_links(body, url, content_type, options, headers, faults=faults), faults
 
 
-def read_copied_file(data: bytes, *arguments: Any) -> Reading:
-    """As :func:`read_document`, of a file whose content the crawl sends."""
+def read_copied_file(data: bytes, read: Callable[[IO[bytes]], Reading]) -> Reading:
+    """Call ``read`` with a file whose content the crawl sends."""
     with tempfile.TemporaryFile() as file:
         file.write(data)
         file.seek(0)
-        return read_document(file, *arguments)
+        return read(file)
 
 
 @dataclass

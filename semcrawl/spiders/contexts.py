@@ -104,20 +104,20 @@ class ContextFetcher:
         #: bytes of documents that wait
         self._waiting = 0
 
-    async def read_with(
+    async def read_again(
         self,
+        reading: Reading,
         read: Callable[[Mapping[str, bytes]], Awaitable[Reading]],
         document: Attempt,
         size: int,
     ) -> Reading:
-        """Call ``read`` without contexts, and again with those that it turns out to need.
+        """Fetch the contexts that a reading needs, and call ``read`` with them.
 
         A document of ``size`` bytes keeps its lease, and no place in the crawl, until they are
         there.
         """
         contexts: dict[str, bytes] = {}
         tried: set[str] = set()
-        reading = await read(contexts)
         for _ in range(_MAX_ROUNDS):
             missing = [url for url in reading.contexts_needed if url not in tried]
             tried.update(missing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -160,7 +160,7 @@ class BodyReader:
     async def _read_rdf(
         self, attempt: Attempt, response: Response, detection: Detection
     ) -> Reading:
-        async def read(contexts: Mapping[str, bytes]) -> Reading:
+        async def read(contexts: Mapping[str, bytes] | None = None) -> Reading:
             return await self.reader.read(
                 body_file(attempt.meta) or response.body,
                 attempt.url,
@@ -169,7 +169,16 @@ class BodyReader:
                 contexts=contexts,
             )
 
-        return await self.contexts.read_with(read, attempt, len(response.body))
+        return await self._with_contexts(read, attempt, response)
+
+    async def _with_contexts(
+        self, read: Callable[..., Awaitable[Reading]], attempt: Attempt, response: Response
+    ) -> Reading:
+        """Call ``read``, and again with the JSON-LD contexts that it turns out to need."""
+        reading = await read()
+        if not reading.contexts_needed:
+            return reading
+        return await self.contexts.read_again(reading, read, attempt, len(response.body))
 
     async def _take_rdf(self, attempt: Attempt, response: Response, reading: Reading) -> list[Any]:
         """Pass the quads of an RDF document on, and its links."""
@@ -260,12 +269,12 @@ class BodyReader:
         if not self.reader.options.embedded:
             return []
 
-        async def read(contexts: Mapping[str, bytes]) -> Reading:
+        async def read(contexts: Mapping[str, bytes] | None = None) -> Reading:
             return await self.reader.read_embedded(
                 response.body, attempt.url, content_type(response), contexts
             )
 
-        reading = await self.contexts.read_with(read, attempt, len(response.body))
+        reading = await self._with_contexts(read, attempt, response)
         record.quads = reading.quads
         record.errors = errors_of(reading)
         if not reading.quads:

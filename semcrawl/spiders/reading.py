@@ -22,9 +22,10 @@ from semcrawl.config.targets import Targets
 from semcrawl.download.spool import spool_folder
 from semcrawl.items import DocumentError
 from semcrawl.links import ExtractionOptions, Link, extract_links
+from semcrawl.rdf.detection import coding_of, compression_of
+from semcrawl.rdf.limits import Budget
 from semcrawl.rdf.packed.archives import unpacked
-from semcrawl.rdf.packed.compression import coding_of, compression_of
-from semcrawl.rdf.packed.streams import Budget, CountedFile, SafeFile
+from semcrawl.rdf.packed.streams import CountedFile, SafeFile
 from semcrawl.reading import process as isolated
 from semcrawl.reading.pool import ReadingLost, ReadingProcesses
 from semcrawl.web.bodies import BodyFile
@@ -91,24 +92,27 @@ class Reader:
         contexts: Mapping[str, bytes] | None = None,
     ) -> rdf.Reading:
         """Read an RDF document of the type that was detected, its links too."""
-        rest = (url, content_type or None, self.options, contexts, detection)
+        work = partial(
+            rdf.read,
+            url=url,
+            content_type=content_type or None,
+            options=self.options,
+            contexts=contexts,
+            detection=detection,
+            links=True,
+        )
         packed = detection.compression is not None
         stoppable = not packed and detection.format in _STOPPABLE
         try:
             if isinstance(body, BodyFile):
                 if self.processes is not None and not stoppable:
-                    return await self.processes.run(isolated.read_shared_file, *rest, file=body)
-                file = cast(IO[bytes], body.stream())  # nothing but read is asked for
-                return await asyncio.to_thread(isolated.read_document, file, *rest)
+                    return await self.processes.run(isolated.read_shared_file, work, file=body)
+                # nothing but ``read`` is asked of the file
+                return await asyncio.to_thread(work, cast(IO[bytes], body.stream()))
             long = detection.format is RdfFormat.JSON_LD and len(body) > self.json_ld_above
             foreign = detection.format is RdfFormat.OWL_XML
-            return await self._run(
-                isolated.read_document,
-                body,
-                *rest,
-                always=packed or long or foreign,
-                stoppable=stoppable,
-            )
+            always = packed or long or foreign
+            return await self._run(work, body, always=always, stoppable=stoppable)
         except ReadingLost as loss:
             return _lost(detection, loss)
 

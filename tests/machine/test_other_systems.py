@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 import semcrawl
 from semcrawl.machine.filelocks import lock, try_lock, unlock
 from semcrawl.machine.processes import is_alive
-from semcrawl.rdf import ReadOptions
+from semcrawl.rdf import read
 from semcrawl.reading import process
 from semcrawl.reading.pool import ReadingLost, ReadingProcesses
 from semcrawl.web.bodies import BodyFile
@@ -111,8 +112,8 @@ async def test_a_file_that_cannot_be_sent_is_copied(monkeypatch: pytest.MonkeyPa
         pool = ReadingProcesses(1, 30.0)
         try:
             function = process.read_shared_file if sends else process.read_copied_file
-            arguments = ("http://e/x.nt", "application/n-triples", ReadOptions())
-            readings.append(await pool.run(function, *arguments, file=body))
+            work = partial(read, url="http://e/x.nt", content_type="application/n-triples")
+            readings.append(await pool.run(function, work, file=body))
         finally:
             pool.close()
     assert [reading.quads for reading in readings] == [5000, 5000]
@@ -130,7 +131,7 @@ async def test_without_alarms_the_crawl_ends_a_reader_itself(
         os.kill(child.process.pid, signal.SIGSTOP)  # hangs
         pool._idle.append(child)
         with pytest.raises(ReadingLost, match=r"not finished after 0\.1 seconds"):
-            await pool.run(process.read_document, deep, "http://e/", None, ReadOptions())
+            await pool.run(read, deep, "http://e/")
         assert child.process.poll() is not None
     finally:
         pool.close()

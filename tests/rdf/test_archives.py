@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.rdf import ReadOptions, detect, read, read_stream
-from semcrawl.rdf.packed.compression import Compression
+from semcrawl.rdf.detection import Compression
 from semcrawl.web.vocabulary import Kind, RdfFormat
 from tests.archives import tarred, zipped
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.rdf import ReadOptions, detect, read, read_stream
-from semcrawl.rdf.detecting.escaped import unescaped
+from semcrawl.rdf.syntaxes.escaped import unescaped
 from semcrawl.web.vocabulary import Kind, RdfFormat
 
 URL = "http://example.org/dir/doc"

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from lxml import html
 
 from semcrawl.rdf import Embedded, ReadOptions
-from semcrawl.rdf.embedded.gates import gates
 from semcrawl.rdf.embedded.microdata import MicrodataProcessor
+from semcrawl.rdf.embedded.page import gates
 from semcrawl.rdf.embedded.rdfa import RdfaProcessor
 
 VALUES = ("", "#a", "dc:title", "foaf:knows", "dc:x foaf:y", "next", "license", "_:b", "[dc:x]")

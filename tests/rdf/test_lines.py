@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from semcrawl.rdf import read
-from semcrawl.rdf.lines.plainlines import PlainLines
+from semcrawl.rdf.syntaxes.ntriples import PlainLines
 
 URL = "http://example.org/doc"
 XSD = b"http://www.w3.org/2001/XMLSchema#"

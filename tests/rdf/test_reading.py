@@ -184,8 +184,8 @@ def test_big_json_ld_is_read_in_pieces(form: str, monkeypatch: pytest.MonkeyPatc
     item = '{"@id": "a%d", "http://p/": [{"http://q/": "],}[ %d"}, {"@id": "_:b%d"}]}'
     text = form % ",\n".join(item % (i, i, i % 7) for i in range(2000))
     whole = read(text.encode(), URL, "application/ld+json")
-    monkeypatch.setattr("semcrawl.rdf.syntaxes.jsonbatches.WHOLE", 1000)
-    monkeypatch.setattr("semcrawl.rdf.syntaxes.jsonbatches._BATCH", 1000)
+    monkeypatch.setattr("semcrawl.rdf.syntaxes.jsonld.WHOLE", 1000)
+    monkeypatch.setattr("semcrawl.rdf.syntaxes.jsonld._BATCH", 1000)
     pieces = read(text.encode(), URL, "application/ld+json")
     assert sorted(pieces.nquads.splitlines()) == sorted(whole.nquads.splitlines())
     assert (pieces.quads, pieces.errors) == (6000, [])

@@ -97,7 +97,7 @@ DEEP = [
 def test_deep_nesting_does_not_end_the_process(tmp_path: Path) -> None:
     """In a process of its own, as a parser that fails here takes all with it."""
     script = (
-        "import sys, pathlib; from semcrawl.rdf import *; from semcrawl.rdf.detecting.detection import"
+        "import sys, pathlib; from semcrawl.rdf import *; from semcrawl.rdf.detection import"
         " format_of_type; from semcrawl.web.vocabulary import Kind\n"
         "for path in sys.argv[1:]:\n"
         "    t, body = pathlib.Path(path).read_bytes().split(b' ', 1); t = t.decode()\n"

@@ -17,7 +17,7 @@ from harvest.runs import Run, harvest
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.links import ExtractionOptions
 from semcrawl.rdf import Reading, ReadOptions, detect, script_bytes
-from semcrawl.rdf.output.sink import spool_prefix
+from semcrawl.rdf.sink import spool_prefix
 from semcrawl.reading.pool import ReadingLost, ReadingProcesses, _Child
 from semcrawl.spiders.reading import Reader
 from semcrawl.web.bodies import BodyFile

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 
 from lxml import etree
 
-from semcrawl.rdf.embedded.dates import date_datatype
 from semcrawl.rdf.embedded.triples import Triple, TripleList
-from semcrawl.rdf.errors import LimitReached
-from semcrawl.rdf.terms import RDF, XSD, iri_of, iri_term, literal_term
+from semcrawl.rdf.limits import LimitReached
+from semcrawl.rdf.terms import RDF, XSD, date_datatype, iri_of, iri_term, literal_term
 
 _TOP = etree.XPath("descendant-or-self::*[@itemscope and not(@itemprop)]")
 _TEXT = etree.XPath("string()")

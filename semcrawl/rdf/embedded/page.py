@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import pyoxigraph
 from lxml import etree
 
-from semcrawl.rdf.detecting.detection import Detection
-from semcrawl.rdf.detecting.encoding import find_encoding, to_utf8
+from semcrawl.rdf.detection import Detection, find_encoding, to_utf8
 from semcrawl.rdf.embedded import microdata, rdfa
-from semcrawl.rdf.embedded.dublincore import dublin_core
-from semcrawl.rdf.embedded.gates import gates
-from semcrawl.rdf.embedded.microformats import microformats
+from semcrawl.rdf.embedded.extruct_kinds import dublin_core, microformats
 from semcrawl.rdf.embedded.triples import Triple
-from semcrawl.rdf.errors import ErrorLog, LimitReached
+from semcrawl.rdf.limits import ErrorLog, LimitReached
 from semcrawl.rdf.options import Embedded, ReadOptions
-from semcrawl.rdf.output.sink import QuadSink
-from semcrawl.rdf.reading import Reading, finish
-from semcrawl.rdf.syntaxes.jsonld import parse_jsonld
-from semcrawl.rdf.syntaxes.restarting import resume
-from semcrawl.rdf.terms import iri_of, iri_term
+from semcrawl.rdf.reading import DocumentReader, Reading
+from semcrawl.rdf.sink import QuadSink
+from semcrawl.rdf.syntaxes.turtle import resume
+from semcrawl.rdf.terms import iri_term
 from semcrawl.web.htmltree import is_empty, with_rest
 from semcrawl.web.vocabulary import Kind
 
@@ -45,60 +41,44 @@ def read_embedded(
     is read by itself: what is wrong with one never costs the others. Never raises for what the body
     holds.
     """
-    errors = ErrorLog(options)
-    graph = iri_of(url)
-    sink = QuadSink(graph, options)
-    sink.report = errors.add
-    detection = Detection(Kind.HTML, None, 1.0, "read as a page")
-    needed: dict[str, None] = {}
+    document = DocumentReader(url, options, contexts)
+    errors, sink = document.errors, document.sink
     counts: dict[str, int] = {}
     try:
         text = _text(body, content_type)
         kinds = gates(text, options)
         root = _tree(text, content_type, errors) if kinds else None
         if root is not None:
-            base = _base(root, graph)
-            readers: dict[Embedded, Callable[[], None]] = {
-                Embedded.JSON_LD: lambda: _scripts(
-                    root, base, sink, errors, options, contexts, needed
-                ),
-                Embedded.RDFA: lambda: _triples(
-                    rdfa.RdfaProcessor(
-                        root, url, roles=options.rdfa_roles, limit=options.max_page_triples
-                    ).triples(),
-                    base, sink, errors,
-                ),
-                Embedded.MICRODATA: lambda: _triples(
-                    microdata.MicrodataProcessor(
-                        root, options.max_page_triples, options.microdata_expansions
-                    ).triples(),
-                    base, sink, errors,
-                ),
-                Embedded.MICROFORMATS: lambda: _triples(
-                    microformats(text.decode("utf-8", "replace"), url), base, sink, errors
-                ),
-                Embedded.DUBLIN_CORE: lambda: _triples(
-                    dublin_core(text.decode("utf-8", "replace")), base, sink, errors
-                ),
-            }  # fmt: skip
-            for kind in Embedded:
-                if kind in kinds:
-                    before = sink.quads
-                    try:
-                        readers[kind]()
-                    except (LimitReached, MemoryError):
-                        raise
-                    except Exception as error:
-                        # a fault of ours, or of a library, must not cost the other kinds either
-                        errors.add(f"{kind.value}: {type(error).__name__}: {error}")
-                    sink.flush()
-                    if sink.quads > before:
-                        counts[kind.value] = sink.quads - before
+            base = _base(root, document.graph)
+            readers: dict[Embedded, Callable[[], Iterable[Triple]]] = {
+                Embedded.RDFA: lambda: rdfa.RdfaProcessor(
+                    root, url, roles=options.rdfa_roles, limit=options.max_page_triples
+                ).triples(),
+                Embedded.MICRODATA: lambda: microdata.MicrodataProcessor(
+                    root, options.max_page_triples, options.microdata_expansions
+                ).triples(),
+                Embedded.MICROFORMATS: lambda: microformats(text.decode("utf-8", "replace"), url),
+                Embedded.DUBLIN_CORE: lambda: dublin_core(text.decode("utf-8", "replace")),
+            }
+            for kind in (kind for kind in Embedded if kind in kinds):
+                before = sink.quads
+                try:
+                    if kind is Embedded.JSON_LD:
+                        _scripts(root, base, document)
+                    else:
+                        _triples(readers[kind](), base, sink, errors)
+                except (LimitReached, MemoryError):
+                    raise
+                except Exception as error:
+                    # a fault of ours, or of a library, must not cost the other kinds either
+                    errors.add(f"{kind.value}: {type(error).__name__}: {error}")
+                sink.flush()
+                if sink.quads > before:
+                    counts[kind.value] = sink.quads - before
     except (LimitReached, ValueError, MemoryError) as limit:
         errors.add_final(str(limit))
-    reading = finish(detection, url, sink, errors, options)
+    reading = document.finish(Detection(Kind.HTML, None, 1.0, "read as a page"))
     reading.embedded = True
-    reading.contexts_needed = tuple(needed)
     reading.counts = counts
     return reading
 
@@ -167,15 +147,7 @@ def _base(root: etree._Element, url: str) -> str:
     return url
 
 
-def _scripts(
-    root: etree._Element,
-    base: str,
-    sink: QuadSink,
-    errors: ErrorLog,
-    options: ReadOptions,
-    contexts: Mapping[str, bytes] | None,
-    needed: dict[str, None],
-) -> None:
+def _scripts(root: etree._Element, base: str, document: DocumentReader) -> None:
     for script in _SCRIPTS(root):
         media = script.get("type", "").partition(";")[0].strip().lower()
         if not re.fullmatch(r"application/(?:[\w.+-]*\+)?ld\+json", media):
@@ -184,17 +156,13 @@ def _scripts(
         if not text.strip():
             continue
         try:
-            missing = parse_jsonld(
-                text, base, sink, errors, options, contexts, script.sourceline or 1
-            )
+            document.parse_jsonld(text, base, script.sourceline or 1)
         except LimitReached as limit:
-            errors.check_time()
-            errors.add(str(limit), script.sourceline or 0)
-            continue
-        needed.update(dict.fromkeys(missing))
+            document.errors.check_time()
+            document.errors.add(str(limit), script.sourceline or 0)
 
 
-def _triples(triples: Iterator[Triple], base: str, sink: QuadSink, errors: ErrorLog) -> None:
+def _triples(triples: Iterable[Triple], base: str, sink: QuadSink, errors: ErrorLog) -> None:
     """Resolve and check the triples by way of the Turtle parser; a bad one is an error."""
     sink.flush()
     sink.has_graphs = False
@@ -224,3 +192,58 @@ class _PlacedErrors(ErrorLog):
 
     def check_time(self) -> None:
         self._errors.check_time()
+
+
+#: what may stand behind an attribute's name
+_AFTER = b" \t\n\r\f\v=>"
+_JSON_LD = re.compile(rb"application/(?:[\w.+-]*\+)?ld\+json|ld(?:\+|&#43;|&#x2b;)json")
+#: those, besides ``rel``, without which a page states nothing: the others only complete them
+_RDFA_ATTRIBUTES = (b"property", b"typeof", b"vocab", b"rev")
+_REL = re.compile(rb"rel\s*=\s*[\"']?[^\"'>]*(?::|\blicense\b|\bdescribedby\b)")
+_MICROFORMAT = re.compile(rb"\b(?:h-(?:card|adr|geo|event)|vcard|vevent)\b")
+_DUBLIN_CORE = re.compile(rb"[\"'=\s]dc(?:terms)?\.[a-z]|schema\.[a-z]+[\"'\s]")
+_ROLE = re.compile(rb"\srole\s*=")
+
+
+def gates(body: bytes, options: ReadOptions) -> set[Embedded]:
+    """Return the kinds of data that a cheap look at the bytes does not rule out."""
+    page = body.lower()
+    found = set()
+    for kind in options.embedded:
+        if kind is Embedded.JSON_LD:
+            open_ = b"json" in page and _JSON_LD.search(page) is not None
+        elif kind is Embedded.MICRODATA:
+            open_ = _has_attribute(page, b"itemscope", _AFTER + b"/")
+        elif kind is Embedded.MICROFORMATS:
+            open_ = _MICROFORMAT.search(page) is not None
+        elif kind is Embedded.DUBLIN_CORE:
+            open_ = _DUBLIN_CORE.search(page) is not None
+        else:
+            open_ = _has_rdfa(page, roles=options.rdfa_roles)
+        if open_:
+            found.add(kind)
+    return found
+
+
+def _has_rdfa(page: bytes, *, roles: bool) -> bool:
+    if any(_has_attribute(page, name) for name in _RDFA_ATTRIBUTES) or b"xhtml+rdfa" in page:
+        return True
+    if roles and b"role" in page and _ROLE.search(page):
+        return True
+    at = page.find(b"rel")
+    while at >= 0:
+        if page[at - 1 : at].isspace() and _REL.match(page, at):
+            return True
+        at = page.find(b"rel", at + 3)
+    return False
+
+
+def _has_attribute(page: bytes, name: bytes, after: bytes = _AFTER) -> bool:
+    """Whether a name stands between white space and what may follow an attribute's name."""
+    at = page.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if page[at - 1 : at].isspace() and end < len(page) and page[end] in after:
+            return True
+        at = page.find(name, end)
+    return False

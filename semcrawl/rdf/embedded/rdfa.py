@@ -20,10 +20,10 @@ from semcrawl.rdf.embedded.rdfa_terms import (
     Names,
     declared_prefixes,
     has_scheme,
+    property_value,
 )
-from semcrawl.rdf.embedded.rdfa_values import property_value
 from semcrawl.rdf.embedded.triples import Triple, TripleList, copy_patterns
-from semcrawl.rdf.errors import LimitReached
+from semcrawl.rdf.limits import LimitReached
 from semcrawl.rdf.terms import RDF, iri_term
 
 #: from the element down: ``//*`` takes quadratic time

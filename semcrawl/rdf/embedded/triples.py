@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from semcrawl.rdf.embedded.rdfa_terms import PREFIXES
-from semcrawl.rdf.errors import LimitReached
+from semcrawl.rdf.limits import LimitReached
 from semcrawl.rdf.terms import RDF
 
 _TYPE = f"<{RDF}type>"

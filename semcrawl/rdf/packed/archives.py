@@ -18,8 +18,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Protocol, Self, cast
 
-from semcrawl.rdf.packed.compression import Compression, compression_of
-from semcrawl.rdf.packed.streams import Budget, CountedFile, Readable, SafeFile
+from semcrawl.rdf.detection import Compression, compression_of
+from semcrawl.rdf.limits import Budget
+from semcrawl.rdf.packed.streams import CountedFile, Readable, SafeFile
 from semcrawl.rdf.packed.ziplocal import local_members
 
 _MARK = 512

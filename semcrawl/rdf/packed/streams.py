@@ -7,14 +7,9 @@ have to pass through the parser, and what it had read would be lost.
 from __future__ import annotations
 
 import codecs
-import time
-from dataclasses import dataclass, field
 from typing import Protocol
 
-from semcrawl.rdf.options import ReadOptions
-
-#: bytes unpacked before the ratio counts: small files may well be repetitive
-_RATIO_FLOOR = 16 * 2**20
+from semcrawl.rdf.limits import Budget
 
 
 class Readable(Protocol):
@@ -22,35 +17,6 @@ class Readable(Protocol):
 
     def read(self, size: int = ..., /) -> bytes:
         """Return at most ``size`` bytes, none at the end."""
-
-
-@dataclass(slots=True)
-class Budget:
-    """The allowance of a whole document, with all its members."""
-
-    options: ReadOptions
-    packed: int = 0
-    unpacked: int = 0
-    members: int = 0
-    end: float = field(default=0.0)
-
-    def __post_init__(self) -> None:
-        """Start the clock."""
-        self.end = time.monotonic() + self.options.max_seconds
-
-    def fault(self) -> str:
-        """Return which limit has been reached, or an empty string."""
-        if self.unpacked > self.options.max_unpacked_bytes:
-            return f"more than {self.options.max_unpacked_bytes} bytes unpacked"
-        if (
-            self.packed
-            and self.unpacked > _RATIO_FLOOR
-            and self.unpacked > self.options.max_ratio * self.packed
-        ):
-            return f"unpacks to more than {self.options.max_ratio:g} times its size"
-        if time.monotonic() > self.end:
-            return f"not finished after {self.options.max_seconds:g} seconds"
-        return ""
 
 
 class CountedFile:
@@ -159,3 +125,25 @@ class Utf8File:
                 break
         result, self._held = self._held[:size], self._held[size:]
         return result
+
+
+class LineByLine:
+    """A file that hands out a line at a time, and counts them."""
+
+    def __init__(self, file: Readable) -> None:
+        """Read ``file`` from where it stands."""
+        self._file = file
+        self._held = b""
+        #: lines handed out whole
+        self.number = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Return a line, or ``size`` bytes of it."""
+        if not self._held:
+            self._held = self._file.read(1 << 16)
+        end = self._held.find(b"\n") + 1 or len(self._held)
+        if 0 <= size < end:
+            end = size
+        line, self._held = self._held[:end], self._held[end:]
+        self.number += line.endswith(b"\n")
+        return line

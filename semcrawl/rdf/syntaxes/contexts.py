@@ -2,8 +2,12 @@
 
 No parser loads anything. Contexts of a local table (schema.org and some of the W3C's) and those
 that the caller brings along are written into the document before it is parsed, of a big context
-only the terms that the document uses. What is missing is reported, so that a crawler can fetch it
-under its own rules and read the document once more.
+only the terms that the document uses. A missing context is reported, so that a crawler can fetch
+it under its own rules and read the document once more.
+
+The parser resolves wrongly against a base with dot segments (RFC 3986, section 5.2.4): it takes
+the base as it is. So it gets the base without them. Only references without a path (``""``,
+``?query``, ``#fragment``) keep the base's path as it was written; they get it back afterwards.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from importlib import resources
 from typing import Any
 from urllib.parse import urljoin
 
-from semcrawl.rdf.errors import LimitReached
+from semcrawl.rdf.limits import LimitReached
 from semcrawl.rdf.patterns import re
 
 _CONTEXT_KEY = re.compile(rb'"@context"\s*:\s*')
@@ -228,3 +232,44 @@ def value_length(data: bytes, start: int) -> int:
 
 
 _BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
+
+
+_BASE = re.compile(rb'("@base"\s*:\s*")([a-z][a-z0-9+.-]*://[^"\\?#/]*)(/[^"\\?#]*/)', re.I)
+_DOTS = re.compile(rb"/\.\.?/")
+
+
+def clean_bases(data: bytes) -> tuple[bytes, dict[bytes, bytes]]:
+    """Return JSON-LD ``data`` with clean bases, and what each base was before."""
+    changed: dict[bytes, bytes] = {}
+    if b'"@base"' not in data:
+        return data, changed
+
+    def clean(match: re.Match[bytes]) -> bytes:
+        key, host, folder = match.groups()
+        if not _DOTS.search(folder):
+            return match[0]
+        name = re.match(rb'[^"\\?#]*', data[match.end() :])
+        last = name[0] if name else b""
+        result = host + _without_dots(folder)
+        changed[result + last] = host + folder + last
+        return bytes(key) + result
+
+    return _BASE.sub(clean, data), changed
+
+
+def restore_bases(nquads: bytes, changed: dict[bytes, bytes]) -> bytes:
+    """Return the lines with the IRIs that are a base itself as they were written."""
+    for clean, written in changed.items():
+        for end in (b">", b"?", b"#"):
+            nquads = nquads.replace(b"<" + clean + end, b"<" + written + end)
+    return nquads
+
+
+def _without_dots(folder: bytes) -> bytes:
+    kept: list[bytes] = []
+    for part in folder.split(b"/")[1:-1]:
+        if part == b"..":
+            del kept[-1:]
+        elif part != b".":
+            kept.append(part)
+    return b"".join(b"/" + part for part in kept) + b"/"

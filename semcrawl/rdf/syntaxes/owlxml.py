@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from semcrawl.rdf.errors import LimitReached
+from semcrawl.rdf.limits import LimitReached
 
 MISSING = "OWL/XML is read by py-horned-owl, which is not installed (pip install py-horned-owl)"
 

@@ -15,10 +15,13 @@ from xml.parsers import expat
 
 import pyoxigraph
 
-from semcrawl.rdf.detecting.sniffing import RDF_NAMESPACE
-from semcrawl.rdf.errors import ErrorLog, LimitReached
-from semcrawl.rdf.output.sink import QuadSink
+from semcrawl.rdf.guards import guard_xml
+from semcrawl.rdf.limits import ErrorLog, LimitReached
+from semcrawl.rdf.options import ReadOptions
+from semcrawl.rdf.packed.streams import Readable
 from semcrawl.rdf.patterns import re
+from semcrawl.rdf.sink import QuadSink
+from semcrawl.rdf.sniffing import RDF_NAMESPACE
 
 _FORMAT = pyoxigraph.RdfFormat.RDF_XML
 _TRIPLES = pyoxigraph.RdfFormat.N_TRIPLES
@@ -73,6 +76,13 @@ def guard_entities(data: bytes, limit: int) -> bytes:
     return data[: found.start(1)] + clean + b"\n" * lost + body
 
 
+def guarded(data: bytes, options: ReadOptions) -> bytes:
+    """Return XML with bounded entities. Raises :class:`LimitReached`, also if nested too deep."""
+    data = guard_entities(data, options.max_entity_bytes)
+    guard_xml(data, options.max_depth)
+    return data
+
+
 def qualify_attributes(data: bytes) -> bytes:
     """Return ``data`` with the attributes of the first RDF/XML put into RDF's namespace.
 
@@ -106,6 +116,16 @@ def parse(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> None:
             return
     if place := find_early_end(data):
         errors.add("the document ends before its root element is closed", *place)
+
+
+def parse_file(file: Readable, base: str, sink: QuadSink, errors: ErrorLog) -> None:
+    """Read a document of any size up to its first error. Raises :class:`LimitReached` there."""
+    source = pyoxigraph.parse(cast(IO[bytes], file), _FORMAT, base_iri=base)
+    try:
+        pyoxigraph.serialize(source, sink.file, _TRIPLES)
+    except SyntaxError as error:
+        errors.add_syntax(error)
+        raise LimitReached("the rest after the error is not read") from None
 
 
 def _parse_whole(data: bytes, base: str, sink: QuadSink) -> bool:

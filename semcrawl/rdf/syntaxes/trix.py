@@ -6,9 +6,9 @@ from xml.parsers import expat
 
 import pyoxigraph
 
-from semcrawl.rdf.detecting.sniffing import TRIX_NAMESPACES
-from semcrawl.rdf.errors import ErrorLog
-from semcrawl.rdf.output.sink import QuadSink
+from semcrawl.rdf.limits import ErrorLog
+from semcrawl.rdf.sink import QuadSink
+from semcrawl.rdf.sniffing import TRIX_NAMESPACES
 
 _LANG = "http://www.w3.org/XML/1998/namespace lang"
 _TERMS = frozenset({"uri", "id", "plainLiteral", "typedLiteral"})

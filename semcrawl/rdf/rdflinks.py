@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from semcrawl.rdf.options import Position, ReadOptions
-from semcrawl.rdf.output.blanknodes import skolem_iris
 from semcrawl.rdf.patterns import re
+from semcrawl.rdf.quadlines import skolem_iris
 
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 

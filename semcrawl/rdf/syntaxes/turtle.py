@@ -8,14 +8,18 @@ ends with a dot, and gets told again what was declared.
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import BytesIO
 from typing import IO, cast
 
 import pyoxigraph
 
-from semcrawl.rdf.errors import ErrorLog, LimitReached, place_of
-from semcrawl.rdf.output.sink import QuadSink
-from semcrawl.rdf.packed.streams import Readable
+from semcrawl.rdf.guards import guard_triple_terms
+from semcrawl.rdf.limits import Budget, ErrorLog, LimitReached, place_of
+from semcrawl.rdf.packed.streams import LineByLine, Readable, SafeFile
 from semcrawl.rdf.patterns import re
+from semcrawl.rdf.quadlines import has_pair
+from semcrawl.rdf.sink import QuadSink
+from semcrawl.rdf.syntaxes.blocks import all_in_named_graphs
 
 #: errors behind which the parser may take strings for what is between them
 _STRING_FAULTS = ("Line jumps are not allowed in string literals", "Unexpected end of file")
@@ -39,9 +43,73 @@ _LONGEST_NAME = 4096
 _MAX_RESTARTS = 100
 _KEPT = 1 << 16
 _READ = 1 << 20
+#: bytes at the end of a file that may hold its last token
+_HELD_BACK = 4096
+_LAST_TOKEN = re.compile(rb"[^\s;,()\[\]]*+\Z")
 _FARTHEST = 1 << 24
 
 Format = pyoxigraph.RdfFormat
+
+
+def parse(
+    data: bytes,
+    syntax: pyoxigraph.RdfFormat,
+    base: str,
+    sink: QuadSink,
+    errors: ErrorLog,
+    budget: Budget,
+) -> None:
+    """Read a whole document of Turtle, TriG or N3. Raises :class:`LimitReached`."""
+    if has_pair(data, b"<", b"<"):
+        guard_triple_terms(data, budget.options.max_depth)
+    text = without_cut_token(data)
+    if syntax == Format.N3:
+        _parse_n3(text, base, sink, errors, budget)
+    else:
+        sink.all_named = syntax == Format.TRIG and all_in_named_graphs(text)
+        parse_whole(text, syntax, base, sink, errors)
+    if len(text) < len(data):
+        _note_cut(errors, data.count(b"\n") + 1)
+
+
+def parse_file(
+    file: Readable,
+    syntax: pyoxigraph.RdfFormat,
+    base: str,
+    sink: QuadSink,
+    errors: ErrorLog,
+    max_depth: int,
+) -> None:
+    """Read a document of any size in bounded memory. Raises :class:`LimitReached`."""
+    guarded = _Guarded(file, max_depth)
+    parse_stream(guarded, syntax, base, sink, errors)
+    if guarded.cut_line:
+        _note_cut(errors, guarded.cut_line)
+
+
+def _note_cut(errors: ErrorLog, line: int) -> None:
+    """Record that a document ends in a token, unless the parser has complained of its end."""
+    if not errors.last.startswith("Unexpected end"):
+        errors.add("the document ends inside a token", line)
+
+
+def _parse_n3(data: bytes, base: str, sink: QuadSink, errors: ErrorLog, budget: Budget) -> None:
+    """Read N3 line by line: errors of what is beyond RDF tell no place."""
+    file = SafeFile(BytesIO(b""), budget)
+
+    def wrapped(text: bytes, lines_before: int) -> Readable:
+        nonlocal file
+        file = SafeFile(BytesIO(text), budget, counted=False)
+        lines = LineByLine(file)
+        errors.line_now = lambda: lines.number + lines_before
+        return lines
+
+    try:
+        parse_whole(data, Format.N3, base, sink, errors, wrapped)
+    finally:
+        errors.line_now = None
+    if file.fault:
+        raise LimitReached(file.fault)
 
 
 def resume(
@@ -224,3 +292,51 @@ class _Window:
         self._held = head + self._held
         self._line -= 1
         self.first_line -= 1
+
+
+def without_cut_token(data: bytes) -> bytes:
+    """Return Turtle text without a last token that may be half of one.
+
+    A statement that is not closed at the end of a document is kept when its last token is whole. A
+    name, a number or a string directly before the end may be the first part of a longer one (or
+    lack its language or datatype), and would make a statement that the document does not hold.
+    """
+    if not data or data[-1:] in b" \t\r\n.>]);,}":
+        return data
+    last_line = data[data.rfind(b"\n") + 1 :]
+    if b"#" in last_line or last_line.lstrip()[:8].lower() in (b"version ", b"@version"):
+        return data
+    token = _LAST_TOKEN.search(data, max(len(data) - _HELD_BACK, 0))
+    return data[: token.start()] if token else data
+
+
+class _Guarded:
+    """A big Turtle file: its end without a cut token, its triple terms not nested too deep."""
+
+    def __init__(self, file: Readable, max_depth: int) -> None:
+        self._file = file
+        self._max_depth = max_depth
+        self._ready = b""
+        self._held = b""
+        self._ended = False
+        self._lines = 1
+        #: the line in which the document ends inside a token; 0 if it does not
+        self.cut_line = 0
+
+    def read(self, size: int = -1) -> bytes:
+        while not self._ready and not self._ended:
+            data = self._file.read(1 << 20)
+            self._lines += data.count(b"\n")
+            if data:
+                guard_triple_terms(data, self._max_depth)
+                data = self._held + data
+                self._ready, self._held = data[:-_HELD_BACK], data[-_HELD_BACK:]
+            else:
+                self._ended = True
+                self._ready = without_cut_token(self._held)
+                if len(self._ready) < len(self._held):
+                    self.cut_line = self._lines
+        if size is None or size < 0:
+            size = 1 << 20
+        result, self._ready = self._ready[:size], self._ready[size:]
+        return result

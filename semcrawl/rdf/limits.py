@@ -1,10 +1,11 @@
-"""Collecting the errors of one document."""
+"""The limits of one document: errors counted, bytes and time watched."""
 
 from __future__ import annotations
 
 import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from semcrawl.items import DocumentError
 from semcrawl.rdf.options import ReadOptions
@@ -12,6 +13,8 @@ from semcrawl.rdf.options import ReadOptions
 _POSITION = re.compile(
     r"^Parser error (?:at|between) line (\d+) (?:between columns|column) (\d+)[^:]*: "
 )
+#: bytes unpacked before the ratio counts: small files may well be repetitive
+_RATIO_FLOOR = 16 * 2**20
 _REPEATED_LINE = re.compile(r" \(line \d+\)\Z")
 
 
@@ -74,3 +77,32 @@ class ErrorLog:
         """Raise :class:`LimitReached` when the document has had its time."""
         if time.monotonic() > self._end:
             raise LimitReached(f"not finished after {self._options.max_seconds:g} seconds")
+
+
+@dataclass(slots=True)
+class Budget:
+    """The allowance of a whole document, with all its members."""
+
+    options: ReadOptions
+    packed: int = 0
+    unpacked: int = 0
+    members: int = 0
+    end: float = field(default=0.0)
+
+    def __post_init__(self) -> None:
+        """Start the clock."""
+        self.end = time.monotonic() + self.options.max_seconds
+
+    def fault(self) -> str:
+        """Return which limit has been reached, or an empty string."""
+        if self.unpacked > self.options.max_unpacked_bytes:
+            return f"more than {self.options.max_unpacked_bytes} bytes unpacked"
+        if (
+            self.packed
+            and self.unpacked > _RATIO_FLOOR
+            and self.unpacked > self.options.max_ratio * self.packed
+        ):
+            return f"unpacks to more than {self.options.max_ratio:g} times its size"
+        if time.monotonic() > self.end:
+            return f"not finished after {self.options.max_seconds:g} seconds"
+        return ""

@@ -1,7 +1,8 @@
-"""Microformats (h-card, h-event and their older forms) as vCard and iCalendar, found by extruct.
+"""Microformats and Dublin Core, found by extruct.
 
-The vocabularies are those that Apache Any23 maps them to: vCard in RDF and the iCalendar ontology
-of the W3C's RDF calendar group. Other microformats have no agreed vocabulary and are not read.
+Microformats (h-card, h-event and their older forms) become vCard in RDF and the iCalendar ontology
+of the W3C's RDF calendar group, as Apache Any23 maps them. Other microformats have no agreed
+vocabulary and are not read.
 """
 
 from __future__ import annotations
@@ -10,9 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from semcrawl.rdf.embedded.dates import date_datatype
 from semcrawl.rdf.embedded.triples import Triple
-from semcrawl.rdf.terms import RDF, iri_term, literal_term
+from semcrawl.rdf.terms import RDF, date_datatype, iri_term, literal_term
 
 _TYPE = f"<{RDF}type>"
 _VCARD = "http://www.w3.org/2006/vcard/ns#"
@@ -104,3 +104,33 @@ def _term(key: str, value: Any) -> str:
     if key in _ADDRESSES and _IRI.match(text):
         return iri_term(text)
     return literal_term(text, datatype=date_datatype(text))
+
+
+_ELEMENTS = "http://purl.org/dc/elements/1.1/"
+_TERMS = "http://purl.org/dc/terms/"
+
+
+def dublin_core(page: str) -> Iterator[Triple]:
+    """Yield the statements of a page's Dublin Core about the page; IRIs may be relative.
+
+    ``DC.title`` is the title of the elements 1.1 and ``DCTERMS.title`` that of the terms, unless
+    the page declares another namespace ("Expressing Dublin Core metadata using HTML/XHTML meta and
+    link elements", DCMI, 2008). Raises ``ImportError`` without extruct.
+    """
+    from extruct.dublincore import DublinCoreExtractor
+
+    for found in DublinCoreExtractor().extract(page):
+        namespaces = {"dc": _ELEMENTS, "dcterms": _TERMS}
+        namespaces.update((name.lower(), iri) for name, iri in found["namespaces"].items())
+        for entry in (*found["elements"], *found["terms"]):
+            prefix, dot, _ = (entry.get("name") or entry.get("rel") or "").partition(".")
+            namespace = namespaces.get(prefix.lower())
+            # extruct takes ``<meta name="description">`` for Dublin Core as well
+            if not dot or namespace is None:
+                continue
+            term = iri_term(namespace + entry["URI"].rpartition("/")[2])
+            if (target := entry.get("href")) is not None:
+                yield Triple("<>", term, iri_term(target), 0)
+            elif text := (entry.get("content") or "").strip():
+                datatype = date_datatype(text)
+                yield Triple("<>", term, literal_term(text, entry.get("lang", ""), datatype), 0)

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import IO, NamedTuple, cast
 from urllib.parse import quote
 
-from semcrawl.rdf.errors import LimitReached
-from semcrawl.rdf.lines.lineedit import LineEdit
-from semcrawl.rdf.lines.linescan import (
+from semcrawl.rdf.limits import LimitReached
+from semcrawl.rdf.options import ReadOptions
+from semcrawl.rdf.patterns import re
+from semcrawl.rdf.quadlines import (
+    BlankNodeNames,
+    LineEdit,
     blank_nodes,
     count_lines,
     label_starts,
     line_ends,
     lines_with_graphs,
 )
-from semcrawl.rdf.options import ReadOptions
-from semcrawl.rdf.output.blanknodes import BlankNodeNames
-from semcrawl.rdf.patterns import re
 
 _LABEL = re.compile(rb"_:([^ ]+)")
 _BEFORE_LABEL = frozenset({b"", b" ", b"\n"})

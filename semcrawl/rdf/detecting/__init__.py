@@ -1,1 +1,0 @@
-"""The type and the encoding of a body."""

@@ -1,1 +1,0 @@
-"""N-Triples and N-Quads, line by line."""

@@ -1,1 +1,0 @@
-"""Quads and links, from what the parsers give."""
