@@ -321,6 +321,9 @@ SEMCRAWL_PROGRESS_INTERVAL = 5.0
 SEMCRAWL_METADATA_URL = ""
 #: Seconds that a metadata database which went away is waited for.
 SEMCRAWL_METADATA_PATIENCE = 60.0
+#: Classes and properties of a document, at most, that `crawl.db` has an index of, by which
+#: `semcrawl find` finds it; 0: no index while crawling, and the first `find` makes it.
+SEMCRAWL_INDEXED_TERMS = 1000
 #: Whether raw responses are kept as WARC files in the job's folder (needs `semcrawl[warc]`).
 SEMCRAWL_WARC = False
 #: Bytes after which the next WARC file is begun.

@@ -14,6 +14,12 @@ from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.insertion import Insertion
 from semcrawl.metadata.models import Document, url_key
 from semcrawl.metadata.rows import document_row
+from semcrawl.metadata.termindex import forget_terms, ids_of, write_terms
+from semcrawl.rdf.usedterms import TermCounter
+
+#: looks through the content that is to be kept, counts its terms, and returns the row's
+#: ``offset``, ``length`` and ``revision``
+Place = Callable[[TermCounter], dict[str, int]]
 
 
 class Written(StrEnum):
@@ -39,9 +45,14 @@ class DocumentHistory:
         items: Iterable[RdfDocument | FetchRecord],
         *,
         pages: bool = False,
+        terms: int = 0,
     ) -> None:
-        """Look up what is known of the items' documents, which are the data of ``pages`` or RDF."""
+        """Look up what is known of the items' documents, which are the data of ``pages`` or RDF.
+
+        ``terms`` of each are indexed at most; 0: none.
+        """
         self._connection = connection
+        self._limit = terms
         self._pages = pages
         keys = {
             url_key(item.url) for item in items if isinstance(item, RdfDocument) or item.revisit
@@ -51,18 +62,17 @@ class DocumentHistory:
             for row in connection.execute(_LOOK_UP, {"keys": sorted(keys)}):
                 self._known[row.url_key] = _Known(*row[1:])
         self._new: list[dict[str, Any]] = []
+        #: url_key → terms that are to be written
+        self._terms: dict[str, TermCounter] = {}
 
-    def note_document(self, document: RdfDocument, place: Callable[[], dict[str, int]]) -> Written:
-        """Take in a document.
-
-        ``place`` is called when the content is to be kept, and returns the row's ``offset``,
-        ``length`` and ``revision``.
-        """
+    def note_document(self, document: RdfDocument, place: Place) -> Written:
+        """Take in a document; ``place`` is called when the content is to be kept."""
         key = url_key(document.url)
         known = self._known.get(key)
         if known is None:
             row = document_row(document)
-            self._new.append({**row, **place(), "visits": 1, "changes": 0, "gone_at": None})
+            placed = self._placed(key, place)
+            self._new.append({**row, **placed, "visits": 1, "changes": 0, "gone_at": None})
             self._known[key] = _Known(document.content_hash, None, document.fetched_at, 1, 0)
             return Written.NEW
         if not document.revisit:
@@ -83,8 +93,17 @@ class DocumentHistory:
         row.pop("first_seen_at")
         known.content_hash, known.gone_at = document.content_hash, None
         known.changes += 1
-        self._update(key, {**row, **place(), **visit, "changes": known.changes, "gone_at": None})
+        placed = self._placed(key, place)
+        self._update(key, {**row, **placed, **visit, "changes": known.changes, "gone_at": None})
         return Written.REPLACED
+
+    def _placed(self, key: str, place: Place) -> dict[str, int | bool | None]:
+        """Have the content kept and its terms counted; return the columns that tell of both."""
+        counter = TermCounter(self._limit)
+        placed = place(counter)
+        # without an index, too: what an older version of the document has there goes
+        self._terms[key] = counter
+        return {**placed, "terms_complete": counter.is_complete if counter.is_on else None}
 
     def note_record(self, record: FetchRecord, revision: Callable[[], int]) -> Written:
         """Take in what a re-visit's record says of a document; ``revision`` numbers a change."""
@@ -111,13 +130,18 @@ class DocumentHistory:
         known.changes += 1
         gone = {"gone_at": known.gone_at, "changes": known.changes, "revision": revision()}
         self._update(key, {**seen, **gone})
+        forget_terms(self._connection, [number for _, number in ids_of(self._connection, [key])])
         return Written.GONE
 
     def flush(self) -> None:
-        """Insert the new documents' rows."""
+        """Insert the new documents' rows, then the terms of all."""
         if self._new:
             _insertion(self._connection.dialect, tuple(self._new[0]))(self._connection, self._new)
             self._new = []
+        if self._terms:
+            ids = ids_of(self._connection, list(self._terms))
+            write_terms(self._connection, {number: self._terms[key] for key, number in ids})
+            self._terms = {}
 
     def _update(self, key: str, values: dict[str, Any]) -> None:
         self._connection.execute(update(Document).where(Document.url_key == key).values(**values))

@@ -106,6 +106,8 @@ class Document(Base):
     gone_at: Mapped[float | None] = mapped_column(Double)
     #: what led to it, as in ``fetch``
     found_by: Mapped[str] = mapped_column(String(16), default="")
+    #: whether ``term_use`` has all of its terms; NULL: it was not looked at for terms
+    terms_complete: Mapped[bool | None] = mapped_column(Boolean)
 
     __table_args__ = (Index("ix_document_span", "offset", "length"),)
 
@@ -124,6 +126,36 @@ class Contribution(Base):
     graph: Mapped[str] = mapped_column(_LongText)
 
     __table_args__ = (Index("ix_contribution_pair", "document_key", "graph_key", unique=True),)
+
+
+class Term(Base):
+    """A class or a property that some document uses."""
+
+    __tablename__ = "term"
+
+    #: :func:`term_id` of kind and IRI, so that workers who share a database give it the same
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    #: ``class`` or ``property``
+    kind: Mapped[str] = mapped_column(String(8))
+    iri: Mapped[str] = mapped_column(_LongText)
+
+
+class TermUse(Base):
+    """A document uses a term."""
+
+    __tablename__ = "term_use"
+
+    #: ``id`` of the document
+    document_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    #: ``id`` of the term
+    term_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    #: statements with the property, or that name the class
+    count: Mapped[int] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        Index("ix_term_use_term", "term_id"),
+        {"sqlite_with_rowid": False},
+    )
 
 
 class Delivery(Base):
@@ -187,6 +219,11 @@ class Refusal(Base):
 def url_key(url: str) -> str:
     """Return the SHA-256 of the URL's UTF-8, hexadecimal: a key of fixed length."""
     return sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def term_id(kind: str, iri: str) -> int:
+    """Return the number of a term: 63 bits of a SHA-256."""
+    return int.from_bytes(sha256(f"{kind} {iri}".encode("utf-8", "replace")).digest()[:8]) >> 1
 
 
 def storable(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import BigInteger, Double, Engine, Integer, select
+from sqlalchemy import BigInteger, Boolean, Double, Engine, Integer, select
 
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import StoreError, UsageError
@@ -71,4 +71,6 @@ def _type_of(kind: Any) -> Any:
         return pa.int32()
     if isinstance(kind, Double):
         return pa.float64()
+    if isinstance(kind, Boolean):
+        return pa.bool_()
     return pa.string()

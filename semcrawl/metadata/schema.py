@@ -18,7 +18,7 @@ from semcrawl.metadata.models import Base
 #: newest Alembic revision; a new migration changes it
 HEAD = "0007"
 #: revisions that can be brought up to :data:`HEAD`
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0007")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 
 _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 

@@ -11,6 +11,7 @@ from semcrawl.config.jobdir import job_path
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.pipelines.quads import QuadsFilePipeline
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER
+from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 
 
 class EmbeddedQuadsPipeline(QuadsFilePipeline):
@@ -30,7 +31,8 @@ class EmbeddedQuadsPipeline(QuadsFilePipeline):
         """Make the pipeline; it is off without ``SEMCRAWL_EMBEDDED``."""
         if not crawler.settings.getlist("SEMCRAWL_EMBEDDED"):
             raise NotConfigured
-        pipeline = cls(job_path(crawler.settings), crawler.stats)
+        terms = crawler.settings.getint("SEMCRAWL_INDEXED_TERMS", INDEXED_TERMS)
+        pipeline = cls(job_path(crawler.settings), crawler.stats, terms=terms)
         pipeline._crawler = crawler
         return pipeline
 

@@ -9,6 +9,7 @@ import socket
 import sqlite3
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -27,7 +28,10 @@ from semcrawl.metadata.insertion import Insertion
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
 from semcrawl.pipelines.batching import GroupCommit
+from semcrawl.pipelines.graphs import whole_lines
 from semcrawl.pipelines.standing import Standing
+from semcrawl.rdf.usedterms import TermCounter
+from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 
 logger = logging.getLogger(__name__)
 
@@ -59,11 +63,14 @@ class MetadataPipeline:
         patience: float = 60.0,
         at_once: bool = True,
         folder: Path | None = None,
+        terms: int = INDEXED_TERMS,
     ) -> None:
         """Write to the database at ``url`` (SQLAlchemy's form), with or without documents.
 
-        Connect ``at_once``, or when there is something to write; make ``folder`` before.
+        Connect ``at_once``, or when there is something to write; make ``folder`` before. So many
+        ``terms`` of each document are indexed at most.
         """
+        self._terms = terms
         self._folder = folder
         self._at_once = at_once
         self._opening = asyncio.Lock()
@@ -97,6 +104,7 @@ class MetadataPipeline:
             patience=settings.getfloat("SEMCRAWL_METADATA_PATIENCE", 60.0),
             at_once=url != own or writes_at_once(crawler),
             folder=folder,
+            terms=settings.getint("SEMCRAWL_INDEXED_TERMS", INDEXED_TERMS),
         )
 
     def open_spider(self) -> None:
@@ -199,10 +207,12 @@ class MetadataPipeline:
         rows: dict[object, dict[str, Any]] = {}
         written_before: list[int] = []
         with self._engine.begin() as connection:
-            history = DocumentHistory(connection, items if self._documents else ())
+            history = DocumentHistory(
+                connection, items if self._documents else (), terms=self._terms
+            )
             for item in items:
                 if isinstance(item, RdfDocument):
-                    history.note_document(item, _no_place)
+                    history.note_document(item, partial(_no_place, item))
                     continue
                 row = fetch_row(item)
                 row["spider"] = row["spider"] or self._spider
@@ -235,6 +245,9 @@ def _is_passing(error: SQLAlchemyError) -> bool:
     return isinstance(error, OperationalError | InterfaceError)
 
 
-def _no_place() -> dict[str, int]:
+def _no_place(document: RdfDocument, counter: TermCounter) -> dict[str, int]:
     """Return the place of a document whose lines are not in this database's job folder."""
+    if counter.is_on:
+        for lines in whole_lines(document.chunks()):
+            counter.add(lines)
     return {"offset": 0, "length": 0, "revision": 0}

@@ -18,6 +18,7 @@ from semcrawl.metadata.database import CRAWL_DB
 from semcrawl.metadata.history import Written
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.quadsfile import QUADS_FILE, QuadsFile
+from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 
 logger = logging.getLogger(__name__)
 
@@ -49,9 +50,18 @@ class QuadsFilePipeline:
     may_be_empty: ClassVar[bool] = True
 
     def __init__(
-        self, folder: Path, stats: StatsCollector | None = None, *, at_once: bool = True
+        self,
+        folder: Path,
+        stats: StatsCollector | None = None,
+        *,
+        at_once: bool = True,
+        terms: int = INDEXED_TERMS,
     ) -> None:
-        """Write to ``folder``; make the file ``at_once``, or when there is something to write."""
+        """Write to ``folder``; make the file ``at_once``, or when there is something to write.
+
+        So many ``terms`` of each document are indexed at most.
+        """
+        self._terms = terms
         self._folder = folder
         self._crawler: Crawler | None = None
         self._at_once = at_once and self.may_be_empty
@@ -65,7 +75,8 @@ class QuadsFilePipeline:
         """Make the pipeline from the crawler's settings."""
         at_once = writes_at_once(crawler)
         folder = job_folder(crawler.settings) if at_once else job_path(crawler.settings)
-        pipeline = cls(folder, crawler.stats, at_once=at_once)
+        terms = crawler.settings.getint("SEMCRAWL_INDEXED_TERMS", INDEXED_TERMS)
+        pipeline = cls(folder, crawler.stats, at_once=at_once, terms=terms)
         pipeline._crawler = crawler
         return pipeline
 
@@ -91,7 +102,7 @@ class QuadsFilePipeline:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"cannot make {self._folder}: {error.strerror}") from None
-        return QuadsFile(self._folder, self.file_name, self.ledger_name)
+        return QuadsFile(self._folder, self.file_name, self.ledger_name, terms=self._terms)
 
     async def process_item(self, item: Any) -> Any:
         """Write a document; pass everything on.

@@ -30,6 +30,8 @@ from semcrawl.metadata.models import Contribution, Document, url_key
 from semcrawl.pipelines.compaction import compact, finish_compaction
 from semcrawl.pipelines.graphs import iri, is_all_in, other_graphs, whole_lines
 from semcrawl.pipelines.standing import Standing, gone
+from semcrawl.rdf.usedterms import TermCounter
+from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 
 #: file name in the job folder
 QUADS_FILE = "quads.nq"
@@ -43,13 +45,22 @@ T = TypeVar("T")
 class QuadsFile:
     """The quads of a job folder, appended document by document. Not for several threads."""
 
-    def __init__(self, folder: Path, name: str = QUADS_FILE, ledger: str = CRAWL_DB) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        name: str = QUADS_FILE,
+        ledger: str = CRAWL_DB,
+        *,
+        terms: int = INDEXED_TERMS,
+    ) -> None:
         """Open the file ``name``, whose documents the database ``ledger`` tells of.
 
-        Raises ``StoreError`` when the folder cannot be written.
+        So many ``terms`` of each document are indexed there at most. Raises ``StoreError``
+        when the folder cannot be written.
         """
         self.path = folder / name
         self._of_pages = ledger == EMBEDDED_LEDGER
+        self._terms = terms
         self._end = 0
         self._next_revision = 1
         #: documents that the ledger promises and the file lacks (somebody cut or deleted it)
@@ -107,7 +118,7 @@ class QuadsFile:
     def _append_all(
         self, connection: Connection, items: Sequence[RdfDocument | FetchRecord]
     ) -> list[Written]:
-        history = DocumentHistory(connection, items, pages=self._of_pages)
+        history = DocumentHistory(connection, items, pages=self._of_pages, terms=self._terms)
         written = [
             self._append(connection, history, item)
             if isinstance(item, RdfDocument)
@@ -122,9 +133,9 @@ class QuadsFile:
     ) -> Written:
         graphs: set[str] = set()
 
-        def place() -> dict[str, int]:
+        def place(counter: TermCounter) -> dict[str, int]:
             offset = self._end
-            graphs.update(self._write_lines(document))
+            graphs.update(self._write_lines(document, counter))
             return {
                 "offset": offset,
                 "length": self._end - offset,
@@ -141,8 +152,8 @@ class QuadsFile:
         self._next_revision += 1
         return revision
 
-    def _write_lines(self, document: RdfDocument) -> set[str]:
-        """Append the lines; return the graphs other than the document's own."""
+    def _write_lines(self, document: RdfDocument, counter: TermCounter) -> set[str]:
+        """Append the lines and count their terms; return the graphs that are not the document's."""
         own = iri(document.url)
         graphs: set[str] = set()
         for lines in whole_lines(document.chunks()):
@@ -151,6 +162,7 @@ class QuadsFile:
                 count = self._file.write(rest) or 0
                 self._end += count
                 rest = rest[count:]
+            counter.add(lines)
             if not is_all_in(lines, own):
                 graphs |= other_graphs(lines.splitlines(keepends=True), own)
         return graphs

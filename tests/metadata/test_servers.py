@@ -10,14 +10,14 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from harvest.runs import pages, start_harvest
-from sqlalchemy import create_engine, select, text
+from sqlalchemy import create_engine, func, select, text
 
 from semcrawl.crawl.lost import ItemNotWritten
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata import schema
 from semcrawl.metadata.database import connect
-from semcrawl.metadata.models import Base, Fetch
+from semcrawl.metadata.models import Base, Fetch, Term, TermUse
 from semcrawl.metadata.visited import visited_documents
 from semcrawl.pipelines.metadata import MetadataPipeline
 from tests.waiting import until
@@ -88,6 +88,43 @@ async def test_records_and_documents_arrive(url):
     engine.dispose()
     assert len(known) == 29
     assert known[f"{LONG}29"].richness == 29
+
+
+async def test_workers_index_the_same_terms_at_the_same_time(url):
+    connect(url).dispose()
+    pipelines = [MetadataPipeline(url, documents=True) for _ in range(3)]
+    for pipeline in pipelines:
+        pipeline.open_spider()
+    lines = "".join(f'<urn:s> <urn:{name}> "x" .\n' for name in ("p", "é😀", "q", LONG[:500]))
+    await asyncio.gather(
+        *(
+            pipelines[i % 3].process_item(RdfDocument(f"{LONG}{i}", nquads=lines.encode()))
+            for i in range(300)
+        )
+    )
+    again = RdfDocument(
+        f"{LONG}7",
+        nquads=b'<urn:s> <urn:r> "x" .\n',
+        fetched_at=1.0,
+        content_hash="x",
+        revisit=True,
+    )
+    await pipelines[0].process_item(again)
+    for pipeline in pipelines:
+        await pipeline.close_spider()
+    counted = (
+        select(Term.iri, func.count(), func.sum(TermUse.count))
+        .join(TermUse, TermUse.term_id == Term.id)
+        .group_by(Term.id, Term.iri)
+    )
+    engine = connect(url)
+    with engine.connect() as connection:
+        found = {
+            iri: (documents, int(uses)) for iri, documents, uses in connection.execute(counted)
+        }
+    engine.dispose()
+    shared = dict.fromkeys(("urn:p", "urn:é😀", "urn:q", f"urn:{LONG[:500]}"), (299, 299))
+    assert found == {**shared, "urn:r": (1, 1)}
 
 
 async def test_a_server_that_is_killed_and_comes_back_gets_every_row(server, url, caplog):

@@ -1,0 +1,91 @@
+"""The index of classes and properties by document: tables ``term`` and ``term_use``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, cast
+
+from sqlalchemy import Connection, Dialect, Insert, Table, bindparam, delete, insert, select
+from sqlalchemy.dialects import postgresql
+
+from semcrawl.metadata.insertion import Insertion
+from semcrawl.metadata.models import Document, Term, TermUse, storable, term_id
+from semcrawl.rdf.usedterms import TermCounter
+
+CLASS, PROPERTY = "class", "property"
+#: documents that one statement asks for
+_PART = 500
+
+_TERM = cast("Table", Term.__table__)
+_USE = cast("Table", TermUse.__table__)
+
+
+def write_terms(connection: Connection, terms: Mapping[int, TermCounter]) -> None:
+    """Put the terms of documents, by their ids, in place of those that they had."""
+    forget_terms(connection, terms)
+    uses: list[dict[str, Any]] = []
+    rows: dict[int, dict[str, Any]] = {}
+    for document, counter in terms.items():
+        for kind, iri, count in _terms_of(counter):
+            number = _number(kind, iri)
+            rows[number] = {"id": number, "kind": kind, "iri": storable(iri)}
+            uses.append({"document_id": document, "term_id": number, "count": count})
+    if not uses:
+        return
+    # sorted, so that workers who add the same terms do not wait for each other in a circle
+    _new_terms(connection, [rows[number] for number in sorted(rows)])
+    _uses(connection.dialect)(connection, uses)
+
+
+def forget_terms(connection: Connection, documents: Iterable[int]) -> None:
+    """Take documents out of the index, by their ids."""
+    wanted = sorted(documents)
+    for start in range(0, len(wanted), _PART):
+        connection.execute(_FORGET, {"ids": wanted[start : start + _PART]})
+
+
+def ids_of(connection: Connection, keys: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Yield the documents that have these ``url_key``, each with its id."""
+    for start in range(0, len(keys), _PART):
+        for row in connection.execute(_IDS, {"keys": keys[start : start + _PART]}):
+            yield row.url_key, row.id
+
+
+_FORGET = delete(TermUse).where(TermUse.document_id.in_(bindparam("ids", expanding=True)))
+_IDS = select(Document.url_key, Document.id).where(
+    Document.url_key.in_(bindparam("keys", expanding=True))
+)
+
+
+def _terms_of(counter: TermCounter) -> Iterator[tuple[str, str, int]]:
+    for kind, counts in ((CLASS, counter.classes), (PROPERTY, counter.properties)):
+        for iri, count in counts.items():
+            yield kind, iri, count
+
+
+def _new_terms(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert those of the terms that are not there."""
+    dialect = connection.dialect
+    statement: Insert
+    if dialect.name == "postgresql":
+        statement = postgresql.insert(_TERM).on_conflict_do_nothing()
+    elif dialect.name == "sqlite":
+        statement = insert(_TERM).prefix_with("OR IGNORE")
+    elif dialect.name in ("mysql", "mariadb"):
+        statement = insert(_TERM).prefix_with("IGNORE")
+    else:
+        statement = insert(_TERM)
+        known = select(Term.id).where(Term.id.in_([row["id"] for row in rows]))
+        there = set(connection.scalars(known))
+        rows = [row for row in rows if row["id"] not in there]
+    if rows:
+        connection.execute(statement, rows)
+
+
+_number = lru_cache(maxsize=50_000)(term_id)
+
+
+@lru_cache(maxsize=16)
+def _uses(dialect: Dialect) -> Insertion:
+    return Insertion(_USE, dialect, [column.name for column in _USE.columns])
