@@ -142,7 +142,7 @@ SAME_SUBJECT = {
 #: Names that still stand for different things. Rename one of the modules and shorten the list.
 AMBIGUOUS = {
     "batching", "compression", "contexts", "documents", "health", "opening", "places", "reading",
-    "references", "results", "seeds", "targets", "terms",
+    "references", "results", "seeds", "terms",
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from semcrawl.crawl.options import SessionOptions
 from semcrawl.frontier.contract import QUEUES, Frontier, LeftOutLinks, Withheld
 from semcrawl.relevance import Relevance
 from semcrawl.relevance.contract import Estimating, Forecasting
-from semcrawl.relevance.learned.stopping import Patience
+from semcrawl.relevance.learned.expecting import Patience
 
 
 class CompletionCheck:

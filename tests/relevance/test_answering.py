@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.relevance.learned import Learned
-from semcrawl.relevance.learned.answering import NO_HOST, AnsweringHosts
+from semcrawl.relevance.learned.counts import NO_HOST, AnsweringHosts
 from semcrawl.web.vocabulary import Kind
 from tests.relevance.learning import HOME, fetch, keys, links
 

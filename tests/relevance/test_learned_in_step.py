@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Outcome
 from semcrawl.relevance.learned import Learned
-from semcrawl.relevance.learned.judging import Judgement
+from semcrawl.relevance.learned.model import Judgement
 from semcrawl.relevance.wire import decode_event, encode_event
 from semcrawl.web.vocabulary import Kind
 

@@ -1,14 +1,23 @@
-"""The expected yield of the waiting links, and how many requests at once it warrants."""
+"""Expectations: of all that waits, of one link (and why), and when they end a crawl."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
+from semcrawl.errors import UsageError
+from semcrawl.relevance.learned.counts import NO_HOST
+from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.memory import CrawlMemory
-from semcrawl.relevance.learned.model import Floats
+from semcrawl.relevance.learned.table import Floats
 
 #: answering hosts from which on nothing in flight is waited for: others can be asked meanwhile
 _MANY_HOSTS = 8
+#: features shown for and against a link
+_SHOWN = 8
+#: weights nearer to 0 than this say nothing, logits
+_NOTHING = 0.005
 
 
 def room(memory: CrawlMemory, uncertain: int) -> int:
@@ -41,3 +50,51 @@ def expected_remaining(memory: CrawlMemory) -> float:
 
 def _waiting_indexes(memory: CrawlMemory) -> Floats:
     return memory.believed(memory.table.waiting())
+
+
+class Patience:
+    """Ends a crawl after so many requests without a new target, if no more are expected.
+
+    Both must hold: the last ``requests`` brought nothing, and as many more are expected to bring
+    less than ``least`` targets. A crawl whose strategy expects nothing in numbers goes by the
+    first alone.
+    """
+
+    def __init__(self, requests: int, least: float = 1.0) -> None:
+        if requests < 1:
+            raise UsageError(f"patience must be 1 request or more, not {requests}")
+        self.requests = requests
+        self.least = least
+        self._fruitless = 0
+
+    def note(self, *, target: bool) -> None:
+        """Hear of a request's end."""
+        self._fruitless = 0 if target else self._fruitless + 1
+
+    def is_over(self, expected_next: float | None = None) -> bool:
+        """Whether to stop. ``expected_next``: targets that the next ``requests`` would bring."""
+        if self._fruitless < self.requests:
+            return False
+        return expected_next is None or expected_next < self.least
+
+
+def evidence(
+    memory: CrawlMemory, facts: LinkFacts, named: Iterable[tuple[str, int]]
+) -> list[tuple[str, str]]:
+    """Rows on a link: its prior, what is known of its page and host, and its heaviest features.
+
+    ``named``: its features with their rows of the weight table.
+    """
+    rows = [("prior", f"{facts.signs.prior:+.2f} logits")]
+    if memory.judge.any_known(memory.table, facts.twins):
+        penalty = memory.options.twin_penalty
+        rows.append(("against", f"{-penalty:+.2f} page known under another address"))
+    host = memory.hosts.numbers.get(facts.host, NO_HOST)
+    trust = float(memory.answering.trust(np.array([host]))[0])
+    if trust < 1:
+        rows.append(("against", f"× {trust:.2g} host gave nothing so far"))
+    weighed = sorted((float(memory.models.index.weights[row]), name) for name, row in named)
+    best, worst = weighed[: -_SHOWN - 1 : -1], weighed[:_SHOWN]
+    rows += [("for", f"{weight:+.2f} {name}") for weight, name in best if weight > _NOTHING]
+    rows += [("against", f"{weight:+.2f} {name}") for weight, name in worst if weight < -_NOTHING]
+    return rows

@@ -11,13 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semcrawl.links import Link
-from semcrawl.relevance.learned.folders import Folder, Folders
 from semcrawl.relevance.learned.options import LearnedOptions
-from semcrawl.relevance.learned.parts import LinkParts, tags_of
-from semcrawl.relevance.learned.places import LONGEST, SeedFolders, twin_addresses
-from semcrawl.relevance.learned.prior import LinkSigns
-from semcrawl.relevance.learned.targets import TargetSigns
-from semcrawl.relevance.learned.words import FOLDED, fold_digits
+from semcrawl.relevance.learned.parts import (
+    FOLDED,
+    LONGEST,
+    Folder,
+    Folders,
+    LinkParts,
+    SeedFolders,
+    fold_digits,
+    tags_of,
+    twin_addresses,
+)
+from semcrawl.relevance.learned.prior import LinkSigns, TargetSigns
 
 #: texts of one kind whose rows are remembered
 _CACHE_SIZE = 20_000

@@ -9,16 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semcrawl.relevance.learned.answering import AnsweringHosts
-from semcrawl.relevance.learned.explore import FetchCounts
+from semcrawl.relevance.learned.counts import AnsweringHosts, FetchCounts
 from semcrawl.relevance.learned.features import LinkFacts
-from semcrawl.relevance.learned.judging import Judge, Judgement
-from semcrawl.relevance.learned.model import Floats, Ids, Models, page_index
+from semcrawl.relevance.learned.model import Judge, Judgement, Models, page_index
 from semcrawl.relevance.learned.options import LearnedOptions
-from semcrawl.relevance.learned.order import WaitingOrder, rounded
-from semcrawl.relevance.learned.places import twin_addresses
+from semcrawl.relevance.learned.order import Refresh, WaitingOrder, rounded
+from semcrawl.relevance.learned.parts import twin_addresses
 from semcrawl.relevance.learned.prior import NEVER
-from semcrawl.relevance.learned.refreshing import Refresh
 from semcrawl.relevance.learned.table import (
     DONE,
     FAILED,
@@ -28,6 +25,8 @@ from semcrawl.relevance.learned.table import (
     TARGET,
     TWIN,
     WAITING,
+    Floats,
+    Ids,
     LinkTable,
 )
 

@@ -1,17 +1,197 @@
-"""A link taken apart: path, words, texts around it; everything in lower case and bounded."""
+"""A link taken apart: where it lies, its path and words, the texts around it; all bounded."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from urllib.parse import unquote
 
 from semcrawl.links import Link
-from semcrawl.relevance.learned.folders import Folders, folded_name
-from semcrawl.relevance.learned.places import LONGEST, SeedFolders, split_url, way_between
-from semcrawl.relevance.learned.words import fold_digits, without_numbers, words_of
 
+_DIGITS = re.compile(r"\d+")
+_WORDS = re.compile(r"[^\W_]+")
+#: letters in lower case, digits, and a space for every other byte
+_ASCII_WORDS = bytes(
+    ord(chr(b).lower()) if b < 128 and chr(b).isalnum() else 32 for b in range(256)
+)
+#: what stands for every run of digits
+FOLDED = "0"
+#: characters of a URL that are looked at
+LONGEST = 1000
+#: what several addresses of one page differ in
+_PAGE_EXTENSIONS = frozenset({"html", "htm", "xhtml", "php"})
+_INDEX_PAGES = frozenset({"index", "default", "overview"})
+_OTHER_ENDINGS = ("", "/", ".html", ".htm", ".php")
+#: a folder name that names one thing and nothing else: a hash, a session, a UUID (digits folded)
+_OPAQUE = re.compile(r"(?=[a-f]*0)[a-f0-]{6,}|(?=.*0.*0)[a-z0]{16,}")
+#: folders that are remembered
+_REMEMBERED = 20_000
 _EXTENSION = re.compile(r"[a-z][a-z0-9-]{0,9}")
+_NONE: tuple[str, tuple[str, ...], str] = ("", (), "")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, in lower case: runs of letters and digits."""
+    if text.isascii():  # most are, and three times as fast without regular expressions
+        return text.encode().translate(_ASCII_WORDS).decode().split()
+    return _WORDS.findall(text.lower())
+
+
+def without_numbers(words: list[str]) -> list[str]:
+    """The words, with ``0`` for every number: which one it is says nothing."""
+    return [FOLDED if word.isdecimal() else word for word in words]
+
+
+def fold_digits(text: str, to: str = FOLDED) -> str:
+    """Every run of digits turned into ``0``, or something else."""
+    if text.isdecimal():
+        return to
+    return _DIGITS.sub(to, text)
+
+
+def way_between(page_folder: str, folder: str) -> str:
+    """How a link's ``host/folder/`` lies to its page's."""
+    if folder == page_folder:
+        return "same"
+    if folder.startswith(page_folder):
+        return "below"
+    if page_folder.startswith(folder):
+        return "above"
+    host = folder[: folder.index("/") + 1]
+    return "aside" if page_folder.startswith(host) else "other host"
+
+
+def place_in(root: str, folder: str) -> str:
+    """How a link's ``host/folder/`` lies to the seed's: ``in``, ``near`` (beside it) or ``out``.
+
+    Empty when there is no such root.
+    """
+    if not root:
+        return ""
+    if folder.startswith(root):
+        return "in"
+    return "near" if folder.startswith(root[:-1].rpartition("/")[0] + "/") else "out"
+
+
+class SeedFolders:
+    """The folders that the crawl's seeds lie in, by host."""
+
+    def __init__(self) -> None:
+        self.folders: dict[str, str] = {}
+
+    def add(self, url: str) -> None:
+        """Note a seed; of several on a host, the folder above all of them counts."""
+        folder = folder_of(url)
+        host = folder.partition("/")[0]
+        known = self.folders.setdefault(host, folder)
+        while not folder.startswith(known):
+            known = known[:-1].rpartition("/")[0] + "/"
+        self.folders[host] = known
+
+    @contextmanager
+    def for_now(self, url: str) -> Iterator[None]:
+        """Note a seed, and forget it afterwards."""
+        host = folder_of(url).partition("/")[0]
+        before = self.folders.get(host)
+        self.add(url)
+        try:
+            yield
+        finally:
+            if before is None:
+                del self.folders[host]
+            else:
+                self.folders[host] = before
+
+    def root(self, host: str) -> str:
+        """``host/folder/`` that the crawl is at home in; empty when that is all of the host."""
+        root = self.folders.get(host, "")
+        return root if root.count("/") > 1 else ""
+
+
+def split_url(url: str) -> tuple[str, str, str]:
+    """Host with port, path and query of a URL, the host in lower case; empty if it is no URL."""
+    rest = url[:LONGEST].partition("://")[2].partition("#")[0]
+    body, _, query = rest.partition("?")
+    host, slash, path = body.partition("/")
+    return host.rpartition("@")[2].lower()[:255], slash + path or "/", query
+
+
+def folder_of(url: str) -> str:
+    """``host/folder/`` of a URL, in lower case."""
+    host, path, _ = split_url(url)
+    if "%" in path:
+        path = unquote(path, errors="replace")
+    return f"{host}{path.rpartition('/')[0].lower()}/"
+
+
+def twin_addresses(url: str) -> list[str]:
+    """Other addresses under which servers often serve the same page.
+
+    They differ in a trailing slash, an HTML extension, or ``www.``.
+    """
+    if len(url) > LONGEST:
+        return []
+    scheme, _, place = url.partition("://")
+    www = f"{scheme}://{place[4:] if place.startswith('www.') else 'www.' + place}"
+    start, mark, query = url.partition("?")
+    stem, dot, extension = start.rpartition(".")
+    if dot and extension.lower() in _PAGE_EXTENSIONS:
+        above, slash, name = stem.rpartition("/")
+        start = above if slash and name.lower() in _INDEX_PAGES else stem
+    bare = start.rstrip("/")
+    rest = mark + query
+    twins = [twin for ending in _OTHER_ENDINGS if (twin := bare + ending + rest) != url]
+    return [*twins, www]
+
+
+class Folder:
+    """A folder of a host: what the links into it have in common."""
+
+    __slots__ = (
+        "host", "names", "rows", "section", "segments", "subsection", "text", "within", "words",
+    )  # fmt: skip
+
+    def __init__(self, host: str, path: str, root: str) -> None:
+        self.host = host
+        #: ``host/folder/``
+        self.text = f"{host}{path}/"
+        #: how it lies to the seed's folder
+        self.within = place_in(root, self.text)
+        #: of the path, not folded
+        self.segments = [s for s in path.split("/") if s]
+        #: digits folded, identifiers turned into ``#``
+        self.names = [folded_name(s) for s in self.segments]
+        self.words = words_of(path)
+        #: what exploration counts fetches by: the first folder on the host, and the first two
+        self.section = f"{host}/{'/'.join(self.names[:1])}"
+        self.subsection = f"{host}/{'/'.join(self.names[:2])}"
+        #: rows of the features that go with the folder, for who makes them
+        self.rows: tuple[int, ...] | None = None
+
+
+class Folders:
+    """Folders by host and path, a bounded number of them."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, str], Folder] = {}
+
+    def get(self, host: str, path: str, seeds: SeedFolders) -> Folder:
+        """Return the folder of that path (without its last slash), in lower case."""
+        key = (host, path, seeds.root(host))
+        folder = self._known.get(key)
+        if folder is None:
+            if len(self._known) > _REMEMBERED:
+                self._known.clear()
+            folder = self._known[key] = Folder(*key)
+        return folder
+
+
+def folded_name(segment: str) -> str:
+    """A segment with its digits folded, or ``#`` if it names one thing and nothing else."""
+    folded = fold_digits(segment)
+    return "#" if _OPAQUE.fullmatch(folded) else folded
 
 
 class LinkParts:
@@ -72,6 +252,3 @@ def _endings(dotted: str) -> tuple[str, tuple[str, ...], str]:
     extension = endings[-1] if _EXTENSION.fullmatch(endings[-1]) else ""
     found = tuple(e for e in endings if _EXTENSION.fullmatch(e))[-2:]
     return extension, found, fold_digits(".".join(found))
-
-
-_NONE: tuple[str, tuple[str, ...], str] = ("", (), "")

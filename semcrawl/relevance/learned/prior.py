@@ -1,16 +1,30 @@
-"""The worth of a link before anything was learned: a hand-made logit."""
+"""The worth of a link before anything was learned: a hand-made logit, by the crawl's targets."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import NamedTuple, Self
 
+from semcrawl.config.targets import Targets, extensions_of_type, types_like
 from semcrawl.links import Link
 from semcrawl.relevance.learned.parts import LinkParts
-from semcrawl.relevance.learned.targets import TargetSigns
-from semcrawl.web.vocabulary import ARCHIVE_EXTENSIONS, HTML_EXTENSIONS, RdfFormat
+from semcrawl.web.vocabulary import (
+    ARCHIVE_EXTENSIONS,
+    HTML_EXTENSIONS,
+    NON_SEMANTIC_EXTENSIONS,
+    PLAIN_EXTENSIONS,
+    RDF_CONCEPT_WORDS,
+    RDF_EXTENSIONS,
+    RDF_MEDIA_TYPES,
+    RdfFormat,
+)
 
+#: Words for data embedded in pages (RDFa, microdata, JSON-LD in a script element).
+_EMBEDDED_WORDS = frozenset({"rdfa", "microdata", "jsonld", "schema"})
+#: a media type within a text
 _MEDIA_TYPE = re.compile(r"[a-z]+/[a-z0-9.+-]+")
+#: last segments of a folder's own page
 _INDEX_PAGE = re.compile(r"(?:index|default|overview|welcome|home)(?:\.[a-z0-9]+)?")
 #: values of ``rel`` that never lead to a document to read
 _USELESS_RELS = frozenset(
@@ -49,7 +63,6 @@ _DULL_WORDS = frozenset(
         "whatlinkshere", "recentchanges", "search",
     }
 )  # fmt: skip
-
 #: logit of a page that nothing is known of
 BASE = -2.2
 #: … of a link that looks like a target by extension or type
@@ -59,6 +72,46 @@ NEVER = -6.0
 #: taken off for a link outside the seed's folder; for a sure one, this share of it
 _OUTSIDE = {"near": 1.2, "out": 4.0}
 _OUTSIDE_SHARE = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class TargetSigns:
+    """Signs by which a link to a target may be known, before anything is learned."""
+
+    #: file extensions of targets, without the dot
+    extensions: frozenset[str]
+    #: media types of targets
+    media_types: frozenset[str]
+    #: words that speak for a target
+    words: frozenset[str]
+    #: extensions that are never fetched
+    dropped: frozenset[str]
+    #: extensions of known but unlikely bodies: asked for last
+    unlikely: frozenset[str]
+
+    @classmethod
+    def of(cls, targets: Targets) -> Self:
+        """Return the signs of links to these targets."""
+        extensions, types, words = set[str](), set[str](), set[str]()
+        if targets.rdf:
+            extensions |= RDF_EXTENSIONS
+            types |= RDF_MEDIA_TYPES
+            words |= RDF_CONCEPT_WORDS
+        if targets.embedded:
+            words |= _EMBEDDED_WORDS
+        for name in targets.media_types:
+            types |= {name, *types_like(name)}
+            found = {e[1:] for e in extensions_of_type(name)}
+            found |= {name.rpartition("/")[2].rpartition("+")[2]} - {"*", "plain", "xml"}
+            extensions |= found
+            words |= found
+        return cls(
+            extensions=frozenset(extensions),
+            media_types=frozenset(types),
+            words=frozenset(words),
+            dropped=NON_SEMANTIC_EXTENSIONS - extensions,
+            unlikely=(PLAIN_EXTENSIONS | ARCHIVE_EXTENSIONS) - extensions,
+        )
 
 
 class LinkSigns(NamedTuple):

@@ -9,22 +9,21 @@ from typing import Any, Self
 
 import numpy as np
 
+from semcrawl.config.targets import Targets
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.learned import expecting
-from semcrawl.relevance.learned.answering import NO_HOST
-from semcrawl.relevance.learned.explaining import evidence
+from semcrawl.relevance.learned.counts import NO_HOST
+from semcrawl.relevance.learned.expecting import evidence
 from semcrawl.relevance.learned.features import FeatureMaker, LinkFacts
-from semcrawl.relevance.learned.judging import Judgement
-from semcrawl.relevance.learned.keeping import content_of, take_over
 from semcrawl.relevance.learned.memory import CrawlMemory
-from semcrawl.relevance.learned.model import Floats
+from semcrawl.relevance.learned.model import Judgement
 from semcrawl.relevance.learned.options import LearnedOptions
-from semcrawl.relevance.learned.places import SeedFolders, folder_of
-from semcrawl.relevance.learned.state import pack, unpack
-from semcrawl.relevance.learned.table import DONE, NONE
-from semcrawl.relevance.learned.targets import TargetSigns
+from semcrawl.relevance.learned.parts import SeedFolders, folder_of
+from semcrawl.relevance.learned.prior import TargetSigns
+from semcrawl.relevance.learned.state import content_of, pack, take_over, unpack
+from semcrawl.relevance.learned.table import DONE, NONE, Floats
 from semcrawl.relevance.rules import relevancy_inside_rdf, relevancy_r
 from semcrawl.web.vocabulary import Kind
 
@@ -48,7 +47,9 @@ class Learned:
 
     def __init__(self, options: LearnedOptions | None = None) -> None:
         self.options = options or LearnedOptions()
-        self._maker = FeatureMaker(self.options, TargetSigns.parse(self.options.targets))
+        self._maker = FeatureMaker(
+            self.options, TargetSigns.of(Targets.parse(self.options.targets))
+        )
         self._memory = CrawlMemory(self.options)
         self._seeds = SeedFolders()
         #: … by identity: the other workers know a link as it is on the page whose worker put it

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semcrawl.relevance.learned.model import Ids, Rows
+Floats = NDArray[np.float32]
+Rows = NDArray[np.uint32]
+Ids = NDArray[np.int64]
 
 #: states of a link
 WAITING, TAKEN, DONE = 0, 1, 2
