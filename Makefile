@@ -36,7 +36,7 @@ suites: ## fetch the conformance suites of the RDF syntaxes
 
 # slow tests that share no server run side by side, the others one after the other
 APART = tests/evaluation tests/exporters tests/links tests/rdf tests/relevance tests/spiders \
-	tests/test_bad_input.py
+	tests/test_bad_input.py tests/test_wheel.py
 
 slow: ## run the slow tests that share no server
 	$(BIN)/pytest -n 2 -m "slow or server or sites" -p no:cacheprovider --durations=5 $(APART)

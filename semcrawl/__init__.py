@@ -1,5 +1,7 @@
 """semcrawl: a focused crawler that finds the RDF that web sites publish."""
 
+__all__ = ["__version__", "addon", "errors", "items", "settings"]
+
 __version__ = "0.1.0"
 
 from semcrawl.machine.formernames import know_former_names

@@ -1,1 +1,3 @@
 """The command line: what its commands share."""
+
+__all__ = ["scrapycommands"]

@@ -1,1 +1,3 @@
 """One process's part in a crawl: it takes links, learns, and acknowledges."""
+
+__all__ = ["acknowledgement", "failures", "scheduler"]

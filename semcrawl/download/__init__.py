@@ -1,1 +1,3 @@
 """The download handler: connections, names, response heads."""
+
+__all__ = ["handler", "spool"]

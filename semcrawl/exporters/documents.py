@@ -18,7 +18,7 @@ from scrapy.exporters import BaseItemExporter, JsonLinesItemExporter
 
 from semcrawl.errors import UsageError
 from semcrawl.items import FetchedFile, FetchRecord, RdfDocument
-from semcrawl.pipelines.graphs import iri, is_all_in, whole_lines
+from semcrawl.rdf.quadlines import iri, is_all_in, whole_lines
 
 logger = logging.getLogger(__name__)
 

@@ -1,1 +1,3 @@
 """Scrapy extensions."""
+
+__all__ = ["progress"]

@@ -1,1 +1,3 @@
 """Downloader middlewares."""
+
+__all__ = ["addresses", "attempts", "codings", "fetchfilter", "health", "robots"]

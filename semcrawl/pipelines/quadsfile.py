@@ -28,8 +28,8 @@ from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
 from semcrawl.metadata.history import DocumentHistory, Written
 from semcrawl.metadata.models import Contribution, Document, url_key
 from semcrawl.pipelines.compaction import compact, finish_compaction
-from semcrawl.pipelines.graphs import iri, is_all_in, other_graphs, whole_lines
 from semcrawl.pipelines.standing import Standing, gone
+from semcrawl.rdf.quadlines import iri, is_all_in, other_graphs, whole_lines
 from semcrawl.rdf.usedterms import TermCounter
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 

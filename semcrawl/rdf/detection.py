@@ -146,8 +146,9 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
         # a long comment or document type comes first
         text, encoding = to_utf8(head[: HEAD * 64], content_type)
         found = sniffing.sniff(text, head, claim)
-    if (found is None or found.kind is Kind.RDF) and (plain := unescaped(text)) is not None:
-        again = sniffing.sniff(plain, plain, claim)
+    if b"&lt;" in text and (found is None or found.kind is Kind.RDF):
+        plain = unescaped(text)
+        again = sniffing.sniff(plain, plain, claim) if plain is not None else None
         if again is not None and again.format in _TURTLE_FAMILY:
             found = replace(again, evidence=f"{again.evidence}, escaped as HTML")
     if found is not None and found.loose and _labelled_html(content_type, extension):

@@ -13,6 +13,7 @@ becomes ``b<hash>n<rank>`` by its first appearance. ``<hash>`` is that of the do
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from itertools import count
 
@@ -102,6 +103,62 @@ def lines_with_graphs(lines: bytes) -> tuple[Places, npt.NDArray[np.bool_]]:
     named &= (kinds[last - 1] == _SPACE) & (kinds[last - 2] == _SPACE)
     named &= (first == _LESS) | (first == _UNDERSCORE)
     return marks[last], named
+
+
+#: the terms of a line after subject and predicate: object, graph
+_GRAPH_OF_LINE = re.compile(
+    rb"^(?:<[^>]*>|_:\S+) +<[^>]*> +"
+    rb'(?:<[^>]*>|_:\S+|"(?:[^"\\]|\\.)*"(?:\^\^<[^>]*>|@[A-Za-z0-9-]+)?|<<\(.*\)>>)'
+    rb" *(<[^>]*>|_:\S+)? *\.\s*$"
+)
+
+
+def iri(url: str) -> str:
+    """Return a URL as N-Quads writes it."""
+    return f"<{url}>"
+
+
+def graph_of(line: bytes) -> str:
+    """Return the graph name of a line as N-Quads writes it; empty for the default graph."""
+    match = _GRAPH_OF_LINE.match(line)
+    if match is None:
+        return ""
+    return (match[1] or b"").decode("utf-8", "replace")
+
+
+def is_all_in(lines: bytes, graph: str) -> bool:
+    """Say whether every line ends with this graph name; cheap."""
+    return lines.count(line_ending(graph)) == lines.count(b"\n")
+
+
+def other_graphs(lines: Iterable[bytes], graph: str) -> set[str]:
+    """Return the graph names of the lines other than ``graph``."""
+    ending = line_ending(graph)
+    found: set[str] = set()
+    for line in lines:
+        if not line.endswith(ending):
+            found.add(graph_of(line))
+    found.discard(graph)
+    return found
+
+
+def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield pieces cut at line ends; a last line without an end gets one."""
+    rest = b""
+    for chunk in chunks:
+        cut = chunk.rfind(b"\n") + 1
+        if not cut:
+            rest += chunk
+            continue
+        yield rest + chunk[:cut]
+        rest = chunk[cut:]
+    if rest:
+        yield rest + b"\n"
+
+
+def line_ending(graph: str) -> bytes:
+    """Return what every line of a graph ends with."""
+    return f" {graph} .\n".encode("utf-8", "replace")
 
 
 #: The form of the names that the parser makes up: 128 random bits without leading zeros. One of

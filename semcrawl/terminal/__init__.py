@@ -1,1 +1,3 @@
 """Texts for terminals and logs."""
+
+__all__ = ["logformat"]

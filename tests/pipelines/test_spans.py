@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.pipelines.graphs import graph_of
 from semcrawl.pipelines.stores import spans
 from semcrawl.pipelines.stores.contract import GraphContent
 from semcrawl.pipelines.stores.spans import Span
+from semcrawl.rdf.quadlines import graph_of
 
 GRAPHS = ["<http://a.example/>", "<http://a.example/b>", "_:g", ""]
 #: lines of the documents before and behind

@@ -1,1 +1,3 @@
 """The frontier on Redis."""
+
+__all__ = ["keys"]

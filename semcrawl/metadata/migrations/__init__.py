@@ -1,1 +1,3 @@
 """Alembic migrations of the metadata database."""
+
+__all__: list[str] = []

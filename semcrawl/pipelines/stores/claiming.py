@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from semcrawl.metadata.models import url_key
-from semcrawl.pipelines.graphs import iri
 from semcrawl.pipelines.stores.contract import GraphContent, GraphStore
 from semcrawl.pipelines.stores.naming import STATED_NAME, GraphNaming, statement_about
 from semcrawl.pipelines.stores.owners import Made, Owners
 from semcrawl.pipelines.stores.spans import Span
 from semcrawl.pipelines.stores.statements import first_of, is_part_of
+from semcrawl.rdf.quadlines import iri
 
 #: says of a claim that the graph is about to be dropped
 DROPPING = "dropping"

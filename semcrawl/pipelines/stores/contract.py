@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from semcrawl.errors import StoreError
-from semcrawl.pipelines.graphs import line_ending
 from semcrawl.pipelines.stores.spans import Span
 from semcrawl.pipelines.stores.statements import Statement, first_of, statements_of
+from semcrawl.rdf.quadlines import line_ending
 
 #: statements of a graph in a store that are looked at to see whose it is
 MOST_STATEMENTS = 10_000

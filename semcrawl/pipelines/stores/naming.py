@@ -23,7 +23,7 @@ from urllib.parse import quote
 import pyoxigraph
 
 from semcrawl.errors import UsageError
-from semcrawl.pipelines.graphs import iri
+from semcrawl.rdf.quadlines import iri
 from semcrawl.web.hosts import host_of, pay_level_domain
 
 #: says of a graph which name the document states for it

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO
 
-from semcrawl.pipelines.graphs import graph_of, is_all_in, line_ending, whole_lines
+from semcrawl.rdf.quadlines import graph_of, is_all_in, line_ending, whole_lines
 
 CHUNK_SIZE = 1 << 20
 #: runs of lines of one graph whose places are remembered of a document, 16 bytes each

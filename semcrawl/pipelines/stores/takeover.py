@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from semcrawl.metadata.models import url_key
-from semcrawl.pipelines.graphs import iri
 from semcrawl.pipelines.stores.naming import GraphNaming
 from semcrawl.pipelines.stores.owners import Made, Owners
 from semcrawl.pipelines.stores.source import Spool
+from semcrawl.rdf.quadlines import iri
 
 #: graphs named by blank nodes were called so on servers; the embedded store has blank nodes
 _BLANK_NAME = "urn:semcrawl:graph:"

@@ -1,1 +1,3 @@
 """Data in pages: JSON-LD scripts, RDFa and Microdata."""
+
+__all__: list[str] = []

@@ -1,1 +1,3 @@
 """Compressed bodies, archives, and bounded streams."""
+
+__all__: list[str] = []

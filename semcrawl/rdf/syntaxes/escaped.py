@@ -34,7 +34,7 @@ def unescaped(data: bytes) -> bytes | None:
     none of the IRIs is written as it should be, the whole text was escaped, its strings too. Else
     they are left as they are.
     """
-    if b"&lt;" not in data or not _has_escaped_iri(data):
+    if not _has_escaped_iri(data):
         return None
     whole = _IRI.search(data) is None
 
