@@ -28,8 +28,8 @@ from semcrawl.metadata.insertion import Insertion
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
 from semcrawl.pipelines.batching import GroupCommit
-from semcrawl.pipelines.graphs import whole_lines
 from semcrawl.pipelines.standing import Standing
+from semcrawl.rdf.quadlines import whole_lines
 from semcrawl.rdf.usedterms import TermCounter
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 
