@@ -141,7 +141,7 @@ class FetchedFile:
 
     url: str  #: final URL
     body: builtins.bytes = field(default=b"", repr=False)
-    large: BodyFile | None = field(default=None, repr=False)  #: stands for a ``body`` on disk
+    large: BodyFile | None = field(default=None, repr=False)  #: marks a ``body`` that is on disk
     request_url: str = ""
     parent_url: str | None = None
     content_type: str = ""

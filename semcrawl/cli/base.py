@@ -90,7 +90,7 @@ class OneLineErrors(ScrapyCommand):
         return self.settings
 
     def _refuse_unknown(self, args: list[str]) -> None:
-        """Raise ``UsageError`` for an option that nobody knows: Scrapy leaves those in ``args``."""
+        """Raise ``UsageError`` for an unknown option: Scrapy leaves those in ``args``."""
         unknown = next((arg for arg in args if arg.startswith("-") and arg not in ("-", "--")), "")
         if unknown:
             name = unknown.partition("=")[0]

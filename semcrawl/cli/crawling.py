@@ -1,4 +1,4 @@
-"""Crawls of a command: they run side by side, and what keeps one from beginning is told."""
+"""Crawls of a command: they run side by side; why one could not begin is reported."""
 
 from __future__ import annotations
 

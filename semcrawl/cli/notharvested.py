@@ -17,7 +17,7 @@ _KEPT = 10
 #: of them, those that the terminal shows
 _SHOWN = 3
 _INDENT = "  "
-#: reasons for which links do not go in: these are told apart up to a limit
+#: reasons for which links stay out; links are counted by them up to a limit
 _LEFT_OUT = frozenset(map(str, Reason))
 
 #: words by reason, in the order in which they are shown

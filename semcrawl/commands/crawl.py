@@ -84,7 +84,7 @@ class Command(OneLineErrors, ScrapyCrawl):
             check_results(settings)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Crawl; what could not begin, go on or be written is told, and gives exit status 1."""
+        """Crawl; report what could not begin, go on or be written, and exit with status 1 then."""
         source = SessionSource(self.own_settings)
         self.own_settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
         failed = self._crawl(args[0], opts, source)

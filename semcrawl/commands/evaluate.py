@@ -84,7 +84,7 @@ class Command(OneLineErrors):
             raise UsageError("give a world: thesis, a folder, a sites.json or a recorded crawl")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Run the study; what fails is told, and the rest goes on."""
+        """Run the study; report what fails, and go on with the rest."""
         console = plain_console(stderr=True)
         folder = Path(opts.out)
         sets: list[WorldSet] = []
@@ -130,7 +130,7 @@ class Command(OneLineErrors):
         print(f"Figures: {folder / 'results.json'}   Report: {folder / 'report.html'}")
 
     def _strategies(self, opts: argparse.Namespace) -> list[str]:
-        """Names of the strategies; unknown ones are told and left out."""
+        """Names of the strategies; unknown ones are reported and left out."""
         if opts.strategies is None:
             return [*STRATEGIES, *REFERENCES]
         names = list(dict.fromkeys(name.strip() for name in opts.strategies.split(",")))

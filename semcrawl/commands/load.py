@@ -16,7 +16,7 @@ from semcrawl.terminal.printable import printable
 
 
 class Command(OneLineErrors):
-    """Delivers what a store has not been told of: all of a harvest, or what changed since."""
+    """Delivers documents that a store does not have yet: a whole harvest, or its changes."""
 
     requires_crawler_process = False
     default_settings = {"LOG_ENABLED": False}

@@ -93,7 +93,7 @@ def install(settings: BaseSettings) -> None:
 
 
 def say_who_it_is(settings: BaseSettings) -> None:
-    """Have our spiders call themselves semcrawl, with the contact, unless they are told a name."""
+    """Have our spiders call themselves semcrawl, with the contact, unless a setting names them."""
     if settings["USER_AGENT"] not in (default_settings.USER_AGENT, defaults.USER_AGENT):
         return
     contact = settings.get("SEMCRAWL_CONTACT")
@@ -119,7 +119,7 @@ def _leave_pace_to_frontier(settings: BaseSettings) -> None:
     """
     delays = ("DOWNLOAD_DELAY", "SEMCRAWL_CRAWL_DELAY")
     theirs, ours = (settings.getpriority(name) or 0 for name in delays)
-    with suppress(ValueError, TypeError):  # (wrong values are told elsewhere)
+    with suppress(ValueError, TypeError):  # (wrong values are reported elsewhere)
         if theirs > ours:
             longest = max(settings.getfloat(name) for name in delays)
             settings.set("SEMCRAWL_CRAWL_DELAY", longest, theirs)

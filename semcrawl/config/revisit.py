@@ -109,7 +109,7 @@ def change_rate(visited: Visited) -> float | None:
 def weights(documents: Sequence[Visited], policy: RevisitPolicy) -> list[float]:
     """Return how much more often than the mean each document is to be visited; the mean is 1.
 
-    A document that was never re-visited is taken to change as the others do on average. Richness
+    A document that was never re-visited counts as changing like the average of the others. Richness
     counts by its logarithm, so that one dump does not take all visits.
     """
     if policy is RevisitPolicy.UNIFORM or not documents:

@@ -99,7 +99,7 @@ class Targets:
 
 
 def types_like(wanted: str) -> set[str]:
-    """Return the known media types that one with ``*`` stands for, else the type itself."""
+    """Return the known media types that a type with ``*`` matches, else the type itself."""
     if "*" not in wanted:
         return {wanted}
     known = {each for names in _TYPES.types_map for each in names.values()}
@@ -107,7 +107,7 @@ def types_like(wanted: str) -> set[str]:
 
 
 def extensions_of_type(wanted: str) -> set[str]:
-    """Return the file extensions of a media type, dots included; of all that ``*`` stands for."""
+    """Return the file extensions of a media type, dots included; ``*`` matches several."""
     return {
         extension
         for name in types_like(wanted)
@@ -123,7 +123,7 @@ def saved_name(disposition: str) -> str:
 
 
 def _type_of(name: str) -> str:
-    """Return the media type that a file name's extension stands for; empty when unknown."""
+    """Return the media type of a file name's extension; empty when unknown."""
     # (as a path: it takes what looks like a scheme for one)
     media_type, packing = _TYPES.guess_type("/" + name.lower(), strict=False)
     return "" if packing else media_type or ""

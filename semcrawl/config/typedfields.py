@@ -44,7 +44,7 @@ def _is(value: Any, kind: Any) -> bool:
     if kind is NoneType:
         return value is None
     if kind in (int, float):
-        if isinstance(value, int):  # (one of more than 64 bits nobody could pack again)
+        if isinstance(value, int):  # (msgpack packs no number of more than 64 bits)
             return not isinstance(value, bool) and abs(value) < 1 << 63
         return kind is float and isinstance(value, float) and isfinite(value)
     return isinstance(value, kind)

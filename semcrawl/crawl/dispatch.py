@@ -19,7 +19,7 @@ from semcrawl.relevance.contract import Restrained
 
 #: how often a take is tried again as there were new events, before it goes ahead
 _ATTEMPTS = 4
-#: seconds after which nobody waits any longer for an answer before going on
+#: seconds after which the dispatch goes on without waiting for an answer
 _OVERDUE = 2.0
 #: seconds between looks for events about links that other workers fetch, while they are waited for
 _NEWS_INTERVAL = 0.05

@@ -168,7 +168,7 @@ class HealthRows:
         found.forbidden, found.forbidden_limit = 0, 2 * limit
 
 
-#: what is said of a host, by why it rests
+#: description of a resting host, by the reason of its rest
 WORDS = {
     Sign.SILENT: "does not answer",
     Sign.REFUSING: "answers 429 to everything",

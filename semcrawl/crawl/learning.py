@@ -167,7 +167,7 @@ class SharedLearning:
             for event in events:
                 if event.outcome is not None and (self.synchronised or not event.own):
                     self._learn_event(event.outcome, event.queue, mine=event.own)
-                    if event.more:  # nobody takes a link in between
+                    if event.more:  # no link is leased in between
                         continue
                     moved = self.strategy.rekeyed()
                     if event.own or not self.synchronised or self._loading:

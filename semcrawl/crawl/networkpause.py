@@ -12,7 +12,7 @@ from semcrawl.frontier.contract import Outages, Rest
 
 logger = logging.getLogger(__name__)
 
-#: hosts, at most, that are asked in vain before one is asked again
+#: most hosts that may fail before one of them is asked again
 _OTHERS = 3
 #: seconds that are more than any rest
 _ALL = 1e9
@@ -39,7 +39,7 @@ class NetworkPause:
         self._fail = fail
         self._clock = clock
         self._away: Away | None = None
-        #: hosts that were asked in vain
+        #: hosts that were asked and did not answer
         self._asked: set[str] = set()
 
     @property

@@ -1,4 +1,4 @@
-"""When a crawl is over, and whether what is left of it is worth its requests."""
+"""Decides when a crawl is over, and whether the waiting links are worth their requests."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Outlook:
     """
 
     def __init__(self, strategy: Relevance, patience: int) -> None:
-        #: ended before its time, as what is left is not expected to pay
+        #: ended early, as the links that are left are not expected to pay
         self.gave_up = False
         #: targets that the strategy expects among the links left at the end; ``None`` if unknown
         self.expected_left: float | None = None
@@ -91,7 +91,7 @@ class Outlook:
         return self.gave_up
 
     async def look_back(self, frontier: Frontier) -> None:
-        """Note what is left."""
+        """Note which links are left."""
         counts = await frontier.counts(QUEUES, [])
         # what is leased now goes back in, or is tried again
         self.waiting_left = counts.waiting + counts.leased

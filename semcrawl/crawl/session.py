@@ -71,7 +71,7 @@ class CrawlSession:
         )
         #: fetches not reported to the frontier yet: host, and whether it was a target
         self._yields: list[tuple[str, bool]] = []
-        #: what is left, and whether it is worth going on
+        #: links that are left, and whether they are worth going on
         self.outlook = Outlook(strategy, options.patience)
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -346,5 +346,5 @@ class CrawlSession:
             except FrontierError:
                 pass  # the pump reports it
             except Exception:
-                # a strategy's fault, say: the leases must be prolonged all the same
+                # a strategy's fault, say: the leases must be prolonged nevertheless
                 logger.exception("what was learned cannot be saved")

@@ -11,7 +11,7 @@ from semcrawl.crawl.claims import asked_once
 from semcrawl.frontier.contract import Frontier
 
 _NAME = "context:"
-#: stands for a context that cannot be fetched
+#: marks a context that cannot be fetched
 _NONE = b""
 #: bytes of contexts that a process keeps at hand; the frontier has the others
 _AT_HAND = 32 * 1024 * 1024
@@ -67,7 +67,7 @@ class ContextCache:
     def _over(self, url: str, task: asyncio.Task[bytes]) -> None:
         del self._asking[url]
         if not task.cancelled():
-            task.exception()  # for those who wait for it; perhaps nobody does any more
+            task.exception()  # for the tasks that still wait for it, if any
 
     async def _find(self, url: str, ask: Ask) -> bytes:
         name = _NAME + url

@@ -221,7 +221,7 @@ class SharedRobots:
     def _over(self, origin: str, task: asyncio.Task[KnownRobots]) -> None:
         del self._asking[origin]
         if not task.cancelled():
-            task.exception()  # for those who wait for it; perhaps nobody does any more
+            task.exception()  # for the tasks that still wait for it, if any
 
     async def _find(
         self,

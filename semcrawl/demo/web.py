@@ -1,4 +1,4 @@
-"""The demonstration web: its hosts, its answers to requests, and what is there to find."""
+"""The demonstration web: its hosts, its answers to requests, and the documents in it."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ class _Protocol(ResponseHandler):
             self._checked_at, self._checked = now, self._received
 
     def set_exception(self, exc: BaseException, *cause: BaseException) -> None:
-        """Report an error also to whoever waits for the body: aiohttp forgets them."""
+        """Report an error to the task that waits for the body as well: aiohttp does not."""
         payload = self._payload
         if payload is not None and not payload.is_eof() and payload.exception() is None:
             broken = aiohttp.ClientPayloadError(str(exc))
@@ -198,7 +198,7 @@ class Connector(aiohttp.TCPConnector):
     ) -> Connection:
         """Return a connection once its request may be sent."""
         if req.proxy:
-            GATE.set(None)  # nobody here knows the address of the server
+            GATE.set(None)  # the address of the server is unknown here
         connection = await super().connect(req, traces, timeout)
         if (gate := GATE.get()) is not None and connection.transport is not None:
             try:  # (an idle connection has looked no name up)

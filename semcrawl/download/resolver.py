@@ -53,7 +53,7 @@ class AddressRules:
 
 
 class PublicResolver(AbstractResolver):
-    """The system's resolver; it refuses names with private addresses that nobody asked for.
+    """The system's resolver; it refuses names with private addresses that the user did not name.
 
     It checks the address that the connection uses: a name cannot resolve to another one afterwards.
     It looks names up in its own threads: dead names take long, and no other request waits.

@@ -1,4 +1,4 @@
-"""A certificate that nobody vouches for, as crawlers ask for none that somebody does."""
+"""A self-signed certificate: crawlers do not check who signed it."""
 
 from __future__ import annotations
 

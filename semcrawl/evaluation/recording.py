@@ -27,7 +27,7 @@ from semcrawl.rdf.packed.streams import Readable, SafeFile
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import normalise, path_of, resolve
 
-#: statuses that say what is there, or that nothing is
+#: statuses that give the content of an address, or say that it has none
 _LASTING = frozenset({200, 301, 308, 404, 410})
 _ROBOTS = "/robots.txt"
 _HEAD = 16_384  # bytes looked at to tell what a body is

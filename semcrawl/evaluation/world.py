@@ -55,7 +55,7 @@ class World(Protocol):
         ...
 
     def fetch(self, url: str) -> Answer:
-        """Answer a URL; status 404 for what is not there."""
+        """Answer a URL; status 404 where the world has no page."""
         ...
 
     def body(self, url: str) -> bytes:

@@ -53,7 +53,7 @@ def why_unwritable(path: Path) -> str:
     if not folder.is_dir():
         return "Not a directory"
     touched = [path] if path.exists() else []
-    if not is_special(path):  # a feed is written beside what is there, and takes its place
+    if not is_special(path):  # a feed is written beside the present file, and then replaces it
         touched.append(folder)
     if not all(os.access(each, os.W_OK) for each in touched):
         return "Permission denied"

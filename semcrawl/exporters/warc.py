@@ -106,7 +106,7 @@ class WarcExtension:
         self._standing = Standing()
 
     def _cut(self) -> None:
-        """Cut off the half of a record that a full disk left: nobody could read those behind it."""
+        """Cut off the half of a record that a full disk left: readers would stop there."""
         if self._file is None:
             return
         with suppress(OSError):  # what it holds back fails again, and is not wanted

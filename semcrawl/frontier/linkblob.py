@@ -34,7 +34,7 @@ def digest(url: str) -> bytes:
 
 
 def pack_blob(entry: Entry) -> bytes:
-    """URL and payload, without what is known otherwise: the host, and beginnings in common."""
+    """URL and payload, without the parts that the group knows: the host, and common beginnings."""
     rest: Any = entry.url
     for code, scheme in enumerate(_SCHEMES):
         start = scheme + entry.host

@@ -16,7 +16,7 @@ _WAYS = tuple(FoundBy)
 
 @dataclass(frozen=True, slots=True)
 class LinkState:
-    """What is known of a waiting link, for its spider and its record; packs into few bytes."""
+    """The state of a waiting link, for its spider and its record; packs into few bytes."""
 
     parent: str | None = None
     depth: int = 0
@@ -43,7 +43,7 @@ class LinkState:
 
     @property
     def way(self) -> FoundBy:
-        """What led to it."""
+        """The kind of link that led to it."""
         return self.found_by or self._usual_way
 
     @property

@@ -26,7 +26,7 @@ _FORMAT = 2
 
 
 async def export_lines(frontier: ManagedFrontier) -> AsyncIterator[str]:
-    """Yield the frontier as JSON lines. Leased links are exported too: best when nobody crawls."""
+    """Yield the frontier as JSON lines. Leased links are among them; no worker should run."""
     count = 0
     async for line in _exported(frontier):
         yield line

@@ -1,4 +1,4 @@
-"""Names of workers, by which a restarted crawl knows whose leases are nobody's any more."""
+"""Names of workers, by which a restarted crawl knows which leases have no worker any more."""
 
 from __future__ import annotations
 

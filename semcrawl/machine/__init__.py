@@ -1,3 +1,3 @@
-"""What a crawl needs of its machine: files, descriptors, an event loop."""
+"""The machine under a crawl: files, descriptors, processes, the event loop."""
 
 __all__: list[str] = []

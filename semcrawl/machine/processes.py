@@ -7,7 +7,7 @@ import sys
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs, whoever owns it."""
+    """Whether a process runs, of any user."""
     if sys.platform == "win32":
         import psutil  # os.kill would end the process there
 

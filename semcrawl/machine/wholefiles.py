@@ -29,7 +29,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         with suppress(OSError):  # a disk that may not be written has none
             part.unlink()
         if isinstance(error, OSError) and error.filename == str(part):
-            error.filename = str(path)  # (nobody else knows of the other name)
+            error.filename = str(path)  # (no other process uses the other name)
         raise
 
 

@@ -47,7 +47,7 @@ class DocumentHistory:
         pages: bool = False,
         terms: int = 0,
     ) -> None:
-        """Look up what is known of the items' documents, which are the data of ``pages`` or RDF.
+        """Look up the ledger's rows of the items' documents: data of ``pages``, or RDF.
 
         ``terms`` of each are indexed at most; 0: none.
         """

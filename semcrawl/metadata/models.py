@@ -173,7 +173,7 @@ class Delivery(Base):
 
 
 class MadeGraph(Base):
-    """A graph that a document has made in a triple store: nobody else writes it, or drops it.
+    """A graph that a document has made in a triple store: no other document writes or drops it.
 
     The rows of both files of quads are in ``crawl.db``, as their graphs are in one store.
     """

@@ -73,7 +73,7 @@ def document_row(document: RdfDocument) -> dict[str, Any]:
 
 
 def _stored(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row whose texts, whoever they come from, can be stored and shown."""
+    """Return a row whose texts can be stored and shown, wherever they come from."""
     return {
         name: storable(value) if isinstance(value, str) else value for name, value in row.items()
     }

@@ -58,7 +58,7 @@ class PrivateAddressMiddleware:
         return cls(AddressRules(crawler))
 
     def process_request(self, request: Request) -> None:
-        """Refuse a private address that nobody asked for."""
+        """Refuse a private address that the user did not name."""
         host = host_of(request.url)
         if is_private_address(host) and not self._rules.allow(host):
             raise AddressRefused(f"{host} is a private address")

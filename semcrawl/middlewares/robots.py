@@ -49,7 +49,7 @@ from semcrawl.web.urls import resolve
 
 logger = logging.getLogger(__name__)
 
-#: status that stands for an unusable robots.txt of a server that answers
+#: status recorded for an unusable robots.txt of a server that answers
 _UNUSABLE = 400
 #: bytes of parsed rules from which on they are read in a thread, and kept as text
 _LARGE = 1 << 20

@@ -83,7 +83,7 @@ class MetadataPipeline:
         self._engine: Engine | None = None
         self._insert: Insertion | None = None
         self._standing = Standing()
-        #: an outage was told of, and its end was not
+        #: the log reports an outage, and not yet its end
         self._away = False
         self._commits: GroupCommit[FetchRecord | RdfDocument, None] | None = None
 

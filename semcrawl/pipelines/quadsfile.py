@@ -67,7 +67,7 @@ class QuadsFile:
         self.missing = 0
         try:
             self._file = self._open()
-            # locked by whoever writes the file or needs it to stay
+            # locked by a process that writes the file or needs it to stay
             self._lock: IO[bytes] = (folder / f".{name}.lock").open("ab")
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror}") from None
@@ -91,7 +91,7 @@ class QuadsFile:
         """Leave out the lines of replaced and gone documents; return the bytes saved."""
         saved = self._transact(lambda connection: compact(connection, self.path, self._end))
         if saved:
-            self._transact(lambda connection: None)  # recovers, and thereby finishes
+            self._transact(lambda connection: None)  # the recovery finishes the compaction
         return saved
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ class Standing:
     """
 
     def __init__(self, paths: Iterable[Path] = ()) -> None:
-        """Remember what is there now."""
+        """Remember the files that are there now."""
         self._known: dict[Path, tuple[int, int] | None] = {}
         for path in paths:
             self.remember(path)

@@ -1,4 +1,4 @@
-"""What a body is: how it is packed, how its text is encoded, and whether it is RDF or HTML.
+"""The type of a body: how it is packed, how its text is encoded, whether it is RDF or HTML.
 
 The content speaks first, the header and the URL's extension only decide between syntaxes that the
 content leaves open, or stand in when it says nothing:
@@ -203,7 +203,7 @@ _CODINGS = {
 
 
 def coding_of(content_encoding: str) -> Compression | None:
-    """Return what a ``Content-Encoding`` names; ``None`` for several, and what is not known."""
+    """Return the compression of a ``Content-Encoding``; ``None`` for several or an unknown one."""
     return _CODINGS.get(content_encoding.strip().lower())
 
 

@@ -40,7 +40,7 @@ def has_pair(data: bytes, first: bytes, following: bytes) -> bool:
 
 
 def label_starts(lines: bytes) -> Places:
-    """Return the places behind each ``_:``, be it a blank node's or not."""
+    """Return the place after each ``_:``, whether it is a blank node's or not."""
     signs = np.frombuffer(lines, np.uint8)
     places = np.flatnonzero(signs == _UNDERSCORE) + 1  # the last sign is a line end
     starts: Places = places[signs[places] == _COLON_SIGN] + 1
@@ -48,9 +48,9 @@ def label_starts(lines: bytes) -> Places:
 
 
 def blank_nodes(lines: bytes) -> Places | None:
-    """Return where the labels of blank nodes begin, which is behind each ``_:``.
+    """Return where the labels of blank nodes begin: after each ``_:``.
 
-    None when there may be ``_:`` in a literal or an IRI, too.
+    None when a literal or an IRI may hold ``_:`` as well.
     """
     starts = label_starts(lines)
     if not len(starts):

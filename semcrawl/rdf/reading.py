@@ -81,7 +81,7 @@ class Reading:
 
     @property
     def links(self) -> list[RdfLink]:
-        """IRIs worth a fetch, as the options choose them; looked for when first asked."""
+        """IRIs worth a fetch, as the options choose them; found at the first access."""
         if self._links is None:
             if self.spool is None:
                 self._links = list(find_links([self.nquads], self._url, self._options))
@@ -103,11 +103,11 @@ def read(
 ) -> Reading:
     """Read the RDF document at the final URL ``url``: its body, or a file that holds it.
 
-    Base and default graph name are ``url``. Errors are recorded in the reading, with line and
-    column, and what is good before and after them is kept. A body that is no RDF gives no quad;
-    one that is compressed or an archive is read as :func:`read_stream` does, as is a file.
-    ``contexts`` are JSON-LD contexts by URL. ``detection`` saves detecting the type again. With
-    ``links`` the links are looked for at once. Never raises for what the document holds.
+    Base and default graph name are ``url``. The reading records errors, with line and column, and
+    keeps the good statements before and after them. A body that is no RDF gives no quad.
+    :func:`read_stream` reads files, archives and compressed bodies. ``contexts`` are JSON-LD
+    contexts by URL. ``detection`` saves detecting the type again. With ``links`` the links are
+    looked for at once. Never raises for what the document holds.
     """
     found = detection or (detect(source, content_type, url) if isinstance(source, bytes) else None)
     if not isinstance(source, bytes) or found is None or found.compression is not None:
@@ -141,7 +141,7 @@ def read_stream(
 ) -> Reading:
     """Read a dump of any size, compressed or an archive or neither, in bounded memory.
 
-    As :func:`read`, and each file of an archive is told in :attr:`Reading.members`. Blank nodes of
+    As :func:`read`, and :attr:`Reading.members` lists the files of an archive. Blank nodes of
     different members are different. With ``options.member_graphs`` the default graph of a member is
     named ``url#name``, else ``url``. ``detection`` saves detecting the type of a file that is not
     packed. Never raises for what the file holds.
@@ -292,7 +292,7 @@ class DocumentReader:
 
 
 def _may_say_labels(data: bytes, syntax: RdfFormat) -> bool:
-    """Whether ``_:`` may stand anywhere in the terms of ``data``, be it by way of escapes."""
+    """Whether ``_:`` may stand anywhere in the terms of ``data``, escaped or not."""
     if syntax in (RdfFormat.RDF_XML, RdfFormat.OWL_XML):
         return has_pair(data, b"_", b":&<]") or (
             b"&" in data and (has_pair(data, b"&", b"#") or b"<!ENTITY" in data)

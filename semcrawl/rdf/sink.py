@@ -61,15 +61,15 @@ class QuadSink:
         """Collect the quads of the document at ``graph``."""
         self.names = BlankNodeNames(graph, options.skolem_base)
         self._url = graph
-        #: told of what is left out
+        #: called with a description of what is left out
         self.report: Callable[[str], None] | None = None
         #: changes lines of the parser before anything else is done with them
         self.rewrite: Callable[[bytes], bytes] | None = None
         self.quads = 0
         self.size = 0
-        #: whether what is written has graph names (N-Quads) or not (N-Triples)
+        #: whether the parser writes graph names (N-Quads) or none (N-Triples)
         self.has_graphs = False
-        #: whether it is known that each line has one
+        #: whether every line is known to have one
         self.all_named = False
         #: whether the source has "_:" anywhere: in labels, in literals, in IRIs
         self.may_have_labels = True
@@ -153,7 +153,7 @@ class QuadSink:
             lines = self.rewrite(lines)
         finished = self._named(lines)
         if self.size + len(finished) > self._options.max_nquads_bytes:
-            self.quads = before  # what is not written does not count
+            self.quads = before  # lines that are not written do not count
             raise LimitReached(f"more than {self._options.max_nquads_bytes} bytes of N-Quads")
         self.size += len(finished)
         if self.spool is None and self.size > self._options.spool_above:
@@ -164,7 +164,7 @@ class QuadSink:
         return self.quads - before
 
     def _without_long(self, lines: bytes) -> bytes:
-        """Leave lines out that nobody could read again."""
+        """Leave out lines that are too long for other readers."""
         kept = []
         for line in lines.split(b"\n"):
             if len(line) <= LONGEST_LINE:

@@ -205,7 +205,7 @@ def _sniff_markup(text: bytes, claim: RdfFormat | None) -> Finding | None:
 
 
 def _begins_statement(start: bytes, claim: RdfFormat | None) -> bool:
-    """Whether what begins like a tag is a statement: ``<a> <b> <c> .`` and not ``<ul><li><b>``.
+    """Whether a tag-like text is a statement: ``<a> <b> <c> .`` and not ``<ul><li><b>``.
 
     Three tags are none unless they end as statements do, or are labelled so and stand apart; nor
     is a tag with text right behind it (``<p>Price: 5``).
@@ -220,7 +220,7 @@ def _begins_statement(start: bytes, claim: RdfFormat | None) -> bool:
 
 
 def _begins_graph(start: bytes, claim: RdfFormat | None) -> bool:
-    """Whether what begins like a tag is a graph of TriG: ``<urn:g> { <a> <b> <c> }``."""
+    """Whether a text that begins like a tag is a graph of TriG: ``<urn:g> { <a> <b> <c> }``."""
     match = _GRAPH.match(start)
     if match is None:
         return False

@@ -84,7 +84,7 @@ class Outcome:
 
     @property
     def wanted(self) -> bool:
-        """Whether it is what label R stands for: RDF, or another target of this crawl."""
+        """Whether it is what label R promises: RDF, or another target of this crawl."""
         return self.target or self.kind is Kind.RDF
 
 

@@ -22,7 +22,7 @@ from semcrawl.relevance.contract import Outcome
 from semcrawl.web.urls import extension_of
 from semcrawl.web.vocabulary import Kind
 
-#: bytes that a family's name stands for: at 10⁵ families, the chance that two share one is 2·10⁻⁵
+#: bytes of a family's hashed name: at 10⁵ families, the chance that two share one is 2·10⁻⁵
 _NAME_BYTES = 6
 #: so many times as many links of different patterns are needed for a family of their own
 _MIXED = 3
@@ -90,7 +90,7 @@ def verdict(outcome: Outcome) -> Verdict:
     status = outcome.status
     if status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _PASSING:
         return Verdict.UNKNOWN
-    # a redirect to what is known: who keeps count sees whether others led there, too
+    # a redirect to a known address: the count shows whether others led there, too
     return Verdict.UNKNOWN if outcome.duplicate else Verdict.BARREN
 
 

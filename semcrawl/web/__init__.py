@@ -1,3 +1,3 @@
-"""What the web is made of: URLs, hosts, media types, pages, robots."""
+"""The web's own parts: URLs, hosts, media types, pages, robots."""
 
 __all__ = ["vocabulary"]

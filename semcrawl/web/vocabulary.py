@@ -18,7 +18,7 @@ class Kind(StrEnum):
 
 
 class FoundBy(StrEnum):
-    """What led to an address; a closed vocabulary, in an order that frontiers keep.
+    """The kind of link that led to an address; frontiers keep their order.
 
     A redirect, a retry and a re-visit keep the way that led to the first address. New members go to
     the end, as links that wait name theirs by its place.

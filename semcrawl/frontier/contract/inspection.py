@@ -141,7 +141,7 @@ class Inspector(Protocol):
 class Importer(Protocol):
     """Fills an empty frontier with what an :class:`Inspector` read from another.
 
-    Each method is atomic and may be repeated. Nobody else works on the frontier meanwhile.
+    Each method is atomic and may be repeated. No worker uses the frontier meanwhile.
     """
 
     async def links(self, links: Sequence[WaitingLink], *, failed: bool = False) -> None:
@@ -154,7 +154,7 @@ class Importer(Protocol):
         """Set what was found on a host (fetches, targets, barren ones in a row), and its turn."""
 
     async def family(self, name: str, fields: Mapping[str, str]) -> None:
-        """Set what is known of a family of links."""
+        """Set the state of a family of links."""
 
     async def seen(self, digests: Sequence[bytes]) -> None:
         """Count URLs as seen, by their digests."""

@@ -57,7 +57,7 @@ def crawl_name(settings: BaseSettings) -> str:
 def admit_harvest(settings: BaseSettings, folder: Path, seeds: Sequence[str]) -> str:
     """Take a harvest into the crawl of its job folder, or into the one that is named.
 
-    Without ``REDIS_URL`` there is nobody to mix with. Returns the crawl's name, which is set from
+    Without ``REDIS_URL`` no other crawl can interfere. Returns the crawl's name, which is set from
     now on, and the scope as well. Raises ``UsageError`` for a harvest that has another crawl in
     mind, ``FrontierUnavailable`` for a server that is away.
     """
@@ -152,7 +152,7 @@ def _admitted(redis: Redis, name: str, run: Membership) -> str:
                 continue  # somebody else came in at the same time
             except ResponseError as error:
                 if "WRONGTYPE" in str(error):
-                    return run.scope  # whoever opens the frontier says what is wrong with it
+                    return run.scope  # the opening of the frontier reports it
                 raise
             return charter.scope
 

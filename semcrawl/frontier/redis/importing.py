@@ -50,7 +50,7 @@ class RedisImporter:
             await self._set(self._keys["turns"], {name: f"{turn:.17g}"})
 
     async def family(self, name: str, fields: Mapping[str, str]) -> None:
-        """Set what is known of a family of links."""
+        """Set the state of a family of links."""
         await self._set(self._keys["family:" + name], dict(fields))
 
     async def seen(self, digests: Sequence[bytes]) -> None:

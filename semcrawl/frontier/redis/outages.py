@@ -9,7 +9,7 @@ from semcrawl.frontier.linkblob import text
 from semcrawl.frontier.redis.connection import Server, micros
 from semcrawl.frontier.redis.packing import unpack_member
 
-#: links that one call sets aside: no other worker waits long for it
+#: links that one call sets aside, so that other workers do not wait long
 _SET_ASIDE_AT_ONCE = 1000
 
 

@@ -46,7 +46,7 @@ class SqliteImporter:
         await self._store.run(host_yield)
 
     async def family(self, name: str, fields: Mapping[str, str]) -> None:
-        """Set what is known of a family of links."""
+        """Set the state of a family of links."""
 
         def family(t: Transaction) -> None:
             for field, value in fields.items():

@@ -139,7 +139,7 @@ class SqliteWithheld:
 
 
 def field_text(value: Any) -> str:
-    """What is kept of a family, as text."""
+    """The stored state of a family, as text."""
     return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else str(value)
 
 

@@ -170,7 +170,7 @@ class SqliteErrandTurns:
             return self._begin(t, host.id, name, waited=True)
         if found is None:
             file_availability(t, host.id)
-        # nobody knows when what is held will be sent, or what is under way will end
+        # it is unknown when held links will be sent, and when requests under way will end
         unknown = host.held > 0 or free
         wait = self._poll if unknown else (host.cooling or 0) - t.now
         t.execute(

@@ -257,7 +257,7 @@ class Transaction:
 
     # -- rows
     def host(self, number: int) -> Host:
-        """Row of a host; whoever changes it calls :meth:`touch`."""
+        """Row of a host; after a change, call :meth:`touch`."""
         host = self._hosts.get(number)
         if host is None:
             row = self.row(_READ_HOST, number)
@@ -280,7 +280,7 @@ class Transaction:
         self._touched.add(host.id)
 
     def part(self, number: int) -> Part:
-        """Row of a part; whoever changes it writes it at once, and changes this object."""
+        """Row of a part; a change is written at once, and made in this object too."""
         part = self._parts.get(number)
         if part is None:
             row = self.row(_READ_PART, number)

@@ -27,7 +27,7 @@ def family_of(blob: bytes, lost: int | None) -> str | None:
 
 
 def fields(t: Transaction, name: str) -> dict[str, Any]:
-    """What is kept of a family."""
+    """The stored state of a family."""
     return dict(t.execute("SELECT field, value FROM family WHERE name = ?", (name,)).fetchall())
 
 

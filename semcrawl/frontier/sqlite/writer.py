@@ -95,7 +95,7 @@ class Store:
     async def _ask(self, call: Callable[[Transaction], Any]) -> Any:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._jobs.put((call, future))
-        # (what was begun is finished, even if nobody waits for it any more)
+        # (a transaction that was begun is finished, even if its caller is gone)
         return await future
 
     # -- in the thread
@@ -233,7 +233,7 @@ def meaning(error: Exception, path: Path) -> FrontierError:
 
 def _settle(settled: Sequence[tuple[asyncio.Future[Any], Any, BaseException | None]]) -> None:
     """Give calls their answers, in the thread of their loop."""
-    # a loop that was closed meanwhile has nobody who waits
+    # no caller waits on a loop that was closed meanwhile
     with contextlib.suppress(RuntimeError):
         settled[0][0].get_loop().call_soon_threadsafe(_set, settled)
 

@@ -1,10 +1,10 @@
 """Claims: each graph of a batch of documents gets its name in the store, and an owner.
 
-A document gets a name when nobody has it: no other document by the ledger, and nobody else by what
-the store holds. Claims are committed before anything is written or dropped, so that a crash leaves
-no graph without an owner. With a claim goes a statement that the graph has when it is the
-document's, the *witness*: by it a graph that a crash left in doubt is known again, or is found to
-be somebody else's.
+A document gets a name that is free: the ledger gives it to no other document, and the store has no
+such graph. Claims are committed before anything is written or dropped, so that a crash leaves no
+graph without an owner. With a claim goes a statement that the graph has when it is the document's,
+the *witness*: by it a graph that a crash left in doubt is known again, or is found to be somebody
+else's.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class _Changes:
 
     claimed: dict[str, Claimed]
     claims: list[Made] = field(default_factory=list)
-    #: names that nobody has by the ledger any more
+    #: names that the ledger gives to no document any more
     forgotten: set[str] = field(default_factory=set)
     #: names that were given in this batch
     given: set[str] = field(default_factory=set)
@@ -233,7 +233,7 @@ class Claims:
     def _find_names(
         self, wishes: Iterable[_Wish], addresses: frozenset[str], changes: _Changes
     ) -> Iterator[tuple[_Wish, str]]:
-        """Give each wish the first of its names that nobody has."""
+        """Give each wish the first of its names that is free."""
         waiting = [
             (wish, self._naming.candidates(wish.document.url, wish.stated)) for wish in wishes
         ]

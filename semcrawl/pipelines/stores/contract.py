@@ -95,9 +95,9 @@ class GraphStore(Protocol):
     target: str
 
     def existing(self, names: Collection[str]) -> set[str]:
-        """Return those of the graphs that the store holds, whoever made them.
+        """Return those of the graphs that the store holds, whether or not we made them.
 
-        Raises :class:`StoreUnavailable` when it is away or does not tell.
+        Raises :class:`StoreUnavailable` when it is away or does not answer.
         """
         ...
 

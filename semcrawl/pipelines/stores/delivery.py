@@ -117,7 +117,7 @@ class Deliverer:
         self._take_over(spool)
 
     def waiting(self) -> int:
-        """Return how many documents the store has not been told of."""
+        """Return how many documents wait for delivery to the store."""
         return sum(spool.waiting() for spool in self._spools())
 
     def start_again(self, *, is_new: bool = False) -> None:

@@ -76,7 +76,7 @@ class GraphNaming:
     def may_keep(self, url: str, stated: str) -> bool:
         """Say whether the document at ``url`` may write a graph under the name that it states."""
         text = stated[1:-1]
-        # (an escape spells another name than the one that one reads, and is valid in no IRI)
+        # (an escape spells another name than it shows, and no IRI may hold one)
         if not (stated.startswith("<") and is_iri(text)):
             return False
         if stated == iri(url):

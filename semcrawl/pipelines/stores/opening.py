@@ -13,7 +13,7 @@ from semcrawl.pipelines.stores.naming import GraphNaming
 from semcrawl.pipelines.stores.oxigraph import EmbeddedStore
 from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
 
-#: value of ``SEMCRAWL_STORE_URL`` that stands for a store in the job folder
+#: value of ``SEMCRAWL_STORE_URL`` for a store in the job folder
 EMBEDDED = "embedded"
 #: held by the one process that delivers from a job folder
 STORE_LOCK = ".store.lock"

@@ -32,7 +32,7 @@ class Sender:
         """Log in as ``user`` by ``auth`` (``basic`` or ``digest``); ``name`` is for messages."""
         #: the store, in messages
         self.name = name
-        #: a graph that nobody else has, written and dropped to see what a store does
+        #: a graph of an unused name, written and dropped to test what the store allows
         self.probe_graph = f"<urn:semcrawl:probe:{uuid4().hex}>"
         self._user = user
         self._password = password

@@ -42,7 +42,7 @@ class Spool:
                 yield OpenSpool(connection, self._path.open("rb"), self.target)
 
     def waiting(self) -> int:
-        """Return how many documents the store has not been told of."""
+        """Return how many documents wait for delivery to the store."""
         with self._reading.begin() as connection:
             return connection.execute(
                 select(func.count())
@@ -51,7 +51,7 @@ class Spool:
             ).scalar_one()
 
     def has_older_delivery(self) -> bool:
-        """Say whether the store was told of documents by a version that noted no owners."""
+        """Return whether a version that noted no owners delivered documents to the store."""
         with self._reading.begin() as connection:
             query = select(Delivery.has_owners).where(Delivery.target == self.target)
             return connection.execute(query).scalar() is False
@@ -59,7 +59,7 @@ class Spool:
     def delivered(self) -> list[tuple[str, list[str]]]:
         """Return documents whose graphs the store may have: URLs, with graphs besides their own.
 
-        These are all that it was told of, and those that have changed since.
+        These are all that were delivered, and those that have changed since.
         """
         with self._reading.begin() as connection:
             revision = _delivered(connection, self.target)
@@ -109,12 +109,12 @@ class OpenSpool:
         """Look things up by ``connection``."""
         self._connection = connection
         self._target = target
-        #: the quads; whoever takes spans closes it
+        #: the quads; the caller that takes spans closes it
         self.file = file
         self._spans: dict[str, Span] = {}
 
     def undelivered(self, limit: int) -> Sequence[Any]:
-        """Return rows of ``document`` that the store has not been told of, oldest change first."""
+        """Return rows of ``document`` that wait for delivery to the store, oldest change first."""
         return self._connection.execute(
             select(
                 Document.url,

@@ -19,8 +19,8 @@ _MOST_RUNS = 4_000_000
 class Span:
     """The lines of one document in a file of quads.
 
-    A document may have statements in tens of thousands of graphs. From the second one on that is
-    asked for, the place of each is known, lest all be read anew for every one.
+    A document may have statements in tens of thousands of graphs. When a second one is asked for,
+    the places of all are noted, so that the lines are not read once per graph.
     """
 
     #: opened for reading

@@ -124,7 +124,7 @@ class Names:
         return None if namespace is None else iri_term(namespace + rest)
 
     def property(self, text: str) -> str | None:
-        """Resolve a TERMorCURIEorAbsIRI; None when it stands for nothing."""
+        """Resolve a TERMorCURIEorAbsIRI; None when it names nothing."""
         if ":" not in text:
             if not _TERM.match(text):
                 return None
@@ -138,7 +138,7 @@ class Names:
         return iri_term(text) if has_scheme(text) else None
 
     def resource(self, text: str) -> str | None:
-        """Resolve a SafeCURIEorCURIEorIRI; None for a safe CURIE that stands for nothing."""
+        """Resolve a SafeCURIEorCURIEorIRI; None for a safe CURIE that names nothing."""
         text = text.strip()
         if text.startswith("[") and text.endswith("]"):
             return self.curie(text[1:-1].strip()) if text != "[]" else None
@@ -201,7 +201,7 @@ def property_value(
         return literal_term(moment, language)
     if not relations and resource is not None:
         return resource
-    # an ``about`` that names nothing (``[]``) is there all the same
+    # an ``about`` that names nothing (``[]``) counts as present
     if typed is not None and element.get("about") is None:
         return typed
     return literal_term(_TEXT(element), language)

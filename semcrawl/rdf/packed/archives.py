@@ -51,7 +51,7 @@ Report = Callable[[str], None]
 def walk(file: Readable, name: str, budget: Budget, visit: Visit, report: Report) -> None:
     """Unpack ``file`` and call ``visit`` for each content; ``report`` gets what went wrong.
 
-    ``name`` is the file's own name; only brotli, which has no mark, is told by it.
+    ``name`` is the file's own name; brotli, which has no mark, is recognised by it.
     """
     _unpack(SafeFile(CountedFile(file, budget), budget, counted=False), name, "", 0, budget, visit,
             report)  # fmt: skip

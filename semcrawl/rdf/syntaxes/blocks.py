@@ -1,6 +1,6 @@
-"""Which TriG documents have all their statements in named graphs, told without parsing them.
+"""Finds TriG documents with all statements in named graphs, without parsing them.
 
-Most have, and then no line has to be asked whether it has a graph.
+Most are so, and then no line has to be searched for its graph.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from semcrawl.rdf.patterns import re
 _IRI = rb"<[^<>\"{}|^`\\\s]*+>"
 _NAME = rb"(?:" + _IRI + rb"|[A-Za-z][\w-]*+:[\w-]*+|:[\w-]*+|_:\w++)"
 _SPACE = rb"(?:\s++|#[^\n\r]*+[\n\r])"
-#: what may stand between graphs, directives that is
+#: text that may stand between graphs: directives
 _BETWEEN = (
     rb"(?:" + _SPACE
     + rb"|@prefix\s++[\w-]*+:\s*+" + _IRI + rb"\s*+\.|(?i:prefix)\s++[\w-]*+:\s*+" + _IRI
@@ -23,16 +23,15 @@ _BETWEEN = (
 _BEFORE = re.compile(_BETWEEN + rb"(?:(?i:graph)" + _SPACE + rb"++)?+" + _NAME + _SPACE + rb"*+")
 _END = re.compile(_BETWEEN)
 _OPEN, _CLOSE = b"{}"
-#: bytes to a brace, at least: with more of them, looking costs more than it spares
+#: bytes per brace, at least: with more braces the search costs more than it saves
 _FEW = 1000
 
 
 def all_in_named_graphs(data: bytes) -> bool:
     """Tell whether TriG without syntax errors has no statement in the default graph.
 
-    May say no where there is none. A brace may be one of a string or a comment; but behind each
-    that closes a graph, as behind all others, there is nothing but directives and the name of the
-    next graph.
+    May return False where there is none. A brace may belong to a string or a comment. But after
+    each brace that closes a graph there is nothing but directives and the next graph's name.
     """
     signs = np.frombuffer(data, np.uint8)
     braces = np.flatnonzero((signs == _OPEN) | (signs == _CLOSE))

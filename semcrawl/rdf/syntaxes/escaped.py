@@ -1,4 +1,4 @@
-"""Turtle and its kin that a template has escaped as HTML: ``&lt;http://example.org/&gt;``."""
+"""Turtle and its relatives that a template has escaped as HTML: ``&lt;http://example.org/&gt;``."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ _LONGEST_REFERENCE = 10
 
 
 def unescaped(data: bytes) -> bytes | None:
-    """Return a text of the Turtle family with the signs that stand there; ``None`` if they do.
+    """Return a text of the Turtle family unescaped; ``None`` if it was not escaped.
 
-    An escaped IRI outside of strings and comments, where no syntax has one, gives it away. Where
-    none of the IRIs is written as it should be, the whole text was escaped, its strings too. Else
-    they are left as they are.
+    A text is escaped if it has an escaped IRI outside of strings and comments: no syntax has one
+    there. If it has no plain IRI, its strings were escaped too; otherwise they stay.
     """
     if not _has_escaped_iri(data):
         return None
@@ -59,7 +58,7 @@ def _references_only(match: re.Match[bytes]) -> bytes:
 
 
 def _sign(match: re.Match[bytes]) -> bytes:
-    """Return what a reference stands for; itself if that is no character."""
+    """Return the character of a reference; the reference itself if it names none."""
     name = match[0][1:-1]
     if name in _NAMES:
         return _NAMES[name]
@@ -70,7 +69,7 @@ def _sign(match: re.Match[bytes]) -> bytes:
 
 
 def _in_string(match: re.Match[bytes], quote: bytes) -> bytes:
-    """Return what a reference in a string stands for, so that it does not end the string."""
+    """Return the character of a reference in a string, escaped if it would end the string."""
     sign = _sign(match)
     return b"\\" + sign if quote and sign in (quote, b"\\") else sign
 

@@ -196,8 +196,8 @@ class PlainLines:
     def are(self, lines: bytes) -> bool:
         """Tell whether the parser would read all of ``lines`` and write the same bytes.
 
-        May say no where it would. Once it says no, some pieces are not looked at: what is written
-        in another way mostly is so throughout.
+        May return False where it would. After a False some pieces are not looked at: a document
+        that is not canonical at one place seldom is at others.
         """
         if self._left_out:
             self._left_out -= 1

@@ -1,8 +1,8 @@
-"""Turtle, TriG and N3 behind a string that is not closed.
+"""Turtle, TriG and N3: reading resumes after a string that is not closed.
 
-The parser takes all behind such a string for strings, and the strings for what is between them. So
-it starts again with the next line that looks like the beginning of a statement, behind one that
-ends with a dot, and gets told again what was declared.
+After such a string the parser takes text for strings and strings for text. So it starts again at
+the next line that looks like the beginning of a statement, after a line that ends with a dot, and
+gets the declarations again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from semcrawl.rdf.quadlines import has_pair
 from semcrawl.rdf.sink import QuadSink
 from semcrawl.rdf.syntaxes.blocks import all_in_named_graphs
 
-#: errors behind which the parser may take strings for what is between them
+#: errors after which the parser may take strings for text
 _STRING_FAULTS = ("Line jumps are not allowed in string literals", "Unexpected end of file")
 _BEGINNING = rb"(?=<|_:|\[|[A-Za-z][\w.-]*:|:\w|@prefix|@base|(?i:prefix|base)\s"
 _NEXT_STATEMENT = re.compile(rb"\.[ \t]*\r?\n\s*?^" + _BEGINNING + rb")", re.MULTILINE)
@@ -150,8 +150,7 @@ def parse_whole(
     """Read a whole document; a string that is not closed costs its statement only.
 
     ``wrapped`` makes a file of text and the number of the line before it. Raises
-    :class:`LimitReached` behind such a string in a graph or a formula that has no name to go on
-    with.
+    :class:`LimitReached` after such a string in a graph or a formula without a name.
     """
     head, start, lines_before = b"", 0, 0
     block: bytes | None = b""
@@ -184,8 +183,8 @@ def parse_stream(
 ) -> None:
     """Read a document of any size; a string of Turtle that is not closed costs its statement only.
 
-    In TriG and N3 it ends the reading by :class:`LimitReached`: nobody knows any more which graph
-    or formula is open there.
+    In TriG and N3 it ends the reading by :class:`LimitReached`: the graph or formula that is open
+    there is not known.
     """
     window = _Window(file)
     for _ in range(_MAX_RESTARTS):
@@ -211,7 +210,7 @@ def _give_up(errors: ErrorLog, line: int) -> None:
 
 
 def _head(source: pyoxigraph.QuadParser, base: str, block: bytes) -> bytes:
-    """Return one line that declares what ``source`` knows, and opens the block."""
+    """Return one line that repeats the declarations of ``source``, and opens the block."""
     names = "".join(f"@prefix {name}: <{iri}> . " for name, iri in source.prefixes.items())
     return f"@base <{source.base_iri or base}> . {names}".encode() + block + b"\n"
 
@@ -219,7 +218,7 @@ def _head(source: pyoxigraph.QuadParser, base: str, block: bytes) -> bytes:
 def _open_block(text: bytes, block: bytes | None, *, skipped: bool = False) -> bytes | None:
     """Return how the block begins that is open at the end of ``text``; empty when there is none.
 
-    ``block`` is open at its beginning. None when it has no name that could be said again. In
+    ``block`` is open at its beginning. None when it has no name that could be written again. In
     ``skipped`` text only braces at the end of a line count.
     """
     depth = 1 if block is None or block else 0
@@ -238,7 +237,7 @@ def _open_block(text: bytes, block: bytes | None, *, skipped: bool = False) -> b
 
 
 class _Window:
-    """A file that remembers the last of what it gave, to give it again from a line on."""
+    """A file that remembers the last text that it gave, to give it again from a line on."""
 
     def __init__(self, file: Readable) -> None:
         self._file = file
@@ -246,9 +245,9 @@ class _Window:
         self._held = b""
         self._given: list[bytes] = []
         self._size = 0
-        #: the number of the line with which ``_given`` begins
+        #: number of the line that ``_given`` begins with
         self._line = 1
-        #: what an error in line 1 of the parser is in the document
+        #: line of the document that is line 1 of the parser
         self.first_line = 1
 
     def read(self, size: int = -1) -> bytes:
@@ -268,7 +267,7 @@ class _Window:
         return data
 
     def skip(self, line: int, pattern: re.Pattern[bytes]) -> bool:
-        """Go on with what ``pattern`` leads to from ``line`` on; tell whether there is such."""
+        """Go on after the next match of ``pattern`` from ``line`` on, if there is one."""
         text = b"".join(self._given) + self._held
         start = 0
         for _ in range(line - self._line):
@@ -288,7 +287,7 @@ class _Window:
         return True
 
     def put_before(self, head: bytes) -> None:
-        """Give a line first that is none of the document's."""
+        """Put a line of ours before the text."""
         self._held = head + self._held
         self._line -= 1
         self.first_line -= 1

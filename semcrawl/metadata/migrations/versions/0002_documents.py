@@ -1,4 +1,4 @@
-"""Documents, their graphs, and what triple stores have been told of them."""
+"""Documents, their graphs, and which of them triple stores have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What led to an address and to a document."""
+"""Columns for the kind of link that led to an address and to a document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Add the columns; nothing is known of what is there."""
+    """Add the columns; rows that are there keep them empty."""
     for table in ("fetch", "document"):
         op.add_column(
             table, sa.Column("found_by", sa.String(16), nullable=False, server_default="")
