@@ -134,7 +134,7 @@ class BodyReader:
         else:
             record.errors = _NOT_KEPT
         record.errors = "; ".join(filter(None, [*faults, record.errors]))
-        # (the type of a page is known by its content: its name counts for nothing)
+        # (a page's type is known by its content, not by its name)
         target = self.targets.include(Kind.HTML, record.content_type, record.quads)
         if kept and self.targets.has_type(record.content_type):
             items.append(file_of(attempt, response))
@@ -193,7 +193,7 @@ class BodyReader:
         links += self._metadata_links(response, attempt.url, rdf=True)
         new = await self._follow(page, links)
         name = saved_name_of(response)
-        # (where only its context cannot be had it is RDF all the same)
+        # (JSON-LD without its context is RDF nevertheless)
         kept = record.outcome is not FetchOutcome.NOT_KEPT
         target = (
             kept
@@ -252,7 +252,7 @@ class BodyReader:
 
     def _is_duplicate(self, attempt: Attempt) -> bool:
         """Whether an attempt's body was read before in this run."""
-        # (links of what is off the sites are not followed: there, it stands for no other)
+        # (links off the sites are not followed: a document there represents no other)
         if self.policy.scope.inside(attempt.url):
             self.session.intake.mirrors.gave(attempt.lease, attempt.digest)
         short = bytes.fromhex(attempt.digest[:24])

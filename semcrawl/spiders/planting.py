@@ -103,7 +103,7 @@ class SeedPlanter:
         self._given_seeds += len(seeds)
 
     def _log_waiting(self) -> None:
-        """Log where seeds are awaited: nobody may ever write to that list."""
+        """Log the list on which seeds are awaited: it may stay empty by mistake."""
         if url := self._settings.get("REDIS_URL"):
             place = f"the Redis at {public_address(str(url))}"
         else:

@@ -182,7 +182,7 @@ class Redirects:
         """Take the site that a seed's redirects end on into the scope."""
         scope = self._policy.scope
         if is_seed(attempt) and scope.lets_seed_go(url):
-            # (nobody named the host: it may not be private)
+            # (the user did not name the host: it may not be private)
             await self._session.intake.widen(scope.roots_of(url))
 
 

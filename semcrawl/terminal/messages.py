@@ -53,7 +53,7 @@ def complain(message: str) -> None:
 def note_refusal(settings: BaseSettings, message: str) -> None:
     """Write why nothing was started to the log file, if there is one.
 
-    Whoever has jobs run by a service looks there, and not at standard error.
+    Users of a service that runs jobs look there, and not at standard error.
     """
     if file := settings.get("LOG_FILE"):
         moment = time.strftime(settings.get("LOG_DATEFORMAT") or "%Y-%m-%d %H:%M:%S")
@@ -79,7 +79,7 @@ def plain_console(*, stderr: bool = False, width: int | None = None) -> Console:
     What looks like rich's markup, an emoji's name or a terminal's escape sequence in an address, a
     path or a message is shown, and has no effect.
     """
-    from rich.console import Console  # most of what is said needs none
+    from rich.console import Console  # most messages need none
     from rich.text import Text
 
     class PlainConsole(Console):
@@ -140,7 +140,7 @@ class _OncePerHost(logging.Filter):
         if record.name in _REQUEST_LOGGERS:
             return self._is_new_loss(record)
         if record.name == _SIGNALS and _part_of(record) == "CoreStats.spider_closed":
-            return False  # the spider could not open, which is told by itself
+            return False  # the spider could not open, which has a message of its own
         # several tasks may meet the same trouble
         last, self._last = self._last, _text(record)
         if self._last == last:

@@ -10,8 +10,8 @@ from lxml import etree
 def with_rest(root: Any) -> Any:
     """Put what stands behind ``</html>`` into the root of a page, and return the root.
 
-    Browsers take it for a part of the page; libxml2 makes a further root of it, which nobody who
-    goes through the first one meets. ``None`` (no element at all) stays ``None``.
+    Browsers take it for a part of the page; libxml2 makes a second root of it, which a walk through
+    the first does not reach. ``None`` (no element at all) stays ``None``.
     """
     if root is not None:
         for later in list(root.itersiblings(etree.Element)):

@@ -19,9 +19,9 @@ def with_slashes(reference: str) -> str:
 
 
 def encode_query(reference: str, encoding: str) -> str:
-    """Escape what is not ASCII in a query: it is in the encoding of the page.
+    """Escape the characters of a query that are not ASCII, in the encoding of the page.
 
-    What that cannot say is named by its number. Fragments are dropped.
+    Characters that it lacks are named by their numbers. Fragments are dropped.
     """
     if _UNICODE.match(encoding):
         return reference

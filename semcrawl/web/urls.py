@@ -139,7 +139,7 @@ def _normal(match: re.Match[str], options: Normalisation) -> str:
 
 
 def _needed_escape(escape: str) -> str:
-    """Return what ``%7e`` stands for if it stands for a letter, a digit or ``-_~``.
+    """Return the character of ``%7e`` if it is a letter, a digit or one of ``-_~``.
 
     A dot stays as it is: it might become a dot segment.
     """

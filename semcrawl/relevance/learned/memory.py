@@ -273,7 +273,7 @@ class CrawlMemory:
     def places(self, facts: Sequence[LinkFacts]) -> NDArray[np.int64]:
         """Numbers of the links' clusters, sections and subsections, a row each.
 
-        -1 stands for one that no link is known of.
+        -1 for one without a known link.
         """
         clusters, sections = self.clusters.numbers, self.sections.numbers
         below = self.subsections.numbers

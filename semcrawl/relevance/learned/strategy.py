@@ -29,7 +29,7 @@ from semcrawl.web.vocabulary import Kind
 
 #: descriptions of links that were ranked but not yet learned of
 _REMEMBERED = 20_000
-#: links in flight that nothing was told of yet, at most
+#: most links in flight without an outcome yet
 _EARLY = 50_000
 #: from this probability on a link is labelled R; where only a look inside can tell, from the other
 _LIKELY_TARGET = 0.5
@@ -56,7 +56,7 @@ class Learned:
         #: in, so that what this one saw under that address elsewhere must not count
         self._described: OrderedDict[int, tuple[Link, LinkFacts]] = OrderedDict()
         self._in_step = False
-        #: links in flight that nothing was told of yet: seeds, and links of a page that is
+        #: links in flight without an outcome yet: seeds, and links of a page that is
         #: learned from a moment later
         self._early: set[str] = set()
 
@@ -299,7 +299,7 @@ class Learned:
         return Label.HR if index >= _LIKELY_PARENT else Label.H
 
     def _number(self, outcome: Outcome) -> int:
-        """The link that was fetched; one that nobody told us of (a seed) is put in."""
+        """The link that was fetched; an unknown one (a seed) is added."""
         ids = self._memory.table.ids
         for url in (outcome.url, outcome.final_url):
             if (number := ids.get(url)) is not None:
