@@ -51,8 +51,8 @@ server: ## run the other slow tests and those against real servers
 	$(BIN)/pytest -n 0 -m "slow or server or sites" -p no:cacheprovider --durations=15 \
 		$(addprefix --ignore=,$(APART) $(KILLS))
 
-coverage: ## measure which branches the fast tests run
-	$(BIN)/pytest -p no:cacheprovider --cov=semcrawl --cov-branch --cov-report=term:skip-covered
+coverage: ## measure which lines and branches the fast tests run (.coverage, a table)
+	$(BIN)/pytest -p no:cacheprovider --cov --cov-report=term:skip-covered
 
 docs: ## write docs/settings.md
 	$(BIN)/python docs/build_settings.py

@@ -1,0 +1,81 @@
+"""The pages of the documentation name what exists: pages, headings, files, settings, commands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from pkgutil import iter_modules
+
+import pytest
+
+import semcrawl.commands
+from semcrawl import settings
+
+ROOT = Path(__file__).parents[1]
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))
+}
+FILES = {
+    path.relative_to(ROOT).as_posix()
+    for folder in ("semcrawl", "tests", "benchmarks", "scripts", "docs", "examples")
+    for path in (ROOT / folder, *(ROOT / folder).rglob("*"))
+    if "__pycache__" not in path.parts
+}
+COMMANDS = {module.name for module in iter_modules(semcrawl.commands.__path__)}
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+_FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"`([^`\n]+)`")
+
+
+def anchors(page: str) -> set[str]:
+    """The anchors that forges give to the headings of a page."""
+    headings = _HEADING.findall(_FENCED.sub("", PAGES[page]))
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {heading.replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_pages_and_headings(page: str) -> None:
+    for link in _LINK.findall(_FENCED.sub("", PAGES[page])):
+        if "://" in link or link.startswith("mailto:"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (ROOT / page).parent.joinpath(path).resolve() if path else ROOT / page
+        assert target.exists(), f"{page}: {link}"
+        name = target.relative_to(ROOT).as_posix()
+        if anchor and name in PAGES:
+            assert anchor in anchors(name), f"{page}: {link}"
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.keys() - {"CHANGELOG.md"}))
+def test_settings_that_a_page_names_exist(page: str) -> None:
+    named = set(re.findall(r"\bSEMCRAWL_[A-Z_]*[A-Z]\b", PAGES[page]))
+    assert not {name for name in named if not hasattr(settings, name)}
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.keys() - {"CHANGELOG.md"}))
+def test_commands_that_a_page_names_exist(page: str) -> None:
+    code = [*_FENCED.findall(PAGES[page]), *_CODE.findall(_FENCED.sub("", PAGES[page]))]
+    named = {
+        name
+        for text in code
+        for name in re.findall(r"(?:^|&& |bin/|\* )\$? ?semcrawl ([a-z]+)\b", text, re.MULTILINE)
+    }
+    assert named <= COMMANDS | {"list", "runspider", "settings", "shell"}
+
+
+def test_files_that_the_map_names_exist() -> None:
+    """Paths are those of the package or the repository, or end as a file of theirs does."""
+    named = {
+        code
+        for code in _CODE.findall(PAGES["docs/architecture.md"])
+        if re.fullmatch(r"[\w./*]+(?:\.(?:py|lua|md)|/)", code)
+    }
+    assert len(named) > 40
+    for name in named:
+        places = (name.rstrip("/"), f"semcrawl/{name.rstrip('/')}")
+        assert any(place in FILES for place in places) or any(
+            file.endswith(f"/{name.rstrip('/')}") for file in FILES
+        ), name
