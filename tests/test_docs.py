@@ -63,7 +63,7 @@ def test_commands_that_a_page_names_exist(page: str) -> None:
         for text in code
         for name in re.findall(r"(?:^|&& |bin/|\* )\$? ?semcrawl ([a-z]+)\b", text, re.MULTILINE)
     }
-    assert named <= COMMANDS | {"list", "runspider", "settings", "shell"}
+    assert named <= COMMANDS | {"find", "list", "runspider", "settings", "shell"}
 
 
 def test_files_that_the_map_names_exist() -> None:

@@ -16,7 +16,7 @@ _DRY_UNIT = 32
 _LIST = 8
 #: by what a failure lowers the trust in a host that gave no document yet
 _PER_FAILURE = 0.5
-#: number that stands for a host without one
+#: number of a host that has none
 NO_HOST = np.iinfo(np.int32).max
 
 

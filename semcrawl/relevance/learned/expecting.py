@@ -81,7 +81,7 @@ class Patience:
 def evidence(
     memory: CrawlMemory, facts: LinkFacts, named: Iterable[tuple[str, int]]
 ) -> list[tuple[str, str]]:
-    """Rows on a link: its prior, what is known of its page and host, and its heaviest features.
+    """Rows on a link: its prior, the counts of its page and host, and its heaviest features.
 
     ``named``: its features with their rows of the weight table.
     """

@@ -303,7 +303,7 @@ class Refresh:
         if len(numbers) < (end - first) // 2:
             self._predict(numbers)
             return
-        # gathering costs more than predicting a few links in vain
+        # gathering costs more than predicting a few links too many
         rows, starts = table.stretch(first, end)
         logits = self._model.logits(rows, starts, table["prior"][first:end])
         table["index"][numbers] = sigmoids(logits[numbers - first])

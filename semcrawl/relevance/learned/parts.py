@@ -16,7 +16,7 @@ _WORDS = re.compile(r"[^\W_]+")
 _ASCII_WORDS = bytes(
     ord(chr(b).lower()) if b < 128 and chr(b).isalnum() else 32 for b in range(256)
 )
-#: what stands for every run of digits
+#: replaces every run of digits
 FOLDED = "0"
 #: characters of a URL that are looked at
 LONGEST = 1000
