@@ -1,3 +1,3 @@
-"""The command line: what its commands share."""
+"""The parts that the commands share."""
 
 __all__ = ["scrapycommands"]

@@ -32,8 +32,8 @@ class HelpFormatter(ScrapyHelpFormatter):
 class OneLineErrors(ScrapyCommand):
     """A command whose errors are one line each: status 2 for wrong input, 1 for what failed.
 
-    Subclasses implement :meth:`execute`, and :meth:`check` for what can be refused before anything
-    is started.
+    Subclasses implement :meth:`execute`, and :meth:`check` for faults that can be found before
+    anything starts.
     """
 
     #: whether options that are not its own are left in ``args``
@@ -49,7 +49,7 @@ class OneLineErrors(ScrapyCommand):
         self._parser = parser
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Take the options into the settings, and refuse what cannot be meant."""
+        """Copy the options into the settings; refuse options that make no sense."""
         try:
             if not self.passes_options:
                 self._refuse_unknown(args)
@@ -76,10 +76,10 @@ class OneLineErrors(ScrapyCommand):
             self.exitcode = self._told(error)
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Raise ``UsageError`` for what can be told to be wrong before anything starts."""
+        """Raise ``UsageError`` for faults that can be found before anything starts."""
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Do what the command is for."""
+        """Run the command."""
         raise NotImplementedError
 
     @property

@@ -49,7 +49,7 @@ class Crawls:
 
     @property
     def failed(self) -> bool:
-        """Whether a crawl could not begin, or an extension failed at what it was told."""
+        """Whether a crawl could not begin, or an extension failed at its task."""
         return bool(self.fault or self._process.bootstrap_failed or self._watch.failed)
 
     def run(

@@ -114,7 +114,7 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
 
 
 def take_harvest_options(settings: BaseSettings, opts: argparse.Namespace) -> None:
-    """Set what the options say; raise ``UsageError`` for what cannot be meant."""
+    """Apply the options; raise ``UsageError`` for those that make no sense."""
     if opts.pages is not None and opts.pages < 1:
         raise UsageError("--pages must be at least 1")
     if opts.patience is not None and opts.patience < 0:

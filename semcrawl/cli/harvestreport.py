@@ -58,7 +58,7 @@ class RunFigures:
     records: str = ""
 
     def not_harvested(self, summary: Summary) -> NotHarvested:
-        """Say what the harvest did not bring home, all runs together."""
+        """Print the links that were not harvested, over all runs."""
         return NotHarvested.of(
             summary.missed,
             self.left_out,
@@ -145,7 +145,7 @@ def anything_fetched(summary: Summary) -> bool:
 
 
 def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -> None:
-    """Print what was found per host, and where it is. ``before``: requests of other runs."""
+    """Print the finds per host, and where they are. ``before``: requests of other runs."""
     console = plain_console()
 
     def say(line: str) -> None:

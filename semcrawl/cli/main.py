@@ -79,7 +79,7 @@ def _unloadable(settings: Settings) -> str:
 
 
 def _discard_output() -> None:
-    """Have what is still buffered for standard output complain no more."""
+    """Silence errors of output that is still buffered for standard output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,4 +1,4 @@
-"""The part of a harvest's summary on what was not brought home, and why."""
+"""The part of a harvest's summary on links that were not harvested, by reason."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class NotHarvested:
     def of(
         cls, missed: Mapping[str, Counter[str]], left_out: LeftOutLinks, **others: Any
     ) -> NotHarvested:
-        """Put together what the records tell and what the frontier does."""
+        """Merge the counts of the records with those of the frontier."""
         hosts = {str(reason): Counter(found) for reason, found in missed.items()}
         for reason, found in left_out.hosts.items():
             hosts.setdefault(str(reason), Counter()).update(found)
@@ -101,7 +101,7 @@ class NotHarvested:
         return result
 
     def lines(self, width: int) -> list[str]:
-        """Return what a terminal of so many columns shows; nothing if nothing was missed."""
+        """Return the text for a terminal of so many columns; empty if nothing was missed."""
         parts = []
         for reason, words in _WORDS.items():
             if found := self.hosts.get(reason):

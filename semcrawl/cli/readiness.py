@@ -1,4 +1,4 @@
-"""Whether a crawl can begin: what its settings name is read and tried before anything starts."""
+"""Whether a crawl can begin: the files and servers of its settings are tried first."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def check_folder(folder: Path) -> None:
 def check_results(settings: BaseSettings) -> None:
     """Try the job folder and the metadata database.
 
-    Raises ``UsageError`` for what cannot be, ``StoreError`` for a database that cannot be reached.
+    Raises ``UsageError`` for wrong settings, ``StoreError`` for a database that is away.
     """
     folder = job_path(settings)
     check_folder(folder)
@@ -118,7 +118,7 @@ def check_results(settings: BaseSettings) -> None:
 
 
 def delivers(settings: BaseSettings) -> bool:
-    """Whether a triple store is to get what is found."""
+    """Whether the documents go to a triple store."""
     return bool(settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL"))
 
 

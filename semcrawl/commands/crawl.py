@@ -111,7 +111,7 @@ class Command(OneLineErrors, ScrapyCrawl):
         return crawls.failed
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
-        """Make the crawler, and remember it: its stats tell what was lost."""
+        """Make the crawler, and remember it: its stats count the losses."""
         self._crawlers = [super()._create_crawler(spidercls)]
         return self._crawlers[0]
 

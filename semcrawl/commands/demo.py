@@ -67,7 +67,7 @@ class Command(OneLineErrors):
         )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse what cannot be served, and options of a harvest without one."""
+        """Refuse wrong ports, and options of a harvest without ``--harvest``."""
         if not opts.harvest:
             self._refuse_unknown(args)
             if args or opts.out:

@@ -28,7 +28,7 @@ FORMATS = {
 
 
 class Command(OneLineErrors):
-    """Tells what was crawled, from where, when and with which outcome."""
+    """Describes the attempts and documents of a crawl as RDF."""
 
     requires_crawler_process = False
     default_settings = {"LOG_ENABLED": False}

@@ -33,11 +33,11 @@ class Command(OneLineErrors):
     default_settings = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
-        """Say what the arguments are."""
+        """Return the arguments' part of the usage line."""
         return "[options] WORLD…"
 
     def short_desc(self) -> str:
-        """Say what the command does."""
+        """Return the description that the help shows."""
         return "Compare strategies on simulated, local or recorded sites"
 
     def long_desc(self) -> str:
@@ -76,7 +76,7 @@ class Command(OneLineErrors):
         )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse what cannot be meant."""
+        """Refuse options that make no sense."""
         for name in ("pages", "repeat"):
             if getattr(opts, name) < 1:
                 raise UsageError(f"--{name} must be at least 1")
@@ -119,7 +119,7 @@ class Command(OneLineErrors):
         if display.problems and not self.exitcode:
             self.exitcode = 1
         if all(world.problem for each in results for world in each.worlds):
-            return  # there is nothing to report beside what was told
+            return  # there is no report beside the lines above
         data = as_data(results, plan, "live" if opts.live else "offline")
         show(data, table_console())
         try:
@@ -201,6 +201,6 @@ class Command(OneLineErrors):
             os.replace(part, folder / name)
 
     def _fail(self, error: object) -> None:
-        """Say what is wrong in one line; the rest goes on."""
+        """Report a fault in one line; the other runs go on."""
         complain(str(error))
         self.exitcode = 1

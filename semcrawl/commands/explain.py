@@ -66,11 +66,11 @@ class Command(OneLineErrors):
     default_settings = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
-        """Say what the arguments are."""
+        """Return the arguments' part of the usage line."""
         return "[options] URL|FILE"
 
     def short_desc(self) -> str:
-        """Say what the command does."""
+        """Return the description that the help shows."""
         return "Show how a strategy ranks the links of one page, and why"
 
     def long_desc(self) -> str:
@@ -101,7 +101,7 @@ class Command(OneLineErrors):
         )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse what cannot be meant."""
+        """Refuse options that make no sense."""
         if len(args) != 1:
             raise UsageError("give one URL or file")
 

@@ -80,7 +80,7 @@ class Command(OneLineErrors):
         )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse what cannot be meant."""
+        """Refuse options that make no sense."""
         if len(args) > 1:
             raise UsageError("give one job folder")
         if opts.top < 1:
@@ -89,7 +89,7 @@ class Command(OneLineErrors):
             raise UsageError(f"--rate must not be negative, as {opts.rate:g} is")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Do what is asked."""
+        """Run the command."""
         try:
             folder = Path(args[0]) if args else None
             with ExitStack() as stack:
@@ -113,7 +113,7 @@ class Command(OneLineErrors):
 
 @contextmanager
 def _checked(name: str) -> Iterator[TextIO]:
-    """Open an exported frontier, ``-`` for stdin, and read it once: nothing of a bad one goes in.
+    """Open an exported frontier, ``-`` for stdin, after a check of all its lines.
 
     Raises ``UsageError`` for a bad one, and ``OSError``.
     """

@@ -53,11 +53,11 @@ class Command(OneLineErrors):
     default_settings = {"LOG_LEVEL": "INFO", **FASTEST_LOOP}
 
     def syntax(self) -> str:
-        """Say what the arguments are."""
+        """Return the arguments' part of the usage line."""
         return "[options] URL… (or @FILE; or DIR --revisit)"
 
     def short_desc(self) -> str:
-        """Say what the command does."""
+        """Return the description that the help shows."""
         return "Find the RDF that web sites publish and bring it home"
 
     def long_desc(self) -> str:
@@ -207,7 +207,7 @@ class Command(OneLineErrors):
         return crawls.failed
 
     def _tell_of_store(self, folder: Path) -> None:
-        """Say what the triple store has not got."""
+        """Print how many documents the triple store lacks."""
         if not delivers(self.own_settings):
             return
         deliverer = open_deliverer(self.own_settings, folder)

@@ -1,4 +1,4 @@
-"""``parse``: Scrapy's own command, which leaves nothing behind where one stands."""
+"""``parse``: Scrapy's own command, without a job folder."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Command(OneLineErrors, ScrapyParse):
     """Fetches a URL with a spider and prints what its callback gives; no crawl is touched."""
 
     def short_desc(self) -> str:
-        """Say what the command does."""
+        """Return the description that the help shows."""
         return "Fetch one URL with a spider and print what its callback gives"
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse what is no URL."""
+        """Refuse an argument that is no URL."""
         if len(args) != 1 or "://" not in args[0]:
             raise UsageError("give one URL")
 

@@ -19,7 +19,7 @@ class Command(OneLineErrors, ScrapyVersion):
         return "Print the versions of semcrawl and Scrapy"
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse arguments, of which there are none."""
+        """Refuse arguments: the command takes none."""
         if args:
             raise UsageError(f"version takes no argument {args[0]!r}")
 

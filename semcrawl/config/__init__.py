@@ -1,3 +1,3 @@
-"""Settings made into parts: which part stands where, and what a crawl may do."""
+"""Settings made into parts: the places of our components, and the bounds of a crawl."""
 
 __all__ = ["feedformats", "jobdir"]

@@ -28,7 +28,7 @@ _BOOLEANS = frozenset({"1", "0", "true", "false", "True", "False"})
 
 
 def checked_iri(name: str, text: str) -> str:
-    """Return an IRI, or nothing for nothing; raise ``UsageError`` for what is none.
+    """Return an IRI, or an empty string as it is; raise ``UsageError`` for another text.
 
     ``name`` is that of the setting or option.
     """
@@ -42,7 +42,7 @@ def checked_iri(name: str, text: str) -> str:
 
 
 def check_settings(settings: BaseSettings) -> None:
-    """Raise ``UsageError`` for a setting whose value cannot be what its default is.
+    """Raise ``UsageError`` for a setting whose value is of another kind than its default.
 
     Switches and numbers are checked, Scrapy's and ours, and ``SEMCRAWL_`` names for misspellings.
     """

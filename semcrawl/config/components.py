@@ -1,4 +1,4 @@
-"""Which parts of semcrawl stand where among Scrapy's, in one place."""
+"""The places of semcrawl's components among Scrapy's."""
 
 from __future__ import annotations
 
@@ -112,10 +112,10 @@ def _place_cache(settings: BaseSettings) -> None:
 
 
 def _leave_pace_to_frontier(settings: BaseSettings) -> None:
-    """Have one place that keeps the pace; a longer ``DOWNLOAD_DELAY`` of the project holds there.
+    """Leave the pace to the frontier alone; a longer ``DOWNLOAD_DELAY`` of the project holds there.
 
-    Behind the frontier's delay, Scrapy's own would hold requests back that the frontier takes for
-    sent, and so bring them too close to the next ones.
+    Scrapy's own delay would hold back requests that the frontier counts as sent, and so bring them
+    too close to the next ones.
     """
     delays = ("DOWNLOAD_DELAY", "SEMCRAWL_CRAWL_DELAY")
     theirs, ours = (settings.getpriority(name) or 0 for name in delays)

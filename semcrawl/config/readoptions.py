@@ -106,7 +106,7 @@ def link_positions(names: list[str]) -> frozenset[Position]:
 def link_properties(names: list[str]) -> frozenset[str]:
     """Return the properties that presets and IRIs name, empty for all of them.
 
-    Raises ``UsageError`` for what is neither.
+    Raises ``UsageError`` for other words.
     """
     found: set[str] = set()
     for name in _clean(names):

@@ -132,7 +132,7 @@ def weights(documents: Sequence[Visited], policy: RevisitPolicy) -> list[float]:
 def due(documents: Iterable[Visited], options: RevisitOptions, now: float) -> list[Revisit]:
     """Return the documents to be re-visited at ``now``, the most urgent first.
 
-    What was missing may be back, and is looked for as seldom as anything is.
+    Missing documents may come back; they are visited at the longest interval.
     """
     known = list(documents)
     found = []
@@ -148,7 +148,7 @@ def due(documents: Iterable[Visited], options: RevisitOptions, now: float) -> li
 def conditional_headers(document: Visited) -> dict[str, str]:
     """Return the headers that let a server answer 304 when nothing has changed.
 
-    None for what was missing: its content is no longer kept, and wanted whole.
+    None for a missing document: its content is no longer kept, and wanted whole.
     """
     headers: dict[str, str] = {}
     if document.missing:

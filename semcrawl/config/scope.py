@@ -85,7 +85,7 @@ class Scope:
         return self.root_of(url) in self.roots
 
     def may_lead(self, url: str, *, page_inside: bool = True) -> bool:
-        """Whether a link could be followed, whatever it is labelled."""
+        """Whether a link could be followed with some label."""
         if self.mode == "hosts":
             return self.inside(url)
         return self.mode in ("any", "site") or page_inside or self.inside(url)

@@ -1,4 +1,4 @@
-"""Types of what was read from elsewhere into data classes."""
+"""Checks the types of fields that were read into data classes from outside."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class UrlPattern:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read a pattern; raise ``UsageError`` for one that is none."""
+        """Read a pattern; raise ``UsageError`` for a wrong one."""
         text = text.strip()
         if text.startswith(_REGEX):
             try:
@@ -78,7 +78,7 @@ class UrlPatterns:
 
     @classmethod
     def parse(cls, include: Iterable[str], exclude: Iterable[str]) -> Self:
-        """Read both lists; raise ``UsageError`` for what is no pattern."""
+        """Read both lists; raise ``UsageError`` for a wrong pattern."""
         return cls(tuple(map(UrlPattern.parse, include)), tuple(map(UrlPattern.parse, exclude)))
 
     @classmethod

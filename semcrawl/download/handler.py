@@ -219,7 +219,7 @@ def _headers_and_proxy(request: Request) -> dict[str, Any]:
         return {"headers": headers}
     arguments: dict[str, Any] = {"headers": headers, "proxy": add_http_if_no_scheme(proxy)}
     if request.url.startswith("https:"):
-        # the proxy makes a tunnel and sees nothing of what is in it
+        # the proxy makes a tunnel and does not see into it
         proxys_own = (_USER_AGENT, _PROXY_AUTHORIZATION)
         arguments["proxy_headers"] = [pair for pair in headers if pair[0] in proxys_own]
         arguments["headers"] = [pair for pair in headers if pair[0] != _PROXY_AUTHORIZATION]

@@ -34,7 +34,7 @@ def asked_feeds(
 
 
 def check_feeds(settings: BaseSettings, feeds: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise ``UsageError`` for a compressed feed of no format, and for what cannot be written."""
+    """Raise ``UsageError`` for a compressed feed without a format, and for an unwritable file."""
     for uri, options in feeds.items():
         compression = options.get("format", "")
         if compression in PLUGINS:

@@ -18,9 +18,9 @@ PLUGINS = {
 
 
 def inner_format(uri: str, compression: str, formats: Container[str]) -> str:
-    """Return the format that a compressed feed's name tells: ``nq`` of ``data.nq.gz``.
+    """Return the format in a compressed feed's name: ``nq`` of ``data.nq.gz``.
 
-    Raises ``UsageError`` when it tells none of ``formats``.
+    Raises ``UsageError`` when it is none of ``formats``.
     """
     # (a file may be called a#b.nq.gz)
     path = PurePosixPath(urlsplit(uri).path if "://" in uri else uri)

@@ -48,7 +48,7 @@ class FeedExporter(ScrapyFeedExporter):
     """Takes the place of Scrapy's extension of the same name."""
 
     def __init__(self, crawler: Crawler) -> None:
-        """Read ``FEEDS``; raises ``UsageError`` for what cannot work."""
+        """Read ``FEEDS``; raise ``UsageError`` for options that cannot work."""
         super().__init__(crawler)
         #: open files of split feeds by URI, the one used last at the end
         self._split: dict[str, FeedSlot] = {}
@@ -108,8 +108,9 @@ class FeedExporter(ScrapyFeedExporter):
     def _export(self, slot: FeedSlot, item: Any, spider: Spider) -> FeedSlot | None:
         """Write an item; return the slot for the next one.
 
-        What the feed's format leaves out neither counts nor fills a batch. A feed that cannot be
-        written (a full disk) ends with one line in the log and without a file under its final name.
+        Items that the feed's format leaves out neither count nor fill a batch. A feed that cannot
+        be written (a full disk) ends with one line in the log and without a file under its final
+        name.
         """
         if not slot.filter.accepts(item) or not self._takes(slot.uri_template, item):
             return slot
@@ -139,7 +140,7 @@ class FeedExporter(ScrapyFeedExporter):
         return slot
 
     async def _close_slot(self, slot: FeedSlot, spider: Spider) -> None:
-        """Finish a file as Scrapy does, but report what cannot be written in one line."""
+        """Finish a file as Scrapy does, but report a failed write in one line."""
         if not slot.itemcount and not (slot.store_empty and slot.batch_id == 1):
             return
         kind = type(slot.storage).__name__

@@ -56,12 +56,12 @@ def _finished_since(place: str, feed_options: dict[str, Any]) -> bool:
 
 
 class AtomicFileStorage:
-    """Writes beside the final name and takes it when the feed is finished.
+    """Writes under another name, and takes the final one when the feed is finished.
 
-    Without ``overwrite`` (Scrapy's ``-o``) the new part is put behind what is there. With it, what
-    was there at the start is replaced; what another crawler of the same run has finished in the
-    meantime is kept. Of a link the file that it leads to is replaced; a device or a pipe stays what
-    it is, and gets the finished feed.
+    Without ``overwrite`` (Scrapy's ``-o``) the new part is appended to the file. With it, the file
+    of an earlier run is replaced; the part of another crawler of the same run is kept. Of a link
+    the file that it leads to is replaced; a device or a pipe stays what it is, and gets the
+    finished feed.
     """
 
     def __init__(self, uri: str, *, feed_options: dict[str, Any] | None = None) -> None:
@@ -126,7 +126,7 @@ class AtomicFileStorage:
                 self._file.close()
 
     def _put_behind(self, part: Path) -> None:
-        """Make the part hold what is there under the final name, then itself."""
+        """Put the content under the final name before the part's own."""
         whole = part.with_suffix(".whole")
         try:
             shutil.copyfile(self.path, whole)
@@ -148,8 +148,8 @@ _S3_LOCK = threading.Lock()
 class S3Storage(S3FeedStorage):
     """Scrapy's storage for ``s3://`` URIs, for several crawlers of one run.
 
-    What was there at the start is replaced, as Scrapy does; what another crawler of the same
-    process has put there in the meantime is kept, and the new part goes behind it.
+    The object of an earlier run is replaced, as Scrapy does. The part of another crawler of the
+    same process is kept, and the new part appended.
     """
 
     _options: dict[str, Any]
@@ -189,7 +189,7 @@ class S3Storage(S3FeedStorage):
                 raise StoreError(f"cannot write s3://{self.bucketname}: {message}") from None
 
     def _put_behind(self, file: IO[bytes]) -> IO[bytes]:
-        """Return a file with what is there under the final name, then the new part."""
+        """Return a file with the content under the final name, then the new part."""
         whole = tempfile.TemporaryFile(prefix="feed-")  # noqa: SIM115 - the caller closes it
         self.s3_client.download_fileobj(self.bucketname, self.keyname, whole)
         file.seek(0)
@@ -210,7 +210,7 @@ class S3Storage(S3FeedStorage):
 
     @staticmethod
     def _errors() -> tuple[type[Exception], ...]:
-        """Return what the library raises for servers and buckets that fail."""
+        """Return the exceptions that the library raises for failing servers and buckets."""
         from boto3.exceptions import Boto3Error
         from botocore.exceptions import BotoCoreError, ClientError
 

@@ -109,7 +109,7 @@ class WarcExtension:
         """Cut off the half of a record that a full disk left: readers would stop there."""
         if self._file is None:
             return
-        with suppress(OSError):  # what it holds back fails again, and is not wanted
+        with suppress(OSError):  # its buffered data fails again, and is not wanted
             self._file.close()
         self._file = None
         try:

@@ -10,7 +10,7 @@ from semcrawl.links.texts import fold
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, resolve
 from semcrawl.web.vocabulary import HTML_MEDIA_TYPES, RDF_MEDIA_TYPES, FoundBy
 
-#: what is read of one header (characters)
+#: characters of one header that are read
 _MAX_HEADER = 20_000
 
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'
@@ -37,7 +37,7 @@ def header_text(value: bytes) -> str:
 def header_links(
     header: str, url: str, normalisation: Normalisation = DEFAULT_NORMALISATION
 ) -> Iterator[Link]:
-    """Yield the links of one HTTP ``Link:`` header (RFC 8288); what is malformed is passed over."""
+    """Yield the links of one HTTP ``Link:`` header (RFC 8288); malformed ones are skipped."""
     for match in _LINK.finditer(header[:_MAX_HEADER]):
         target = resolve(url, match[1], normalisation)
         if target is None:
@@ -58,7 +58,7 @@ def header_links(
 
 
 def metadata_links(links: Iterable[Link], *, rdf: bool) -> list[Link]:
-    """Return those header links that lead from what is no page to RDF about it.
+    """Return those header links that lead from a file, not a page, to RDF about it.
 
     A table or an image may have its description, or itself as RDF, at another address; of an RDF
     document (``rdf``) the description counts alone, as other forms of it say the same again.

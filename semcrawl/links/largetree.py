@@ -15,7 +15,7 @@ from semcrawl.web.htmltree import is_empty
 
 #: depth of a tree
 _MAX_DEPTH = 500
-#: elements of it; what comes later is not looked at
+#: elements of a page; later ones are not read
 _MAX_ELEMENTS = 1_000_000
 #: the attributes that links are read from
 _ATTRIBUTES = (
@@ -109,11 +109,11 @@ class _Tree:
 
     def __init__(self) -> None:
         self.root: Element | None = None
-        #: what is left out
+        #: elements that are left out
         self.fault = ""
         #: the open elements of the tree
         self._open: list[Element] = []
-        #: the element that the next text stands behind; ``None`` at the beginning of an open one
+        #: the element before the next text; ``None`` at the beginning of an open one
         self._before: Element | None = None
         self._texts: list[str] = []
         self._elements = 0

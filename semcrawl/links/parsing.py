@@ -51,7 +51,7 @@ def _parse(data: bytes) -> tuple[Any, str]:
         root = with_rest(etree.fromstring(data, parser))
     except (etree.LxmlError, ValueError, AssertionError) as error:
         return (None, "") if is_empty(error) else parse_large(data)
-    # libxml2 stops where elements are nested some 2,000 deep and keeps what stands before
+    # libxml2 stops where elements are nested some 2,000 deep, and keeps the part before
     last = parser.error_log.last_error
     if last is not None and last.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT:
         return parse_large(data)

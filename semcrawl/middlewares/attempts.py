@@ -44,7 +44,7 @@ _OWN_TURN = "semcrawl_own_turn"
 
 
 class AttemptMiddleware:
-    """Downloader middleware next to the downloader: what passes here is sent.
+    """Downloader middleware next to the downloader: requests that pass here are sent.
 
     It stamps the request, reports to the frontier when it is sent, and records requests for a
     robots.txt. A request that is no link's waits here for the next turn of its host, and gives its
@@ -146,7 +146,7 @@ class AttemptMiddleware:
         outcome: FetchOutcome = FetchOutcome.FETCHED_ROBOTS,
         error: str = "",
     ) -> None:
-        """Record a request that is no link's."""
+        """Record a request that belongs to no link."""
         spider = spider_of(self.crawler)
         if spider is None or STARTED not in request.meta or ROBOTS not in request.meta:
             return

@@ -150,11 +150,11 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
             finally:
                 await turn.end()
             turn = None
-        # too many redirects (RFC 9309, 2.3.1.2), or what it is cannot be told
+        # too many redirects (RFC 9309, 2.3.1.2), or an unreadable answer
         return await self._read(RobotsAnswer(_UNUSABLE, b"", time.time() + self._lifetime))
 
     async def _send(self, url: str, turn: Turn) -> Response | None:
-        """Send one request; return ``None`` where the response is of no use."""
+        """Send one request; return ``None`` for an unusable response."""
         engine = self.crawler.engine
         if engine is None:
             raise RobotsUnreachable("robots.txt: the crawl has ended")
@@ -178,7 +178,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
             raise RobotsUnreachable("robots.txt cannot be asked for") from error
 
     def _answer(self, response: Response) -> RobotsAnswer:
-        """Return what a response says."""
+        """Return the rules of a response."""
         now = time.time()
         self._stats.inc_value("robotstxt/response_count")
         self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")

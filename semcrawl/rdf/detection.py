@@ -51,8 +51,8 @@ _TURTLE_FAMILY = frozenset(
 class Detection:
     """The type of a body, and the reason.
 
-    ``confidence`` is between 0 and 1. With ``compression`` set, the rest says what the name and
-    the header promise of the content, as the content itself has not been looked at.
+    ``confidence`` is between 0 and 1. With ``compression`` set, the rest is the promise of name and
+    header: the content is not unpacked here.
     """
 
     kind: Kind
@@ -105,9 +105,9 @@ def _is_text_all_the_same(
     content_type: str | None,
     claim: RdfFormat | None,
 ) -> bool:
-    """Whether a text of some control characters is what its shape, or shape and labels, say.
+    """Whether a text with control characters is of the type that its shape and its labels say.
 
-    A few of them are many in a short page, and bytes of value zero come from broken programs.
+    In a short page a few of them are a large share, and broken programs write zero bytes.
     """
     if found is None or 2 * len(text) < len(head[:HEAD]):
         return False
@@ -117,7 +117,7 @@ def _is_text_all_the_same(
 
 
 def detect(head: bytes, content_type: str | None, url: str) -> Detection:
-    """Say what the body that begins with ``head`` is; some kilobytes suffice.
+    """Detect the type of the body that begins with ``head``; some kilobytes suffice.
 
     ``content_type`` is the header as received; ``url`` the final URL. Never raises.
     """
@@ -193,7 +193,7 @@ _MARKS: tuple[tuple[bytes, Compression], ...] = (
 )
 
 
-#: how codings of the transfer are named
+#: names of transfer codings
 _CODINGS = {
     "gzip": Compression.GZIP,
     "x-gzip": Compression.GZIP,

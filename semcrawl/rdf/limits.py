@@ -23,7 +23,7 @@ class LimitReached(Exception):  # noqa: N818 - an event, not an error of the pro
 
 
 def place_of(error: SyntaxError) -> tuple[str, int, int]:
-    """Return what an error of the parser says, its line and its column; 0 when it tells none."""
+    """Return message, line and column of a parser's error; 0 for an unknown place."""
     message = str(error.msg or error)
     if found := _POSITION.match(message):
         message = _REPEATED_LINE.sub("", message[found.end() :])
@@ -40,9 +40,9 @@ class ErrorLog:
         self._end = time.monotonic() + options.max_seconds
         self.kept: list[DocumentError] = []
         self.count = 0
-        #: line to report for errors of the parser that tell none
+        #: line to report for errors of the parser without a place
         self.line_now: Callable[[], int] | None = None
-        #: what the last error said
+        #: message of the last error
         self.last = ""
         #: name of the archive's member that is being read
         self.member = ""
@@ -57,7 +57,7 @@ class ErrorLog:
             raise LimitReached(f"given up after {self.count} errors")
 
     def add_final(self, message: str) -> None:
-        """Record what ended the reading; it is kept however many errors there are."""
+        """Record the error that ended the reading; it is always kept."""
         self.count += 1
         self.kept.append(DocumentError(self._text(message)))
 

@@ -1,4 +1,4 @@
-"""The choices that a caller has about reading."""
+"""Options of reading."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ReadOptions:
     max_depth: int = 256
     #: name blank nodes by Skolem IRIs (RDF 1.1 Concepts, section 3.5) under this IRI; empty: don't
     skolem_base: str = ""
-    #: what is read out of pages
+    #: kinds of data that are read from pages
     embedded: frozenset[Embedded] = STANDARDS
     #: triples that RDFa, and as many that Microdata may add to one page
     max_page_triples: int = 200_000

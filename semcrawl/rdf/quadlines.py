@@ -87,8 +87,8 @@ def count_lines(lines: bytes) -> int:
 def lines_with_graphs(lines: bytes) -> tuple[Places, npt.NDArray[np.bool_]]:
     """Return where the lines of N-Quads end, and which of them have four terms.
 
-    What ends a literal has a quotation mark; so a graph is a term like an IRI or a blank node, with
-    nothing but a space before it and behind it, that is not the third.
+    A literal ends with a part that has a quotation mark. So a graph is an IRI or a blank node after
+    the third term, with one space before and after it.
     """
     signs = np.frombuffer(lines, np.uint8)
     marks = np.flatnonzero(signs <= _QUOTE)
@@ -127,7 +127,7 @@ def graph_of(line: bytes) -> str:
 
 
 def is_all_in(lines: bytes, graph: str) -> bool:
-    """Say whether every line ends with this graph name; cheap."""
+    """Return whether every line ends with this graph name; cheap."""
     return lines.count(line_ending(graph)) == lines.count(b"\n")
 
 
@@ -188,9 +188,9 @@ class BlankNodeNames:
             start, self.end = f"<{skolem_base.rstrip('/')}/".encode(), b">"
         else:
             start, self.end = b"_:", b""
-        #: what a label of the document is put behind, and before :attr:`end`
+        #: text before a label of the document; :attr:`end` follows it
         self.labelled = start + b"b" + digest + b"x"
-        #: what a rank is put behind, and before :attr:`end`
+        #: text before a rank; :attr:`end` follows it
         self.ranked = start + b"b" + digest + b"n"
         self._window = window
         #: nodes without a label so far
@@ -250,7 +250,7 @@ _TELLING = 20
 
 
 class LineEdit:
-    """Canonical lines, and what is to be changed in them."""
+    """Canonical lines, and the changes to make in them."""
 
     def __init__(self, lines: bytes) -> None:
         """Change ``lines``."""
@@ -288,9 +288,9 @@ class LineEdit:
         return True
 
     def _made_up(self, starts: Places, found: Windows) -> tuple[npt.NDArray[np.bool_], bool]:
-        """Return which names the parser made up; cut what stands behind them out of ``found``.
+        """Return which names the parser made up, and whether others may be made up too.
 
-        Second, whether there are others that it may have made up, too.
+        Cuts the rest after the names out of ``found``.
         """
         signs = found.view(np.uint8).reshape(-1, _LONGEST)
         made_up = self._signs[starts + _LONGEST] == _SPACE
@@ -326,7 +326,7 @@ class LineEdit:
         for column in range(last - 1, len(before) - 1, -1):
             ranks //= 10
             new[:, column] = (ranks % 10 + ord("0")) * (ranks > 0)
-        # what stands behind a shorter name stays
+        # the text after a shorter name stays
         behind = found.view(np.uint8).reshape(new.shape) == 0
         old = self._windows[starts].view(np.uint8).reshape(new.shape)
         np.copyto(new, old, where=behind)

@@ -36,8 +36,8 @@ class RdfLink:
 def find_links(lines: Iterable[bytes], url: str, options: ReadOptions) -> Iterator[RdfLink]:
     """Yield the links in pieces of whole N-Quads ``lines`` of the document at ``url``.
 
-    Fragments are stripped, every IRI comes once, at its first place, and the document itself never;
-    only http and https, and no blank node that we named ourselves. At most ``options.max_links``.
+    Only http and https IRIs are links, without their fragments, each once at its first place. The
+    document itself and Skolem IRIs of ours are none. At most ``options.max_links``.
     """
     own = url.partition("#")[0].encode("utf-8", "replace")
     seen = {own}

@@ -278,7 +278,7 @@ class DocumentReader:
         self.sink.names.all_labelled = syntax in _ALL_LABELLED
 
     def finish(self, found: Detection) -> Reading:
-        """Close the sink and put all that was found together."""
+        """Close the sink and return the reading."""
         sink = self.sink
         try:
             nquads = sink.finish()

@@ -63,7 +63,7 @@ class QuadSink:
         self._url = graph
         #: called with a description of what is left out
         self.report: Callable[[str], None] | None = None
-        #: changes lines of the parser before anything else is done with them
+        #: changes the parser's lines first
         self.rewrite: Callable[[bytes], bytes] | None = None
         self.quads = 0
         self.size = 0
@@ -96,7 +96,7 @@ class QuadSink:
         return Mark(self._out.tell(), self.quads, self.size, self.names.count)
 
     def rollback(self, mark: Mark) -> None:
-        """Forget what was written since ``mark``."""
+        """Remove the lines written since ``mark``."""
         self._pending, self._pending_size = [], 0
         self._out.seek(mark.position)
         self._out.truncate()
@@ -192,14 +192,14 @@ class QuadSink:
         return edit.finished()
 
     def _name_nodes(self, edit: LineEdit, lines: bytes) -> bool:
-        """Name the blank nodes of ``lines``; return False when that takes another way."""
+        """Name the blank nodes of ``lines``; return False when :meth:`_rename` has to."""
         names = self.names
         if names.end:
             return False
         if not (names.all_labelled or self.may_have_labels) and edit.name_nodes(
             label_starts(lines), names, labels=False
         ):
-            # no "_:" in literals then, or what follows it does not look like the parser's names
+            # no "_:" in literals then, or the text after it does not look like the parser's names
             return True
         starts = blank_nodes(lines)
         if starts is None:

@@ -1,4 +1,4 @@
-"""Shapes of content: which syntax a text is written in, whatever its labels say."""
+"""Shapes of content: the syntax of a text by its content alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Finding:
 
 _CONTROL = bytes([*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20)])
 
-# --- what may stand before the first token
+# --- text that may come before the first token
 _XML_MISC = re.compile(
     rb"\s*+(?:<\?.*?\?>\s*+|<!--.*?-->\s*+)*+(<!doctype\s+([\w:.-]+)[^>\[]*+(?:\[.*?\]\s*)?>\s*+"
     rb"(?:<\?.*?\?>\s*+|<!--.*?-->\s*+)*+)?",
@@ -142,10 +142,10 @@ def without_control(text: bytes) -> bytes:
 
 
 def sniff(text: bytes, body: bytes, claim: RdfFormat | None) -> Finding | None:
-    """Return what the shape of ``text`` says, or None when it says nothing.
+    """Return the finding on the shape of ``text``, or None.
 
-    ``text`` is the beginning in UTF-8, ``body`` all that is there, ``claim`` the syntax that the
-    labels name: it decides between syntaxes of one family only.
+    ``text`` is the beginning in UTF-8, ``body`` all bytes at hand. ``claim`` is the syntax that the
+    labels name: it only decides between syntaxes of one family.
     """
     return (
         _sniff_markup(text, claim) or _sniff_json(text, body, claim) or _sniff_turtle(text, claim)
@@ -207,8 +207,8 @@ def _sniff_markup(text: bytes, claim: RdfFormat | None) -> Finding | None:
 def _begins_statement(start: bytes, claim: RdfFormat | None) -> bool:
     """Whether a tag-like text is a statement: ``<a> <b> <c> .`` and not ``<ul><li><b>``.
 
-    Three tags are none unless they end as statements do, or are labelled so and stand apart; nor
-    is a tag with text right behind it (``<p>Price: 5``).
+    Three tags are a statement if they end like one, or are labelled so and have spaces between. A
+    tag with text right after it (``<p>Price: 5``) is none.
     """
     match = _STATEMENT.match(start)
     if match is None:
@@ -313,7 +313,7 @@ def _family_member(bare: bytes, claim: RdfFormat | None) -> RdfFormat:
     brace = bare.find(b"{")
     if brace >= 0 and _NAME_OF_GRAPH.search(bare[max(brace - 400, 0) : brace]):
         return RdfFormat.TRIG  # (behind its first statement, `} <b> {` may be N3 or TriG)
-    # most documents have nothing of the kind, and the patterns are dear
+    # most documents have no such sign, and the patterns are slow
     if any(sign in bare for sign in _PARTS_OF_N3) and _N3_SIGNS.search(bare):
         return RdfFormat.N3
     if b"{" in bare and _TRIG_SIGNS.search(bare):

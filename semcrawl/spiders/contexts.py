@@ -153,7 +153,7 @@ class ContextFetcher:
             return {}
         done, late = await asyncio.wait(tasks, timeout=self._rules.patience or None)
         for task in late:
-            task.cancel()  # (what it waits for goes on)
+            task.cancel()  # (the request that it waits for goes on)
         found = {url: task.result() for url, task in zip(urls, tasks, strict=True) if task in done}
         return {url: context for url, context in found.items() if context}
 

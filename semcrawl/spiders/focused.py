@@ -239,7 +239,7 @@ class FocusedSpider(Spider):
         attempt = attempt_of(request)
         return attempt is not None and self._policy.is_excluded(attempt)
 
-    # -- what comes back
+    # -- responses
     async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Any]:
         """Read a link's response: items for the pipelines, links for the frontier.
 
@@ -287,7 +287,7 @@ class FocusedSpider(Spider):
         self.session.acknowledge(attempt.lease, failed=True)
 
     async def _conclude(self, attempt: Attempt, reading: Any) -> AsyncIterator[Any]:
-        """Await what an attempt gives, free its place, and pass the items on."""
+        """Await an attempt's items, free its place, and pass the items on."""
         try:
             items: Sequence[Any] = await reading
             attempt.read = True

@@ -54,7 +54,7 @@ class LinkPolicy:
     def sort(
         self, page: Page, links: Sequence[Link]
     ) -> tuple[list[Link], dict[Reason, list[Link]]]:
-        """Return the links that may be followed whatever their label, and the others by reason."""
+        """Return the links that may be followed with some label, and the others by reason."""
         if 0 < self._depth_limit <= page.depth:
             return [], {Reason.TOO_DEEP: list(links)}
         inside = self.scope.inside(page.url)

@@ -42,7 +42,7 @@ class SeedPlanter:
         seeds: str | None,
         scope: str,
     ) -> None:
-        """Plant ``seeds`` and what comes on the Redis list ``key``.
+        """Plant ``seeds`` and the seeds of the Redis list ``key``.
 
         ``seeds`` and ``scope`` are as the user wrote them.
         """

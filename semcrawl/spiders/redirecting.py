@@ -41,7 +41,7 @@ def is_redirect(response: Response) -> bool:
 
 
 class Redirects:
-    """Puts what a link leads to into the frontier, in the link's place.
+    """Puts a redirect's target into the frontier, in the link's place.
 
     ``REDIRECT_ENABLED`` and ``REDIRECT_MAX_TIMES`` hold. Where a server does nothing but add a
     slash to the names of folders, the folder is asked for at once (``SEMCRAWL_FORESEE_SLASHES``).
@@ -55,7 +55,7 @@ class Redirects:
         normalisation: Normalisation,
         queue: str,
     ) -> None:
-        """Read the settings; what a redirect was is learned for ``queue``."""
+        """Read the settings; outcomes of redirects are learned for ``queue``."""
         self._enabled = settings.getbool("REDIRECT_ENABLED")
         self._most = settings.getint("REDIRECT_MAX_TIMES")
         foresees = settings.getbool("SEMCRAWL_FORESEE_SLASHES")

@@ -22,7 +22,7 @@ from semcrawl.spiders.linking import LinkPolicy
 from semcrawl.spiders.redirecting import Redirects, is_redirect
 from semcrawl.spiders.retrying import Retries
 
-#: outcomes of what a host does not give, and another may
+#: outcomes after which a mirror may give what the host does not
 _NOT_GIVEN = frozenset(
     {
         FetchOutcome.HTTP_ERROR,
@@ -36,9 +36,9 @@ _NOT_GIVEN = frozenset(
 
 @dataclass
 class ResponseReader:
-    """Makes items of what came back for a link, and puts the link back where it may be tried again.
+    """Makes items of a link's response or failure; puts the link back if it may be tried again.
 
-    Raises ``FrontierError``; what is wrong with a body is an outcome.
+    Raises ``FrontierError``; a fault of a body is an outcome.
     """
 
     session: CrawlSession
@@ -50,7 +50,7 @@ class ResponseReader:
     queue: str
 
     async def read(self, attempt: Attempt, response: Response) -> list[Any]:
-        """Read a response; have the mirrors of its host asked for what it does not give."""
+        """Read a response; have the host's mirrors asked if it gives nothing."""
         items = await self._read(attempt, response)
         await self._ask_mirrors(attempt, items)
         return items
@@ -123,7 +123,7 @@ class ResponseReader:
         return [record]
 
     async def _ask_mirrors(self, attempt: Attempt, items: Sequence[Any]) -> None:
-        """Have the mirrors of a host asked for what it does not give."""
+        """Have the mirrors of a host asked for an address that it does not give."""
         missing = any(isinstance(i, FetchRecord) and i.outcome in _NOT_GIVEN for i in items)
         if not missing or not self.session.awaits(attempt.lease):  # (it is tried again)
             return
@@ -133,7 +133,7 @@ class ResponseReader:
 
 
 def _records_of(items: Sequence[Any]) -> list[FetchRecord]:
-    """Leave out what a check of a host brings: the crawl has it already."""
+    """Leave out the items of a check of a host: the crawl has them already."""
     for item in items:
         if isinstance(item, RdfDocument) and item.spool is not None:
             item.spool.unlink(missing_ok=True)

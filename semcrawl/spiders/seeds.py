@@ -26,8 +26,7 @@ def read_seeds(text: str, options: Normalisation = DEFAULT_NORMALISATION) -> lis
 
     ``@-`` is standard input.
 
-    Raises ``UsageError`` for a file that cannot be read or is empty, and for what is no http(s)
-    URL.
+    Raises ``UsageError`` for an unreadable or empty file, and for a text that is no http(s) URL.
     """
     if text.startswith("@"):
         path = Path(text[1:])

@@ -38,7 +38,7 @@ class SparingLogFormatter(LogFormatter):
 
 
 class PrintableRecord(logging.LogRecord):
-    """A log record whose message may hold what a site sent."""
+    """A log record whose message may hold text of a site."""
 
     def getMessage(self) -> str:  # noqa: N802 - of the base class
         """Return the message without characters that a terminal acts on."""
@@ -46,7 +46,7 @@ class PrintableRecord(logging.LogRecord):
 
 
 def shows_debug(settings: BaseSettings) -> bool:
-    """Whether the log shows what is of level DEBUG."""
+    """Whether the log shows messages of level DEBUG."""
     if not settings.getbool("LOG_ENABLED"):
         return False
     level = settings.get("LOG_LEVEL")

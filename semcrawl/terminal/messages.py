@@ -46,7 +46,7 @@ _LOST = ("Dropped: ", "Error processing ")
 
 
 def complain(message: str) -> None:
-    """Say what is wrong in one line."""
+    """Report a fault in one line."""
     print(f"semcrawl: {printable(message)}", file=sys.stderr)
 
 
@@ -172,7 +172,7 @@ class _OneLine(logging.Formatter):
 
 
 def _text(record: logging.LogRecord) -> str:
-    """Say in one line what a record tells, the reason of an error included."""
+    """Describe a record in one line, with the reason of an error."""
     message = record.getMessage().strip()
     text = message.splitlines()[0] if message else ""
     if record.name == _SIGNALS and (part := _part_of(record)):

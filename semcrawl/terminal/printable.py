@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-#: what a terminal acts on, or shows something else for: control characters but for white space, and
-#: those that turn the direction of writing
+#: characters that a terminal acts on or shows as others: control characters but for white space,
+#: and those that turn the direction of writing
 _ACTING = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 

@@ -124,7 +124,7 @@ class BodyBuffer(BytesIO):
         return len(data)
 
     def truncate(self, size: int | None = None) -> int:
-        """Forget all: what the client does with a body that is too large."""
+        """Forget all; the client calls it for a body that is too large."""
         if self.file is not None:
             self.file.close()
         return super().truncate(size)

@@ -36,7 +36,7 @@ def host_of(url: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _host_in(start: str) -> str:
-    """Return the host name in what stands before a URL's path."""
+    """Return the host name in the part before a URL's path."""
     try:
         return (urlsplit(start).hostname or "").lower()
     except ValueError:
@@ -50,7 +50,7 @@ def origin_of(url: str) -> str:
 
 
 def netloc_of(url: str) -> str:
-    """Return host and port of a normalised URL: what one web server is known by."""
+    """Return host and port of a normalised URL: the key of one web server."""
     return url.split("/", 3)[2] if url.count("/") >= 2 else ""
 
 

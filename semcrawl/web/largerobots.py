@@ -12,7 +12,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.~/-]+")
 #: what of a piece may be the end of an escape in the URL
 _ESCAPED = re.compile(r"\A[0-9A-Fa-f]{1,2}")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
-#: stands where rules were left out, so that groups before and behind it stay apart
+#: replaces rules that were left out, so that the groups before and after stay apart
 _NO_RULE = "Disallow:"
 
 
@@ -25,7 +25,7 @@ class LargeRules:
 
     def __init__(self, text: str) -> None:
         """Take the lines in."""
-        #: each line with the piece that a URL must hold; ``None`` for what is no rule
+        #: each line with the piece that a URL must hold; ``None`` for a line without a rule
         self._lines: list[tuple[str | None, str]] = []
         for line in text.splitlines():
             line = line.partition("#")[0].strip()
@@ -46,7 +46,7 @@ class LargeRules:
         return texts + 170 * len(self._lines)
 
     def for_url(self, url: str) -> str:
-        """Return a robots.txt that says of a URL what the whole one does."""
+        """Return the part of a robots.txt that decides on a URL."""
         url = unquote(url) + "\n" + url
         lines: list[str] = []
         for piece, line in self._lines:

@@ -70,13 +70,13 @@ def is_private_address(host: str) -> bool:
         return is_private_ip(host)
     if _ENDS_IN_NUMBER.search(host):
         address = _number_of(host)
-        return address is None or _is_private_4(address)  # (what is none, no public host is)
+        return address is None or _is_private_4(address)  # (other texts are no public host)
     return "." not in host or _PRIVATE_NAMES.search(host) is not None
 
 
 @lru_cache(maxsize=4096)
 def is_private_ip(address: str) -> bool:
-    """Whether an IP address is none of the public internet; ``False`` for what is none."""
+    """Whether an IP address is not of the public internet; ``False`` for other texts."""
     try:
         found = ip_address(address.strip("[]"))
     except ValueError:

@@ -23,9 +23,9 @@ HEADER = b"X-Robots-Tag"
 #: be found); a link with ``rel=nofollow`` is passed over
 NOFOLLOW, NOARCHIVE, NOINDEX, REL_NOFOLLOW = "nofollow", "noarchive", "noindex", "rel-nofollow"
 _CHOICES = (NOFOLLOW, NOARCHIVE, NOINDEX, REL_NOFOLLOW)
-#: directives that stand for others
+#: directives that mean several others
 _MEANS = {"none": (NOINDEX, NOFOLLOW), "nocache": (NOARCHIVE,)}
-#: directives whose value stands behind a colon, as a robot's name stands before one
+#: directives with a value after a colon, where else a robot's name stands before it
 _WITH_VALUE = frozenset(
     {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
 )
@@ -44,7 +44,7 @@ class RobotsTags:
 
     @classmethod
     def parse(cls, names: Iterable[str], user_agent: str) -> RobotsTags:
-        """Read the setting and our name; raise ``UsageError`` for what cannot be obeyed."""
+        """Read the setting and our name; raise ``UsageError`` for unknown directives."""
         wanted = [name.strip().lower() for name in names if name.strip()]
         for name in wanted:
             if name not in _CHOICES:
@@ -78,7 +78,7 @@ class RobotsTags:
         return REL_NOFOLLOW in self.obeyed and NOFOLLOW in rel.lower().split()
 
     def _of_header(self, value: str) -> Iterable[str]:
-        """Read one header: directives, those behind a robot's name being for that robot."""
+        """Read one header: directives, those after a robot's name only for that robot."""
         ours = True
         for part in value.split(","):
             name, colon, rest = part.strip().lower().partition(":")
@@ -109,7 +109,7 @@ def _meant(name: str) -> tuple[str, ...]:
 
 
 class _MetaTags(HTMLParser):
-    """Collects what the meta tags with some names say, up to the page's body."""
+    """Collects the content of meta tags with some names, up to the page's body."""
 
     def __init__(self, names: frozenset[str]) -> None:
         super().__init__(convert_charrefs=True)

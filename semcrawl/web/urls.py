@@ -1,7 +1,7 @@
 """URLs: normalisation, paths.
 
-Normalisation follows sources.md I: what loses nothing is always done, what may lose something is
-an option (:class:`Normalisation`).
+Normalisation follows sources.md I: changes that lose nothing are always made, others are an option
+(:class:`Normalisation`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NORMAL = re.compile(
     r"(/[A-Za-z0-9\-._~:/@!$&'()*+,;=]*)"
     r"(?:\?([A-Za-z0-9\-._~:/?@!$&'()*+,;=]*))?\Z"
 )
-#: references that need no more than being put behind their base's host, or its folder
+#: references that only need to be appended to their base's host or folder
 _BELOW_HOST = re.compile(
     r"/(?![/.])[A-Za-z0-9\-_~/%=&]*(?:\.[A-Za-z0-9]+)*(?:\?[^#?\s]*)?(?:#.*)?\Z"
 )

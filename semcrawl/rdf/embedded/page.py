@@ -38,7 +38,7 @@ def read_embedded(
     """Read the data in the HTML page ``body`` that was fetched from the final URL ``url``.
 
     Graph name is ``url``; the base is that of the page. Each script, and each of the other kinds,
-    is read by itself: what is wrong with one never costs the others. Never raises for what the body
+    is read by itself: a fault of one never costs the others. Never raises for what the body
     holds.
     """
     document = DocumentReader(url, options, contexts)
@@ -194,7 +194,7 @@ class _PlacedErrors(ErrorLog):
         self._errors.check_time()
 
 
-#: what may stand behind an attribute's name
+#: characters that may follow an attribute's name
 _AFTER = b" \t\n\r\f\v=>"
 _JSON_LD = re.compile(rb"application/(?:[\w.+-]*\+)?ld\+json|ld(?:\+|&#43;|&#x2b;)json")
 #: those, besides ``rel``, without which a page states nothing: the others only complete them

@@ -49,7 +49,7 @@ Report = Callable[[str], None]
 
 
 def walk(file: Readable, name: str, budget: Budget, visit: Visit, report: Report) -> None:
-    """Unpack ``file`` and call ``visit`` for each content; ``report`` gets what went wrong.
+    """Unpack ``file`` and call ``visit`` for each content; ``report`` gets the faults.
 
     ``name`` is the file's own name; brotli, which has no mark, is recognised by it.
     """
@@ -88,7 +88,7 @@ def _unpack(
 
 
 def unpacked(file: SafeFile, kind: Compression, budget: Budget) -> SafeFile:
-    """Return what is compressed in ``file``; raise ``ImportError`` without the package for it."""
+    """Return ``file`` unpacked; raise ``ImportError`` without the package for it."""
     return SafeFile(_decompressor(file, kind), budget)
 
 
@@ -147,7 +147,7 @@ _FACTORIES: dict[Compression, Callable[[], _Decompressor]] = {
 
 
 class _Unpacked:
-    """A compressed file, or several one after the other; what precedes a fault is handed out."""
+    """A compressed file, or several one after the other; the part before a fault is handed out."""
 
     def __init__(self, file: SafeFile, factory: Callable[[], _Decompressor]) -> None:
         self._file = file
@@ -227,7 +227,7 @@ def _walk_archive(
 
 
 class _TarEntry(tarfile.TarInfo):
-    """Refuses what would fill the memory, and what ``tarfile`` takes for the archive's end."""
+    """Refuses headers that would fill the memory, or be taken for the archive's end."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> Self:

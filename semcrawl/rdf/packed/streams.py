@@ -1,7 +1,7 @@
 """Files that a parser may read without harm: bounded, counted, never failing.
 
 A fault (a broken archive, a limit, the time) ends the file early and is noted; an exception would
-have to pass through the parser, and what it had read would be lost.
+pass through the parser, and its results would be lost.
 """
 
 from __future__ import annotations

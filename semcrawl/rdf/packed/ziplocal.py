@@ -1,4 +1,4 @@
-"""Members of a zip by the headers before them, where its directory is cut off or too large.
+"""Members of a zip by their own headers, where its directory is cut off or too large.
 
 The fields of these headers are those of PKWARE's APPNOTE 6.3.10, section 4.3.7.
 """
@@ -26,7 +26,7 @@ def local_members(
     """Yield name and content of each member, in the order in which they stand in ``file``.
 
     A content can be read until the next one is asked for; it raises ``EOFError`` where the file
-    ends within it. ``report`` gets what cannot be read.
+    ends within it. ``report`` gets the faults.
     """
     place = 0
     while (place := _find_mark(file, place)) >= 0:

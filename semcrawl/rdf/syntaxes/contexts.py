@@ -58,7 +58,7 @@ class ContextInliner:
     def __init__(self, base: str, fetched: Mapping[str, bytes], limit: int) -> None:
         """Serve a document at ``base``; what is inlined may be ``limit`` bytes."""
         self.needed: dict[str, None] = {}
-        #: what was wrong with contexts that are at hand
+        #: faults of contexts that are at hand
         self.faults: list[str] = []
         self._base = base
         self._fetched = fetched

@@ -5,7 +5,7 @@ from __future__ import annotations
 from semcrawl.rdf.packed.streams import Readable
 from semcrawl.rdf.patterns import re
 
-#: what is recorded of such a document
+#: error recorded for such a document
 ESCAPED = "its signs are escaped as those of HTML are (&lt; for <); read as what they stand for"
 
 _REFERENCE = rb"&(?:lt|gt|quot|apos|amp|#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6});"
@@ -18,7 +18,7 @@ _STRING = (
     rb'"(?:[^"\\\n\r]|\\.)*+"|'
     rb"'(?:[^'\\\n\r]|\\.)*+'"
 )
-#: strings, what else may hold a reference by right, and references
+#: strings, IRIs and comments, which may hold references, and references elsewhere
 _PARTS = re.compile(
     rb"(" + _STRING + rb")|<[^<>\s\"{}]*+>|(?:\A|(?<=\s))#[^\n\r]*+|(" + _REFERENCE + rb")",
     re.DOTALL,

@@ -135,7 +135,7 @@ def _serialize(
 ) -> SyntaxError | None:
     """Write the quads of ``data``; return the error when it is no JSON.
 
-    What was refused because a context is only a name goes to ``refused``.
+    Objects refused for a missing context go to ``refused``.
     """
     source = pyoxigraph.parse(data, _FORMAT, base_iri=base)
     while True:
@@ -154,7 +154,7 @@ def _serialize(
 
 
 def mend(data: bytes) -> bytes | None:
-    """Return ``data`` as JSON without the usual faults, or None when it cannot be had.
+    """Return ``data`` as JSON without the usual faults, or None if it cannot be mended.
 
     An early end is closed after the last value that is whole.
     """

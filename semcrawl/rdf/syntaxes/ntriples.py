@@ -87,7 +87,7 @@ def parse_file(
 
 
 def _rest_of_line(file: Readable) -> bytes:
-    """Read to the end of the line; return what has been read of the next."""
+    """Read to the end of the line; return the bytes read after it."""
     while data := file.read(_READ):
         end = data.find(b"\n") + 1
         if end:
@@ -154,7 +154,7 @@ def _is_good(line: bytes, syntax: pyoxigraph.RdfFormat) -> bool:
     return bool(line.strip())
 
 
-#: What stands in IRIs. Of UTF-8, the bytes of U+00C0 to U+CFFF, none of which IRIs forbid.
+#: Characters of IRIs. Of UTF-8, the bytes of U+00C0 to U+CFFF, all of which IRIs allow.
 _SIGNS = rb"[A-Za-z0-9/_.~=&;,:+$!*'()?@\x80-\xbf\xc3-\xec-]*+"
 _PATH = _SIGNS + rb"(?:%[0-9A-Fa-f]{2}" + _SIGNS + rb")*+"
 #: in full: scheme, host, port, then path and query, then fragment

@@ -1,4 +1,4 @@
-"""OWL/XML, what Protégé and others save ontologies as, by way of py-horned-owl to RDF/XML.
+"""OWL/XML, in which Protégé and others save ontologies: py-horned-owl makes it RDF/XML.
 
 The mapping to RDF is that of "OWL 2 Mapping to RDF Graphs"; the syntax that of "OWL 2 XML
 Serialization".
@@ -26,7 +26,7 @@ _BASE = "{http://www.w3.org/XML/1998/namespace}base"
 def to_rdfxml(data: bytes, base: str) -> bytes:
     """Return an ontology in OWL/XML (UTF-8, its entities bounded already) as RDF/XML.
 
-    Raises :class:`LimitReached` for what is no such ontology, and without the package.
+    Raises :class:`LimitReached` for other documents, and without the package.
     """
     try:
         import pyhornedowl
@@ -44,7 +44,7 @@ def to_rdfxml(data: bytes, base: str) -> bytes:
 
 
 def _with_absolute_iris(data: bytes, base: str) -> str:
-    """Return the document without entities, and its IRIs resolved: the library goes by its name."""
+    """Return the document without entities, its IRIs resolved: the library has no base."""
     parser = etree.XMLParser(resolve_entities="internal", no_network=True, huge_tree=False)
     try:
         root = etree.fromstring(data, parser, base_url=base)

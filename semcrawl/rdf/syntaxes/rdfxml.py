@@ -1,9 +1,9 @@
-"""RDF/XML: what the parser leaves to others.
+"""RDF/XML: mends the gaps of the parser.
 
-It goes on after an error with a state that no longer fits and then makes statements that the
-document does not hold; it says nothing of a document that ends too early; it lets entities grow
-without bound. So: entities are bounded before, an early end is found after, and a document with an
-error is read again node by node, which costs the bad nodes only.
+After an error the parser goes on with a wrong state and makes statements that the document does not
+hold. It does not report a document that ends too early. It lets entities grow without bound. So
+entities are bounded before, an early end is found after, and a document with an error is read again
+node by node, which costs the bad nodes only.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class _Tagwise:
         if self._next == self._end:
             self.start = self._end
             self._end = next((m.end() for m in self._ends), self._end)
-        # more than is asked for would end the whole process
+        # more bytes than were requested would end the whole process
         stop = self._end if size < 0 else min(self._end, self._next + size)
         piece = self._data[self._next : stop]
         self._next = stop
@@ -223,7 +223,7 @@ class _Tagwise:
 def parse_nodes(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> None:
     """Write the N-Triples of a document with errors to ``sink``, node by node.
 
-    Of a node with an error, what stands before the error is kept.
+    Of a node with an error, the part before the error is kept.
     """
     head, tail, nodes = _split(data)
     found_any = False

@@ -116,7 +116,7 @@ def _resolve(iri: str, base: str) -> pyoxigraph.NamedNode:
 
 
 def parse_trix(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> None:
-    """Read a TriX document into ``sink``; what precedes ill-formed XML is kept."""
+    """Read a TriX document into ``sink``; the part before ill-formed XML is kept."""
     sink.has_graphs = True
     handler = _Handler(base, sink, errors)
     try:

@@ -94,7 +94,7 @@ def _note_cut(errors: ErrorLog, line: int) -> None:
 
 
 def _parse_n3(data: bytes, base: str, sink: QuadSink, errors: ErrorLog, budget: Budget) -> None:
-    """Read N3 line by line: errors of what is beyond RDF tell no place."""
+    """Read N3 line by line: the parser gives no place for errors beyond RDF."""
     file = SafeFile(BytesIO(b""), budget)
 
     def wrapped(text: bytes, lines_before: int) -> Readable:
