@@ -245,6 +245,10 @@ SEMCRAWL_TARGETS = "rdf"
 #: They go to `embedded.nq`. Empty: none. With the extra `semcrawl[microformats]` also
 #: `microformats` (cards and events as vCard and iCalendar) and `dublin-core` (`meta` elements).
 SEMCRAWL_EMBEDDED = ["jsonld", "microdata", "rdfa"]
+#: Properties whose values are links in the data that a page holds: the presets `data`
+#: (distributions, addresses, parts and the like of schema.org, with `dcat` and `void`), `dcat`,
+#: `void`, `see-also`, `foaf`, and IRIs. Empty: none.
+SEMCRAWL_EMBEDDED_LINKS = ["data"]
 #: Properties whose values are links in RDF: `all`, the presets `see-also` (rdfs:seeAlso,
 #: owl:sameAs, rdfs:isDefinedBy, owl:imports), `foaf`, `dcat`, `void`, and IRIs.
 SEMCRAWL_RDF_LINKS = ["all"]

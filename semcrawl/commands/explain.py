@@ -14,14 +14,15 @@ from scrapy.settings import BaseSettings
 from semcrawl.cli.base import OneLineErrors
 from semcrawl.config.components import say_who_it_is
 from semcrawl.config.normalisation import url_normalisation
+from semcrawl.config.readoptions import read_options
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.explanation import RULE_MEANINGS, RankedLink, rank_page, reason
-from semcrawl.links import ExtractionOptions, Link, Page, extract_links, header_text
-from semcrawl.rdf import detect
+from semcrawl.links import ExtractionOptions, Link, Page, extract_links, header_text, merge_links
+from semcrawl.rdf import data_links, detect, read_embedded
 from semcrawl.relevance import STRATEGIES, Relevance, load_strategy
 from semcrawl.terminal.messages import fitted, table_console
 from semcrawl.web.urls import normalise
-from semcrawl.web.vocabulary import Kind
+from semcrawl.web.vocabulary import FoundBy, Kind
 
 #: links whose reasons are given
 _REASONED = 10
@@ -115,6 +116,12 @@ class Command(OneLineErrors):
         limit = self.own_settings.getint("SEMCRAWL_MAX_LINKS_PER_PAGE")
         options = ExtractionOptions(limit, url_normalisation(self.own_settings))
         links = extract_links(body, url, content_type, options, headers)
+        reading = read_options(self.own_settings)
+        if reading.embedded and reading.embedded_links:
+            data = read_embedded(body, url, content_type, reading)
+            wanted = reading.embedded_links
+            named = data_links(data.nquads, url, wanted, options.normalisation, limit)
+            links = merge_links([*links, *named], limit)
         self._show(strategy, Page(url), links, None if opts.all else _REASONED)
 
     def _strategy(self, opts: argparse.Namespace) -> Relevance:
@@ -176,7 +183,7 @@ class Command(OneLineErrors):
             title_justify="left",
             header_style="bold",
         )
-        for name in ("turn", "label", "group", "value", "key", "rules"):
+        for name in ("turn", "label", "group", "value", "key", "rules", "found by"):
             number = name in ("turn", "value", "key")
             table.add_column(
                 name,
@@ -202,7 +209,7 @@ class Command(OneLineErrors):
 
 def _cells(one: RankedLink) -> list[str]:
     ranked = one.ranked
-    anchor = ranked.link.anchor
+    anchor, way = ranked.link.anchor, ranked.link.found_by
     return [
         str(one.turn or "–"),
         str(ranked.label),
@@ -210,5 +217,6 @@ def _cells(one: RankedLink) -> list[str]:
         "–" if one.value is None else f"{one.value:.4g}",
         "" if one.value is None else f"{ranked.key:.4g}",
         " ".join(one.rules),
+        "" if way is FoundBy.LINK else str(way),
         f"{ranked.link.url}{f' “{anchor[:60]}”' if anchor else ''}",
     ]

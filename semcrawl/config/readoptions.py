@@ -13,41 +13,8 @@ from semcrawl.config.checks import checked_iri
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import UsageError
 from semcrawl.rdf import Embedded, Position, ReadOptions
+from semcrawl.rdf.linkproperties import EMBEDDED_PRESETS, LINK_PRESETS
 from semcrawl.rdf.options import STANDARDS
-
-_OWL = "http://www.w3.org/2002/07/owl#"
-_RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-_FOAF = "http://xmlns.com/foaf/0.1/"
-_DCAT = "http://www.w3.org/ns/dcat#"
-_VOID = "http://rdfs.org/ns/void#"
-_SEE_ALSO = frozenset({f"{_RDFS}seeAlso", f"{_OWL}sameAs", f"{_RDFS}isDefinedBy", f"{_OWL}imports"})
-
-#: properties by the name of the preset; ``all`` is any property. ``see-also`` is what the crawlers
-#: that follow chosen properties agree on (sources.md, link policy inside RDF)
-LINK_PRESETS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "see-also": _SEE_ALSO,
-        "foaf": _SEE_ALSO
-        | {
-            _FOAF + name
-            for name in (
-                "knows", "page", "isPrimaryTopicOf", "homepage", "weblog", "workplaceHomepage",
-                "primaryTopic", "member", "topic",
-            )
-        },
-        "dcat": frozenset(
-            _DCAT + name
-            for name in (
-                "catalog", "dataset", "record", "distribution", "downloadURL", "accessURL",
-                "landingPage", "endpointDescription", "service",
-            )
-        ),
-        "void": frozenset(
-            _VOID + name
-            for name in ("dataDump", "exampleResource", "inDataset", "rootResource", "subset")
-        ),
-    }
-)  # fmt: skip
 
 _EMBEDDED_NAMES = MappingProxyType({"jsonld": "json-ld"})
 
@@ -72,6 +39,7 @@ def read_options(settings: BaseSettings, spool_dir: Path | None = None) -> ReadO
         embedded=embedded_kinds(settings.getlist("SEMCRAWL_EMBEDDED")),
         link_positions=link_positions(settings.getlist("SEMCRAWL_RDF_LINK_POSITIONS")),
         link_properties=link_properties(settings.getlist("SEMCRAWL_RDF_LINKS")),
+        embedded_links=embedded_links(settings.getlist("SEMCRAWL_EMBEDDED_LINKS")),
         max_links=settings.getint("SEMCRAWL_MAX_LINKS_PER_PAGE"),
     )
 
@@ -108,17 +76,31 @@ def link_properties(names: list[str]) -> frozenset[str]:
 
     Raises ``UsageError`` for other words.
     """
+    if "all" in map(str.lower, _clean(names)):
+        return frozenset()
+    return _properties("SEMCRAWL_RDF_LINKS", names, LINK_PRESETS, "all")
+
+
+def embedded_links(names: list[str]) -> frozenset[str]:
+    """Return the properties of data in pages whose values are links, empty for none of them.
+
+    Raises ``UsageError`` for what is neither preset nor IRI.
+    """
+    return _properties("SEMCRAWL_EMBEDDED_LINKS", names, EMBEDDED_PRESETS)
+
+
+def _properties(
+    setting: str, names: list[str], presets: Mapping[str, frozenset[str]], *others: str
+) -> frozenset[str]:
     found: set[str] = set()
     for name in _clean(names):
-        if name.lower() == "all":
-            return frozenset()
-        if name.lower() in LINK_PRESETS:
-            found |= LINK_PRESETS[name.lower()]
+        if name.lower() in presets:
+            found |= presets[name.lower()]
         elif ":" in name:
             found.add(name.strip("<>"))
         else:
-            known = ", ".join(("all", *LINK_PRESETS))
-            raise UsageError(f"SEMCRAWL_RDF_LINKS: {name!r} is none of {known} and no IRI")
+            known = ", ".join((*others, *presets))
+            raise UsageError(f"{setting}: {name!r} is none of {known} and no IRI")
     return frozenset(found)
 
 

@@ -10,7 +10,8 @@ from hashlib import sha256
 from semcrawl import rdf
 from semcrawl.config.scope import Scope
 from semcrawl.evaluation.world import Answer, World
-from semcrawl.links import ExtractionOptions, Link, extract_links
+from semcrawl.links import ExtractionOptions, Link, extract_links, merge_links
+from semcrawl.rdf.linkproperties import EMBEDDED_PRESETS
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import resolve
 from semcrawl.web.vocabulary import Kind
@@ -44,6 +45,8 @@ class LinkGraph:
     world: World
     #: at most so many links of a page are looked at
     max_links: int = 500
+    #: properties of the data in pages whose values are links
+    embedded_links: frozenset[str] = EMBEDDED_PRESETS["data"]
     _nodes: dict[str, Node] = field(default_factory=dict, repr=False)
     _inside: dict[str, bool] = field(default_factory=dict, repr=False)
 
@@ -82,6 +85,10 @@ class LinkGraph:
             ExtractionOptions(max_links=self.max_links),
             [value for name, value in answer.headers if name.lower() == "link"],
         )
+        if self.embedded_links:
+            data = rdf.read_embedded(body, url, answer.content_type)
+            named = rdf.data_links(data.nquads, url, self.embedded_links, limit=self.max_links)
+            found = merge_links([*found, *named], self.max_links)
         return Node(answer, tuple(link for link in found if self.inside(link.url)), digest)
 
     def redirect(self, url: str, answer: Answer) -> str | None:

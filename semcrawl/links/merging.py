@@ -44,6 +44,7 @@ def _merge(same: list[Link], position: int) -> Link:
         before=with_text.before,
         after=with_text.after,
         position=position,
+        predicate=next((link.predicate for link in same if link.predicate), ""),
         index=next((link.index for link in same if link.index), ""),
         found_by=_plainest(same),
     )

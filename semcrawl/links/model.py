@@ -16,7 +16,7 @@ class Link:
 
     url: str
     #: where it was found: ``a area link iframe frame meta`` (HTML), ``header`` (HTTP ``Link:``),
-    #: ``rdf`` (an IRI of an RDF document), ``redirect``, ``seed``
+    #: ``rdf`` (an IRI of an RDF document), ``embedded`` (data in a page), ``redirect``, ``seed``
     element: str = "a"
     anchor: str = ""
     title: str = ""
@@ -29,7 +29,7 @@ class Link:
     tag_path: str = ""
     #: rank of the link among the links of its page, from 0
     position: int = 0
-    #: the property whose value the IRI is (``element="rdf"`` only)
+    #: the property whose value the IRI is (``element`` ``rdf`` or ``embedded``)
     predicate: str = ""
     #: directory index that normalising dropped of the address (``index.html``), if any
     index: str = ""

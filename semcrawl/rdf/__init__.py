@@ -3,6 +3,7 @@
 Knows neither the network nor the crawler.
 """
 
+from semcrawl.rdf.datalinks import data_links
 from semcrawl.rdf.detection import Detection, detect
 from semcrawl.rdf.embedded.page import read_embedded
 from semcrawl.rdf.guards import script_bytes
@@ -18,6 +19,7 @@ __all__ = [
     "RdfLink",
     "ReadOptions",
     "Reading",
+    "data_links",
     "detect",
     "read",
     "read_embedded",

@@ -85,5 +85,7 @@ class ReadOptions:
     )
     #: properties whose values count as links; empty: all
     link_properties: frozenset[str] = frozenset()
+    #: properties of the data in a page whose values count as links; empty: none
+    embedded_links: frozenset[str] = frozenset()
     #: links kept per document
     max_links: int = 10_000

@@ -13,7 +13,7 @@ from semcrawl.config.targets import Targets
 from semcrawl.crawl.attempt import Attempt, content_type
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError
-from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.items import FetchOutcome
 from semcrawl.links import (
     Link,
     Page,
@@ -121,17 +121,38 @@ class BodyReader:
         duplicate = self._is_duplicate(attempt)
         page = Page(attempt.url, attempt.link_state.depth)
         rules = self.policy.robots_rules(response, page=True)
+        kept = self.policy.robots_tags.keeps(rules)
         faults = list(faults)
-        links: list[Link] = []
+
+        async def read(contexts: Mapping[str, bytes] | None = None) -> Reading:
+            return await self.reader.read_embedded(
+                response.body, attempt.url, content_type(response), contexts
+            )
+
+        async def follow(links: Sequence[Link], data: Reading | None) -> tuple[Ranked, ...]:
+            if data is not None:
+                links = self.reader.with_data_links(links, data, attempt.url)
+            return await self._follow(page, links, attempt.lease.entry.barren + 1)
+
+        data = await read() if kept and self.reader.options.embedded else None
+        new: tuple[Ranked, ...] = ()
         if NOFOLLOW not in rules:
-            links = await self._page_links(response, attempt.url, faults)
-        new = await self._follow(page, links, attempt.lease.entry.barren + 1)
+            new = await follow(await self._page_links(response, attempt.url, faults), data)
+        if data is not None and data.contexts_needed:
+            data = await self.contexts.read_again(data, read, attempt, len(response.body))
+            if NOFOLLOW not in rules:
+                new += await follow((), data)
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
         record.real_type = str(Kind.HTML)
         items: list[Any] = []
-        if kept := self.policy.robots_tags.keeps(rules):
-            items += await self._embedded(attempt, response, record)
-        else:
+        if data is not None:
+            record.quads = data.quads
+            record.errors = errors_of(data)
+            if data.quads:
+                items.append(document_of(attempt, response, data))
+            else:
+                discard(data)
+        if not kept:
             record.errors = _NOT_KEPT
         record.errors = "; ".join(filter(None, [*faults, record.errors]))
         # (a page's type is known by its content, not by its name)
@@ -261,27 +282,7 @@ class BodyReader:
         self.session.digests.add(short)
         return False
 
-    # -- pages and the rest
-    async def _embedded(
-        self, attempt: Attempt, response: Response, record: FetchRecord
-    ) -> list[Any]:
-        """Read the data embedded in a page; note quads and errors in its record."""
-        if not self.reader.options.embedded:
-            return []
-
-        async def read(contexts: Mapping[str, bytes] | None = None) -> Reading:
-            return await self.reader.read_embedded(
-                response.body, attempt.url, content_type(response), contexts
-            )
-
-        reading = await self._with_contexts(read, attempt, response)
-        record.quads = reading.quads
-        record.errors = errors_of(reading)
-        if not reading.quads:
-            discard(reading)
-            return []
-        return [document_of(attempt, response, reading)]
-
+    # -- the rest
     async def _take_other(self, attempt: Attempt, response: Response) -> list[Any]:
         """Keep a body that is neither RDF nor HTML if its type is a target; else drop it."""
         record = attempt.record(FetchOutcome.FETCHED_OTHER, response)

@@ -21,7 +21,7 @@ from semcrawl.config.readoptions import read_options
 from semcrawl.config.targets import Targets
 from semcrawl.download.spool import spool_folder
 from semcrawl.items import DocumentError
-from semcrawl.links import ExtractionOptions, Link, extract_links
+from semcrawl.links import ExtractionOptions, Link, extract_links, merge_links
 from semcrawl.rdf.detection import coding_of, compression_of
 from semcrawl.rdf.limits import Budget
 from semcrawl.rdf.packed.archives import unpacked
@@ -36,6 +36,8 @@ T = TypeVar("T")
 
 #: bytes that are decoded at a time
 _PIECE = 1 << 20
+#: bytes of a page's quads that are looked through for links
+_LOOKED_THROUGH = 1 << 24
 
 #: syntaxes that are read statement by statement, with a look at the clock in between
 _STOPPABLE = frozenset(
@@ -186,6 +188,19 @@ class Reader:
                     found_by=FoundBy.RDF,
                 )
         return list(links.values())
+
+    def with_data_links(self, links: Sequence[Link], data: rdf.Reading, url: str) -> Sequence[Link]:
+        """Return the links of a page with those that its data name, each address once."""
+        wanted, limit = self.options.embedded_links, self.extraction.max_links
+        if not wanted or not data.quads:
+            return links
+        if data.spool is not None:
+            with data.spool.open("rb") as file:
+                lines = file.read(_LOOKED_THROUGH)
+        else:
+            lines = data.nquads
+        found = rdf.data_links(lines, url, wanted, self.extraction.normalisation, limit)
+        return merge_links([*links, *found], limit) if found else links
 
     async def _run(
         self,

@@ -1,0 +1,123 @@
+"""Links that the data embedded in a page name: its distributions, its parts, what it is based on.
+
+Works on finished N-Quads lines, so JSON-LD, RDFa and Microdata are served alike. Unlike IRIs inside
+RDF documents these are links by their property alone, be they IRIs or texts, and come with what the
+data say of them: media type and title.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from types import MappingProxyType
+
+from semcrawl.links import Link
+from semcrawl.links.texts import fold
+from semcrawl.rdf.patterns import re
+from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, resolve
+from semcrawl.web.vocabulary import FoundBy, RdfFormat
+
+_SCHEMA = (b"http://schema.org/", b"https://schema.org/")
+_DCAT, _DCT = b"http://www.w3.org/ns/dcat#", b"http://purl.org/dc/terms/"
+#: properties that say what type the value of a link's property, or its subject, is of
+_TYPES = frozenset(
+    (
+        *(base + name for base in _SCHEMA for name in (b"encodingFormat", b"fileFormat")),
+        _DCAT + b"mediaType",
+        _DCT + b"format",
+    )
+)
+_TITLES = frozenset(
+    (
+        *(base + b"name" for base in _SCHEMA),
+        _DCT + b"title",
+        b"http://www.w3.org/2000/01/rdf-schema#label",
+    )
+)
+#: local names of properties whose subject is the file that the value is the address of
+_OWN_ADDRESS = frozenset((b"contentUrl", b"downloadURL", b"downloadUrl", b"accessURL"))
+#: subject; predicate; an IRI, a blank node or a text as object
+_STATEMENT = re.compile(
+    rb"^(<[^>]*+>|_:\S++) <([^>]*+)> "
+    rb'(?:<([^>]*+)>|(_:\S++)|"([^"\\]*+(?:\\.[^"\\]*+)*+)")',
+    re.MULTILINE,
+)
+_FETCHABLE = (b"http://", b"https://")
+_LOCAL = re.compile(rb"[^#/:]*\Z")
+_NAMED = MappingProxyType(
+    {extension: syntax.media_types[0] for syntax in RdfFormat for extension in syntax.extensions}
+)
+
+
+def data_links(
+    nquads: bytes,
+    url: str,
+    properties: Collection[str],
+    normalisation: Normalisation = DEFAULT_NORMALISATION,
+    limit: int = 10_000,
+) -> list[Link]:
+    """Return the links of a page's data: the values of ``properties``, each address once.
+
+    The property is the link's ``predicate``. The page itself is none of them.
+    """
+    wanted = {name.encode() for name in properties}
+    values: list[tuple[bytes, bytes, bytes]] = []
+    types: dict[bytes, bytes] = {}
+    titles: dict[bytes, bytes] = {}
+    for subject, predicate, iri, node, text in _STATEMENT.findall(nquads):
+        if predicate in wanted:
+            if (iri or text).startswith(_FETCHABLE):
+                values.append((subject, predicate, iri or text))
+        elif predicate in _TYPES and not node:
+            types.setdefault(subject, iri or text)
+        elif predicate in _TITLES and text:
+            titles.setdefault(subject, text)
+    links: dict[str, Link] = {}
+    for subject, predicate, address in values:
+        written = address.partition(b"#")[0].decode("utf-8", "replace")
+        target = resolve(url, written, normalisation)
+        if target is None or target in links or target == url:
+            continue
+        if len(links) >= limit:
+            break
+        local = _local(predicate)
+        about = b"<" + address + b">"
+        if about not in types and about not in titles and local in _OWN_ADDRESS:
+            about = subject
+        links[target] = Link(
+            target,
+            element="embedded",
+            title=fold(titles.get(about, b"").decode("utf-8", "replace")),
+            type=media_type(types.get(about, b"").decode("utf-8", "replace")),
+            predicate=predicate.decode("utf-8", "replace"),
+            tag_path=f"embedded/{local.decode('utf-8', 'replace')}",
+            position=len(links),
+            index=dropped_index(written) if target[-1] == "/" else "",
+            found_by=FoundBy.EMBEDDED,
+        )
+    return list(links.values())
+
+
+def media_type(named: str) -> str:
+    """Return the media type that data name: by itself, by IANA's IRI, or by an extension.
+
+    >>> media_type("https://www.iana.org/assignments/media-types/text/turtle")
+    'text/turtle'
+    >>> media_type("http://publications.europa.eu/resource/authority/file-type/RDF_TURTLE")
+    'text/turtle'
+    """
+    text = fold(named).lower()
+    if "/media-types/" in text:
+        return text.partition("/media-types/")[2]
+    if text.startswith(("http:", "https:")):
+        text = text.rpartition("/")[2].rpartition("#")[2]
+    if "/" in text:
+        return text.partition(";")[0].strip()
+    words = [text.strip(". "), *reversed(re.split(r"[^a-z0-9]+", text))]
+    known = [word for word in words if word in _NAMED]
+    # (RDF_TURTLE is Turtle)
+    return _NAMED[next((word for word in known if word != "rdf"), "rdf")] if known else ""
+
+
+def _local(predicate: bytes) -> bytes:
+    found = _LOCAL.search(predicate)
+    return found[0] if found else b""
