@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from semcrawl.rdf.linkproperties import EMBEDDED_PRESETS
 from semcrawl.rdf.terms import RDF
 
 
@@ -86,6 +87,6 @@ class ReadOptions:
     #: properties whose values count as links; empty: all
     link_properties: frozenset[str] = frozenset()
     #: properties of the data in a page whose values count as links; empty: none
-    embedded_links: frozenset[str] = frozenset()
+    embedded_links: frozenset[str] = EMBEDDED_PRESETS["data"]
     #: links kept per document
     max_links: int = 10_000
