@@ -241,6 +241,14 @@ SEMCRAWL_REDIS_PATIENCE = 300.0
 #: types such as `text/csv` or `text/*`, whose bodies are kept in the folder `files`; several with
 #: commas.
 SEMCRAWL_TARGETS = "rdf"
+#: What the crawl is about: a topic such as `vocabulary:schema:Dataset` or `keywords:merge sort`;
+#: `all(…, …)`, `any(…, …)` and `0.7*… + 0.3*…` combine topics (see topics.md). Of a list, all hold.
+#: Empty: about anything.
+SEMCRAWL_ABOUT: str | list[str] = ""
+#: Relevance, above 0 and up to 1, from which a document counts as about it.
+SEMCRAWL_ABOUT_THRESHOLD = 0.5
+#: Bytes of a document's statements, and characters of its text, that are judged: the first ones.
+SEMCRAWL_ABOUT_MAX_SIZE = 8 * 1024 * 1024
 #: Kinds of data that are read out of pages: `jsonld`, `microdata`, `rdfa` (OpenGraph among it).
 #: They go to `embedded.nq`. Empty: none. With the extra `semcrawl[microformats]` also
 #: `microformats` (cards and events as vCard and iCalendar) and `dublin-core` (`meta` elements).

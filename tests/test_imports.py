@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1] / "semcrawl"
-PURE = ("relevance", "links", "rdf", "evaluation")
+PURE = ("relevance", "topics", "links", "rdf", "evaluation")
 WIRED = {"scrapy", "scrapy_redis", "twisted", "redis", "aiohttp", "requests", "sqlalchemy"}
 #: packages, and modules beside them, from the highest floor to the lowest; each may import from its
 #: own floor and from lower ones. What is not named here is the ground
@@ -23,6 +23,7 @@ FLOORS: list[set[str]] = [
     {"frontier"},
     {"metadata"},
     {"relevance"},
+    {"topics"},
     {"addon", "config", "settings"},
     {"reading"},
     {"rdf"},
@@ -137,7 +138,7 @@ def test_the_conformance_suite_knows_no_backend() -> None:
 #: Names of several modules that each do the same for their own subject.
 SAME_SUBJECT = {
     "contract", "errors", "frontier", "importing", "inspection", "leftout", "model", "options",
-    "outages", "pace", "parsing", "queue", "server", "sharing", "strategy",
+    "outages", "pace", "parsing", "queue", "registry", "server", "sharing", "strategy",
 }  # fmt: skip
 #: Names that still stand for different things. Rename one of the modules and shorten the list.
 AMBIGUOUS = {

@@ -1,0 +1,35 @@
+"""Topics: what a crawl is about. A topic judges documents that were read."""
+
+from semcrawl.topics.about import about, threshold
+from semcrawl.topics.contract import (
+    STATEMENTS,
+    TEXT,
+    Closing,
+    Combining,
+    Document,
+    Judgement,
+    Remembering,
+    StatementMemory,
+    Topic,
+    parts_of,
+)
+from semcrawl.topics.options import TopicOptions
+from semcrawl.topics.registry import TOPICS, load_topic
+
+__all__ = [
+    "STATEMENTS",
+    "TEXT",
+    "TOPICS",
+    "Closing",
+    "Combining",
+    "Document",
+    "Judgement",
+    "Remembering",
+    "StatementMemory",
+    "Topic",
+    "TopicOptions",
+    "about",
+    "load_topic",
+    "parts_of",
+    "threshold",
+]

@@ -1,0 +1,131 @@
+"""Reading of ``SEMCRAWL_ABOUT``: which topics a crawl has, and how they are combined.
+
+``keywords:merge sort,quick sort`` is one topic: a name and its argument. ``all(…, …)``,
+``any(…, …)`` and ``0.7*… + 0.3*…`` combine topics. What is in double quotes is taken as it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from math import isfinite
+from typing import Any as Anything
+
+from semcrawl import settings as defaults
+from semcrawl.errors import UsageError
+from semcrawl.topics.combining import All, Any, Mean
+from semcrawl.topics.contract import Topic
+from semcrawl.topics.options import TopicOptions, read_file
+from semcrawl.topics.registry import TOPICS, load_topic
+
+_WEIGHT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*\*\s*")
+_TOPIC = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(:|\Z)\s*(.*?)\s*\Z", re.S)
+_GROUP = re.compile(r"\s*(all|any)\s*\((.*)\)\s*\Z", re.S)
+#: what a topic begins with, behind a comma: without it the comma belongs to an argument
+_BEGINS = re.compile(
+    r"\s*(?:[\d.]+\s*\*\s*)?(?:(?:all|any)\s*\("
+    rf"|(?:{'|'.join(map(re.escape, TOPICS))})\s*(?:[:,)]|\Z))"
+    r"|\s*[A-Za-z_]\w*(?:\.\w+)+:(?!//)"
+)
+#: parentheses inside each other
+_MAX_DEPTH = 20
+
+
+def about(
+    spec: str | Iterable[str],
+    settings: Mapping[str, Anything],
+    read: Callable[[str], bytes] = read_file,
+) -> Topic | None:
+    """Make the topic that ``SEMCRAWL_ABOUT`` describes; ``None`` for nothing.
+
+    Of a list, all hold. ``read`` returns the bytes of a file or URL that a topic names; by default
+    it refuses URLs. Raises ``UsageError``, in one line, for whatever is wrong.
+    """
+    specs = [spec] if isinstance(spec, str) else [*spec]
+    if any(not isinstance(one, str) for one in specs):
+        raise UsageError(f"about: a topic is a text such as keywords:fish, not {spec!r}")
+    texts = [one for one in specs if one.strip()]
+    if not texts:
+        return None
+    options = TopicOptions.from_settings(settings, read)
+    topics = [_sum(text, options, 0) for text in texts]
+    return topics[0] if len(topics) == 1 else All((topic, 1.0) for topic in topics)
+
+
+def threshold(settings: Mapping[str, Anything]) -> float:
+    """Return the relevance from which a document counts as a target; raise ``UsageError``."""
+    name = "SEMCRAWL_ABOUT_THRESHOLD"
+    value = settings.get(name, getattr(defaults, name))
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not (isfinite(number) and 0 < number <= 1):
+        raise UsageError(f"{name} must be above 0 and at most 1, not {value!r}")
+    return number
+
+
+def _sum(text: str, options: TopicOptions, depth: int) -> Topic:
+    """Read topics with `` + `` between them."""
+    if depth > _MAX_DEPTH:
+        raise UsageError("about: too many parentheses")
+    weighted = [_weighted(part, options, depth) for part in _split(text, _is_plus)]
+    if len(weighted) == 1:
+        return weighted[0][0]
+    if not sum(weight for _, weight in weighted) > 0:
+        raise UsageError(f"about: one of the weights must be above 0: {text.strip()}")
+    return Mean(weighted)
+
+
+def _weighted(text: str, options: TopicOptions, depth: int) -> tuple[Topic, float]:
+    match = _WEIGHT.match(text)
+    weight = float(match[1]) if match else 1.0
+    return _single(text[match.end() :] if match else text, options, depth), weight
+
+
+def _single(text: str, options: TopicOptions, depth: int) -> Topic:
+    if group := _GROUP.match(text):
+        parts = [_sum(part, options, depth + 1) for part in _split(group[2], _is_comma)]
+        kind = All if group[1] == "all" else Any
+        return parts[0] if len(parts) == 1 else kind((part, 1.0) for part in parts)
+    if topic := _TOPIC.match(text):
+        return load_topic(topic[1], topic[3], options)
+    if not text.strip():
+        raise UsageError("about: a topic is missing: write it as NAME:ARGUMENT, keywords:fish say")
+    raise UsageError(
+        f"about: cannot read {text.strip()!r}: a topic is NAME:ARGUMENT, keywords:fish say"
+    )
+
+
+def _is_plus(text: str, at: int) -> bool:
+    """Whether a `` + `` between topics stands there."""
+    return text.startswith(" + ", at)
+
+
+def _is_comma(text: str, at: int) -> bool:
+    """Whether a comma stands there that separates topics."""
+    return text[at] == "," and _BEGINS.match(text, at + 1) is not None
+
+
+def _split(text: str, separates: Callable[[str, int], bool]) -> list[str]:
+    """Cut a text where ``separates`` holds, outside quotes and parentheses."""
+    parts, start, depth, quoted = [], 0, 0, False
+    for at, sign in enumerate(text):
+        if sign == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif sign == "(":
+            depth += 1
+        elif sign == ")":
+            depth -= 1
+            if depth < 0:
+                raise UsageError(f"about: a ) without its ( in {text.strip()}")
+        elif not depth and separates(text, at):
+            parts.append(text[start:at])
+            start = at + (3 if sign == " " else 1)
+    if quoted:
+        raise UsageError(f"about: a quotation mark is not closed in {text.strip()}")
+    if depth:
+        raise UsageError(f"about: a ( without its ) in {text.strip()}")
+    return [*parts, text[start:]]

@@ -1,0 +1,134 @@
+"""Topics of RDF that uses given classes, properties or whole vocabularies."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Self
+
+from semcrawl.errors import UsageError
+from semcrawl.rdf.shortnames import (
+    PREFIXES,
+    expand,
+    local_name,
+    namespace_of,
+    other_scheme,
+    shorten,
+)
+from semcrawl.rdf.usedterms import TermCounter
+from semcrawl.topics.arguments import split_list
+from semcrawl.topics.contract import STATEMENTS, Document, Judgement
+from semcrawl.topics.excerpts import blocks
+from semcrawl.topics.options import TopicOptions
+
+#: distinct classes and properties that are counted of one document
+_MAX_TERMS = 10_000
+#: texts whose similarity is kept
+_MAX_KNOWN = 50_000
+_WORDS = re.compile(r"[^\W\d_]+|\d+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+class Vocabulary:
+    """RDF that uses one of the terms: one statement is enough, and counts as 1.
+
+    A term is a property, or a class that something is an instance of. ``foaf:`` means all terms of
+    a vocabulary. ``http`` and ``https`` are the same.
+    """
+
+    name = "vocabulary"
+    needs = frozenset({STATEMENTS})
+    takes_long = False
+    knows_words = True
+
+    def __init__(self, terms: Iterable[str], options: TopicOptions) -> None:
+        """Take IRIs of terms; one that ends with ``#``, ``/`` or ``:`` stands for a namespace."""
+        given = list(dict.fromkeys(terms))
+        both = {iri for term in given for iri in (term, other_scheme(term))}
+        self._namespaces = tuple(sorted(iri for iri in both if iri[-1] in "#/:"))
+        self._terms = frozenset(both.difference(self._namespaces))
+        self._near = frozenset(map(namespace_of, self._terms)) | frozenset(self._namespaces)
+        self._phrases = {phrase for iri in given if (phrase := _phrase(iri))}
+        self._options = options
+        self._known: dict[str, float] = {}
+
+    @classmethod
+    def from_argument(cls, argument: str, options: TopicOptions) -> Self:
+        """Read ``foaf:,schema:Dataset,<http://…>``; raise ``UsageError`` for an unknown prefix."""
+        names = split_list(argument)
+        if not names:
+            raise UsageError("name terms or prefixes, vocabulary:foaf:,schema:Dataset say")
+        terms = []
+        for name in names:
+            iri = expand(name)
+            if not iri:
+                raise UsageError(f"{name!r} is no term: write prefix:name, prefix: or an IRI")
+            terms.append(iri)
+        return cls(terms, options)
+
+    def judge(self, document: Document) -> Judgement:
+        """Count the statements that use a term."""
+        counter, total = TermCounter(_MAX_TERMS), 0
+        for block in blocks(document, self._options.max_size):
+            counter.add(block)
+            total += block.count(b"\n")
+        used: Counter[str] = Counter()
+        for terms in (counter.properties, counter.classes):
+            used.update({iri: n for iri, n in terms.items() if self._includes(iri)})
+        if not used:
+            return Judgement.of(0.0, [(self.name, f"none of {total} statements uses it")])
+        hits = min(total, used.total())
+        rows = [(shorten(iri), f"{n} of {total} statements") for iri, n in used.most_common(20)]
+        return Judgement.of(self._relevance(hits, total), rows)
+
+    def similarity(self, text: str, language: str = "") -> float:
+        """1 for a text with the name of a term or prefix; less for some of the words of a name."""
+        key = text.casefold()
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            known = self._known[key] = self._similarity(text)
+        return known
+
+    def iri_similarity(self, iri: str) -> float:
+        """1 for a term, ½ for another term of its vocabulary."""
+        if self._includes(iri):
+            return 1.0
+        return 0.5 if namespace_of(iri) in self._near else 0.0
+
+    def _relevance(self, hits: int, total: int) -> float:
+        return 1.0
+
+    def _includes(self, iri: str) -> bool:
+        return iri in self._terms or iri.startswith(self._namespaces)
+
+    def _similarity(self, text: str) -> float:
+        words = set(_words(text))
+        shares = (len(words.intersection(phrase)) / len(phrase) for phrase in self._phrases)
+        return max((1.0 if share == 1 else share / 2 for share in shares), default=0.0)
+
+
+class VocabularyShare(Vocabulary):
+    """RDF that uses the terms much: the relevance is the share of the statements that do."""
+
+    name = "vocabulary-share"
+
+    def _relevance(self, hits: int, total: int) -> float:
+        return hits / total
+
+
+_PREFIX_OF = {namespace: prefix for prefix, namespace in PREFIXES.items()}
+
+
+def _phrase(iri: str) -> tuple[str, ...]:
+    """Return the words of a term's name; of a namespace, its prefix."""
+    if iri[-1] in "#/:":
+        prefix = _PREFIX_OF.get(iri) or _PREFIX_OF.get(other_scheme(iri), "")
+        return (prefix,) if prefix else ()
+    return tuple(dict.fromkeys(_words(local_name(iri))))
+
+
+def _words(text: str) -> list[str]:
+    return _WORDS.findall(_CAMEL.sub(" ", text).casefold())

@@ -1,0 +1,103 @@
+"""Topics of classes, properties and vocabularies."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semcrawl.topics import Document, about
+from semcrawl.web.vocabulary import Kind
+
+RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+FOAF, SCHEMA = "http://xmlns.com/foaf/0.1/", "http://schema.org/"
+
+
+def rdf(*triples: str) -> Document:
+    lines = [f"{triple} <http://a.example/d> .\n".encode() for triple in triples]
+    return Document("http://a.example/d", Kind.RDF, statements=lambda: lines)
+
+
+PERSON = rdf(
+    f"<http://a.example/1> <{RDF_TYPE}> <{FOAF}Person>",
+    f'<http://a.example/1> <{FOAF}name> "schema:Dataset <{SCHEMA}Dataset> "',
+    "<http://a.example/1> <http://purl.org/dc/terms/date> <http://a.example/2>",
+    f"<{SCHEMA}Dataset> <http://purl.org/dc/terms/date> <{SCHEMA}Dataset>",
+)
+
+
+@pytest.mark.parametrize(
+    ("spec", "relevance"),
+    [
+        ("vocabulary:foaf:", 1),
+        ("vocabulary-share:foaf:", 0.5),
+        ("vocabulary:foaf:Person", 1),
+        ("vocabulary-share:foaf:Person", 0.25),
+        ("vocabulary-share:foaf:Person,dcterms:", 0.75),
+        ("vocabulary:foaf:Agent", 0),
+        ("vocabulary:schema:Dataset", 0),
+        ("vocabulary:<http://xmlns.com/foaf/0.1/name>", 1),
+        ("vocabulary:https://xmlns.com/foaf/0.1/name", 1),
+    ],
+)
+def test_statements_that_use_a_term_count(spec, relevance):
+    """A term counts as property or as class, in http and https, and nowhere else."""
+    assert about(spec, {}).judge(PERSON).relevance == relevance
+
+
+def test_the_reasons_name_the_terms():
+    """Each term comes with its statements, the most used first."""
+    reasons = about("vocabulary:dcterms:,foaf:", {}).judge(PERSON).reasons
+    assert reasons[0] == ("dcterms:date", "2 of 4 statements")
+    assert {what for what, _ in reasons} == {"dcterms:date", "foaf:Person", "foaf:name"}
+    assert about("vocabulary:skos:", {}).judge(PERSON).reasons == (
+        ("vocabulary", "none of 4 statements uses it"),
+    )
+
+
+def test_a_bounded_part_is_read():
+    """Of a document without end the first bytes are judged, whole lines of them."""
+    line = f'<http://a.example/1> <{FOAF}name> "x" .\n'.encode()
+    read = []
+
+    def statements():
+        while True:
+            read.append(line)
+            yield line
+
+    endless = Document("http://a.example/", Kind.RDF, statements=statements)
+    topic = about("vocabulary-share:foaf:", {"SEMCRAWL_ABOUT_MAX_SIZE": "10000"})
+    assert topic.judge(endless).relevance == 1
+    assert len(read) <= 10_000 // len(line) + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "similarity"),
+    [("Datasets of the city", 0), ("A Dataset", 1), ("Data catalog", 1), ("catalog", 0.25)],
+)
+def test_words_of_terms_are_near(text, similarity):
+    """A text that names a term is as near as can be, one with some of its words a little."""
+    assert about("vocabulary:schema:Dataset,schema:DataCatalog", {}).similarity(text) == similarity
+
+
+def test_properties_around_links_are_near():
+    """A term is near, another one of its vocabulary half as near."""
+    topic = about("vocabulary:foaf:knows,skos:", {})
+    assert topic.iri_similarity(FOAF + "knows") == 1
+    assert topic.iri_similarity(FOAF + "topic") == 0.5
+    assert topic.iri_similarity("http://www.w3.org/2004/02/skos/core#broader") == 1
+    assert topic.iri_similarity(SCHEMA + "knows") == 0
+
+
+names = st.sampled_from([FOAF + "name", FOAF + "Person", SCHEMA + "name", RDF_TYPE])
+triples = st.lists(st.tuples(names, names), max_size=12)
+
+
+@given(triples, st.integers(1, 5))
+def test_the_share_is_what_a_reader_of_statements_counts(pairs, size):
+    """However the statements are cut into pieces."""
+    lines = [f"_:b <{p}> <{o}> .\n".encode() for p, o in pairs]
+    pieces = [b"".join(lines[n : n + size]) for n in range(0, len(lines), size)]
+    document = Document("http://a.example/", Kind.RDF, statements=lambda: pieces)
+    hits = sum(p.startswith(FOAF) or (p == RDF_TYPE and o.startswith(FOAF)) for p, o in pairs)
+    share = about("vocabulary-share:foaf:", {}).judge(document).relevance
+    assert share == pytest.approx(hits / len(pairs) if pairs else 0)
+    assert about("vocabulary:foaf:", {}).judge(document).relevance == (hits > 0)
