@@ -48,7 +48,10 @@ def about(
     if not texts:
         return None
     options = TopicOptions.from_settings(settings, read)
-    topics = [_sum(text, options, 0) for text in texts]
+    try:
+        topics = [_sum(text, options, 0) for text in texts]
+    except UsageError as error:
+        raise UsageError(" ".join(str(error).split())) from error
     return topics[0] if len(topics) == 1 else All((topic, 1.0) for topic in topics)
 
 

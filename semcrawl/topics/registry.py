@@ -12,6 +12,7 @@ from semcrawl.topics.options import TopicOptions
 
 #: import paths of the topics that come with semcrawl
 TOPICS: Mapping[str, str] = {
+    "keywords": "semcrawl.topics.keywords.Keywords",
     "vocabulary": "semcrawl.topics.vocabularies.Vocabulary",
     "vocabulary-share": "semcrawl.topics.vocabularies.VocabularyShare",
 }

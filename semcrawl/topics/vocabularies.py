@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Self
@@ -20,17 +19,15 @@ from semcrawl.rdf.usedterms import TermCounter
 from semcrawl.topics.arguments import split_list
 from semcrawl.topics.contract import STATEMENTS, Document, Judgement
 from semcrawl.topics.excerpts import blocks
+from semcrawl.topics.nearness import Nearness, spaced
 from semcrawl.topics.options import TopicOptions
+from semcrawl.topics.segmentation import words_of
 
 #: distinct classes and properties that are counted of one document
 _MAX_TERMS = 10_000
-#: texts whose similarity is kept
-_MAX_KNOWN = 50_000
-_WORDS = re.compile(r"[^\W\d_]+|\d+")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-class Vocabulary:
+class Vocabulary(Nearness):
     """RDF that uses one of the terms: one statement is enough, and counts as 1.
 
     A term is a property, or a class that something is an instance of. ``foaf:`` means all terms of
@@ -39,11 +36,10 @@ class Vocabulary:
 
     name = "vocabulary"
     needs = frozenset({STATEMENTS})
-    takes_long = False
-    knows_words = True
 
     def __init__(self, terms: Iterable[str], options: TopicOptions) -> None:
         """Take IRIs of terms; one that ends with ``#``, ``/`` or ``:`` stands for a namespace."""
+        super().__init__()
         given = list(dict.fromkeys(terms))
         both = {iri for term in given for iri in (term, other_scheme(term))}
         self._namespaces = tuple(sorted(iri for iri in both if iri[-1] in "#/:"))
@@ -51,7 +47,6 @@ class Vocabulary:
         self._near = frozenset(map(namespace_of, self._terms)) | frozenset(self._namespaces)
         self._phrases = {phrase for iri in given if (phrase := _phrase(iri))}
         self._options = options
-        self._known: dict[str, float] = {}
 
     @classmethod
     def from_argument(cls, argument: str, options: TopicOptions) -> Self:
@@ -82,16 +77,6 @@ class Vocabulary:
         rows = [(shorten(iri), f"{n} of {total} statements") for iri, n in used.most_common(20)]
         return Judgement.of(self._relevance(hits, total), rows)
 
-    def similarity(self, text: str, language: str = "") -> float:
-        """1 for a text with the name of a term or prefix; less for some of the words of a name."""
-        key = text.casefold()
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= _MAX_KNOWN:
-                self._known.clear()
-            known = self._known[key] = self._similarity(text)
-        return known
-
     def iri_similarity(self, iri: str) -> float:
         """1 for a term, ½ for another term of its vocabulary."""
         if self._includes(iri):
@@ -104,7 +89,8 @@ class Vocabulary:
     def _includes(self, iri: str) -> bool:
         return iri in self._terms or iri.startswith(self._namespaces)
 
-    def _similarity(self, text: str) -> float:
+    def _similarity(self, text: str, language: str) -> float:
+        """1 for a text with the name of a term or prefix; less for some of the words of a name."""
         words = set(_words(text))
         shares = (len(words.intersection(phrase)) / len(phrase) for phrase in self._phrases)
         return max((1.0 if share == 1 else share / 2 for share in shares), default=0.0)
@@ -131,4 +117,4 @@ def _phrase(iri: str) -> tuple[str, ...]:
 
 
 def _words(text: str) -> list[str]:
-    return _WORDS.findall(_CAMEL.sub(" ", text).casefold())
+    return words_of(spaced(text))

@@ -1,0 +1,128 @@
+"""Words of texts in any language, as topics compare them.
+
+Words are folded (Unicode NFKC, no case). Runs of letters of scripts that put no spaces between
+words become their bigrams. Where the language is known and has a stemmer, its words become stems.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from typing import Protocol
+
+import regex
+import snowballstemmer
+import stopwordsiso
+
+_WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
+#: runs of letters of one kind: scripts without spaces between words, and all others
+_RUNS = regex.compile(
+    r"(?P<dense>[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々〆]"
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{M}ー々〆]*)"
+    r"|[^\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々〆]+"
+)
+#: one letter with the marks that belong to it
+_LETTERS = regex.compile(r"\P{M}\p{M}*")
+#: letters in lower case, digits, and a space for every other byte
+_ASCII = bytes(ord(chr(b).lower()) if b < 128 and chr(b).isalnum() else 32 for b in range(256))
+#: languages of the stemmers of Snowball, by ISO 639-1
+_STEMMERS = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
+    "en": "english", "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque",
+    "fa": "persian", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi",
+    "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian",
+    "nb": "norwegian", "ne": "nepali", "nl": "dutch", "nn": "norwegian", "no": "norwegian",
+    "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
+    "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+#: stems that are kept per language
+_MAX_STEMS = 100_000
+
+
+def words_of(text: str, language: str = "") -> list[str]:
+    """Return the words of a text in their order; stems, where the language has a stemmer.
+
+    >>> words_of("Sorting of the sorted", "en")
+    ['sort', 'of', 'the', 'sort']
+    >>> words_of("漁業の歴史")
+    ['漁業', '業の', 'の歴', '歴史']
+    """
+    if text.isascii():  # most are, and several times as fast
+        words = text.encode().translate(_ASCII).decode().split()
+    else:
+        folded = unicodedata.normalize("NFKC", text).casefold()
+        words = []
+        for word in _WORDS.findall(folded):
+            if max(word) < "\u0e00":  # (the first script without spaces is Thai)
+                words.append(word)
+            else:
+                words += _parted(word)
+    stem = stemmer_of(language)
+    return words if stem is None else stem.of(words)
+
+
+def _parted(word: str) -> list[str]:
+    """Cut a word where scripts change, and those without spaces into bigrams."""
+    parts: list[str] = []
+    for run in _RUNS.finditer(word):
+        if run["dense"] is None:
+            parts.append(run[0])
+            continue
+        letters = _LETTERS.findall(run[0])
+        parts += ["".join(letters[n : n + 2]) for n in range(max(1, len(letters) - 1))]
+    return parts
+
+
+def primary(language: str) -> str:
+    """Return the first part of a language tag: ``pt`` of ``pt-BR``."""
+    return language.replace("_", "-").partition("-")[0].strip().lower()
+
+
+class Stemmer(Protocol):
+    """Stems of words of one language."""
+
+    def of(self, words: list[str]) -> list[str]:
+        """Return the stem of each word."""
+        ...
+
+
+class _Stemmer:
+    """Keeps the stems that it has made: the library is written in Python."""
+
+    def __init__(self, algorithm: str) -> None:
+        self._stem = snowballstemmer.stemmer(algorithm).stemWord
+        self._known: dict[str, str] = {}
+
+    def of(self, words: list[str]) -> list[str]:
+        """Return the stem of each word."""
+        known = self._known
+        try:
+            return [known[word] for word in words]
+        except KeyError:
+            pass
+        if len(known) > _MAX_STEMS:
+            known.clear()
+        for word in set(words).difference(known):
+            known[word] = self._stem(word) if len(word) <= 100 else word
+        return [known[word] for word in words]
+
+
+@cache
+def _load(algorithm: str) -> Stemmer:
+    return _Stemmer(algorithm)
+
+
+def stemmer_of(language: str) -> Stemmer | None:
+    """Return the stemmer of a language; ``None`` where there is none."""
+    algorithm = _STEMMERS.get(primary(language)) if language else None
+    return None if algorithm is None else _load(algorithm)
+
+
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """Return the words of a language that say nothing of a subject, as :func:`words_of` gives them.
+
+    Empty where none are known. ``language`` is an ISO 639-1 code.
+    """
+    listed = stopwordsiso.stopwords(language) if stopwordsiso.has_lang(language) else ()
+    return frozenset(word for text in listed for word in words_of(text, language))
