@@ -45,7 +45,7 @@ def end_of(trial: Trial, patience: int, seed: int) -> End:
 
 
 def cell(ends: Sequence[End], patience: int) -> str:
-    """What is told of the crawls of one site, one for each seed."""
+    """A row on the crawls of one site, one for each seed."""
     requests = f"{statistics.median(end.requests for end in ends):.0f}"
     found = min(end.found for end in ends)
     if not patience:

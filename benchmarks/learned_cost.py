@@ -1,4 +1,4 @@
-"""What the strategy `learned` costs per link, in time and memory.
+"""The cost of the strategy `learned` per link, in time and memory.
 
     learned_cost.py [PAGES] [LINKS_PER_PAGE]
 

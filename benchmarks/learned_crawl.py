@@ -48,7 +48,7 @@ class Trial:
 
 @dataclass
 class Result:
-    """What a crawl did."""
+    """The figures of a crawl."""
 
     #: area under targets(requests) as a share of the bound's
     area: float

@@ -1,4 +1,4 @@
-"""What share of a crawl's processor time the strategy `learned` takes.
+"""The strategy `learned`'s share of a crawl's processor time.
 
     learned_share.py [--pages 5000] [--rounds 3] [--command harvest|crawl]
 

@@ -1,4 +1,4 @@
-"""What the crawl metadata costs: a crawl with and without it, side by side.
+"""The cost of the crawl metadata: a crawl with and without it, side by side.
 
     python benchmarks/store_metadata.py [--crawl html|bare|none] [--requests 2000] [--rounds 5] \
         [--url DATABASE]

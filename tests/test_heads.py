@@ -1,4 +1,4 @@
-"""What servers write before a body, and how it reaches the parser."""
+"""Heads as servers write them, and as they reach the parser."""
 
 from __future__ import annotations
 

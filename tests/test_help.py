@@ -1,4 +1,4 @@
-"""What ``-h`` shows looks the same on a terminal of any width."""
+"""The help of ``-h`` is complete on a terminal of any width."""
 
 from __future__ import annotations
 

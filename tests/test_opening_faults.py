@@ -1,4 +1,4 @@
-"""What keeps a crawl from beginning is told in one line on the terminal, with exit status 1."""
+"""A crawl that cannot begin says why in one line on the terminal, with exit status 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sites and users write has no effect on terminals, log files and databases."""
+"""Texts of sites and users have no effect on terminals, log files and databases."""
 
 import logging
 from dataclasses import fields

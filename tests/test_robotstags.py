@@ -1,4 +1,4 @@
-"""What pages and headers say to robots."""
+"""Robots tags of pages and headers."""
 
 from __future__ import annotations
 

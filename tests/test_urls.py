@@ -223,7 +223,7 @@ def test_segments():
     ).map("".join),
 )
 def test_usual_references_take_no_short_cut_that_shows(base, reference):
-    """What is resolved at once is what joining and normalising give."""
+    """Resolving gives the result of joining and normalising."""
     reference = reference.strip()
     if reference:
         inside = reference.startswith("#")

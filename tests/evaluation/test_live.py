@@ -46,7 +46,7 @@ def test_live_and_offline_agree_on_a_small_site():
 
 @pytest.mark.slow
 def test_live_and_offline_agree_on_the_link_that_led_to_a_page():
-    """What is linked itself waits for its own turn, whoever redirects to it meanwhile."""
+    """A linked address waits for its own turn, even if another one redirects to it meanwhile."""
     site = SiteBuilder("both.example")
     home, page, other = site.page("/"), site.page("/new"), site.page("/other")
     site.link(home, site.moved("/old", "/new"))

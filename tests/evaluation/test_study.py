@@ -1,4 +1,4 @@
-"""What a study runs, and what it notes."""
+"""Runs of a study, and their figures."""
 
 import pytest
 

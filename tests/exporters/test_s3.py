@@ -58,7 +58,7 @@ def settings_for(s3) -> dict[str, str]:
 
 
 def test_two_crawlers_of_a_run_share_an_object(tmp_path, s3):
-    """What an earlier run left under the name is replaced; what the sibling wrote stays."""
+    """The object of an earlier run is replaced; the sibling's part stays."""
     s3.put_object(Bucket="crawls", Key="a/data.nq.gz", Body=b"from an earlier run")
     log = crawl(
         tmp_path, {"s3://crawls/a/data.nq.gz": {"format": "gz"}}, times=2, **settings_for(s3)

@@ -25,7 +25,7 @@ def names(leases: Sequence[Lease]) -> list[str]:
 
 
 async def eventually(look: Callable[[], Awaitable[T]]) -> T:
-    """What ``look`` gives once it gives something; time runs on the server."""
+    """The first true result of ``look``; time runs on the server."""
     while not (found := await look()):  # noqa: ASYNC110 - it is the server that one waits for
         await asyncio.sleep(0.005)
     return found

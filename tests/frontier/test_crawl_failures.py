@@ -1,4 +1,4 @@
-"""What a crawl that could not begin, or not go on, says to those who started it."""
+"""Messages of a crawl that could not begin, or not go on."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_a_crawl_whose_results_cannot_be_written(
 def test_a_crawl_whose_file_cannot_be_opened(
     web: Served, tmp_path: Path, capfd: pytest.CaptureFixture[str], wrong: str
 ) -> None:
-    """What is wrong with the frontier's file is said in one line, and it stays as it is."""
+    """A fault of the frontier's file gives one line, and the file stays as it is."""
     file = tmp_path / "job" / "frontier.db"
     file.parent.mkdir()
     if wrong == "folder":

@@ -1,4 +1,4 @@
-"""What failures and answers say about hosts, and about our own network."""
+"""Failures and answers show the health of hosts, and of our own network."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_any_answer_ends_the_row(hosts: Hosts) -> None:
 
 
 def test_refusals_count_but_those_that_come_together_once(hosts: Hosts) -> None:
-    """What was in flight together is refused together."""
+    """Requests in flight together are refused together."""
     for _ in range(5):
         assert hosts.answer(A, 429) is Sign.NOTHING
         hosts.now += 0.5

@@ -1,4 +1,4 @@
-"""What a process holds of the frontier's links, and what the frontier hears of it."""
+"""A process's leases, and its reports on them to the frontier."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def read_outcome(event: bytes) -> Outcome | None:
 
 @given(data=st.data())
 def test_an_event_is_refused_or_whole(data: st.DataObject) -> None:
-    """What passes for an event can be told again, and every strategy learns from it."""
+    """An accepted event can be encoded again, and every strategy learns from it."""
     packed = data.draw(EVENTS.map(msgpack.packb) | PACKED)
     event = data.draw(st.sampled_from([b"p" + packed, b"z" + zlib.compress(packed), packed]))
     if (outcome := read_outcome(event)) is not None:

@@ -87,7 +87,7 @@ async def test_not_before_the_last_answer_that_the_budget_allows(crawl: Crawl) -
 async def test_not_while_another_process_is_at_a_link_of_any_spider(
     address: str, prefix: str, shared: bool
 ) -> None:
-    """What it finds may be for the spider of this one."""
+    """Its finds may be for the spider of this one."""
     one, two = (
         Crawl(address, f"end-{prefix}", worker=worker, shared=shared) for worker in ("one", "two")
     )
@@ -174,7 +174,7 @@ async def test_a_crawl_that_failed_does_not_wait_for_its_server_again(
 async def test_what_is_finished_counts_though_what_was_learned_cannot_be_told(
     served: ServedRedis, prefix: str
 ) -> None:
-    """What one key keeps a session from saying at its end stops nothing else that it has to say."""
+    """One broken key at a session's end stops none of its other reports."""
     crawl = Crawl(served.url, prefix, load_strategy("learned", {}))
     await crawl.begin("http://a/", "http://b/")
     lease, other = await crawl.fetch(), await crawl.fetch()

@@ -1,4 +1,4 @@
-"""What workers tell each other of what they learned, and the frontier of what moves."""
+"""Workers share outcomes, and send changed keys to the frontier."""
 
 from __future__ import annotations
 

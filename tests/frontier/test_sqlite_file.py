@@ -33,7 +33,7 @@ def largest(folder: Path) -> int:
 
 
 def refused(path: Path) -> str:
-    """What is said of a file that cannot be opened; it is left as it was."""
+    """The message on a file that cannot be opened; the file stays as it was."""
     before = path.read_bytes()
     with pytest.raises(FrontierCorrupt) as caught:
         asyncio.run(frontier_at(path).open())

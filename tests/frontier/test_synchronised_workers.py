@@ -273,7 +273,7 @@ async def test_nothing_is_taken_in_step_while_there_is_news(
 async def test_a_worker_knows_its_own_takes_and_hears_what_it_publishes_in_its_place(
     pair: tuple[RedisFrontier, RedisFrontier],
 ) -> None:
-    """What a worker took itself is no news to it; what it tells comes back behind the others'."""
+    """A worker's own takes are no news to it; its outcomes come back after the others'."""
     one, two = pair
     await one.add([Entry(f"{SITE}/{n}", "site.example", "html", "g", n) for n in range(3)])
     for number in range(2):

@@ -67,7 +67,7 @@ class Run:
         )
 
     def sent(self) -> Counter[str]:
-        """What was asked for, by the records."""
+        """The addresses requested, by the records."""
         return Counter(
             address(record["url"])
             for record in self.records
@@ -100,7 +100,7 @@ def logged(log: Path) -> list[dict[str, Any]]:
 
 
 def asked(log: Path) -> Counter[str]:
-    """What was asked for, by the server's log."""
+    """The addresses requested, by the server's log."""
     return Counter(line["host"] + line["path"] for line in logged(log))
 
 

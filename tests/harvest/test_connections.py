@@ -1,4 +1,4 @@
-"""What a refused body does to its connection concerns no other request."""
+"""A refused body and its connection affect no other request."""
 
 from __future__ import annotations
 

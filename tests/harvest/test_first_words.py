@@ -1,4 +1,4 @@
-"""What a new user may type, and what is said back."""
+"""Command lines of a new user, and the answers to them."""
 
 from __future__ import annotations
 

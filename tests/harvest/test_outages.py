@@ -105,7 +105,7 @@ def test_a_host_that_blocks_us_is_not_asked_to_the_last_link(tmp_path: Path) -> 
 
 
 def test_a_block_that_is_lifted_costs_nothing(tmp_path: Path) -> None:
-    """What was refused before it was known to be a block is asked for again."""
+    """Links refused before the block was recognised are requested again."""
     server, _ = blocking(60, after=20, until=4.0)
     feed = tmp_path / "all.nq"
     with frail(server):

@@ -1,4 +1,4 @@
-"""What a harvest writes besides its job folder's usual files."""
+"""Outputs of a harvest beside its job folder's usual files."""
 
 from __future__ import annotations
 

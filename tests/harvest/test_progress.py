@@ -1,4 +1,4 @@
-"""What a harvest shows while it runs."""
+"""The display of a running harvest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a harvest says at its end."""
+"""The summary of a harvest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user sees, and what becomes of the results, when they cannot be put where they belong."""
+"""Results that cannot be written: the lines that a user sees, and where the results go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one spider of a harvest finds for the other one waits for nothing but its turn."""
+"""Links that one spider of a harvest finds for the other only wait for their turn."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class World:
 
 @dataclass
 class Figures:
-    """What was measured."""
+    """The measurements."""
 
     world: World
     had: int = 0

@@ -40,7 +40,7 @@ class Asked:
     status: int = 0
 
     def url(self, port: int | None) -> str:
-        """What was asked for; ``port`` is that of URLs, if they have one."""
+        """The addresses requested; ``port`` is that of URLs, if they have one."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}{f':{port}' if port else ''}{self.path}"
 
@@ -87,7 +87,7 @@ class WebServer:
         return f"http://{host}{f':{self.port}' if self.direct else ''}{path}"
 
     def environment(self, folder: Path) -> dict[str, str]:
-        """What a process needs in its environment to know the hosts' names."""
+        """The environment in which a process knows the hosts' names."""
         if not self.direct:
             return {"https_proxy": self.proxy or ""}
         told = folder / "names.json"

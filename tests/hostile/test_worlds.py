@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("name", sorted(WORLDS))
 def test_good_hosts_are_harvested_beside_bad_ones(name: str, tmp_path: Path) -> None:
-    """What is late on a busy machine gets a second try."""
+    """A world that is late on a busy machine gets a second try."""
     (tmp_path / "first").mkdir()
     figures = measure(WORLDS[name], tmp_path / "first")
     if figures.late() == figures.broken() != []:

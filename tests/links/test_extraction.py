@@ -56,7 +56,7 @@ def test_a_link_tells_what_the_page_says_about_it():
 
 
 def test_scripts_and_comments_are_no_text():
-    """What nobody sees is not part of a link's surroundings."""
+    """Invisible text is not part of a link's surroundings."""
     [link] = links("<p>a<script>evil()</script>b<!-- c --> <a href=x><img alt=pic></a></p>")
     assert (link.before, link.anchor) == ("a b", "pic")
 
@@ -106,7 +106,7 @@ def test_wide_encodings_with_and_without_a_mark(encoding, header):
 
 @pytest.mark.parametrize("declared", ["utf-16", "iso-8859-1", "utf-8", "nonsense", "us-ascii"])
 def test_a_header_that_lies_about_utf8(declared):
-    """What is valid UTF-8 is read as such."""
+    """Valid UTF-8 is read as such."""
     [link] = links("<a href='/x'>größe</a>", f"text/html; charset={declared}")
     assert link.anchor == "größe"
 
@@ -273,7 +273,7 @@ def test_header_links_come_first():
 
 
 def test_a_page_that_is_also_prefetched_is_a_page():
-    """What a ``<link>`` says of loading a page early does not speak against an anchor to it."""
+    """A ``<link>`` that preloads a page does not speak against an anchor to it."""
     body = b"<link rel='next prefetch' href=/two><link rel=icon href=/i><p><a href=/two>next</a>"
     assert [(x.element, x.anchor, x.rel) for x in extract_links(body, "http://a.org/")] == [
         ("a", "next", ""), ("link", "", "icon"),

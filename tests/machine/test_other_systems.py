@@ -1,4 +1,4 @@
-"""What other systems lack: modules, signals and calls of POSIX."""
+"""Systems that lack modules, signals and calls of POSIX."""
 
 from __future__ import annotations
 

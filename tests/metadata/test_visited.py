@@ -96,7 +96,7 @@ def fetched(at: float, outcome: FetchOutcome, status: int = 200, quads: int = 0)
 
 
 def known_after(tmp_path: Path, *records: FetchRecord) -> list[Visited]:
-    """What is known of a document that was fetched at 1, and then had these records."""
+    """The state of a document that was fetched at 1, and then had these records."""
     file = QuadsFile(tmp_path)
     file.append([RdfDocument(url=DATA, quads=5, etag='"d"', fetched_at=1.0), *records])
     file.close()

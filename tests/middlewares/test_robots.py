@@ -1,4 +1,4 @@
-"""What a robots.txt says about pace."""
+"""The pace that a robots.txt asks for."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def counts_of_file(folder: Path) -> dict[str, int]:
 
 
 def counts_for_store(folder: Path) -> dict[str, int]:
-    """What a store is to hold where nobody but the documents has written.
+    """The expected content of a store into which only the documents have written.
 
     Each document has a graph for each graph that it states, all of one host: under its stated name,
     unless that is the address of another document. Of the others its own graph tells their name.

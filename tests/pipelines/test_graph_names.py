@@ -1,4 +1,4 @@
-"""What a document may call a graph in a store, and whose a graph is that a crash left in doubt."""
+"""Names of graphs in a store, and the owner of a graph that a crash left in doubt."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def held(store) -> dict[str, list[str]]:
 
 
 def own(name: str, number: int = 1) -> str:
-    """What a document is called whose address is taken."""
+    """The graph name of a document whose address is taken."""
     again = f"-{number}" if number > 1 else ""
     return f"{url_of(name)}#graph{again}={quote(url_of(name), safe='')}"
 

@@ -84,7 +84,7 @@ class Site:
             path.write_text(content)
 
     def graphs(self) -> Graphs:
-        """What the documents say, and the data in the pages."""
+        """The statements of the documents, and the data in the pages."""
         found: Graphs = {}
         for path in self.folder.glob("*.ttl"):
             url = self.url + path.name

@@ -1,4 +1,4 @@
-"""What is Virtuoso's own: its users, its refusals, its loader."""
+"""Virtuoso's own ways: its users, its refusals, its loader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a body is, whatever it claims to be."""
+"""The type of a body, whatever its labels say."""
 
 # ruff: noqa: E501 - one case, one line
 

@@ -1,4 +1,4 @@
-"""What a limit cut off is neither kept nor counted."""
+"""Quads beyond a limit are neither kept nor counted."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def test_what_is_beyond_rdf_in_n3_is_an_error_with_its_line() -> None:
 
 @pytest.mark.parametrize("form", ['{"@context": {"@vocab": "http://v/"}, "@graph": [%s]}', "[%s]"])
 def test_big_json_ld_is_read_in_pieces(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a document says does not depend on its size."""
+    """A document's statements do not depend on its size."""
     item = '{"@id": "a%d", "http://p/": [{"http://q/": "],}[ %d"}, {"@id": "_:b%d"}]}'
     text = form % ",\n".join(item % (i, i, i % 7) for i in range(2000))
     whole = read(text.encode(), URL, "application/ld+json")

@@ -1,4 +1,4 @@
-"""What the contract of a relevance strategy asks of every one of them."""
+"""Every strategy meets the contract of relevance."""
 
 import math
 from dataclasses import replace
@@ -150,7 +150,7 @@ class TestStrategyContract:
             assert all(isinstance(a, str) and isinstance(b, str) for a, b in rows)
 
     def test_an_outcome_survives_the_wire(self, name):
-        """What another worker learned arrives whole."""
+        """Another worker's state arrives whole."""
         strategy = load_strategy(name, {})
         ranked = strategy.rank(Page(f"{HOST}/"), [Link(f"{HOST}/x"), Link(f"{HOST}/y.rdf")])
         outcome = Outcome(f"{HOST}/", Kind.HTML, False, f"{HOST}/", status=200)

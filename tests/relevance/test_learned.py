@@ -276,7 +276,7 @@ def test_a_section_that_grows_with_every_fruitless_fetch_runs_dry_twice_as_fast(
 
 
 def worth_of_another_list(fruitless, size=10, *, tried=False, bonus=0.1):
-    """What a link of a list is worth after the start page and so many others of no use."""
+    """The worth of a list's link after the start page and so many useless ones."""
     strategy = Learned(LearnedOptions(explore_lists=bonus))
     dull = links(*(f"http://a.example/dull/{n}.html" for n in range(100)))
     other = links(*(f"http://a.example/other/{n}/" for n in range(size)), tag_path="tr/td.2/a")

@@ -32,7 +32,7 @@ def fetched(strategy, path, kind, parent=None, status=200):
 
 @pytest.mark.parametrize("name", STRATEGIES)
 class TestEveryStrategy:
-    """What the contract asks of all of them."""
+    """All of them meet the contract."""
 
     def test_it_meets_the_contract(self, name):
         assert isinstance(load_strategy(name, {}), Relevance)

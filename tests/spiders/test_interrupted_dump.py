@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
     ids=["once", "twice", "killed"],
 )
 def test_nothing_is_lost_or_doubled(tmp_path: Path, signals: list[signal.Signals]) -> None:
-    """What was written without its record is cut off, and the dump is fetched again."""
+    """Lines without a record are cut off, and the dump is fetched again."""
     site = {
         "/small.nt": ("application/n-triples", triples("small", 3)),
         "/dump.nt": ("application/n-triples", triples("dump", COUNT)),

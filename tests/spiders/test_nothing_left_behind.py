@@ -1,4 +1,4 @@
-"""What runs leave in a folder when they have nothing to leave, and what they say of it."""
+"""Runs without results leave no files, and say so."""
 
 from __future__ import annotations
 

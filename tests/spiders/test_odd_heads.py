@@ -1,4 +1,4 @@
-"""What servers say before the body of an answer, and should not."""
+"""Malformed heads of answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a crawl reads: data in pages, contexts by URL, dumps and archives, links out of RDF."""
+"""A crawl reads data in pages, contexts by URL, dumps and archives, links out of RDF."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a crawl owes pages that speak to robots."""
+"""A crawl obeys the robots tags of pages, as the setting says."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_json_without_a_parent_is_a_seed(meta: str) -> None:
 
 
 def test_json_with_nothing_but_a_parent_is_a_link_of_its_page() -> None:
-    """What other programs hand over need not say more."""
+    """Seeds of other programs need no more than a URL."""
     planted = read_planted('{"url": "http://a.org/x", "meta": {"parent": "http://a.org/"}}')
     assert planted == Planted(Link("http://a.org/x"), Page("http://a.org/", 0))
 

@@ -245,7 +245,7 @@ def late(site: Handler) -> Handler:
 
 
 class Crawls:
-    """What the crawls of the script left."""
+    """The results of the script's crawls."""
 
     def __init__(self, folder: Path, stats: dict[str, dict[str, object]]) -> None:
         self._folder = folder
@@ -366,7 +366,7 @@ def test_what_a_middleware_of_theirs_ignores_was_not_sent(crawls: Crawls) -> Non
 
 
 def test_their_pipeline_may_drop_documents_and_fail(crawls: Crawls) -> None:
-    """What is dropped is done; what a pipeline fails at is kept for another try."""
+    """A dropped item ends its link; one at which a pipeline fails keeps its link for later."""
     assert crawls.documents("drops") == {}
     assert crawls.stats["drops"]["item_dropped_count"] == 3
     assert crawls.failed("drops") == 1

@@ -1,4 +1,4 @@
-"""What a crawl is after, and faults of the reading itself."""
+"""Targets of a crawl, and faults of the reading itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is put in comes back once, and as it was."""
+"""Added links come back once, and unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is there, when to ask again, and when it is over."""
+"""Counts of links, the time of the next one, and the end of a crawl."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is not kept: ends of barren paths, and what is too much."""
+"""Links that are dropped: ends of barren paths, and those beyond the limit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def test_a_full_frontier_drops_its_worst_links(open_frontier: OpenFrontier
 
 
 async def test_a_full_frontier_stays_full(open_frontier: OpenFrontier) -> None:
-    """What is dropped leaves the sums, too, whatever its label: the next page drops no more."""
+    """A dropped link of any label leaves the sums, too: the next page drops no more."""
     frontier = await open_frontier(max_waiting=6)
     for page in range(5):
         links = [link(f"{page}-{n}", label="HR" if n % 2 else "H") for n in range(4)]

@@ -1,4 +1,4 @@
-"""What was seen stays seen, in a table that grows and in a Bloom filter."""
+"""Seen URLs stay seen, in a table that grows and in a Bloom filter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workers tell each other, and what a crawl keeps for its strategy."""
+"""Events between workers, and a crawl's state for its strategy."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ DEFAULT_DELAY = 0.3
 
 @dataclass
 class Resource:
-    """What is at an address: an answer for each media type, and what it holds."""
+    """The resource at an address: an answer for each media type, and its content."""
 
     variants: tuple[tuple[str, Response], ...]
     #: the quads of an RDF document, its default graph under its address
@@ -97,7 +97,7 @@ class Cloud:
     scope: frozenset[str]
 
     def find(self, url: str) -> Resource | None:
-        """What is at an address."""
+        """The resource at an address."""
         node = self.nodes.get(host_of(url))
         return node.resources.get("/" + url.split("/", 3)[3]) if node else None
 

@@ -1,4 +1,4 @@
-"""What data nodes publish: one function for each way of publishing."""
+"""Data nodes: one function for each way of publishing."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ LIMIT, QUIET = 150.0, 6.0
 
 @dataclass
 class Measured:
-    """What was measured."""
+    """The measurements."""
 
     truth: Truth
     #: triples in the results, those of them that are true, and those that there were to have

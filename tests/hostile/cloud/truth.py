@@ -1,4 +1,4 @@
-"""What a crawler of the cloud can have at best, and how long politeness makes it take."""
+"""The best possible result of a crawl of the cloud, and the time that politeness forces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semcrawl.web.hosts import host_of
 
 @dataclass
 class Truth:
-    """What HTTP and the rules of the hosts allow to have."""
+    """The data that HTTP and the rules of the hosts allow."""
 
     #: the quads of all RDF documents, and those embedded in pages
     documents: Dataset = field(default_factory=Dataset)

@@ -1,4 +1,4 @@
-"""What bad hosts answer with, over and over."""
+"""Answers of bad hosts, repeated for ever."""
 
 from __future__ import annotations
 
