@@ -49,12 +49,12 @@ SEMCRAWL_RELEVANCE = "learned"
 #: and redirectors), `parent` (any link of a page on those domains), `any`, or hosts with commas
 #: between them, each perhaps with a folder (`example.org/data/`).
 SEMCRAWL_SCOPE = "site"
-#: Patterns of addresses of which one must hold for a link to be followed; empty: all. `/data/*` is
+#: Patterns; a link is followed only if its address matches one of them; empty: all. `/data/*` is
 #: compared with path and query, `example.org/data/*` with host, path and query, `https://…` with
 #: the whole address; `*` stands for any signs. `re:…` is a regular expression, searched for in the
-#: address. Seeds, and where they lead, are asked for in any case.
+#: address. Seeds and their redirects are requested in any case.
 SEMCRAWL_INCLUDE: list[str] = []
-#: Patterns of addresses that are not asked for, links that wait already among them.
+#: Patterns of addresses that are not requested; waiting links obey them too.
 SEMCRAWL_EXCLUDE: list[str] = []
 #: Hosts that redirect persistent identifiers; followed in scope `site`.
 SEMCRAWL_REDIRECTORS = [
@@ -67,32 +67,32 @@ SEMCRAWL_REDIRECTORS = [
 ]
 #: Requests that one run may send, robots.txt not counted; 0 = no limit.
 SEMCRAWL_PAGES = 0
-#: Whether folders that are linked without their slash are asked for with it at once, where the
-#: server does nothing but redirect such links there: one request instead of two. What turns out to
-#: be no folder is asked for as it was linked.
+#: Whether folders that are linked without their slash are requested with it at once, where the
+#: server only redirects such links there: one request instead of two. An address that turns out to
+#: be no folder is then requested as it was linked.
 SEMCRAWL_FORESEE_SLASHES = True
 #: Requests in a row without a target after which a crawl ends, if the strategy expects less than
-#: one target of as many more; 0 = never.
+#: one target from as many more; 0 = never.
 SEMCRAWL_PATIENCE = 0
-#: Links of one RDF document whose addresses have one pattern (the subjects of a dump, say) that are
-#: asked for before the others are withheld, if none of them gave anything: no RDF, no page, no
-#: target. Of those the 1st, 2nd, 4th, 8th … is asked for all the same, and all come back when one
-#: gives something. 0 = all are asked for.
+#: Links of one pattern in one RDF document (the subjects of a dump, say) that are tried first. If
+#: none of them brings RDF, a page or a target, the others are withheld. The 1st, 2nd, 4th, 8th …
+#: withheld link is requested as a sample, and all come back when one brings something. 0 = none are
+#: withheld.
 SEMCRAWL_FAMILY_TRIES = 10
-#: Paths by which two hosts give the same bytes, each path others, before they count as mirrors:
-#: what one of them gave is not asked of the other. Of these links the 1st, 2nd, 4th, 8th … is asked
-#: for all the same, and all come back when one gives other bytes. ``http`` and ``https`` of a name
-#: count as two hosts. 5 is a good number; 0 = all are asked for.
+#: Paths with the same bytes on two hosts, each path with other bytes, after which the hosts count
+#: as mirrors: addresses that one gave are withheld from the other. The 1st, 2nd, 4th, 8th …
+#: withheld link is requested as a sample, and all come back when one gives other bytes. ``http``
+#: and ``https`` of a name count as two hosts. 5 is a good number; 0 = no hosts count as mirrors.
 SEMCRAWL_MIRROR_COPIES = 0
-#: Links of a page that are looked at; the first ones.
+#: Links of a page that are read; later ones are ignored.
 SEMCRAWL_MAX_LINKS_PER_PAGE = 10_000
 #: Waiting H links become HR when the shape of their path is learned. Off in the thesis.
 SEMCRAWL_PROMOTE_WAITING = True
 #: Links whose extension is unknown wait in a last group instead of being dropped. Off in the
 #: thesis.
 SEMCRAWL_KEEP_UNLIKELY = True
-#: Media types besides RDF and HTML whose bodies are downloaded whatever the link's label, as they
-#: may hide RDF. Empty in the thesis.
+#: Media types besides RDF and HTML whose bodies are always downloaded, as they may hide RDF. Empty
+#: in the thesis.
 SEMCRAWL_AMBIGUOUS_TYPES = sorted(AMBIGUOUS_MEDIA_TYPES)
 
 # --- One spelling of a URL (the lossless rules are always on)
@@ -114,18 +114,18 @@ SEMCRAWL_URL_HOST_NAMES: dict[str, str] = {}
 #: Seconds between the starts of two requests to a host whose robots.txt does not say.
 SEMCRAWL_CRAWL_DELAY = 1.0
 #: Fetches that the crawl learns from before one more request may be in flight, up to
-#: `CONCURRENT_REQUESTS`; 0 = all at once. A crawl that knows nothing yet wastes fewer requests so.
+#: `CONCURRENT_REQUESTS`; 0 = all at once. This saves requests while the crawl has learned little.
 SEMCRAWL_SLOW_START = 6
 #: Requests at a time to a host.
 SEMCRAWL_CONCURRENCY_PER_HOST = 1
 #: Seconds between the starts of two requests to one address, under whatever names; 0 = addresses
 #: have no pace. It holds beside the pace of hosts, for hosts that have a crawl delay. An IPv6
-#: network of 64 bits counts as one address. Through a proxy nobody knows the address, and there is
-#: nothing to count by.
+#: network of 64 bits counts as one address. Behind a proxy the address is unknown, and this does
+#: not apply.
 SEMCRAWL_ADDRESS_DELAY = 0.1
 #: Requests at a time to one address, under whatever names.
 SEMCRAWL_CONCURRENCY_PER_ADDRESS = 8
-#: Whether private addresses, which are asked only where somebody wants them, have such a pace, too.
+#: Whether private addresses have such a pace, too.
 SEMCRAWL_PACE_PRIVATE_ADDRESSES = False
 #: Whether Crawl-delay and Request-rate of robots.txt are obeyed.
 SEMCRAWL_OBEY_CRAWL_DELAY = True
@@ -134,61 +134,60 @@ SEMCRAWL_MAX_CRAWL_DELAY = 60.0
 #: Seconds for which a robots.txt holds (RFC 9309: not more than a day); then it is read again.
 SEMCRAWL_ROBOTS_LIFETIME = 86_400.0
 #: Bytes that the rules of robots.txt files may take in a worker's memory, about. The frontier has
-#: all files; rules that are not at hand are read from there, large ones beside the crawl.
+#: all files; other rules are read from there, large ones beside the crawl.
 SEMCRAWL_ROBOTS_MEMORY = 128 * 1024 * 1024
-#: Seconds after which a robots.txt is asked for again that its server failed to give (status 5xx
-#: or 429), later if its Retry-After says so; until then nothing is asked for there.
+#: Seconds until a robots.txt is requested again that its server failed to give (status 5xx or 429);
+#: longer if its Retry-After says so. Until then nothing is requested there.
 SEMCRAWL_ROBOTS_RETRY = 30.0
-#: Longest wait that a Retry-After header is granted before a link or a robots.txt is tried again,
-#: seconds; a link whose server asks for more is kept aside. A host that answers 429 gets so long a
-#: rest at most.
+#: Longest Retry-After, in seconds, that is obeyed for a link or a robots.txt. A link whose server
+#: asks for more is kept aside. A host that answers 429 rests so long at most.
 SEMCRAWL_MAX_RETRY_AFTER = 120.0
 #: Network errors or refusals (429) in a row, without another answer in between, after which a host
 #: is down: it rests and its links wait, while one request after each rest asks whether it is back.
-#: As many of several hosts with no answer from any: our own network is away, and the crawl pauses.
-#: 0 = never.
+#: If several hosts fail so and none answers in between, our own network is down, and the crawl
+#: pauses. 0 = never.
 SEMCRAWL_HOST_FAILURES = 4
-#: Answers 403 in a row after which a host that gave good ones before is asked again for one of
-#: these; if that is refused as well, the host has blocked us, and rests. 0 = never.
+#: Answers 403 in a row after which a host is asked for an address that it gave before. If it
+#: refuses that too, it has blocked us, and rests. 0 = never.
 SEMCRAWL_HOST_FORBIDDEN = 6
-#: Seconds of the first rest. Each further one in a row is longer by as much, and each answer makes
-#: the next one shorter by as much.
+#: Seconds of the first rest. Each further one in a row is longer by that much, and each answer
+#: shortens the next one by it.
 SEMCRAWL_HOST_REST = 2.0
-#: Seconds for which a host is waited for that answered before, and our own network; then the host's
-#: links are set aside as `host-down` (`semcrawl frontier DIR --requeue` brings them back).
+#: Seconds to wait for a host that answered before, and for our own network; then the host's links
+#: are set aside as `host-down` (`semcrawl frontier DIR --requeue` brings them back).
 SEMCRAWL_HOST_PATIENCE = 600.0
 #: The same for a host that never answered, or only by another server: by `http` and not by `https`,
 #: say. (One whose name does not exist is not waited for.)
 SEMCRAWL_UNTRIED_HOST_PATIENCE = 60.0
-#: What is obeyed of what pages say to robots, in `robots` meta tags, `X-Robots-Tag` headers and
-#: links: `nofollow` (no link of the page is followed), `noarchive` (no copy of its data is kept),
+#: Wishes of pages that are obeyed, from `robots` meta tags, `X-Robots-Tag` headers and links:
+#: `nofollow` (no link of the page is followed), `noarchive` (no copy of its data is kept),
 #: `noindex` (the same), `rel-nofollow` (links with `rel=nofollow` are not followed). Empty: none.
 SEMCRAWL_ROBOTS_TAGS = ["nofollow", "noarchive"]
-#: Bytes per second that an answer must bring once it has begun, headers and robots.txt alike; one
-#: that is slower is broken off as a `timeout`. 0 = none.
+#: Least bytes per second of an answer that has begun, headers and robots.txt included. A slower one
+#: is cut off as a `timeout`. 0 = none.
 SEMCRAWL_LEAST_RATE = 100.0
-#: Seconds over which that is measured: so long an answer that has begun may bring nothing.
+#: Seconds over which that rate is measured; an answer that has begun may pause so long.
 SEMCRAWL_LEAST_RATE_GRACE = 10.0
 #: Share of `CONCURRENT_REQUESTS` that hosts which gave nothing yet may hold, once some were found
 #: dead or slow, and that one pay-level domain may hold as long as links of others wait; 1 = all.
 SEMCRAWL_SHARE_OF_SLOTS = 0.5
-#: What politeness counts by: `host`, or `domain` (pay-level domain; the longest delay that one of
-#: its hosts asks for holds, and `SEMCRAWL_CRAWL_DELAY` at least).
+#: Unit of politeness: `host`, or `domain` (pay-level domain, with the longest delay that one of its
+#: hosts asks for, and `SEMCRAWL_CRAWL_DELAY` at least).
 SEMCRAWL_PACE_BY = "host"
-#: How those who run the crawl can be reached (URL or mail address); shown in the user agent, unless
-#: `USER_AGENT` names another one than semcrawl's.
+#: URL or mail address of those who run the crawl; shown in the user agent, unless `USER_AGENT` is
+#: set.
 SEMCRAWL_CONTACT = ""
 #: Whether hosts that are not of the public internet (private and other special addresses, names
-#: such as `localhost` or `nas.local`) may be asked, whoever names them; `semcrawl harvest --fast`
-#: sets it. By default only seeds of the command line, of spider arguments and of a spider's own
-#: code, and hosts of `SEMCRAWL_SCOPE`, name such hosts; seeds from a Redis list do not.
+#: such as `localhost` or `nas.local`) may be asked, from any source; `semcrawl harvest --fast` sets
+#: it. By default only seeds of the command line, of spider arguments and of a spider's own code,
+#: and hosts of `SEMCRAWL_SCOPE`, name such hosts; seeds from a Redis list do not.
 SEMCRAWL_ALLOW_PRIVATE_ADDRESSES = False
 
 # --- Frontier
 
-#: Redis server of the frontier and of the seed lists (`redis://host:6379/0`), by default what the
-#: environment variable of the same name says. Empty = no server: links wait in the file
-#: `frontier.db` of the job's folder, which a few processes of one machine may share.
+#: Redis server of the frontier and of the seed lists (`redis://host:6379/0`), by default the
+#: environment variable of that name. Empty = no server: links wait in the file `frontier.db` of the
+#: job's folder, which a few processes of one machine may share.
 REDIS_URL = os.environ.get("REDIS_URL", "")
 #: Folder of the job: results, records, frontier. Empty = `JOBDIR`, else the current folder
 #: (`semcrawl harvest`: the folder `harvest`).
@@ -197,18 +196,18 @@ SEMCRAWL_JOBDIR = ""
 #: names its crawl by its job folder (`harvest-1a2b3c4d`: the folder's name, and a hash of host and
 #: path), everything else is named `semcrawl`.
 SEMCRAWL_CRAWL_NAME = ""
-#: Whether a run takes part in the crawl that has its name though that is another folder's, or has
-#: other seeds; `semcrawl harvest --join NAME` sets it.
+#: Whether a run joins the crawl of its name even if that belongs to another folder or has other
+#: seeds; `semcrawl harvest --join NAME` sets it.
 SEMCRAWL_JOIN = False
 #: Whether a run that joins others at work may shorten the crawl delay and raise the number of
-#: requests at a time, for all of them. Without, it may only do the opposite.
+#: requests at a time, for all of them. Otherwise it may only do the opposite.
 SEMCRAWL_LOOSEN_PACE = False
-#: Seconds after which a link that was taken and not finished goes back in.
+#: Seconds after which a leased link that is not finished goes back.
 SEMCRAWL_LEASE_TIME = 120.0
-#: Links that a process may have taken and not finished, those included whose results are being
-#: written (at least `CONCURRENT_REQUESTS`): what is fetched again after a `kill -9` at most.
+#: Most links that a process may hold, those included whose results are being written (at least
+#: `CONCURRENT_REQUESTS`). Only these may be fetched again after a `kill -9`.
 SEMCRAWL_MAX_LEASES = 256
-#: Who is first among hosts whose best links are of equal value: `off` (the first link in),
+#: Order among hosts whose best links are of equal value: `off` (the first link in),
 #: `equal` (hosts in turn), `yield` (in turn, richer hosts more often).
 SEMCRAWL_FAIRNESS = "off"
 #: Fetches in a row without a target after which a host rests; 0 = never (SWSE's penalty).
@@ -218,16 +217,16 @@ SEMCRAWL_PENALTY_TIME = 600.0
 #: Documents in a row without a target after which a path is not followed further; 0 = never
 #: (BioCrawler's dynamic depth).
 SEMCRAWL_DYNAMIC_DEPTH = 0
-#: Links out of scope, excluded, or too deep that are told apart, so that the summary counts each
-#: once (some 50 bytes each in Redis); beyond, it says "at least". 0 = they are not counted.
+#: Links out of scope, excluded, or too deep that are remembered, so that the summary counts each
+#: once (some 50 bytes each in Redis). Beyond, it says "at least". 0 = none are counted.
 SEMCRAWL_MAX_LEFT_OUT = 1_000_000
 #: Most waiting links; beyond, the last ones of the worst group are dropped; 0 = no limit.
 SEMCRAWL_MAX_WAITING = 0
-#: URLs that the seen set keeps exactly; those that come later are kept in a Bloom filter, which
-#: takes a tenth of the memory and now and then takes a new URL for a seen one. 0 = all are exact.
-#: (Without a `REDIS_URL` all are exact whatever this says: they lie on disk.)
+#: URLs that the seen set keeps exactly. Later ones go to a Bloom filter, which needs a tenth of the
+#: memory and sometimes takes a new URL for a seen one. 0 = all are exact. (Without a `REDIS_URL`
+#: all are exact: they are on disk.)
 SEMCRAWL_SEEN_EXACT = 0
-#: URLs for which that filter is laid out; fixed when a crawl begins.
+#: Capacity of that filter in URLs; fixed when a crawl begins.
 SEMCRAWL_SEEN_CAPACITY = 1_000_000_000
 #: Share of new URLs that the filter, when full, takes for seen ones; fixed when a crawl begins.
 SEMCRAWL_SEEN_ERROR = 1e-6
@@ -237,9 +236,9 @@ SEMCRAWL_REDIS_PATIENCE = 300.0
 
 # --- Reading
 
-#: What counts as a target: `rdf` (RDF documents), `embedded` (pages with embedded data), media
-#: types such as `text/csv` or `text/*`, whose bodies are kept in the folder `files`; several with
-#: commas.
+#: Kinds of documents that count as targets: `rdf` (RDF documents), `embedded` (pages with embedded
+#: data), media types such as `text/csv` or `text/*`, whose bodies are kept in the folder `files`;
+#: several with commas.
 SEMCRAWL_TARGETS = "rdf"
 #: What the crawl is about: a topic such as `vocabulary:schema:Dataset` or `keywords:merge sort`;
 #: `all(…, …)`, `any(…, …)` and `0.7*… + 0.3*…` combine topics (see topics.md). Of a list, all hold.
@@ -263,22 +262,22 @@ SEMCRAWL_RDF_LINKS = ["all"]
 #: Places in a statement whose IRIs are links: `subject` (with `all` only), `predicate`, `object`,
 #: `type` (objects of rdf:type), `graph`.
 SEMCRAWL_RDF_LINK_POSITIONS = ["subject", "object"]
-#: Triples that the RDFa of one page may say, and as many that its Microdata may.
+#: Most triples of a page's RDFa, and of its Microdata.
 SEMCRAWL_MAX_TRIPLES_PER_PAGE = 200_000
 #: Bytes above which a document is read in a thread or a process, so that the crawl goes on.
 SEMCRAWL_READ_IN_THREAD_ABOVE = 262_144
-#: Bytes of JSON-LD, a document or what is in a page's scripts, above which it is read in a process:
-#: its contexts may take time in proportion to the square of their size.
+#: Bytes of JSON-LD, in a document or in a page's scripts, above which it is read in a process: its
+#: contexts may take time in proportion to the square of their size.
 SEMCRAWL_READ_JSON_LD_IN_PROCESS_ABOVE = 32_768
-#: Processes, at most, that a spider has for reading what cannot be stopped in a thread: large
-#: pages, archives, and large documents of JSON-LD and XML. They start when needed; 0: threads only.
+#: Most processes of a spider for reading documents that no thread can stop: large pages, archives,
+#: and large documents of JSON-LD and XML. They start when needed; 0: threads only.
 SEMCRAWL_READ_PROCESSES = 2
 #: Bytes up to which a document is read as a whole; larger ones wait in a file without a name, and
 #: are read piece by piece. Of a larger HTML page the beginning is read.
 SEMCRAWL_MAX_SIZE_IN_MEMORY = 32 * 1024 * 1024
 #: Bytes of headers that an answer may have.
 SEMCRAWL_MAX_HEADERS_SIZE = 256 * 1024
-#: Seconds after which the reading of a document is cut off. What was read until then counts, unless
+#: Seconds after which the reading of a document is cut off. Its statements until then count, unless
 #: the process that reads it had to be ended.
 SEMCRAWL_MAX_READ_TIME = 900.0
 #: Bytes of N-Quads after which a document is cut off.
@@ -287,7 +286,7 @@ SEMCRAWL_MAX_NQUADS_SIZE = 64 * 1024**3
 SEMCRAWL_MAX_ERRORS_KEPT = 20
 #: Bytes that a compressed document or an archive may unpack to.
 SEMCRAWL_MAX_UNPACKED_SIZE = 64 * 1024**3
-#: Times its size that it may unpack to (from 16 MiB on).
+#: Ratio of unpacked to packed size that it may reach (from 16 MiB on).
 SEMCRAWL_MAX_UNPACK_RATIO = 250.0
 #: Files of an archive that are looked at.
 SEMCRAWL_MAX_ARCHIVE_MEMBERS = 10_000
@@ -297,7 +296,7 @@ SEMCRAWL_MEMBER_GRAPHS = False
 SEMCRAWL_MAX_ENTITY_SIZE = 4 * 1024 * 1024
 #: Levels of nesting in XML, JSON and triple terms.
 SEMCRAWL_MAX_NESTING = 256
-#: Blank nodes are named by IRIs under this one (Skolem IRIs); empty: they stay blank nodes.
+#: IRI under which blank nodes get IRIs (Skolem IRIs); empty: they stay blank nodes.
 SEMCRAWL_SKOLEM_BASE = ""
 #: Hosts that JSON-LD contexts may be fetched from: names, `*.example.org`, `*` = any. Empty: none.
 #: The contexts of schema.org and of the W3C need no fetch.
@@ -312,7 +311,7 @@ SEMCRAWL_MAX_CONTEXTS_OF_HOST = 50
 #: at their hosts' pace; the document that names them waits for them outside the slots.
 SEMCRAWL_CONTEXTS_AT_A_TIME = 32
 #: Seconds that a document waits for its contexts, their hosts' crawl delays included; then it is
-#: read without those that are not there.
+#: read without the missing ones.
 SEMCRAWL_CONTEXT_PATIENCE = 300.0
 #: Bytes that contexts may add to a document.
 SEMCRAWL_MAX_INLINED_CONTEXT_SIZE = 16 * 1024 * 1024
@@ -331,10 +330,10 @@ SEMCRAWL_PROGRESS_INTERVAL = 5.0
 
 #: Database of the crawl metadata (SQLAlchemy URL); empty = `crawl.db` in the job's folder.
 SEMCRAWL_METADATA_URL = ""
-#: Seconds that a metadata database which went away is waited for.
+#: Seconds to wait for a metadata database that went away.
 SEMCRAWL_METADATA_PATIENCE = 60.0
-#: Classes and properties of a document, at most, that `crawl.db` has an index of, by which
-#: `semcrawl find` finds it; 0: no index while crawling, and the first `find` makes it.
+#: Most classes and properties of a document that `crawl.db` indexes for `semcrawl find`; 0: no
+#: index while crawling, and the first `find` makes it.
 SEMCRAWL_INDEXED_TERMS = 1000
 #: Whether raw responses are kept as WARC files in the job's folder (needs `semcrawl[warc]`).
 SEMCRAWL_WARC = False
@@ -355,15 +354,14 @@ SEMCRAWL_STORE_UPDATE_URL = ""
 #: there. Empty: none.
 SEMCRAWL_STORE_BULK_URL = ""
 
-#: URL of a SPARQL 1.1 query endpoint of the triple store, where semcrawl asks which graphs are
-#: there, as those of others are not touched. Empty: found beside the other endpoints, or graph by
-#: graph by the Graph Store Protocol.
+#: URL of a SPARQL 1.1 query endpoint of the triple store, where semcrawl asks which graphs exist,
+#: so as not to touch foreign ones. Empty: found beside the other endpoints, or graph by graph by
+#: the Graph Store Protocol.
 SEMCRAWL_STORE_QUERY_URL = ""
 
-#: Hosts and pay-level domains whose documents may write graphs of any name in the triple store, as
-#: they state it. Other documents write the graphs of their address, below it and on their host;
-#: what they state of others goes to graphs of their own. A graph that somebody else made is never
-#: written.
+#: Hosts and pay-level domains whose documents may write graphs of any name in the triple store.
+#: Other documents write the graphs of their address, below it and on their host; their statements
+#: on other graphs go to graphs of their own. Foreign graphs are never written.
 SEMCRAWL_TRUSTED_SITES: list[str] = []
 
 #: Whether graphs under the addresses of documents that are in the triple store already, made by
@@ -378,14 +376,14 @@ SEMCRAWL_STORE_EMBEDDED = True
 SEMCRAWL_STORE_USER = ""
 SEMCRAWL_STORE_PASSWORD = ""
 
-#: How they are sent: `basic` or `digest`.
+#: Login at the triple store: `basic` or `digest`.
 SEMCRAWL_STORE_AUTH = "basic"
 
 #: Seconds without a byte from the triple store until it counts as away.
 SEMCRAWL_STORE_TIMEOUT = 300.0
 
-#: Seconds that a closing spider waits for a triple store that is away; what is left then waits in
-#: the job folder.
+#: Seconds that a closing spider waits for a triple store that is away; the rest stays in the job
+#: folder for the next delivery.
 SEMCRAWL_STORE_CLOSE_TIMEOUT = 60.0
 
 #: Statements in one request to the Update endpoint.
@@ -405,8 +403,8 @@ SEMCRAWL_STORE_CONNECTIONS = 4
 #: --revisit` sets it.
 SEMCRAWL_REVISIT = False
 
-#: How re-visits are shared out: `uniform` (all documents equally often) or `proportional` (to how
-#: often a document changes, richer ones more often).
+#: Frequency of re-visits: `uniform` (all documents equally often) or `proportional` (documents that
+#: change often, and rich ones, more often).
 SEMCRAWL_REVISIT_POLICY = "proportional"
 
 #: Mean seconds between two visits of a document; 0 = all are due, only the order counts.
@@ -414,10 +412,10 @@ SEMCRAWL_REVISIT_INTERVAL = 0.0
 
 # --- Chance
 
-#: Seed of the strategies that leave something to chance (`random`, ties of `learned`).
+#: Seed of the strategies that use chance (`random`, ties of `learned`).
 SEMCRAWL_RANDOM_SEED = 0
 
-#: Strategy `learned`: a file with what another crawl learned, to start from (`semcrawl frontier
+#: Strategy `learned`: a file with the weights of another crawl, to start from (`semcrawl frontier
 #: --export-model` writes it); empty: none.
 SEMCRAWL_MODEL = ""
 
