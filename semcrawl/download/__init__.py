@@ -1,3 +1,3 @@
 """The download handler: connections, names, response heads."""
 
-__all__ = ["handler", "spool"]
+__all__ = ["handler", "resolver", "spool"]

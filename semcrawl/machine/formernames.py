@@ -21,6 +21,7 @@ FORMER = {
     "semcrawl.frontier.scheduler": "semcrawl.crawl.scheduler",
     "semcrawl.logformat": "semcrawl.terminal.logformat",
     "semcrawl.middlewares.patterns": "semcrawl.middlewares.addresses",
+    "semcrawl.middlewares.resolver": "semcrawl.download.resolver",
     "semcrawl.pipelines.jobdir": "semcrawl.config.jobdir",
     "semcrawl.spiders.failures": "semcrawl.crawl.failures",
     "semcrawl.spiders.spool": "semcrawl.download.spool",
