@@ -20,8 +20,8 @@ from semcrawl.crawl.spider import SessionSpider
 class Acknowledgement:
     """Spider middleware, the last before the pipelines: counts the items of each attempt.
 
-    It stands behind everything that may drop, add or change items: callbacks of subclasses and
-    spider middlewares of others. So it counts what goes to the pipelines; Scrapy's signals say when
+    It comes after everything that may drop, add or change items: callbacks of subclasses and other
+    spider middlewares. So it counts the items that go to the pipelines; Scrapy's signals say when
     an item is through. The spider's own callback sets ``read`` of the attempt when it has read the
     response. A callback that fails before, or leaves ours out, gives its link up: ``abandoned`` of
     the spider records it, and the crawl goes on.
@@ -62,7 +62,7 @@ class Acknowledgement:
     async def process_spider_output(
         self, response: Response | Failure, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
-        """Pass on what a callback or an errback gives, and count it."""
+        """Pass on the results of a callback or an errback, and count them."""
         attempt = _attempt_of(response)
         # an errback that Scrapy calls for an error of another middleware comes here twice
         mine = attempt is not None and not attempt.counted

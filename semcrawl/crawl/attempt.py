@@ -24,11 +24,11 @@ ENDED = "semcrawl_ended"
 RECEIVED = "semcrawl_received"
 #: set where a robots.txt is asked for, and kept where that redirects
 ROBOTS = "semcrawl_robots"
-#: the :class:`~semcrawl.crawl.turns.Turn` of a request that is no link's
+#: the :class:`~semcrawl.crawl.turns.Turn` of a request that belongs to no link
 TURN = "semcrawl_turn"
-#: what is awaited when there is a connection, and the request leaves
+#: awaited when there is a connection, before the request leaves
 LEAVES = "semcrawl_leaves"
-#: what the request passes when its address is known
+#: called when the request's address is known
 AT_ADDRESS = "semcrawl_at_address"
 #: set by the content-type filter when it stopped the download
 FILTERED = "semcrawl_filtered"
@@ -85,7 +85,7 @@ class Attempt:
     ended: bool = False
 
     def __post_init__(self) -> None:
-        """Unpack what the link carries."""
+        """Unpack the link's state."""
         self.link_state = LinkState.unpack(self.lease.entry)
 
     def begin_again(self) -> None:
@@ -153,7 +153,7 @@ class Attempt:
         new_links: tuple[Ranked, ...] = (),
         led_to: str = "",
     ) -> Outcome:
-        """Say what the fetch turned out to be, for the strategy."""
+        """Return the outcome of the fetch for the strategy."""
         return Outcome(
             url=self.asked,
             kind=kind,
@@ -179,7 +179,7 @@ class Attempt:
 
 
 def attempt_of(request: Request | None) -> Attempt | None:
-    """Return the attempt that a request is; ``None`` for a request that is no link's."""
+    """Return the attempt of a request; ``None`` for a request that belongs to no link."""
     attempt: Attempt | None = request.meta.get(ATTEMPT) if request is not None else None
     if attempt is not None and request is not None:
         attempt.meta = request.meta
@@ -193,7 +193,7 @@ def lease_of(request: Request) -> Lease | None:
 
 
 def _validator(response: Response, name: bytes) -> str:
-    """Return what a re-visit may ask by; what is too long to be kept whole is of no use."""
+    """Return a validator for re-visits; empty if it is too long to be kept whole."""
     value = header(response, name)
     return value if len(value) <= _LONGEST else ""
 

@@ -17,7 +17,7 @@ _Part = tuple[Sequence[Entry], "asyncio.Future[list[bool]]"]
 
 
 class BatchedAdds:
-    """Adds what comes while a call is under way with the next call."""
+    """Adds links that come during a call with the next call."""
 
     def __init__(self, frontier: Frontier) -> None:
         self._frontier = frontier

@@ -1,4 +1,4 @@
-"""One turn of a process: it reads what others published, and takes links as long as it has room."""
+"""One turn of a process: it reads the others' events, and takes links as long as it has room."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Dispatcher:
         room = min(left, self._concurrency() - flying, self._options.leases - len(self._leases))
         if isinstance(self._strategy, Restrained):
             slow = self._leases.slow(_OVERDUE)
-            # for synchronised workers, what others have in flight counts as well
+            # for synchronised workers, links in flight at others count as well
             waited_for = max(flying - slow, self._learning.awaited(_OVERDUE))
             allowed = self._strategy.room(waited_for)
             self.restrained = allowed < self._options.concurrency
@@ -121,7 +121,7 @@ class Dispatcher:
         return room - left
 
     def _portion(self, room: int) -> tuple[SkippedHosts, int]:
-        """Return what the next take skips, and how many links it may bring."""
+        """Return the links that the next take skips, and how many it may bring."""
         skip, most = self._slots.skipped(
             self._leases.in_flight, some_are_dead=self._health.some_are_dead
         )
@@ -181,7 +181,7 @@ class Dispatcher:
         ready = await self._frontier.next_ready(list(self._channels))
         if ready is None:
             return interval
-        # (what is ready may be skipped)
+        # (ready links may be skipped)
         return min(max(ready, _SKIPPED if self.bounded else 0.001), interval)
 
     def _concurrency(self) -> int:

@@ -93,9 +93,9 @@ class _Host:
 
 
 class HealthRows:
-    """Counts, for each host, what it failed at since its last answer.
+    """Counts each host's failures since its last answer.
 
-    A *host* is what the frontier keeps a pace for; it may have several servers.
+    A *host* is the frontier's unit of pace; it may have several servers.
     """
 
     def __init__(self, options: HealthOptions) -> None:
@@ -128,10 +128,10 @@ class HealthRows:
         return Sign.BLOCKING if 0 < limit <= found.forbidden else Sign.NOTHING
 
     def failed(self, host: str, server: str, *, known: bool) -> Sign:
-        """Take in that no answer came; ``known``: the host gave something before.
+        """Note that no answer came; ``known``: the host gave something before.
 
-        What a server fails at that never answered says nothing about our network: the ``https`` of
-        a host, say, that has ``http`` only.
+        Failures of a server that never answered say nothing about our network: the ``https`` of a
+        host, say, that has ``http`` only.
         """
         limit = self._options.failures
         if not limit:

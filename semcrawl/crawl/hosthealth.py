@@ -74,7 +74,7 @@ class HostHealth:
         #: tries of links that do not count
         self._forgiven: Counter[str] = Counter()
 
-    # -- what comes in
+    # -- failures and answers
     async def answered(self, url: str, status: int, lease: Lease | None) -> list[WaitingLink]:
         """Take in an answer; return the links that were set aside for it."""
         host, server = self._intake.host_key(url), origin_of(url)
@@ -104,7 +104,7 @@ class HostHealth:
     async def failed(
         self, url: str, queue: str, *, ours: bool, missing: bool, took: float = 0.0
     ) -> list[WaitingLink]:
-        """Take in that no answer came; return the links that were set aside for it.
+        """Note that no answer came; return the links that were set aside for it.
 
         ``ours``: the proxy is away; ``missing``: there is no such name; ``took``: seconds that a
         slow host held a slot.
@@ -134,14 +134,14 @@ class HostHealth:
             self._servers[server] = Away(now, now + self._options.rest, self._options.rest)
         return []
 
-    # -- what comes of it
+    # -- decisions on links
     @property
     def given_up(self) -> list[GivenUp]:
         """The hosts that had answered, or had links waiting, when they were given up."""
         return [host for host in self._given_up.values() if host.links > 1]
 
     def rests(self, url: str) -> bool:
-        """Whether the host of a request that is no link's rests."""
+        """Whether the host of a request without a link rests."""
         host = self._intake.host_key(url)
         return self._pause.is_on or (host in self._down and host not in self._probes)
 
@@ -162,7 +162,7 @@ class HostHealth:
         return max(0.0, away.until - now)
 
     def fate(self, lease: Lease, *, missing: bool = False) -> Fate:
-        """Say what becomes of a link that got no answer; ``missing``: there is no such name."""
+        """Return the fate of a link that got no answer; ``missing``: there is no such name."""
         host = lease.entry.host
         if self._pause.is_on:
             return Fate.UNCOUNTED
@@ -291,7 +291,7 @@ class HostHealth:
         return links
 
     async def _acquit_links(self, host: str, rest: Rest) -> None:
-        """Let what a host did before it was known to be down not count against its links."""
+        """Cancel the tries of links that failed before the host was known to be down."""
         self._forgiven.update(self._tried.pop(host, ()))
         refused = self._forbidden.pop(host, ())
         if rest.why == Sign.BLOCKING and refused:

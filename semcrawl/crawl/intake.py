@@ -31,7 +31,7 @@ _ROOTS, _NAMED = "roots", "named"
 
 
 class Intake:
-    """Ranks what a process finds and puts it into the frontier, everything once.
+    """Ranks the links that a process finds and puts each into the frontier once.
 
     ``wake`` is called when links went in that may be taken at once.
     """
@@ -67,7 +67,7 @@ class Intake:
         self._dropped: set[int] = set()
 
     async def open(self) -> None:
-        """Go on with the roots and with what was learned before."""
+        """Continue with the saved roots and the saved state."""
         await self.know_all_seeds()
         await self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
         await self.families.open()
@@ -75,7 +75,7 @@ class Intake:
         await self.learning.load()
 
     async def flush(self) -> None:
-        """Report to the frontier what was left out, and what came of families and mirrors.
+        """Report to the frontier the links left out, and the finds of families and mirrors.
 
         To be awaited before what that was found in is acknowledged.
         """
@@ -228,7 +228,7 @@ class Intake:
     async def follow_redirect(self, lease: Lease, target: str, state: LinkState) -> bool:
         """Put a redirect's target in front of its group; whether it was new.
 
-        One that waits already, as a page links to it too, comes forward for itself.
+        One that already waits, as a page links to it too, moves up.
         """
         if (await self.frontier.add([self._in_place(lease, target, state)]))[0]:
             self.learning.went_back(lease.entry)
@@ -287,6 +287,6 @@ def check_link(url: str, host: str, queue: str) -> Entry:
 
 
 def _evidence(page: Page, link: Link) -> int:
-    """Hash what a strategy may drop a link for: the same style sheet is linked on every page."""
+    """Hash the evidence for dropping a link: the same style sheet is linked on every page."""
     texts = (link.title, link.anchor, link.before, link.after)
     return hash((page.rdf, link.url, link.element, link.rel, link.type, link.predicate, *texts))

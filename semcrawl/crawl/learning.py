@@ -21,7 +21,7 @@ from semcrawl.relevance.wire import decode_event, encode_event
 
 logger = logging.getLogger(__name__)
 
-#: what the names begin with under which strategies save what they learned
+#: prefix of the names under which strategies save their state
 STRATEGY_STATE = "strategy:"
 #: links whose places are remembered (some 100 bytes each)
 _PLACES = 1_000_000
@@ -30,7 +30,7 @@ _PLACES = 1_000_000
 class SharedLearning:
     """Shares what workers learn, and applies it to the order of the frontier.
 
-    Outcomes go to all workers as events. What was learned is saved from time to time, and after a
+    Outcomes go to all workers as events. The learned state is saved from time to time; after a
     crash the events since then are read again.
 
     ``synchronised``: every worker's strategy processes all outcomes, its own included, and all
@@ -87,7 +87,7 @@ class SharedLearning:
         return STRATEGY_STATE + self.strategy.name
 
     async def load(self) -> None:
-        """Go on with what was learned before."""
+        """Continue with the saved state."""
         state = await self._frontier.events.load_state(self._state_name)
         if state:
             try:
@@ -102,13 +102,13 @@ class SharedLearning:
         self._loading = False
 
     async def save(self) -> None:
-        """Keep what was learned."""
+        """Save the learned state."""
         state = self.strategy.dump_state()
         if state:
             await self._frontier.events.save_state(self._state_name, state)
 
     def learn(self, outcome: Outcome, queue: str) -> None:
-        """Take in what a fetch turned out to be; :meth:`publish` sends it to the others.
+        """Learn an outcome; :meth:`publish` sends it to the others.
 
         ``queue``: where the links wait that it brought. A synchronised strategy learns it with
         :meth:`publish`, after what others published before.
@@ -162,7 +162,7 @@ class SharedLearning:
         async with self._processing:
             events = await ask()
             # no other task may come in between until all is learned: the place in the events is
-            # saved together with what was learned
+            # saved together with the learned state
             keys: dict[str, float] = {}
             for event in events:
                 if event.outcome is not None and (self.synchronised or not event.own):
@@ -175,7 +175,7 @@ class SharedLearning:
                     else:
                         keys.update((url, moved[url]) for url in keys.keys() & moved.keys())
                 elif event.taken and self.synchronised and not self._loading:
-                    # (what was taken before this worker came is its taker's to wait for)
+                    # (links taken before this worker came concern their takers only)
                     self.note_taken(event.taken)
             await self.apply_values()
             await self._rekey(keys)
@@ -241,7 +241,7 @@ class SharedLearning:
         if self._rekeys:
             self._places.update((url, (queue, group)) for url, queue, group in places)
             if len(self._places) > _PLACES:
-                # many at once: what was deleted at a dict's beginning is gone through every time
+                # many at once: a dict walks over its deleted beginning every time
                 for url in list(islice(self._places, len(self._places) - _PLACES * 9 // 10)):
                     del self._places[url]
 
@@ -255,7 +255,7 @@ class SharedLearning:
             await self._frontier.rekey([(place, FRONT) for place in self._places_of(url)])
 
     async def apply(self) -> None:
-        """Let what was learned take effect on the waiting links."""
+        """Apply the learned values to the waiting links."""
         await self.apply_values()
         await self._rekey(self.strategy.rekeyed())
 
@@ -274,7 +274,7 @@ class SharedLearning:
             queue, group = self._places[url]
             queues = (queue,)
         else:
-            # (at a depth that is no seed's: a strategy may heed where these lie)
+            # (at a depth that no seed has: a strategy may use the places of seeds)
             group = self.strategy.rank(Page(url, depth=1), [Link(url)])[0].group or ""
         return [Entry(url, self._host_key(url), queue, group) for queue in queues if group]
 

@@ -104,7 +104,7 @@ class LeaseBook:
         return attempt is not None
 
     async def flush(self, frontier: Frontier) -> list[Lease]:
-        """Acknowledge at the frontier what has ended since the last call.
+        """Acknowledge at the frontier the attempts that ended since the last call.
 
         Return the leases whose downloads are over and that are still held: their hosts are yet to
         be released.

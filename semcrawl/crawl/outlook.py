@@ -72,7 +72,7 @@ class Outlook:
         self.dropped = 0
         #: links that did not go in
         self.left_out = LeftOutLinks()
-        #: families of links that are not asked for, as none of those that were led anywhere
+        #: families whose links are withheld, as none of those requested brought anything
         self.withheld: list[Withheld] = []
         self._requests = patience
         self._patience = Patience(patience) if patience else None
@@ -84,7 +84,7 @@ class Outlook:
             return False
         self._patience.note(target=target)
         if self._patience.is_over():
-            # (what is expected takes a look at all that waits)
+            # (the expectation reads all waiting links)
             self.gave_up = not isinstance(self._strategy, Forecasting) or self._patience.is_over(
                 self._strategy.expected_next(self._requests)
             )
@@ -93,7 +93,7 @@ class Outlook:
     async def look_back(self, frontier: Frontier) -> None:
         """Note which links are left."""
         counts = await frontier.counts(QUEUES, [])
-        # what is leased now goes back in, or is tried again
+        # links leased now go back, or are tried again
         self.waiting_left = counts.waiting + counts.leased
         self.dropped = counts.dropped
         self.left_out = await frontier.left_out.summary()

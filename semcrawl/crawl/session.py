@@ -85,7 +85,7 @@ class CrawlSession:
 
     # -- life
     async def open(self) -> None:
-        """Open the frontier and go on with what was learned before."""
+        """Open the frontier and continue with the saved state."""
         async with self._opening:
             if not self._opened:
                 await self.frontier.open()
@@ -115,7 +115,7 @@ class CrawlSession:
         self.wake()
 
     async def detach(self, queue: str) -> None:
-        """Stop serving a spider; with the last one, save what was learned and close."""
+        """Stop serving a spider; with the last one, save the learned state and close."""
         self._channels.pop(queue, None)
         if self._channels:
             return
@@ -180,7 +180,7 @@ class CrawlSession:
             logger.warning("%s: fewer requests are sent at a time (now %d at most)", reason, most)
 
     def drain(self) -> None:
-        """Hand out no more links; what is in flight goes on."""
+        """Hand out no more links; requests in flight go on."""
         self._draining = True
         self.wake()
 
@@ -235,7 +235,7 @@ class CrawlSession:
             self.wake()
 
     def learn(self, outcome: Outcome, queue: str, *, links_in: str = "") -> None:
-        """Learn from what a fetch of a spider's queue turned out to be.
+        """Learn the outcome of a fetch of a spider's queue.
 
         ``links_in``: the queue of the links that it brought, if that is another. The outcome is
         published, and the frontier's order changes, before more is taken.
@@ -290,7 +290,7 @@ class CrawlSession:
             self.fail(f"{type(error).__name__}: {error}")
 
     async def _turn(self) -> float:
-        """Do what can be done now; return after how many seconds to look again."""
+        """Do the work that is due; return after how many seconds to look again."""
         yields, self._yields = self._yields, []
         for host, target in yields:
             await self.frontier.pace.reward(host, target=target)
@@ -299,7 +299,7 @@ class CrawlSession:
         over = await self._leases.flush(self.frontier)
         await self._event_reader.read_if_due(caught_up=caught_up)
         planted = await self._take_seeds()
-        # what was read meanwhile may have changed what comes first
+        # pages read meanwhile may have changed the order
         await self._learning.publish()
         room = self._dispatcher.room()
         if await self._dispatcher.take(room, over):
@@ -332,7 +332,7 @@ class CrawlSession:
         return found
 
     async def _keep_leases(self) -> None:
-        """Prolong what takes long; save what was learned from time to time."""
+        """Prolong long leases; save the learned state from time to time."""
         pause = min(self.frontier.options.lease_time / 3, self.options.save_interval)
         saved = time.monotonic()
         while True:

@@ -38,7 +38,7 @@ class ContextCache:
         self._size = 0
         #: URLs that failed in this run
         self._lost: set[str] = set()
-        #: what is being fetched
+        #: contexts that are being fetched
         self._asking: dict[str, asyncio.Task[bytes]] = {}
 
     async def get(self, url: str, ask: Ask) -> bytes:

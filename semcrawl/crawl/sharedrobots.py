@@ -74,7 +74,7 @@ class RobotsAnswer:
 
 
 def first_lines(body: bytes, *, whole: bool = True) -> bytes:
-    """Return what is read of a robots.txt; of one that is longer, or not ``whole``, whole lines.
+    """Return the part of a robots.txt that counts, cut at a line's end.
 
     The end of a line may mean the contrary of the line: ``Disallow: /`` of ``Disallow: /private``.
     """
@@ -124,7 +124,7 @@ class SharedRobots:
         self._known: OrderedDict[str, KnownRobots] = OrderedDict()
         #: bytes of the rules at hand
         self._size = 0
-        #: what is being asked for
+        #: requests under way
         self._asking: dict[str, asyncio.Task[KnownRobots]] = {}
         #: why asking failed, for the next link
         self._failures: dict[str, Exception] = {}

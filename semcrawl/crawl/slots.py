@@ -13,7 +13,7 @@ from semcrawl.web.hosts import pay_level_domain
 _REQUESTS_OF_UNTRIED = 2
 #: as many links as there is room for
 _ANY = 1_000_000
-#: what a fetch of each queue is expected to yield before anything is known (targets a request):
+#: expected yield of each queue before the first fetch (targets a request):
 #: pages are the surer way; links out of RDF lead to terms and things more often than to documents
 _PRIOR = {"html": 0.3, "rdf": 0.1}
 #: weight of the latest fetch
@@ -46,7 +46,7 @@ class QueueYields:
 
 
 class Slots:
-    """Says which links may have the slots that are free.
+    """Decides which links may have the free slots.
 
     ``share`` of the ``concurrency`` is what hosts that gave nothing yet (by ``gave_something``)
     get once some were found dead, and what one pay-level domain gets as soon as there are two.
@@ -64,7 +64,7 @@ class Slots:
     def skipped(
         self, in_flight: Collection[Lease], *, some_are_dead: bool
     ) -> tuple[SkippedHosts, int]:
-        """Return what has its share already, and how many links may be taken of anything else."""
+        """Return the hosts that have their share, and how many links of others may be taken."""
         if not self._bounded:
             return NONE_SKIPPED, _ANY
         domains = Counter(_domain(lease) for lease in in_flight)

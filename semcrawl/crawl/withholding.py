@@ -49,7 +49,7 @@ class LeftOutBook:
 
 
 class FamilyBook:
-    """Families of links (:mod:`semcrawl.relevance.families`): names them, reports what they gave.
+    """Families of links (:mod:`semcrawl.relevance.families`): names them, reports their finds.
 
     ``tries``: links of a family that bring nothing before the others are withheld; 0 = all are
     asked for.
@@ -74,7 +74,7 @@ class FamilyBook:
         return {url: family.name for url, family in found.items()}
 
     def note(self, outcome: Outcome) -> None:
-        """Take in what a fetch turned out to be."""
+        """Note the outcome of a fetch."""
         if outcome.family:
             self._unreported.append((outcome.family, verdict(outcome), outcome.led_to))
 

@@ -200,7 +200,7 @@ def _old_site(host: Host) -> None:
 
 
 def _files(host: Host, prose: Prose) -> None:
-    """Add what is neither HTML nor RDF, what is dead, and what robots.txt closes."""
+    """Add other files, dead links, and addresses that robots.txt closes."""
     host.body("/style.css", ResourceKind.OTHER, b"body { font-family: serif }\n", "text/css")
     host.body("/map.png", ResourceKind.OTHER, _PNG, "image/png")
     host.body("/downloads/logo.png", ResourceKind.OTHER, _PNG, "image/png")

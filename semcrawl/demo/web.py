@@ -19,7 +19,7 @@ _BUILDERS: tuple[Callable[[Prose, float], Host], ...] = (
     blog.build,
 )
 
-#: Other people's hosts that pages or RDF may mention: nothing of them is served.
+#: Foreign hosts that pages or RDF may mention; none of them is served.
 _NOT_HERE = b"Not in the demonstration web. It is reached with http_proxy set to this server.\n"
 _ELSEWHERE_ROBOTS = b"User-agent: *\nDisallow: /\n"
 
@@ -76,7 +76,7 @@ class DemoWeb:
         return iter(self._resources.values())
 
     def find(self, host: str, path: str) -> Resource | None:
-        """Return what is at a path (with its query); unknown query parameters are ignored."""
+        """Return the resource at a path (with its query); unknown query parameters are ignored."""
         url = f"http://{host.lower()}{path}"
         return self._resources.get(url) or self._resources.get(url.partition("?")[0])
 

@@ -1,3 +1,3 @@
-"""Trying strategies on closed pieces of the web, and measuring what they find."""
+"""Runs strategies on closed pieces of the web, and measures their finds."""
 
 __all__ = ["folder", "graph", "metrics", "references", "simulate", "world"]

@@ -32,7 +32,7 @@ def self_signed(ends: datetime) -> bytes:
 
 
 def server_context() -> ssl.SSLContext:
-    """Return what a server over TLS needs, with a key made for it."""
+    """Return the TLS context of a server, with a key made for it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with tempfile.NamedTemporaryFile(prefix="semcrawl-live-") as file:
         file.write(self_signed(datetime.now(UTC) + timedelta(days=29)))

@@ -10,7 +10,7 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Ranked, Relevance
 from semcrawl.relevance.rules import relevancy_r
 
-#: What a rule says when it holds (sources.md T.2, T.3 and T.7).
+#: Texts for the rules that hold (sources.md T.2, T.3 and T.7).
 RULE_MEANINGS: Mapping[str, str] = {
     "ex1": "the file extension is one of RDF",
     "ty1": "the type attribute is an RDF content type",

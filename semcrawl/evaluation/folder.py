@@ -53,7 +53,7 @@ HTML_FILES: frozenset[str] = frozenset({".html", ".htm", ".xhtml", ".shtml", ".p
 INDEX_FILES = ("index.html", "index.htm", "index.xhtml", "default.htm", "Overview.html")
 HTML_TYPE = "text/html; charset=utf-8"
 
-_HEAD = 6000  # bytes looked at to tell what a file is
+_HEAD = 6000  # bytes by which a file's type is detected
 
 
 @dataclass(frozen=True)

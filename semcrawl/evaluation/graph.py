@@ -40,7 +40,7 @@ class Node:
 
 @dataclass
 class LinkGraph:
-    """A world with what was found in it kept, so that many strategies can be run on it fast."""
+    """A world that keeps its links, so that many strategies can run on it fast."""
 
     world: World
     #: at most so many links of a page are looked at

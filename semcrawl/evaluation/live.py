@@ -1,6 +1,6 @@
 """Live runs: the real spiders, in a process of their own, over loopback HTTP.
 
-What they asked for is taken from the server's log; labels and rules from their records.
+The server's log gives the requests; the records give labels and rules.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def run_of(
     judged: Mapping[str, Judged],
     is_target: IsTarget,
 ) -> Run:
-    """Put what the server saw into the form of a simulated run.
+    """Put the server's log into the form of a simulated run.
 
     ``asked``: the requests that count, in order; ``judged``: what the crawl's records say of URLs.
     """

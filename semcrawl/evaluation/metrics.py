@@ -36,7 +36,7 @@ def auc_relative(curve: Sequence[int], bound: Sequence[int], budget: int) -> flo
 
 
 def requests_to(curve: Sequence[int], targets: float) -> int | None:
-    """Requests until so many targets were had; ``None`` if they never were."""
+    """Requests until so many targets were found; ``None`` if they never were."""
     return next((i + 1 for i, had in enumerate(curve) if had >= targets), None)
 
 
@@ -55,7 +55,7 @@ class LabelFigures:
 
     predicted: int  #: links with the label
     fetched: int  #: of these, documents served with status 200
-    right: int  #: of these, documents that were what the label said
+    right: int  #: of these, documents for which the label was right
 
     @property
     def precision(self) -> float | None:
@@ -67,9 +67,9 @@ class LabelFigures:
 class RuleFigures:
     """How good a rule is (Figure 4-1)."""
 
-    label: Label  #: what the rule predicts
+    label: Label  #: label that the rule predicts
     selected: int  #: documents fetched whose link the rule held for
-    right: int  #: of these, documents that were what the rule says
+    right: int  #: of these, documents for which the rule was right
     documents: int  #: documents rightly predicted with the rule's label, by whatever rule
 
     @property
@@ -122,7 +122,7 @@ class Truth:
     def label(self, url: str) -> Label | None:
         """The right label for a link; ``None`` when no document is served with status 200.
 
-        A redirect counts as what it leads to inside the world.
+        A redirect counts as its target inside the world.
         """
         if url not in self._labels:
             self._labels[url] = self._find(url)

@@ -33,7 +33,7 @@ class Waiting:
 class SimulatedFrontier:
     """Hands out the best group's first link: largest value; smallest key; first in, first out.
 
-    Groups whose value was never told have value 0. Among groups of equal value the one whose first
+    Groups that got no value have value 0. Among groups of equal value the one whose first
     link has the smaller key, then came earlier, is served. Every operation costs O(log n).
     """
 

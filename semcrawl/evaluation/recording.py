@@ -30,7 +30,7 @@ from semcrawl.web.urls import normalise, path_of, resolve
 #: statuses that give the content of an address, or say that it has none
 _LASTING = frozenset({200, 301, 308, 404, 410})
 _ROBOTS = "/robots.txt"
-_HEAD = 16_384  # bytes looked at to tell what a body is
+_HEAD = 16_384  # bytes by which a body's type is detected
 #: codings of the transfer that warcio does not unpack, or not with every version of their library
 _UNPACKED_HERE = (Compression.BROTLI, Compression.ZSTANDARD)
 #: ``.open``: a file that a crawl was still writing when it ended
@@ -67,8 +67,8 @@ class _Place:
 class RecordedWorld:
     """The pages of a recorded crawl; what it did not fetch answers 404.
 
-    Of several responses to one URL the last counts that says what is there, or that nothing is,
-    else the last that led elsewhere: a re-visit's 304 and what may pass do not. Bodies are read
+    Of several responses to one URL the last with content, or with 404 or 410, counts; else the last
+    redirect. A re-visit's 304 and passing failures do not count. Bodies are read
     from the files when they are asked for.
     """
 

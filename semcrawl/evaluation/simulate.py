@@ -172,7 +172,7 @@ class _Crawl:
         self._learn(waiting, node, None, duplicate=allowed)
 
     def _read(self, waiting: Waiting, node: Node) -> None:
-        """Take in what a URL answers."""
+        """Process the answer of a URL."""
         answer = node.answer
         kind = answer.kind if answer.status == 200 else None
         filtered = kind is not None and not body_wanted(
@@ -200,7 +200,7 @@ class _Crawl:
         duplicate: bool = False,
         new_links: tuple[Ranked, ...] = (),
     ) -> None:
-        """Tell the strategy what a fetch turned out to be."""
+        """Have the strategy learn an outcome."""
         outcome = Outcome(
             url=waiting.asked,
             kind=kind,
@@ -241,7 +241,7 @@ class _Crawl:
         return tuple(entered)
 
     def _apply(self) -> None:
-        """Let what was learned take effect."""
+        """Apply the learned values."""
         values = self._timed(self.strategy.values)
         if values:
             self.frontier.set_values(values)

@@ -45,7 +45,7 @@ def load_sites(path: Path) -> list[FolderWorld]:
 
 
 def _checked(entry: object) -> Mapping[str, Any]:
-    """Return an entry of a site list; raise ``UsageError`` for what is missing or wrong in it."""
+    """Return an entry of a site list; raise ``UsageError`` for missing or wrong fields."""
     if not isinstance(entry, dict):
         raise UsageError("not an object")
     for name in ("host", "root", "archive", "base", "start", "robots"):
@@ -98,13 +98,13 @@ def _unpack(archive: Path) -> Path:
             except OSError:
                 if not target.is_dir():  # else another process was first
                     raise
-            os.makedirs(part, exist_ok=True)  # what the context manager removes
+            os.makedirs(part, exist_ok=True)  # removed by the context manager
     inner = target / stem
     return inner if inner.is_dir() else target
 
 
 def _extract(tar: tarfile.TarFile, folder: str) -> None:
-    """Extract what stays inside the folder and is no device or the like."""
+    """Extract the files that stay inside the folder, without devices and the like."""
     if hasattr(tarfile, "data_filter"):
         tar.extractall(folder, filter="data")
         return

@@ -29,7 +29,7 @@ from semcrawl.evaluation.worlds import WorldSet
 from semcrawl.relevance import Label, Relevance
 from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES
 
-#: What the thesis calls the strategies.
+#: Names of the strategies in the thesis.
 TITLES: Mapping[str, str] = {
     "breadth-first": "BC",
     "rules": "FC-R",
@@ -48,7 +48,7 @@ THESIS_SETTINGS: Mapping[str, Any] = {
 
 #: Makes a strategy by name for a set of settings; may raise anything.
 Load = Callable[[str, Mapping[str, Any]], Relevance]
-#: Crawls a world with a strategy; like :func:`simulate`, but told name and settings.
+#: Crawls a world with a strategy, given its name and settings; else like :func:`simulate`.
 Crawl = Callable[[LinkGraph, str, Mapping[str, Any], int, int], Run]
 
 
@@ -118,9 +118,9 @@ class WorldResult:
     bound: Sequence[int]
     #: strategy → its trials, one per seed
     trials: dict[str, list[Trial]] = field(default_factory=dict)
-    #: URLs that any run asked for, by how they ended, and documents by what they were
+    #: URLs that any run requested, by outcome, and documents by type
     merged: Mapping[str, int] = field(default_factory=dict)
-    #: what is wrong with the world; empty = nothing
+    #: fault of the world; empty = none
     problem: str = ""
 
 

@@ -22,7 +22,7 @@ class Answer:
     status: int
     #: the ``Content-Type`` header as sent, parameters included; empty = none sent
     content_type: str = ""
-    #: what the body really is; ``None`` when there is no usable one (redirects, errors)
+    #: real type of the body; ``None`` when there is no usable one (redirects, errors)
     kind: Kind | None = None
     #: absolute target of a redirect
     location: str = ""

@@ -1,4 +1,4 @@
-"""Worlds by what the user calls them: ``thesis``, a folder, a site list, a recorded crawl."""
+"""Worlds by the names that users give: ``thesis``, a folder, a site list, a recorded crawl."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WorldSet:
 
 
 def load_worlds(name: str, seed: int = 0) -> WorldSet:
-    """Make what the user named.
+    """Make the worlds of a name.
 
     ``thesis`` (or ``thesis:deri`` for one domain) · a site list (``sites.json``) or its folder · a
     folder, served as ``localhost`` or, given as ``http://host/base/=FOLDER``, as that host · the

@@ -104,7 +104,7 @@ def _locked(folder: Path) -> Iterator[None]:
 def _copied(old: Path, work: Path, binary: str, name: str) -> Path | None:
     """Make the new file in ``work``; ``None`` where the old server holds no crawl."""
     data = work / "data"
-    # a copy: newer servers rewrite what they read
+    # a copy: newer servers rewrite the files that they read
     shutil.copytree(old, data, ignore=shutil.ignore_patterns("redis.*"))
     with (
         RedisServer(data, binary) as server,

@@ -9,7 +9,7 @@ import msgpack
 
 from semcrawl.frontier.contract import Entry
 
-#: what bytes and values raise that are not what they should be
+#: exceptions that malformed bytes and values raise
 UNREADABLE = (
     ValueError,
     TypeError,
@@ -66,7 +66,7 @@ def text(data: bytes) -> str:
 
 
 def _shorten(value: Any, url: str) -> Any:
-    """Leave out what a text (most often the parent's URL) has in common with the link's URL."""
+    """Leave out the part that a text (mostly the parent's URL) shares with the link's URL."""
     if not isinstance(value, str) or value[:_WORTH_SHORTENING] != url[:_WORTH_SHORTENING]:
         return value
     # bisection: a few comparisons in C are faster than one per character

@@ -52,7 +52,7 @@ class LinkState:
         return FoundBy.SEED if is_seed else FoundBy.LINK
 
     def pack(self) -> dict[str, Any]:
-        """Return the entry's payload; what has its usual value is left out."""
+        """Return the entry's payload; fields with their usual value are left out."""
         packed: dict[str, Any] = {"d": self.depth}
         if self.parent is not None:
             packed["p"] = self.parent
@@ -85,7 +85,7 @@ class LinkState:
 
     @classmethod
     def unpack(cls, entry: Entry) -> LinkState:
-        """Read it back from a leased entry; what is missing or odd has its usual value."""
+        """Read it back from a leased entry; missing or odd fields get their usual value."""
         packed: Mapping[str, Any] = entry.payload
         redirects = packed.get("v")
         return cls(

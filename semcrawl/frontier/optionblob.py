@@ -60,7 +60,7 @@ def bloom_size(options: FrontierOptions) -> str:
 
 
 def _read(packed: bytes) -> dict[str, int | str]:
-    """Script options as another worker has left them; what is none of them is passed over."""
+    """Script options as another worker has left them; unknown ones are skipped."""
     try:
         found = msgpack.unpackb(packed)
     except (ValueError, msgpack.UnpackException):

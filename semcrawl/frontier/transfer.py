@@ -71,7 +71,7 @@ async def import_lines(frontier: ManagedFrontier, lines: Iterable[str]) -> int:
     """Fill an empty frontier from JSON lines; return how many links wait now.
 
     Leased links wait again. Raises ``UsageError`` when the frontier is not empty, and as
-    :func:`check_lines` does; what was before a wrong line is in then.
+    :func:`check_lines` does; the lines before a wrong one are in then.
     """
     counts = await frontier.counts(await frontier.inspector.queues(), [])
     if counts.seen or not counts.finished:
@@ -87,14 +87,14 @@ async def import_lines(frontier: ManagedFrontier, lines: Iterable[str]) -> int:
                 await frontier.importer.links(batch[state], failed=state == "failed")
                 batch[state] = []
         else:
-            # links come before the digests of what was seen, or they would be refused
+            # links come before the digests of the seen set, or they would be refused
             await _flush(frontier, batch)
             await _import_row(frontier, kind, value)
     return waiting
 
 
 def _rows(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Yield kind and content of each line; raise ``UsageError`` for what is wrong or missing."""
+    """Yield kind and content of each line; raise ``UsageError`` for wrong or missing fields."""
     number = 0
     kind = ""
     try:
@@ -118,7 +118,7 @@ def _rows(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
 
 
 def _content(kind: str, row: dict[str, Any]) -> Any:
-    """Return what a line says, in the types that it is taken in with."""
+    """Return the content of a line, in the types of the import."""
     match kind:
         case "frontier":
             totals = {name: float(row.get("totals", {}).get(name, 0)) for name in TOTALS}

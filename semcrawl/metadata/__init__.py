@@ -1,3 +1,3 @@
-"""Crawl metadata in any SQL database: what was asked for, what came, and where it was put."""
+"""Crawl metadata in any SQL database: attempts, documents, and where their quads are."""
 
 __all__ = ["database", "models"]

@@ -55,7 +55,7 @@ class DescriptionOptions:
 
     #: IRI of the dataset; empty: a ``urn:uuid:`` made of the crawl's first attempt
     base: str = ""
-    #: URL under which ``quads.nq`` can be had; empty: not said
+    #: download URL of ``quads.nq``; empty: none
     download_url: str = ""
     #: whether every attempt is described, or only those that gave a document
     attempts: bool = True

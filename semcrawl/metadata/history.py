@@ -101,12 +101,12 @@ class DocumentHistory:
         """Have the content kept and its terms counted; return the columns that tell of both."""
         counter = TermCounter(self._limit)
         placed = place(counter)
-        # without an index, too: what an older version of the document has there goes
+        # without an index, too: rows of an older version of the document go
         self._terms[key] = counter
         return {**placed, "terms_complete": counter.is_complete if counter.is_on else None}
 
     def note_record(self, record: FetchRecord, revision: Callable[[], int]) -> Written:
-        """Take in what a re-visit's record says of a document; ``revision`` numbers a change."""
+        """Apply a re-visit's record to a document; ``revision`` numbers a change."""
         if not record.revisit:
             return Written.NOTHING
         key = url_key(record.url)
@@ -174,14 +174,14 @@ def _insertion(dialect: Dialect, columns: tuple[str, ...]) -> Insertion:
 
 
 def says_gone(record: FetchRecord) -> bool:
-    """Say whether the record of a re-visit means that the document is no longer there."""
+    """Return whether the record of a re-visit means that the document is gone."""
     return means_gone(record.outcome, record.status)
 
 
 def means_gone(outcome: str, status: int | None) -> bool:
-    """Say whether an attempt with this end means that no RDF is there any more.
+    """Return whether an attempt with this outcome means that the RDF is gone.
 
-    Not after what may pass: network errors, timeouts, other HTTP errors, robots.txt.
+    Passing failures (network errors, timeouts, other HTTP errors, robots.txt) do not.
     """
     if outcome == FetchOutcome.HTTP_ERROR:
         return status in (404, 410)

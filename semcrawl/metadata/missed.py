@@ -46,7 +46,7 @@ _ITSELF = frozenset(
 
 
 def why_missed(outcome: str, status: int | None, errors: str) -> str:
-    """Return why an attempt brought nothing that was to be had; empty if it did, or led on."""
+    """Return why an attempt brought nothing; empty if it did, or redirected."""
     if outcome in _FAILURES or errors.startswith(ROBOTS_FIRST):
         return FAILED
     if outcome == FetchOutcome.HTTP_ERROR and status is not None:
@@ -57,7 +57,7 @@ def why_missed(outcome: str, status: int | None, errors: str) -> str:
 
 
 class Missed:
-    """Addresses whose last attempt brought nothing that was to be had, by reason."""
+    """Addresses whose last attempt brought nothing, by reason."""
 
     def __init__(self) -> None:
         #: address → reason and host

@@ -102,7 +102,7 @@ class Document(Base):
     #: how often it was looked at, and how often it was found changed
     visits: Mapped[int] = mapped_column(Integer, default=1)
     changes: Mapped[int] = mapped_column(Integer, default=0)
-    #: when a re-visit found that it is no longer there
+    #: when a re-visit found it gone
     gone_at: Mapped[float | None] = mapped_column(Double)
     #: what led to it, as in ``fetch``
     found_by: Mapped[str] = mapped_column(String(16), default="")
@@ -159,7 +159,7 @@ class TermUse(Base):
 
 
 class Delivery(Base):
-    """How far a triple store has been told."""
+    """How far the delivery to a triple store has come."""
 
     __tablename__ = "delivery"
 
@@ -227,7 +227,7 @@ def term_id(kind: str, iri: str) -> int:
 
 
 def storable(text: str) -> str:
-    """Return the text without what a database refuses, or a terminal that shows it acts on.
+    """Return the text without characters that a database refuses or a terminal acts on.
 
     Lone surrogates are replaced, control characters written by their numbers.
     """

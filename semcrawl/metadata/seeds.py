@@ -35,7 +35,7 @@ class SeedFate:
     seed: str
     #: the last address that it led to
     end: str
-    #: empty when the end is no record of a seed: a page linked to it as well
+    #: empty if the last record is not of a seed: a page linked to it as well
     outcome: str = ""
     status: int | None = None
     errors: str = ""
@@ -51,7 +51,7 @@ class SeedFate:
         return not self.outcome or self.outcome in _HAD
 
     def line(self) -> str:
-        """Say in a line what a user should know; empty for a seed that was just fetched."""
+        """Return a line on a seed for the user; empty if it was simply fetched."""
         if self.had:
             return f"the seed {self.seed} leads to {self.end}" if self.moved else ""
         where = self.seed if self.end == self.seed else f"{self.seed} leads to {self.end}, which"

@@ -64,7 +64,7 @@ class Summary:
     hosts: dict[str, HostSummary] = field(default_factory=dict)
     #: what led to documents and pages, by way (:class:`semcrawl.web.vocabulary.FoundBy`)
     found_by: dict[str, WaySummary] = field(default_factory=dict)
-    #: addresses whose last attempt brought nothing that was to be had, by reason and host
+    #: addresses whose last attempt brought nothing, by reason and host
     missed: dict[str, Counter[str]] = field(default_factory=dict)
 
     @property
@@ -103,8 +103,8 @@ class Summary:
 def summarise(engine: Engine) -> Summary:
     """Add up the table ``fetch``: one summary over all runs of the job.
 
-    Documents and pages count once, as the last attempt found them: what a re-visit found changed
-    counts with its new quads, and what it found gone no more, as in ``quads.nq``.
+    Documents and pages count once, as in ``quads.nq``: by their last attempt. One that a re-visit
+    found changed counts with its new quads, one that is gone does not.
     """
     summary = Summary()
     outcomes: Counter[str] = Counter()
@@ -165,7 +165,7 @@ def summarise(engine: Engine) -> Summary:
 
 
 def last_problem(engine: Engine) -> str:
-    """Return what the last attempt that failed says of it; empty when none does."""
+    """Return the error of the last failed attempt; empty if there is none."""
     failed = (
         select(Fetch.errors)
         .where(Fetch.outcome.in_(map(str, PROBLEMS)), Fetch.errors != "")

@@ -29,7 +29,7 @@ PROBLEMS = frozenset(
         FetchOutcome.TOO_LARGE,
     }
 )
-#: how the error of a link begins that was not asked for, as its host's robots.txt could not be had
+#: beginning of the error of a link that was not sent, as its host's robots.txt was unavailable
 ROBOTS_FIRST = "robots.txt: "
 #: hosts shown as current
 _CURRENT_HOSTS = 3

@@ -42,7 +42,7 @@ class QuadsFilePipeline:
     ``/gone``, ``/failed``.
     """
 
-    #: what the names of its stats begin with
+    #: prefix of its stats
     stats_prefix: ClassVar[str] = "semcrawl/quads"
     file_name: ClassVar[str] = QUADS_FILE
     ledger_name: ClassVar[str] = CRAWL_DB
@@ -86,7 +86,7 @@ class QuadsFilePipeline:
             self._open()
 
     def _open(self) -> None:
-        """Open the file and cut off what a crashed writer left."""
+        """Open the file and cut off the rest of a crashed writer."""
         self._file = self._open_file()
         self._commits = GroupCommit(self._file.append)
         if self._file.missing:

@@ -1,4 +1,4 @@
-"""``quads.nq`` and its ledger: every document's lines whole, once, whatever happens.
+"""``quads.nq`` and its ledger: every document's lines whole and once.
 
 The table ``document`` of the job folder's ``crawl.db`` tells which bytes of the file belong to
 which document. A document counts from the moment its row is committed; bytes behind the largest
@@ -79,7 +79,7 @@ class QuadsFile:
         self._begun = True
 
     def append(self, items: Sequence[RdfDocument | FetchRecord]) -> list[Written]:
-        """Write the documents' lines and commit them together; tell what became of each.
+        """Write the documents' lines and commit them together; return the fate of each.
 
         Records of re-visits may be among them: a 304 counts as a visit, and a document that
         is no longer there is marked gone. Raises ``StoreError`` when nothing of the batch could

@@ -26,7 +26,7 @@ class Standing:
             self.remember(path)
 
     def remember(self, path: Path) -> None:
-        """Remember what is at a path now."""
+        """Remember the file that is at a path now."""
         self._known[path] = _identity(path)
 
     def check(self) -> None:

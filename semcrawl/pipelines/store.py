@@ -89,7 +89,7 @@ class StorePipeline(QuadsFilePipeline):
         return cls(job_folder(settings), settings, crawler.stats, crawler)
 
     def open_spider(self) -> None:
-        """Open the spool; delivery starts with what an earlier run has left."""
+        """Open the spool; delivery starts with the rest of an earlier run."""
         if not self._is_spooled():
             super().open_spider()
         self._lock = (self._folder / STORE_LOCK).open("ab")

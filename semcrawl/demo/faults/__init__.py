@@ -1,4 +1,4 @@
-"""Faulty resources of the host ``faults.example``: what goes wrong on the web, by name.
+"""Faulty resources of the host ``faults.example``: the faults of the web, by name.
 
 Nothing of the demonstration web links here; tests ask for ``http://faults.example/NAME``. The
 start page links to every resource that :data:`LINKED` names, and to a few sound documents.

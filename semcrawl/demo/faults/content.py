@@ -48,7 +48,7 @@ async def turtle_as_image(request: Request, out: Stream) -> None:
 
 
 async def turtle_untyped(request: Request, out: Stream) -> None:
-    """Send Turtle without saying what it is."""
+    """Send Turtle without a media type."""
     await out.whole(200, [], TURTLE)
 
 
@@ -83,7 +83,7 @@ async def gzip_bomb(request: Request, out: Stream) -> None:
 
 
 async def gzip_nonsense(request: Request, out: Stream) -> None:
-    """Claim gzip for what is none."""
+    """Claim gzip for plain text."""
     await out.whole(200, [*TURTLE_TYPE, ("Content-Encoding", "gzip")], TURTLE)
 
 

@@ -54,7 +54,7 @@ def build(seed: int = 0) -> BuiltWorld:
             for _ in range(_MEMBERS_EACH):
                 twins += _member(site, council, next(members), twins < _RDF)
     while twins < _RDF:
-        # what is still missing belongs to members of the last council
+        # the rest belongs to members of the last council
         twins += _member(site, council, next(members), True, sure=True)
     _fill(site, lists, plain)
     return site.build("openlylocal")

@@ -74,7 +74,7 @@ __all__ = [
 
 
 class Frontier(LinkQueue, Protocol):
-    """A worker's frontier: the queue of links, and what the crawl's workers share beside it."""
+    """A worker's frontier: the queue of links, and the state that the crawl's workers share."""
 
     #: the options that hold for this worker; :meth:`open` may make its pace slower
     options: FrontierOptions

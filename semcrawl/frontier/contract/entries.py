@@ -25,7 +25,7 @@ class Entry:
     #: name of the strategy's group
     group: str
     key: float = 0.0
-    #: what the spider wants back with the lease; small, msgpack-able
+    #: data that comes back with the lease; small, msgpack-able
     payload: Mapping[str, Any] = field(default_factory=dict)
     #: the strategy's label, by which waiting links are counted; at most 255 bytes
     label: str = ""
@@ -48,7 +48,7 @@ class Entry:
 class Lease:
     """A leased link. ``id`` names the lease, not the link: an expired lease's id is void.
 
-    To change what goes back in with :meth:`LinkQueue.give_back`, replace the entry:
+    To change a link that goes back with :meth:`LinkQueue.give_back`, replace the entry:
     ``dataclasses.replace(lease, entry=…)``; its place in line stays.
     """
 

@@ -139,7 +139,7 @@ class Inspector(Protocol):
 
 
 class Importer(Protocol):
-    """Fills an empty frontier with what an :class:`Inspector` read from another.
+    """Fills an empty frontier with the parts that an :class:`Inspector` read from another.
 
     Each method is atomic and may be repeated. No worker uses the frontier meanwhile.
     """
@@ -148,10 +148,10 @@ class Importer(Protocol):
         """Put links into their old places, or among the failed ones."""
 
     async def totals(self, totals: Mapping[str, float]) -> None:
-        """Set totals of what was before."""
+        """Set the totals of the former frontier."""
 
     async def host_yield(self, host: str, numbers: Sequence[int], turn: float) -> None:
-        """Set what was found on a host (fetches, targets, barren ones in a row), and its turn."""
+        """Set a host's counts (fetches, targets, barren ones in a row), and its turn."""
 
     async def family(self, name: str, fields: Mapping[str, str]) -> None:
         """Set the state of a family of links."""

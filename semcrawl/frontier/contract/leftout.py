@@ -50,7 +50,7 @@ class Withheld:
     pattern: str
     #: withheld
     links: int
-    #: asked for, none of which was of any use
+    #: requested, none of which brought anything
     asked: int
     #: these are copies: ``document`` and ``pattern`` are two origins that give the same
     mirror: bool = False
@@ -69,7 +69,7 @@ class LeftOutLog(Protocol):
         """
 
     async def summary(self) -> LeftOutLinks:
-        """Return what was left out so far and did not go in after all.
+        """Return the links left out so far that no other page brought in.
 
         In portions: a link that goes in meanwhile may be counted.
         """

@@ -141,8 +141,8 @@ class Outages(Protocol):
     async def recover(self, host: str, *, step: float, good: str = "") -> tuple[float, float]:
         """Report that a host answered; its next rest is ``step`` s shorter.
 
-        ``good``: an address that it gave. Return what is left of its rest, and how long it was
-        down (0 if it was not), in seconds.
+        ``good``: an address that it gave. Return the rest that remains, and how long it was down (0
+        if it was not), in seconds.
         """
 
     async def good(self, host: str) -> str:

@@ -44,10 +44,10 @@ class EventLog(Protocol):
         """Read the events since the last call, this worker's own among them."""
 
     async def save_state(self, name: str, state: bytes) -> None:
-        """Save what was learned, together with this worker's place in the log."""
+        """Save the learned state, together with this worker's place in the log."""
 
     async def load_state(self, name: str) -> bytes | None:
-        """Return what was saved, or ``None``; :meth:`read` goes on from the place saved with it."""
+        """Return the saved state, or ``None``; :meth:`read` goes on from its place."""
 
 
 class Blobs(Protocol):

@@ -35,7 +35,7 @@ _SAID = 20
 def reached(url: str) -> Iterator[Redis]:
     """Connect to the server of ``REDIS_URL``.
 
-    Raises ``UsageError`` for what is no address of one, ``FrontierUnavailable`` when it is away.
+    Raises ``UsageError`` for a wrong address, ``FrontierUnavailable`` when it is away.
     """
     try:
         with Redis.from_url(url, socket_connect_timeout=_TIMEOUT, socket_timeout=_TIMEOUT) as redis:

@@ -1,7 +1,7 @@
 """The charter of a crawl on a shared Redis: whose it is, where it began, what it may follow.
 
 Two harvests that happen to have one name must not mix; workers of one crawl must find each other.
-So a crawl keeps its *charter* among its keys, and whoever comes later is held to it.
+So a crawl keeps its *charter* among its keys, and later harvests have to keep to it.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class JobName:
 
     @classmethod
     def read(cls, folder: Path) -> Self | None:
-        """Return what the folder says; ``None`` when it says nothing."""
+        """Return the folder's charter; ``None`` without one."""
         try:
             data: Any = json.loads((folder / CRAWL_FILE).read_text("utf-8"))
             return cls(str(data["crawl"]), str(data["folder"]))

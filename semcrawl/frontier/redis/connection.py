@@ -75,7 +75,7 @@ def micros(seconds: float) -> int:
 
 
 def plain_reason(error: Exception) -> str:
-    """Say what an error means: redis-py's texts of failed connections carry their Python."""
+    """Describe an error in our words: redis-py's texts of failed connections show Python."""
     cause = error.__context__ if isinstance(error, RedisError) else error
     if isinstance(cause, ssl.SSLCertVerificationError):
         return f"its certificate cannot be trusted ({cause.verify_message})"
@@ -86,7 +86,7 @@ def plain_reason(error: Exception) -> str:
         reason = os.strerror(cause.errno) if cause.errno > 0 else cause.strerror
         return str(reason).lower()
     text = " ".join(str(error).split()).rstrip(".")
-    # what a server that wants a password says to redis-py's greeting without one
+    # answer of a server that wants a password to redis-py's greeting without one
     if text.startswith(("HELLO must be called", "NOAUTH", "Authentication required")):
         return "it asks for a password (authentication required)"
     if not text and isinstance(error, OSError):

@@ -62,13 +62,13 @@ class RedisEvents:
         return self._read(reply or [])
 
     async def save_state(self, name: str, state: bytes) -> None:
-        """Save what was learned, together with this worker's place in the log."""
+        """Save the learned state, together with this worker's place in the log."""
         redis, key = self._server.redis, self._keys["state"]
         fields: Any = {name: state, name + ":event": self.position}
         await self._server.through(lambda: redis.hset(key, mapping=fields), key)
 
     async def load_state(self, name: str) -> bytes | None:
-        """Return what was saved, or ``None``; :meth:`read` goes on from its place."""
+        """Return the saved state, or ``None``; :meth:`read` goes on from its place."""
         redis, key = self._server.redis, self._keys["state"]
         names = [name, name + ":event"]
         reply: list[bytes | None] = await self._server.through(lambda: redis.hmget(key, names), key)

@@ -337,7 +337,7 @@ class RedisFrontier:
             await self._server.run("rekey", [links[first : first + _REKEYED_AT_ONCE]])
 
     async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
-        """Count what is there."""
+        """Count links, hosts and groups."""
         reply = await self._server.run("counts", [list(queues), list(seed_keys)])
         waiting, leased, seeds, seen, hosts, dropped, flat = reply
         labels: dict[str, int] = {}

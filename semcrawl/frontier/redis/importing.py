@@ -38,11 +38,11 @@ class RedisImporter:
             await self._server.run("add", args)
 
     async def totals(self, totals: Mapping[str, float]) -> None:
-        """Set totals of what was before, fields of the key ``meta``."""
+        """Set the totals of the former frontier, fields of the key ``meta``."""
         await self._set(self._keys.meta, {n: f"{value:.17g}" for n, value in totals.items()})
 
     async def host_yield(self, host: str, numbers: Sequence[int], turn: float) -> None:
-        """Set what was found on a host, and its turn."""
+        """Set a host's counts, and its turn."""
         name = host.encode("utf-8", "surrogatepass")
         if any(numbers):
             await self._set(self._keys["yield"], {name: " ".join(map(str, numbers))})

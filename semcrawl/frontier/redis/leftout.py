@@ -32,7 +32,7 @@ class RedisLeftOut:
             await self._server.run("leave_out", [noted, limit])
 
     async def summary(self) -> LeftOutLinks:
-        """Return what was left out so far and did not go in after all."""
+        """Return the links left out so far that no other page brought in."""
         bucket: int | None = 0
         while bucket is not None:  # in portions, so that no other worker waits long
             bucket = await self._server.run("left_out", [bucket, _LEFT_AT_ONCE])
@@ -121,7 +121,7 @@ def _parts(name: bytes) -> tuple[Reason, str]:
 
 
 def _withheld(facts: Mapping[bytes, bytes], links: int) -> Withheld:
-    """Read what is kept of a family."""
+    """Read the stored state of a family."""
     document, pattern = (
         facts.get(name, b"").decode("utf-8", "surrogatepass") for name in (b"document", b"pattern")
     )

@@ -31,7 +31,7 @@ class RedisOutages:
         return Rest(bool(over), pause / 1e6, since / 1e6, text(reason), text(good))
 
     async def recover(self, host: str, *, step: float, good: str = "") -> tuple[float, float]:
-        """Report that a host answered; return what is left of its rest, and its time down."""
+        """Report that a host answered; return the rest that remains, and its time down."""
         left, down_for = await self._server.run("recover", [host, micros(step), good])
         return left / 1e6, down_for / 1e6
 

@@ -1,4 +1,4 @@
-"""Entries as bytes: what a waiting link looks like inside Redis."""
+"""Entries as bytes: the form of a waiting link inside Redis."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from semcrawl.frontier.sqlite.layout import LOCAL, PARKED, SPREAD
 from semcrawl.frontier.sqlite.ordering import head
 from semcrawl.frontier.sqlite.transaction import Transaction
 
-#: what must give the same numbers, by rows: what it is, counted, kept
+#: pairs that must be equal: name, count of rows, stored sum
 _SUMS = (
     (
         "labels",

@@ -1,4 +1,4 @@
-"""Opening a frontier's file, and what its first pages say."""
+"""Opens a frontier's file and checks its first pages."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def _given(t: Transaction, path: str) -> Given:
 
 
 def _keep_given(t: Transaction, path: str, given: Given, *, known: bool) -> None:
-    """Keep what a path gave, if there is room."""
+    """Keep the hash that a path gave, if there is room."""
     if not given:
         t.count("bodies", -int(_delete(t, "body", path)))
     elif len(given) <= _AT_PATH and (known or t.totals["bodies"] < _MOST):
@@ -197,10 +197,10 @@ def withhold_copies(t: Transaction, links: Sequence[tuple[str, str, str]]) -> se
 
 
 def release_copies(t: Transaction, limit: int) -> int:
-    """Put links back that wait for what is not being asked for any more; return how many.
+    """Put links back that wait for a copy which is no longer requested; return how many.
 
-    And of each pair of mirrors of which links were withheld since, the last one and another: what
-    came last may differ.
+    Of each pair of mirrors with links withheld since, put back the last one and another: the newest
+    may differ.
     """
     if t.row("SELECT 1 FROM lease LIMIT 1") or t.row("SELECT 1 FROM delayed LIMIT 1"):
         return 0

@@ -336,7 +336,7 @@ class SqliteFrontier:
             await self._store.run(lambda t, rows=portion: taking.rekey(t, rows))  # type: ignore[misc]
 
     async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
-        """Count what is there."""
+        """Count links, hosts and groups."""
         return await self._store.run(lambda t: count(t, queues, seed_keys))
 
 

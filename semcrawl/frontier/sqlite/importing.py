@@ -25,7 +25,7 @@ class SqliteImporter:
         await self._store.run(lambda t: restore(t, links, failed=failed))
 
     async def totals(self, totals: Mapping[str, float]) -> None:
-        """Set totals of what was before."""
+        """Set the totals of the former frontier."""
 
         def totals_of(t: Transaction) -> None:
             for name, value in totals.items():
@@ -35,7 +35,7 @@ class SqliteImporter:
         await self._store.run(totals_of)
 
     async def host_yield(self, host: str, numbers: Sequence[int], turn: float) -> None:
-        """Set what was found on a host, and its turn."""
+        """Set a host's counts, and its turn."""
 
         def host_yield(t: Transaction) -> None:
             row = t.host_named(host)

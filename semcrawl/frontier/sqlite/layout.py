@@ -6,7 +6,7 @@ that never change and are never used again. Times are microseconds since the epo
 
 from __future__ import annotations
 
-#: what the file says it is (``PRAGMA application_id``): "semf"
+#: type of the file (``PRAGMA application_id``): "semf"
 APPLICATION_ID = 0x73656D66
 #: format of the tables (``PRAGMA user_version``); files of another format are refused
 FORMAT_VERSION = 1
@@ -125,6 +125,6 @@ TABLES = (
     "CREATE TABLE family (name TEXT, field TEXT, value, PRIMARY KEY (name, field)) WITHOUT ROWID",
     "CREATE TABLE withheld (family TEXT, seq INTEGER, PRIMARY KEY (family, seq)) WITHOUT ROWID",
     # of mirrors: what paths gave (body), what two origins gave (pair), URLs of origins (origin),
-    # pairs that are mirrors (mirrored), links that wait for what a mirror gives (copy)
+    # pairs that are mirrors (mirrored), links that wait for a mirror's copy (copy)
     "CREATE TABLE mirror (kind TEXT, name TEXT, value, PRIMARY KEY (kind, name)) WITHOUT ROWID",
 )

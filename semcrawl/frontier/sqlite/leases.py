@@ -1,4 +1,4 @@
-"""Leases: links go out and come back; errands; what is due."""
+"""Leases: links go out and come back; errands; due leases."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LeaseRow:
 
 
 def number_of(lease_id: str) -> int:
-    """Number of a lease in the table, by its id; -1 for what is no id of a lease."""
+    """Number of a lease in the table, by its id; -1 for a text that is no id."""
     number = lease_id.rpartition(":")[2]
     return int(number) if number.isdigit() and len(number) < 19 else -1
 

@@ -36,7 +36,7 @@ class SqliteLeftOut:
             await self._store.run(lambda t: _leave_out(t, notes, limit))
 
     async def summary(self) -> LeftOutLinks:
-        """Return what was left out so far and did not go in after all."""
+        """Return the links left out so far that no other page brought in."""
         place: tuple[int, bytes] | None = (-1, b"")
         while place is not None:  # in portions, so that no other call waits long
             start = place
@@ -144,7 +144,7 @@ def field_text(value: Any) -> str:
 
 
 def _withheld(facts: Mapping[str, Any], links: int) -> Withheld:
-    """Read what is kept of a family."""
+    """Read the stored state of a family."""
     document, pattern = (field_text(facts.get(name, "")) for name in ("document", "pattern"))
     mirror = "mirror" in facts
     if mirror:

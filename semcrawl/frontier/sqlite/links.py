@@ -106,7 +106,7 @@ def label_of(t: Transaction, seq: int) -> tuple[int, bytes]:
 
 
 def entry_of(t: Transaction, queue: str, host: str, group: str, fields: Sequence[Any]) -> Entry:
-    """Make an entry from key, label and blob; raise ``FrontierCorrupt`` for what is no link."""
+    """Make an entry from key, label and blob; raise ``FrontierCorrupt`` for malformed ones."""
     key, label, blob = fields
     try:
         url, payload, barren = unpack_blob(blob, host)
@@ -150,7 +150,7 @@ def read_link(t: Transaction, seq: int) -> WaitingLink:
 
 
 def worst_part(t: Transaction) -> int | None:
-    """Part of the last host of the worst group: what a full frontier drops from."""
+    """Part of the last host of the worst group, from which a full frontier drops."""
     worst: Any = None
     for queue in t.all_queues():
         row = t.row(

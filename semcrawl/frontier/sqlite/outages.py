@@ -35,7 +35,7 @@ class SqliteOutages:
         )
 
     async def recover(self, host: str, *, step: float, good: str = "") -> tuple[float, float]:
-        """Report that a host answered; return what is left of its rest, and its time down."""
+        """Report that a host answered; return the rest that remains, and its time down."""
         return await self._store.run(lambda t: _recover(t, host, micros(step), good))
 
     async def good(self, host: str) -> str:

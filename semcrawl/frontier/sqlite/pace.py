@@ -81,7 +81,7 @@ def _set_pace(t: Transaction, name: str, delay: int, concurrency: int, *, at_lea
     if host.cooling is not None and not held:
         cool(t, host, host.cooling - old + delay)
     if old == 0 and delay > 0:
-        # what was not counted until now counts as sent now: what is under way, and what told of
+        # requests not counted until now count as sent now: those under way, and those that reported
         # the delay
         for table in ("lease", "errand"):
             sql = f"UPDATE {table} SET mark = ? WHERE host = ? AND mark = 1"  # noqa: S608

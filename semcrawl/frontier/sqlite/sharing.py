@@ -85,7 +85,7 @@ class SqliteEvents:
         return found
 
     async def save_state(self, name: str, state: bytes) -> None:
-        """Save what was learned, together with this worker's place in the log."""
+        """Save the learned state, together with this worker's place in the log."""
         values = (encoded(name), state, self.position)
 
         def save(t: Transaction) -> None:
@@ -94,7 +94,7 @@ class SqliteEvents:
         await self._store.run(save)
 
     async def load_state(self, name: str) -> bytes | None:
-        """Return what was saved, or ``None``; :meth:`read` goes on from its place."""
+        """Return the saved state, or ``None``; :meth:`read` goes on from its place."""
         row = await self._store.run(
             lambda t: t.row("SELECT value, event FROM state WHERE name = ?", encoded(name))
         )

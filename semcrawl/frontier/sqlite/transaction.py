@@ -300,7 +300,7 @@ class Transaction:
         return name
 
     def flush(self) -> None:
-        """Write what was changed."""
+        """Write the changes."""
         if self._touched:
             for number in self._touched:
                 host = self._hosts[number]

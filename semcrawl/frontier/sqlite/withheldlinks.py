@@ -95,7 +95,7 @@ def know(t: Transaction, families: Sequence[tuple[str, str, str]]) -> None:
 
 
 def stored(value: str) -> str | bytes:
-    """A text as SQLite takes it: bytes if it is no valid Unicode."""
+    """A text in the form that SQLite takes: bytes if it is no valid Unicode."""
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -165,7 +165,7 @@ class Store:
         return min(_BUSY, self._patience)
 
     def _committed(self, jobs: list[_Job]) -> list[tuple[Any, BaseException | None]]:
-        """Run transactions and commit them; what one of them raises on purpose undoes it alone."""
+        """Run transactions and commit them; one that raises on purpose is undone alone."""
         if self._connection is None:
             self._connection = connect(self.path, "", b"", make=False, busy=self._busy())
             self._file = self._file or identity(self.path)
@@ -217,7 +217,7 @@ class Store:
 
 
 def meaning(error: Exception, path: Path) -> FrontierError:
-    """Say in one line what an error of SQLite or of the system means for the frontier."""
+    """Describe an error of SQLite or of the system in one line."""
     if isinstance(error, FrontierError):
         return error
     if isinstance(error, sqlite3.Error):

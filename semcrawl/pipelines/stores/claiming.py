@@ -91,7 +91,7 @@ class _Wish:
         return self.stated == self.document.own
 
     def content(self, name: str) -> GraphContent:
-        """Return what the graph is to hold under a name."""
+        """Return the graph's expected content under a name."""
         is_renamed = self.is_own and name != self.stated
         about = self.about + (statement_about(name, self.stated) if is_renamed else b"")
         return GraphContent(name, self.document.parts_of(self.stated), about)
@@ -211,7 +211,7 @@ class Claims:
         claimed.dropped.append(made.name)
 
     def _is_ours(self, made: Made, wish: _Wish) -> bool:
-        """Say of a graph in the store, whose claim was not settled, whether its document wrote it.
+        """Return whether its document wrote a graph in the store whose claim was not settled.
 
         It did if the graph holds nothing but what it was to bring. A version that has changed
         since cannot be compared: there the witness counts.
@@ -267,7 +267,7 @@ class Claims:
         claimed.contents.append(content)
         claimed.is_renamed |= wish.is_own and made.name != made.stated
         witness, version = content.witness(), document.version
-        if is_there:  # with what an earlier version wrote, which this one cannot be compared with
+        if is_there:  # with the graph of an earlier version, to which this one cannot be compared
             lines = chain((made.witness or "").splitlines(), [witness])
             witness = "\n".join(dict.fromkeys(filter(None, lines)))
             version = f"{version} again"

@@ -1,4 +1,4 @@
-"""The contract of a triple store backend, and what it is handed."""
+"""The contract of a triple store backend, and the data that it gets."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ class Deliverer:
         dropped = [name for claimed in done for name in claimed.dropped]
         names = {content.name for claimed in done for content in claimed.contents}
         with self._ledger("write"):
-            # (a crash in between only repeats what was delivered)
+            # (a crash in between only repeats a delivery)
             self._owners.settle(names.difference(dropped), dropped)
             spool.note_delivered(batch.documents[-1][1], _rows(result.refused))
         return result

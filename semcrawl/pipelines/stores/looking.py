@@ -1,7 +1,7 @@
 """A look at a store's content: by its query endpoint, or by the Graph Store Protocol.
 
-A graph that somebody else made must not be written, so that a store which does not tell what it
-holds is not written at all.
+A graph that somebody else made must not be written, so a store that does not list its graphs is not
+written at all.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_BYTES = 1 << 20
 
 _RESULTS = "application/sparql-results+json"
 _TRIPLES = "application/n-triples"
-#: what the query endpoint is called where the last part of another endpoint's path is so
+#: name of the query endpoint, by the last part of another endpoint's path
 _NEIGHBOURS = {
     "update": ("query", "sparql"),
     "store": ("query", "sparql"),
@@ -132,7 +132,7 @@ class StoreReader:
             raise self._untold(error) from None
 
     def _untold(self, error: HttpError | None) -> StoreUnavailable:
-        """Say that the store does not tell what it holds."""
+        """Report that the store does not list its graphs."""
         words = f": {error}" if error else ""
         if error and error.status >= 500 and error.status != 501:
             return StoreUnavailable(f"{self._sender.name}{words}")

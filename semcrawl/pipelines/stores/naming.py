@@ -1,4 +1,4 @@
-"""Names of graphs in a triple store: what a document may call a graph there.
+"""Names that a document may give to graphs in a triple store.
 
 A web page may state any name, also that of a graph which the store's user made or which another
 document has. In a store a document speaks of itself: in the graph of its own address, and in graphs
@@ -46,7 +46,7 @@ class GraphNaming:
     def trusting(cls, sites: Iterable[str]) -> GraphNaming:
         """Trust sites: a host is that host, a pay-level domain all hosts in it.
 
-        Raises ``UsageError`` for what is neither.
+        Raises ``UsageError`` for other texts.
         """
         hosts = set()
         for site in sites:
@@ -118,7 +118,7 @@ def is_iri(text: str) -> bool:
 
 
 def _base(url: str) -> str:
-    """Return what the names of a document begin with: its address, where that is an IRI."""
+    """Return the prefix of a document's names: its address, where that is an IRI."""
     base = url.partition("#")[0]
     return base if is_iri(base) else f"urn:semcrawl:document:{quote(base, safe='')}"
 

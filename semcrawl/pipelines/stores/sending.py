@@ -1,4 +1,4 @@
-"""Requests to a triple store: connections, logins, and what its answers mean."""
+"""Requests to a triple store: connections, logins, and the meaning of its answers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 
 from semcrawl.pipelines.stores.contract import StoreUnavailable
 
-#: what a request carries
+#: body of a request
 Body = IO[bytes] | tempfile.SpooledTemporaryFile[bytes] | bytes
 
 
 class HttpError(Exception):
-    """The server answered with an error: it is sick, or will not take what it was sent."""
+    """The server answered with an error: it has a fault, or refuses the request."""
 
     def __init__(self, status: int, words: str) -> None:
         """Keep the status and the words of the answer, in one line."""
@@ -40,7 +40,7 @@ class Sender:
         self._timeout = timeout
         self._threads = threading.local()
         self._sessions: list[requests.Session] = []
-        #: what the server calls itself; empty when it does not tell, ``None`` before it answers
+        #: the server's name for itself; empty without one, ``None`` before it answers
         self.server: str | None = None
 
     def send(

@@ -79,7 +79,7 @@ class Spool:
         return list(found.values())
 
     def start_again(self) -> None:
-        """Forget what was delivered."""
+        """Forget all deliveries."""
         with self.engine.begin() as connection:
             connection.execute(delete(Delivery).where(Delivery.target == self.target))
 

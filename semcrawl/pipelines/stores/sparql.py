@@ -112,7 +112,7 @@ class SparqlStore:
             except HttpError:
                 if len(contents) > 1 or not (self._options.gsp_url and self._options.update_url):
                     raise
-                # what is too much for one endpoint may not be for the other
+                # a document too large for one endpoint may suit the other
                 self._put_all(contents)
         except HttpError as error:
             self._blame(error)
@@ -148,7 +148,7 @@ class SparqlStore:
         if not self._options.update_url:
             return False
         if self._sender.server is None:
-            self._probe_update(PROBE_TRIPLE)  # any answer tells what it is
+            self._probe_update(PROBE_TRIPLE)  # any answer names the server
         return self._loader.is_there()
 
     def _needs_put(self, content: GraphContent) -> bool:
@@ -192,7 +192,7 @@ class SparqlStore:
         """Put graphs by the Graph Store Protocol, some at a time."""
         futures = [self._pool.submit(self._put, content) for content in contents]
         errors = [error for future in futures if (error := future.exception()) is not None]
-        # that the store is away tells more than what it said to the others
+        # an outage of the store explains more than its answers to the others
         for error in sorted(errors, key=lambda error: isinstance(error, HttpError)):
             raise error
 
@@ -210,7 +210,7 @@ class SparqlStore:
                 self._sender.send("PUT", url, params, body, "application/n-triples")
 
     def _update(self, contents: Sequence[GraphContent]) -> None:
-        """Drop the graphs and insert them anew, in one request (a transaction, as stores go)."""
+        """Drop the graphs and insert them again, in one request (mostly a transaction)."""
         with tempfile.SpooledTemporaryFile(MEMORY_SIZE) as body:
             body.write(_drops(contents))
             _write_insertion(body, contents)
@@ -234,7 +234,7 @@ class SparqlStore:
                 url = self._options.bulk_url
                 self._sender.send("POST", url, {}, body, "application/n-quads")
             except HttpError:
-                # a bulk loader may keep what came before the error
+                # a bulk loader may keep the lines before the error
                 self._send_update(_drops(contents))
                 raise
 
@@ -242,7 +242,7 @@ class SparqlStore:
         self._sender.update(self._options.update_url, body)
 
     def _blame(self, error: HttpError) -> None:
-        """Find out by a harmless statement whether the store is at fault or what it was sent."""
+        """Find out by a harmless statement whether the fault is the store's or the document's."""
         try:
             if self._options.update_url:
                 self._probe_update(PROBE_TRIPLE)
