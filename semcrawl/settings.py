@@ -410,6 +410,28 @@ SEMCRAWL_REVISIT_POLICY = "proportional"
 #: Mean seconds between two visits of a document; 0 = all are due, only the order counts.
 SEMCRAWL_REVISIT_INTERVAL = 0.0
 
+# --- Strategies by links: PageRank, RW
+
+#: Strategies `pagerank` and `ipagerank`: the share of a page's rank that goes on along its links
+#: (d), 0 to 0.999.
+SEMCRAWL_PAGERANK_DAMPING = 0.85
+
+#: Strategies `pagerank` and `ipagerank`: links over which rank is passed on after each page, at
+#: most. More make ranks exact sooner and cost more CPU.
+SEMCRAWL_PAGERANK_UPDATES = 500
+
+#: Strategies `pagerank` and `ipagerank`: links of fetched pages that are held in memory, some 300
+#: bytes each with their addresses. Those of the pages fetched first are forgotten.
+SEMCRAWL_PAGERANK_LINKS = 1_000_000
+
+#: Strategies `relevance-weighting` and `ipagerank`: similarity to the topic (0 to 1) below which no
+#: word of a link counts (c).
+SEMCRAWL_RW_THRESHOLD = 0.2
+
+#: Strategies `relevance-weighting` and `ipagerank`: whether links none of whose words reaches the
+#: threshold are dropped. Otherwise they wait behind the others.
+SEMCRAWL_RW_PRUNE = False
+
 # --- Chance
 
 #: Seed of the strategies that use chance (`random`, ties of `learned`).

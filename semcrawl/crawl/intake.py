@@ -13,7 +13,7 @@ from semcrawl.frontier.contract import FRONT, Entry, Frontier, Lease, Reason
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Ranked, Relevance
-from semcrawl.relevance.contract import Restrained
+from semcrawl.relevance.contract import Citing, Restrained
 from semcrawl.web.hosts import host_of, netloc_of, pay_level_domain
 
 #: value of the seeds' group: above everything
@@ -46,6 +46,7 @@ class Intake:
         self.frontier = frontier
         self.strategy = strategy
         self.options = options
+        self._citing = strategy if isinstance(strategy, Citing) else None
         # one that waits for answers has to know what all workers wait for
         synchronised = options.shared and isinstance(strategy, Restrained)
         self.learning = SharedLearning(frontier, strategy, self.host_key, synchronised=synchronised)
@@ -93,6 +94,8 @@ class Intake:
     ) -> tuple[Ranked, ...]:
         """Rank the links of a page and put those in that are new; return these."""
         dropped = self._dropped
+        if self._citing is not None:
+            self._citing.cited(page, links)
         links = [
             link
             for link in links

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from semcrawl.links import Link, Page
-from semcrawl.relevance.contract import Ranked, Relevance
+from semcrawl.relevance.contract import Citing, Ranked, Relevance
 from semcrawl.relevance.rules import relevancy_r
 
 #: Texts for the rules that hold (sources.md T.2, T.3 and T.7).
@@ -50,6 +50,8 @@ def rank_page(strategy: Relevance, page: Page, links: Sequence[Link]) -> list[Ra
     The order is that of the frontier: group with the largest value; in it the smallest key, then
     the first on the page. Dropped links come last, as they are on the page.
     """
+    if isinstance(strategy, Citing):
+        strategy.cited(page, links)
     ranked = strategy.rank(page, links)
     rules = [one.rules or relevancy_r(one.link)[1] for one in ranked]
     values = dict(strategy.values())

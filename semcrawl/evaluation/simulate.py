@@ -18,7 +18,14 @@ from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
 from semcrawl.evaluation.world import World
 from semcrawl.links import Link, Page
 from semcrawl.relevance.bodytypes import body_wanted
-from semcrawl.relevance.contract import Label, Outcome, Ranked, Rekeying, Relevance
+from semcrawl.relevance.contract import (
+    Citing,
+    Label,
+    Outcome,
+    Ranked,
+    Rekeying,
+    Relevance,
+)
 from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES, Kind
 
 T = TypeVar("T")
@@ -221,6 +228,9 @@ class _Crawl:
     def _rank(self, waiting: Waiting, node: Node) -> tuple[Ranked, ...]:
         """Judge a page's links; those that are new enter the frontier."""
         page = Page(waiting.url, waiting.depth)
+        if isinstance(self.strategy, Citing):
+            cited = self.strategy.cited
+            self._timed(lambda: cited(page, node.links))
         ranked = self._timed(lambda: self.strategy.rank(page, node.links))
         self.run.ranked += len(ranked)
         entered = []

@@ -157,6 +157,15 @@ class Rekeying(Protocol):
 
 
 @runtime_checkable
+class Citing(Protocol):
+    """A strategy to which a link counts where it is known already, as a vote; optional."""
+
+    def cited(self, page: Page, links: Sequence[Link]) -> None:
+        """Hear of all links of a page, or of a part of it, before the new ones are ranked."""
+        ...
+
+
+@runtime_checkable
 class Selective(Protocol):
     """A strategy that learns nothing from some outcomes; optional, asked after each fetch."""
 

@@ -17,6 +17,10 @@ STRATEGIES: Mapping[str, str] = {
     "rules-parents": "semcrawl.relevance.thesis.RulesParents",
     "association-rules": "semcrawl.relevance.association_rules.AssociationRules",
     "url-distance": "semcrawl.relevance.url_distance.UrlDistance",
+    "pagerank": "semcrawl.relevance.pagerank.PageRank",
+    "relevance-weighting": "semcrawl.relevance.weighting.RelevanceWeighting",
+    "ipagerank": "semcrawl.relevance.pagerank.IPageRank",
+    "keyword-focused": "semcrawl.relevance.matched.KeywordFocused",
     "random": "semcrawl.relevance.random.Random",
     "learned": "semcrawl.relevance.learned.Learned",
 }

@@ -1,0 +1,113 @@
+"""RW: how relevant the words of a link are to the topic (sources.md S)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Self
+
+from semcrawl.config.switches import read_switch
+from semcrawl.errors import UsageError
+from semcrawl.links import Link
+from semcrawl.topics import about
+
+#: sim(t, topic) of a word, 0 to 1
+Similarity = Callable[[str], float]
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+#: words whose similarity is remembered
+_REMEMBERED = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class WeightOptions:
+    """The user's choices about relevance weights."""
+
+    #: c: similarities below it count as 0
+    threshold: float = 0.2
+    #: links of weight 0 are dropped (hard focus) instead of waiting behind the others (soft focus)
+    prune: bool = False
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Read ``SEMCRAWL_RW_THRESHOLD`` and ``SEMCRAWL_RW_PRUNE``; raise ``UsageError``."""
+        name, default = "SEMCRAWL_RW_THRESHOLD", cls().threshold
+        return cls(
+            threshold=read_number(settings, name, default, 0, 1),
+            prune=read_switch("SEMCRAWL_RW_PRUNE", settings.get("SEMCRAWL_RW_PRUNE", False)),
+        )
+
+
+def read_number(
+    settings: Mapping[str, Any], name: str, default: float, low: float, high: float
+) -> float:
+    """Read a number from ``low`` to ``high``; raise ``UsageError`` for anything else."""
+    value = settings.get(name)
+    try:
+        number = default if value is None else float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not low <= number <= high:
+        raise UsageError(f"{name} must be a number from {low:g} to {high:g}, not {value!r}")
+    return number
+
+
+def metadata_terms(link: Link) -> list[str]:
+    """M(url): the terms of a link's extended metadata, each once.
+
+    **Reading**: the metadata are anchor text, ``title`` attribute, and the text before and after
+    the link; terms are their words, and each text as a whole, as a topic may know phrases.
+    """
+    texts = [text.casefold() for text in (link.anchor, link.title, link.before, link.after) if text]
+    words = [word for text in texts for word in _WORD.findall(text)]
+    return list(dict.fromkeys((*words, *texts)))
+
+
+class LinkWeights:
+    """RW(url) = max over t in M(url) of sim(t, topic) if that is at least c, else 0.
+
+    Without a topic that knows words all links weigh 1.
+    """
+
+    def __init__(self, similarity: Similarity | None, options: WeightOptions) -> None:
+        self.options = options
+        self._similarity = None if similarity is None else lru_cache(_REMEMBERED)(similarity)
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Read the topic and the settings of :class:`WeightOptions`; raise ``UsageError``."""
+        topic = about(settings.get("SEMCRAWL_ABOUT") or "", settings)
+        known = topic.similarity if topic is not None and topic.knows_words else None
+        return cls(known, WeightOptions.from_settings(settings))
+
+    def nearest(self, link: Link) -> tuple[float, str]:
+        """The largest similarity of a link's words, and that word; (0, "") if it has none."""
+        if self._similarity is None:
+            return 1.0, ""
+        best, nearest = 0.0, ""
+        for word in metadata_terms(link):
+            similarity = self._similarity(word)
+            if similarity > best:
+                best, nearest = similarity, word
+        return best, nearest
+
+    def of(self, link: Link) -> float:
+        """RW of a link."""
+        best, _ = self.nearest(link)
+        return best if best >= self.options.threshold else 0.0
+
+    def explain(self, link: Link) -> list[tuple[str, str]]:
+        """Say in (topic, text) rows what RW makes of a link."""
+        if self._similarity is None:
+            return [("relevance weight", "1: the crawl has no topic that knows words")]
+        best, word = self.nearest(link)
+        if not best:
+            return [("relevance weight", "0: no word of its texts belongs to the topic")]
+        said = f"“{word}” is {best:.2f} like the topic"
+        if best < self.options.threshold:
+            return [
+                ("relevance weight", f"0: {said}, below the threshold {self.options.threshold:g}")
+            ]
+        return [("relevance weight", f"{best:.2f}: {said}")]

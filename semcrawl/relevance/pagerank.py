@@ -1,0 +1,165 @@
+"""PageRank and IPageRank: links that lead to well linked pages first (sources.md S)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from semcrawl.links import Link, Page
+from semcrawl.relevance.contract import Label, Outcome, Ranked
+from semcrawl.relevance.linkrank import LinkRank, LinkRankOptions
+from semcrawl.relevance.linkweights import LinkWeights, WeightOptions, read_number
+from semcrawl.relevance.rankstate import dump_rank, load_rank
+from semcrawl.relevance.strategy import RuleOptions, Strategy
+
+_SEEDS, _LINKS = "seeds", "links"
+
+
+def rank_options(settings: Mapping[str, Any]) -> LinkRankOptions:
+    """Read ``SEMCRAWL_PAGERANK_DAMPING``, ``…_UPDATES`` and ``…_LINKS``; raise ``UsageError``."""
+    usual, prefix = LinkRankOptions(), "SEMCRAWL_PAGERANK_"
+    return LinkRankOptions(
+        damping=read_number(settings, f"{prefix}DAMPING", usual.damping, 0, 0.999),
+        updates=int(read_number(settings, f"{prefix}UPDATES", usual.updates, 1, 1e9)),
+        links=int(read_number(settings, f"{prefix}LINKS", usual.links, 1, 1e9)),
+    )
+
+
+class PageRank(Strategy):
+    """The link to the page of the largest PageRank in the graph crawled so far.
+
+    PR(A) = (1−d) + d·Σ PR(T)/C(T) over the pages T that link to A, with C(T) links each (Brin and
+    Page 1998, as S has it). A link that filter 1 of T.5 drops is none; a redirect is a page with
+    one link. Seeds come first.
+    """
+
+    name = "pagerank"
+    #: ranks of waiting links change with every page
+    rekeys = True
+
+    def __init__(
+        self, options: RuleOptions | None = None, rank: LinkRankOptions | None = None
+    ) -> None:
+        super().__init__(options)
+        self.graph = LinkRank(rank)
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Read the settings of :class:`RuleOptions` and of :func:`rank_options`."""
+        return cls(RuleOptions.from_settings(settings), rank_options(settings))
+
+    def weight(self, link: Link) -> float:
+        """How much a link weighs among those of its page: as much as any other."""
+        return 1.0
+
+    def cited(self, page: Page, links: Sequence[Link]) -> None:
+        """Take the links of a page into the graph, those to known pages among them."""
+        kept = {link.url: self.weight(link) for link in links if not self.is_dropped(link)}
+        self.graph.cite(page.url, kept)
+        self.graph.settle()
+
+    def _rank(self, page: Page, link: Link) -> Ranked:
+        ranked = super()._rank(page, link)
+        share = None if ranked.group is None else self.graph.share(page.url, link.url)
+        if share is None:
+            return ranked
+        # what the other workers know of the page's links to pages that were known before
+        return Ranked(link, ranked.label, ranked.group, ranked.key, ranked.rules, (share,))
+
+    def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
+        """Put seeds before links, and the largest rank first."""
+        seed = link.element == "seed"
+        self.set_value(_SEEDS, 1.0)
+        self.set_value(_LINKS, 0.0)
+        return (_SEEDS, 0.0) if seed else (_LINKS, -self.graph.rank(link.url))
+
+    def learn(self, outcome: Outcome) -> None:
+        """Take in where a redirect led, and the links of another worker's page."""
+        page = outcome.final_url or outcome.url
+        self.graph.leave(outcome.url)
+        self.graph.leave(page)
+        if page != outcome.url:
+            self.graph.cite(outcome.url, {page: 1.0})
+        if outcome.new_links and not self.graph.knows(page):
+            self._cite_told(page, outcome.new_links)
+        self.graph.settle()
+
+    def _cite_told(self, page: str, links: Sequence[Ranked]) -> None:
+        """Take in what is told of the links of a page that another worker fetched."""
+        if any(r.judged for r in links):
+            shares = {r.link.url: r.judged[0] for r in links if r.judged}
+            self.graph.cite(page, shares, total=1.0)
+        else:
+            self.graph.cite(page, {r.link.url: self.weight(r.link) for r in links})
+
+    def worth_telling(self, outcome: Outcome) -> bool:
+        """Whether an outcome adds to the graph."""
+        return bool(outcome.new_links) or outcome.final_url not in ("", outcome.url)
+
+    def taken(self, urls: Sequence[str]) -> None:
+        """Hear that links wait no more."""
+        for url in urls:
+            self.graph.leave(url)
+
+    def rekeyed(self) -> Mapping[str, float]:
+        """Return the ranks, negated, that moved by a twentieth or more."""
+        return {url: -rank for url, rank in self.graph.moved().items()}
+
+    def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
+        """Say label, group, rank, and what the page gives of its own."""
+        graph, rows = self.graph, super().explain(page, link)
+        text = f"{graph.rank(link.url):.3f}"
+        share = graph.share(page.url, link.url)
+        if share is not None:
+            given = graph.options.damping * share * graph.passed(page.url)
+            text += f", {given:.3f} of it from this page, which gives {share:.1%} of its own here"
+        return [*rows, ("rank", text)]
+
+    def dump_state(self) -> bytes:
+        """Return the graph with its ranks."""
+        return dump_rank(self.name, self.graph)
+
+    def load_state(self, state: bytes) -> None:
+        """Go on with a graph."""
+        load_rank(self.name, state, self.graph)
+
+
+class IPageRank(PageRank):
+    """PageRank whose pages give their rank to links by their relevance weights.
+
+    IPR(A) = (1−d) + d·Σ IPR(T)·RW(T→A) / Σ RW(T→k) over the links k of T (sources.md S).
+    **Reading**: a page all of whose links weigh 0 gives nothing on. S prunes links below the
+    threshold; here they wait behind the others unless ``SEMCRAWL_RW_PRUNE`` is on, as tunnels
+    between two clusters are lost otherwise.
+    """
+
+    name = "ipagerank"
+
+    def __init__(
+        self,
+        options: RuleOptions | None = None,
+        rank: LinkRankOptions | None = None,
+        weights: LinkWeights | None = None,
+    ) -> None:
+        super().__init__(options, rank)
+        self.weights = weights or LinkWeights(None, WeightOptions())
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Read the settings of :class:`PageRank`, of :class:`WeightOptions`, and the topic."""
+        weights = LinkWeights.from_settings(settings)
+        return cls(RuleOptions.from_settings(settings), rank_options(settings), weights)
+
+    def weight(self, link: Link) -> float:
+        """RW of the link."""
+        return self.weights.of(link)
+
+    def is_dropped(self, link: Link) -> bool:
+        """Whether filter 1 drops a link, or its weight does."""
+        if super().is_dropped(link):
+            return True
+        return self.weights.options.prune and not self.weights.of(link)
+
+    def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
+        """Say what IPageRank says, and RW behind it."""
+        return [*super().explain(page, link), *self.weights.explain(link)]

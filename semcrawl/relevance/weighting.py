@@ -1,0 +1,110 @@
+"""Relevance weighting: links whose words are most like the topic first (sources.md S)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any, Self
+
+from semcrawl.links import Link, Page
+from semcrawl.relevance.contract import Label, Outcome
+from semcrawl.relevance.linkweights import LinkWeights, WeightOptions
+from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
+
+#: waiting links whose weight is remembered; the ones found first are forgotten
+_REMEMBERED = 200_000
+_SEEDS, _LINKS = "seeds", "links"
+
+
+class RelevanceWeighting(Strategy):
+    """The link of the largest RW, ties first in, first out; seeds come first.
+
+    RW(url) = max over t in M(url) of sim(t, topic) if that is ≥ c, else 0 (S). **Reading**: M(url)
+    grows with every page that links to the URL. S prunes links below the threshold; here they wait
+    behind the others unless ``SEMCRAWL_RW_PRUNE`` is on.
+    """
+
+    name = "relevance-weighting"
+    #: a link that is found again with better words moves up
+    rekeys = True
+
+    def __init__(
+        self, options: RuleOptions | None = None, weights: LinkWeights | None = None
+    ) -> None:
+        super().__init__(options)
+        self.weights = weights or LinkWeights(None, WeightOptions())
+        self._waiting: dict[str, float] = {}
+        self._moved: dict[str, float] = {}
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Read the settings of :class:`RuleOptions` and :class:`WeightOptions`, and the topic."""
+        return cls(RuleOptions.from_settings(settings), LinkWeights.from_settings(settings))
+
+    def is_dropped(self, link: Link) -> bool:
+        """Whether filter 1 drops a link, or its weight does."""
+        if super().is_dropped(link):
+            return True
+        return self.weights.options.prune and not self.weights.of(link)
+
+    def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
+        """Put seeds before links, and the largest weight first."""
+        self.set_value(_SEEDS, 1.0)
+        self.set_value(_LINKS, 0.0)
+        if link.element == "seed":
+            return _SEEDS, 0.0
+        return _LINKS, -max(self.weights.of(link), self._waiting.get(link.url, 0.0))
+
+    def cited(self, page: Page, links: Sequence[Link]) -> None:
+        """Raise the weight of links that wait already."""
+        for link in links:
+            before = self._waiting.get(link.url)
+            if before is not None and (weight := self.weights.of(link)) > before:
+                self._waiting[link.url] = self._moved[link.url] = weight
+
+    def learn(self, outcome: Outcome) -> None:
+        """Remember what waits, with its weight."""
+        self.taken([outcome.url, outcome.final_url])
+        for ranked in outcome.new_links:
+            self._waiting[ranked.link.url] = -ranked.key
+        if len(self._waiting) > _REMEMBERED:
+            for url in list(islice(self._waiting, _REMEMBERED // 10)):
+                del self._waiting[url]
+
+    def worth_telling(self, outcome: Outcome) -> bool:
+        """Nothing: a link is weighed by the worker that finds it."""
+        return False
+
+    def taken(self, urls: Sequence[str]) -> None:
+        """Forget links that wait no more."""
+        for url in urls:
+            self._waiting.pop(url, None)
+            self._moved.pop(url, None)
+
+    def rekeyed(self) -> Mapping[str, float]:
+        """Return the weights, negated, of links that were found again with better words."""
+        moved, self._moved = self._moved, {}
+        return {url: -weight for url, weight in moved.items()}
+
+    def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
+        """Say label, group and RW."""
+        return [*super().explain(page, link), *self.weights.explain(link)]
+
+    def dump_state(self) -> bytes:
+        """Return the weights of the waiting links."""
+        return json.dumps({"strategy": self.name, "waiting": self._waiting}).encode()
+
+    def load_state(self, state: bytes) -> None:
+        """Go on with the weights."""
+        try:
+            data = json.loads(state)
+            if data["strategy"] != self.name:
+                raise ValueError("another strategy's")
+            waiting = {str(url): float(weight) for url, weight in data["waiting"].items()}
+            if not all(map(math.isfinite, waiting.values())):
+                raise ValueError("not a weight")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise state_error(self.name) from error
+        self._waiting = waiting
