@@ -12,7 +12,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 26, 10, 34
 #: line styles, so that lines differ without colour too; those of colours that are alike differ most
 _DASHES = ("", "9 4", "2 3", "10 3 2 3", "18 4", "5 2", "1 3", "3 7", "7 2 2 2 2 2", "16 3 5 3")
 #: as many colours has the page's style sheet
-_COLOURS = 10
+_COLOURS = 12
 
 
 @dataclass(frozen=True)
