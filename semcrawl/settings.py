@@ -248,6 +248,9 @@ SEMCRAWL_ABOUT: str | list[str] = ""
 SEMCRAWL_ABOUT_THRESHOLD = 0.5
 #: Bytes of a document's statements, and characters of its text, that are judged: the first ones.
 SEMCRAWL_ABOUT_MAX_SIZE = 8 * 1024 * 1024
+#: Topic `new`: statements that a crawl remembers, 8 bytes of memory each; of more, some count as
+#: new again.
+SEMCRAWL_ABOUT_NEW_STATEMENTS = 4_000_000
 #: Kinds of data that are read out of pages: `jsonld`, `microdata`, `rdfa` (OpenGraph among it).
 #: They go to `embedded.nq`. Empty: none. With the extra `semcrawl[microformats]` also
 #: `microformats` (cards and events as vCard and iCalendar) and `dublin-core` (`meta` elements).

@@ -12,7 +12,11 @@ from semcrawl.topics.options import TopicOptions
 
 #: import paths of the topics that come with semcrawl
 TOPICS: Mapping[str, str] = {
+    "examples": "semcrawl.topics.examples.Examples",
     "keywords": "semcrawl.topics.keywords.Keywords",
+    "new": "semcrawl.topics.novelty.New",
+    "ontology": "semcrawl.topics.ontology.Ontology",
+    "thesaurus": "semcrawl.topics.thesaurus.Thesaurus",
     "vocabulary": "semcrawl.topics.vocabularies.Vocabulary",
     "vocabulary-share": "semcrawl.topics.vocabularies.VocabularyShare",
 }

@@ -89,8 +89,8 @@ def test_reasons_say_where_the_words_stand():
     """The weightiest place comes first."""
     judgement = about("keywords:sort", {}).judge(page("a sort", title="Sort"))
     assert judgement.reasons == (
-        ("sort", "1 times in the title of 1 words"),
-        ("sort", "1 times in the text of 2 words"),
+        ("sort", "1 × in the title of 1 words"),
+        ("sort", "1 × in the text of 2 words"),
     )
 
 

@@ -1,0 +1,92 @@
+"""The text of a parsed page, as a topic reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from lxml import etree
+
+from semcrawl.links.texts import MAX_TEXT, fold
+
+#: elements whose text nobody sees
+SILENT = ("script", "style", "template", "noscript")
+_HEADINGS = ("h1", "h2", "h3")
+#: headings that are read, and characters of each
+_MAX_HEADINGS = 50
+_VISIBLE = etree.XPath(
+    "//text()[not({})]".format(" or ".join(f"ancestor::{tag}" for tag in (*SILENT, "title"))),
+    smart_strings=False,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """What a page says, as plain text with white space folded."""
+
+    title: str = ""
+    headings: str = ""
+    #: the visible text, its beginning if it is long
+    text: str = ""
+    #: language tag in lower case (``en``, ``pt-br``); empty if the page does not say
+    language: str = ""
+
+
+def page_text(root: Any, max_chars: int) -> PageText:
+    """Return the text of a page's tree, at most ``max_chars`` characters of it.
+
+    ``root``: an element of lxml or of :mod:`semcrawl.links.largetree`.
+    """
+    headings = islice(root.iter(*_HEADINGS), _MAX_HEADINGS)
+    visible = _VISIBLE(root) if isinstance(root, etree._Element) else _texts_in(root)
+    return PageText(
+        title=next((fold(element.text or "") for element in root.iter("title")), ""),
+        headings=" ".join(_joined(_texts_in(element), MAX_TEXT) for element in headings),
+        text=_joined(visible, max_chars),
+        language=language_of(root),
+    )
+
+
+def language_of(root: Any) -> str:
+    """Return the language tag that a page states of itself, in lower case; empty if none."""
+    for element in root.iter("html", "body"):
+        tag = element.get("lang") or element.get("{http://www.w3.org/XML/1998/namespace}lang")
+        if tag:
+            return str(tag).strip().lower()[:35]
+    for element in root.iter("meta"):
+        if (element.get("http-equiv") or "").lower() == "content-language":
+            return (element.get("content") or "").partition(",")[0].strip().lower()[:35]
+    return ""
+
+
+def _texts_in(element: Any) -> Iterator[str]:
+    """Yield the visible texts inside an element, in document order."""
+    stack: list[Any] = [element]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, str):
+            yield node
+            continue
+        if node.tail and node is not element:
+            stack.append(node.tail)
+        if isinstance(node.tag, str) and node.tag not in SILENT and node.tag != "title":
+            stack.extend(reversed(list(node)))
+            if node.text:
+                stack.append(node.text)
+
+
+def _joined(pieces: Iterable[str], max_chars: int) -> str:
+    """Join texts, white space folded, up to a number of characters."""
+    found: list[str] = []
+    room = max_chars
+    for piece in pieces:
+        words = " ".join(piece[: 4 * room].split())
+        if not words:
+            continue
+        found.append(words[:room])
+        room -= len(words) + 1
+        if room <= 0:
+            break
+    return " ".join(found)

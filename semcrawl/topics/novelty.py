@@ -1,0 +1,121 @@
+"""The topic ``new``: statements that no earlier document said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import Self
+
+from semcrawl.errors import UsageError
+from semcrawl.topics.contract import STATEMENTS, Document, Judgement, StatementMemory
+from semcrawl.topics.excerpts import blocks
+from semcrawl.topics.options import TopicOptions, whole_number
+from semcrawl.topics.statementmemory import LocalMemory
+
+#: subject, predicate and object of a line; what follows is its graph name
+_TRIPLE = re.compile(
+    rb'^(\S+) (\S+) ("(?:[^"\\\n]|\\.)*"(?:@[^\s]+|\^\^<[^>]*>)?|<<.*>>|\S+)', re.MULTILINE
+)
+#: rounds in which blank nodes are told apart by what is said of them
+_ROUNDS = 2
+
+Triple = tuple[bytes, bytes, bytes]
+
+
+def _hash(*parts: bytes) -> int:
+    return int.from_bytes(blake2b(b" ".join(parts), digest_size=8).digest(), "big")
+
+
+def statement_hashes(lines: Iterable[bytes]) -> set[int]:
+    """Return a 64-bit hash of each distinct statement, the same in every process.
+
+    Graph names do not count. A blank node counts as what is said of it, and of the blank nodes
+    beside it; two that are the same so far are the same. A blank node's label never counts.
+    """
+    plain: set[int] = set()
+    with_blanks: list[Triple] = []
+    for block in lines:
+        for triple in _TRIPLE.findall(block):
+            if triple[0].startswith(b"_:") or triple[2].startswith(b"_:"):
+                with_blanks.append(triple)
+            else:
+                plain.add(_hash(*triple))
+    if not with_blanks:
+        return plain
+    signs: dict[bytes, bytes] = {}
+    for _ in range(_ROUNDS):
+        signs = _signs(with_blanks, signs)
+    return plain.union(
+        _hash(_as(subject, signs), predicate, _as(value, signs))
+        for subject, predicate, value in with_blanks
+    )
+
+
+def _as(term: bytes, signs: dict[bytes, bytes]) -> bytes:
+    return signs.get(term, b"_:") if term.startswith(b"_:") else term
+
+
+def _signs(triples: Sequence[Triple], known: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    """Return for each blank node a sign of all that is said with it."""
+    said: dict[bytes, set[int]] = {}
+    for subject, predicate, value in triples:
+        if subject.startswith(b"_:"):
+            said.setdefault(subject, set()).add(_hash(b">", predicate, _as(value, known)))
+        if value.startswith(b"_:"):
+            said.setdefault(value, set()).add(_hash(b"<", predicate, _as(subject, known)))
+    return {
+        node: b"_:%d" % _hash(*(b"%d" % one for one in sorted(hashes)))
+        for node, hashes in said.items()
+    }
+
+
+class New:
+    """RDF that says what no earlier document said: the share of its distinct statements."""
+
+    name = "new"
+    needs = frozenset({STATEMENTS})
+    knows_words = False
+
+    def __init__(self, memory: StatementMemory, options: TopicOptions) -> None:
+        """Take the memory of what was said."""
+        self._memory = memory
+        self._options = options
+
+    @classmethod
+    def from_argument(cls, argument: str, options: TopicOptions) -> Self:
+        """Take nothing; raise ``UsageError`` for an argument."""
+        if argument.strip():
+            raise UsageError("it takes no argument")
+        size = whole_number(options.settings, "SEMCRAWL_ABOUT_NEW_STATEMENTS")
+        return cls(LocalMemory(size), options)
+
+    @property
+    def takes_long(self) -> bool:
+        """Whether the memory is in another process."""
+        return self._memory.takes_long
+
+    def remember_in(self, memory: StatementMemory) -> None:
+        """Use a memory that all workers share."""
+        self._memory = memory
+
+    def judge(self, document: Document) -> Judgement:
+        """Count the statements that are new, and remember them."""
+        hashes = sorted(statement_hashes(self._lines(document)))
+        if not hashes:
+            return Judgement.of(0.0, [(self.name, "it makes no statement")])
+        new = sum(self._memory.add(_hash(document.url.encode()), hashes))
+        return Judgement.of(
+            new / len(hashes), [(self.name, f"{new} of {len(hashes)} distinct statements")]
+        )
+
+    def _lines(self, document: Document) -> Iterator[bytes]:
+        return blocks(document, self._options.max_size)
+
+    def similarity(self, text: str, language: str = "") -> float:
+        """Nothing is known of words."""
+        return 0.0
+
+    def iri_similarity(self, iri: str) -> float:
+        """Nothing is known of terms."""
+        return 0.0

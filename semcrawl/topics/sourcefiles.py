@@ -1,0 +1,129 @@
+"""The files and URLs that topics are made of: RDF, texts, folders."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyoxigraph
+
+from semcrawl.errors import UsageError
+from semcrawl.links.pagetext import page_text
+from semcrawl.links.parsing import parse_html
+from semcrawl.rdf import ReadOptions, detect, read
+from semcrawl.rdf.terms import iri_of
+from semcrawl.topics.contract import Document
+from semcrawl.topics.options import TopicOptions
+from semcrawl.topics.passages import Role, passages
+from semcrawl.web.vocabulary import Kind
+
+logger = logging.getLogger(__name__)
+
+#: nothing is spooled: a topic's own file is held in memory while it is read
+_WHOLE = ReadOptions(spool_above=1 << 62, max_in_memory=1 << 62)
+#: characters of a first line that counts as the title of a plain text
+_MAX_TITLE = 200
+#: files of a folder that are read
+_MAX_FILES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A text that shows what a topic is about, or is not about."""
+
+    text: str
+    title: str = ""
+    headings: str = ""
+    #: language tag; empty where it is not known
+    language: str = ""
+
+
+def statements_of(name: str, options: TopicOptions) -> bytes:
+    """Return the statements of an RDF file or URL, in any syntax, as N-Quads.
+
+    Raises ``UsageError`` when it cannot be read, or holds no RDF. Where it holds errors, what is
+    good is taken, and a warning says so.
+    """
+    data = options.read(name)
+    reading = read(data, _base_of(name), None, _WHOLE)
+    if not reading.quads:
+        why = f": {reading.errors[0].message}" if reading.errors else ""
+        raise UsageError(f"{name} cannot be read as RDF{why}")
+    if reading.error_count:
+        logger.warning(
+            "about: %s has %d errors, of which the first: %s",
+            name, reading.error_count, reading.errors[0].message,
+        )  # fmt: skip
+    return reading.nquads
+
+
+def _base_of(name: str) -> str:
+    return iri_of(name if "://" in name else Path(name).resolve().as_uri())
+
+
+def quads_of(name: str, options: TopicOptions) -> Iterator[pyoxigraph.Quad]:
+    """Yield the statements of an RDF file or URL; raises as :func:`statements_of` does."""
+    return pyoxigraph.parse(statements_of(name, options), format=pyoxigraph.RdfFormat.N_QUADS)
+
+
+def samples_of(name: str, options: TopicOptions) -> list[Sample]:
+    """Return the texts of a file, a URL, or all files of a folder and of the folders in it.
+
+    Raises ``UsageError`` when there is none.
+    """
+    folder = Path(name)
+    if "://" in name or not folder.is_dir():
+        if samples := [*_samples(name, options)]:
+            return samples
+        raise UsageError(f"{name} holds no text")
+    paths = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+    if len(paths) > _MAX_FILES:
+        raise UsageError(f"the folder {name} holds more than {_MAX_FILES} files")
+    samples = [sample for path in paths for sample in _samples(str(path), options)]
+    if not samples:
+        raise UsageError(f"the folder {name} holds no text")
+    return samples
+
+
+def _samples(name: str, options: TopicOptions) -> Iterator[Sample]:
+    """Yield the texts of a page, of RDF (by language) or a plain text; none of another file."""
+    data = options.read(name)[: options.max_size]
+    kind = detect(data, None, name).kind
+    if kind is Kind.HTML:
+        found = [_page(data)]
+    elif kind is Kind.RDF:
+        found = _of_rdf(data, name, options)
+    elif b"\0" in data:
+        return
+    else:
+        text = data.decode("utf-8", "replace")
+        first = text.strip().partition("\n")[0].strip("# ").strip()
+        found = [Sample(text, first if len(first) <= _MAX_TITLE else "")]
+    yield from (each for each in found if f"{each.text}{each.title}{each.headings}".strip())
+
+
+def _of_rdf(data: bytes, name: str, options: TopicOptions) -> list[Sample]:
+    reading = read(data, _base_of(name), None, _WHOLE)
+    document = Document(name, Kind.RDF, statements=lambda: [reading.nquads])
+    texts: dict[str, dict[Role, str]] = {}
+    for passage in passages(document, options.max_size):
+        texts.setdefault(passage.language, {})[passage.role] = passage.text
+    return [
+        Sample(roles.get(Role.BODY, ""), "", roles.get(Role.HEADING, ""), language)
+        for language, roles in texts.items()
+    ]
+
+
+def _page(data: bytes) -> Sample:
+    root = parse_html(data, None).root
+    if root is None:
+        return Sample("")
+    page = page_text(root, len(data))
+    return Sample(page.text, page.title, page.headings, page.language)

@@ -1,0 +1,192 @@
+"""Topics of a thesaurus in SKOS: its concepts, and the names that they have in each language.
+
+The names of a concept are S's synonyms, narrower and closely matching concepts its near-synonyms,
+broader and related ones its distant synonyms (sources.md S).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Self
+
+import pyoxigraph
+
+from semcrawl.errors import UsageError
+from semcrawl.rdf.shortnames import local_name
+from semcrawl.topics.arguments import split_list
+from semcrawl.topics.contract import STATEMENTS, TEXT, Document
+from semcrawl.topics.excerpts import blocks
+from semcrawl.topics.options import TopicOptions
+from semcrawl.topics.passages import Role
+from semcrawl.topics.sourcefiles import quads_of
+from semcrawl.topics.usedobjects import objects_in
+from semcrawl.topics.weightedphrases import Finding, Phrase, WeightedPhrases
+
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+_SKOSXL = "http://www.w3.org/2008/05/skos-xl#"
+_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+
+_LABELS = frozenset(SKOS + name for name in ("prefLabel", "altLabel", "hiddenLabel"))
+_XL_LABELS = frozenset(_SKOSXL + name for name in ("prefLabel", "altLabel", "hiddenLabel"))
+_SAME, _NEAR, _DISTANT = "same", "near", "distant"
+#: how near the object of a property is to its subject, and the subject to the object
+_RELATIONS: Mapping[str, tuple[str, str]] = {
+    **{SKOS + name: (_NEAR, _DISTANT) for name in ("narrower", "narrowMatch")},
+    **{SKOS + name: (_DISTANT, _NEAR) for name in ("broader", "broadMatch")},
+    **{SKOS + name: (_DISTANT, _DISTANT) for name in ("related", "relatedMatch")},
+    SKOS + "closeMatch": (_NEAR, _NEAR),
+    SKOS + "exactMatch": (_SAME, _SAME),
+}
+
+
+@dataclass(slots=True)
+class Concepts:
+    """The concepts of a thesaurus, as far as a topic needs them; IRIs throughout."""
+
+    #: names with their language tags
+    labels: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
+    notations: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    #: how near each is to others
+    relations: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
+
+    @classmethod
+    def of(cls, quads: Iterable[pyoxigraph.Quad]) -> Self:
+        """Gather them from statements; labels of SKOS-XL among them."""
+        concepts = cls()
+        forms: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        xl: list[tuple[str, str]] = []
+        for quad in quads:
+            thing, name, value = _text(quad.subject), quad.predicate.value, quad.object
+            if isinstance(value, pyoxigraph.Literal):
+                if name in _LABELS:
+                    concepts.labels[thing].append((value.value, value.language or ""))
+                elif name == SKOS + "notation":
+                    concepts.notations[value.value].add(thing)
+                elif name == _SKOSXL + "literalForm":
+                    forms[thing].append((value.value, value.language or ""))
+            elif name in _RELATIONS:
+                there, back = _RELATIONS[name]
+                concepts.relations[thing].append((_text(value), there))
+                concepts.relations[_text(value)].append((thing, back))
+            elif name in _XL_LABELS:
+                xl.append((thing, _text(value)))
+        for thing, label in xl:
+            concepts.labels[thing] += forms.get(label, ())
+        return concepts
+
+    def find(self, wanted: str) -> set[str]:
+        """Return the concepts of an IRI, a notation, a label in any language, or an IRI's end."""
+        if wanted in self.labels:
+            return {wanted}
+        folded = wanted.casefold()
+        return (
+            self.notations.get(wanted)
+            or {c for c, names in self.labels.items() if folded in (n.casefold() for n, _ in names)}
+            or {c for c in self.labels if local_name(c) == wanted}
+        )
+
+    def around(self, chosen: Iterable[str], steps: int) -> dict[str, float]:
+        """Return the concepts around the chosen ones with their weights.
+
+        Narrower and closely matching ones weigh from 1 down to ½, by each step nearer to ½. Broader
+        and related ones, and what lies beyond, weigh less than ½, by each step 0.6 times as much;
+        ``steps`` such steps are taken at most.
+        """
+        weights: dict[str, float] = {}
+        waiting = [(-1.0, concept, 0, 0) for concept in sorted(set(chosen))]
+        while waiting:
+            weight, concept, near, distant = heapq.heappop(waiting)
+            if concept in weights:
+                continue
+            weights[concept] = -weight
+            for other, how in self.relations.get(concept, ()):
+                ways = near + (how == _NEAR), distant + (how == _DISTANT)
+                if distant and how == _NEAR:  # (what is below a distant one is no nearer)
+                    ways = near, distant + 1
+                if other not in weights and ways[1] <= steps:
+                    heapq.heappush(waiting, (-_weight(*ways), other, *ways))
+        return weights
+
+
+def _weight(near: int, distant: int) -> float:
+    """Return the weight after so many steps to near and to distant concepts."""
+    to_near: float = 0.5 + 0.5 * 0.8**near
+    return to_near if not distant else 0.5 * to_near * 0.6**distant
+
+
+def _text(term: object) -> str:
+    return term.value if isinstance(term, pyoxigraph.NamedNode) else str(term)
+
+
+class Thesaurus(WeightedPhrases):
+    """Texts with names of concepts in them, and RDF that states the concepts themselves.
+
+    A concept that RDF states as the value of a property counts as a phrase in a title does.
+    """
+
+    name = "thesaurus"
+    needs = frozenset({TEXT, STATEMENTS})
+    #: steps from a chosen concept to distant ones
+    STEPS = 2
+
+    def __init__(
+        self, concepts: Concepts, weights: Mapping[str, float], options: TopicOptions
+    ) -> None:
+        """Take concepts with their weights, above 0 and up to 1."""
+        self._concepts = {
+            iri: Phrase(next((n for n, _ in concepts.labels.get(iri, ())), iri), weight)
+            for iri, weight in weights.items()
+        }
+        phrases = [
+            Phrase(name, weight, language)
+            for iri, weight in weights.items()
+            for name, language in concepts.labels.get(iri, ())
+        ]
+        super().__init__(phrases, options)
+
+    @classmethod
+    def from_argument(cls, argument: str, options: TopicOptions) -> Self:
+        """Read ``fish.ttl#tuna,salmon``: a file or URL, and concepts of it, or nothing for all.
+
+        A concept is named by its IRI, its notation, or a label. Raises ``UsageError`` for a file
+        that is no thesaurus, and for a concept that it does not have.
+        """
+        file, _, chosen = argument.strip().strip('"').partition("#")
+        if not file:
+            raise UsageError("name a file in SKOS, thesaurus:fish.ttl or thesaurus:fish.ttl#tuna")
+        concepts = Concepts.of(quads_of(file, options))
+        if not concepts.labels:
+            raise UsageError(f"{file} is no thesaurus: nothing in it has a skos:prefLabel")
+        names = split_list(chosen)
+        if not names:
+            return cls(concepts, dict.fromkeys(concepts.labels, 1.0), options)
+        found = set()
+        for name in names:
+            matching = concepts.find(name)
+            if not matching:
+                raise UsageError(f"{file} has no concept {name!r}{_near_ones(name, concepts)}")
+            found |= matching
+        return cls(concepts, concepts.around(found, cls.STEPS), options)
+
+    def iri_similarity(self, iri: str) -> float:
+        """The weight of a concept; else by the name of a property or class."""
+        concept = self._concepts.get(iri)
+        return concept.weight if concept else super().iri_similarity(iri)
+
+    def _more(self, document: Document) -> Iterator[Finding]:
+        """Yield the concepts that statements have as values."""
+        for block in blocks(document, self._options.max_size):
+            for iri in self._concepts.keys() & objects_in(block):
+                concept = self._concepts[iri]
+                share = self.BY_ROLE[Role.TITLE] * concept.weight
+                yield Finding(concept, share, f"the concept {iri}")
+
+
+def _near_ones(name: str, concepts: Concepts) -> str:
+    labels = {text.casefold(): text for names in concepts.labels.values() for text, _ in names}
+    close = get_close_matches(name.casefold(), labels, n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(labels[each] for each in close)}?" if close else ""

@@ -1,0 +1,156 @@
+"""What keywords and thesauri share: phrases, each with a weight, that texts are searched for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from semcrawl.topics.contract import MAX_REASONS, Document, Judgement
+from semcrawl.topics.nearness import Nearness
+from semcrawl.topics.options import TopicOptions
+from semcrawl.topics.passages import Role, passages
+from semcrawl.topics.phrases import PhraseFinder, Words
+from semcrawl.topics.segmentation import primary, stemmer_of, words_of
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase that speaks for a topic."""
+
+    text: str
+    #: how much it does, above 0 and up to 1
+    weight: float = 1.0
+    #: language tag; empty: it may stand in texts of any language
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A phrase that was found in one place of a document."""
+
+    phrase: Phrase
+    #: what it counts there, from 0 to 1
+    share: float
+    where: str
+    #: whether it stands in running text, where shares are parts of one number
+    running: bool = False
+
+
+class _Lookup:
+    """The phrases as the texts of one language have them."""
+
+    def __init__(self, phrases: Iterable[Phrase], code: str) -> None:
+        best: dict[Words, Phrase] = {}
+        for phrase in phrases:
+            language = code if primary(phrase.language) in ("", code) else ""
+            words = tuple(words_of(phrase.text, language))
+            if words and (words not in best or best[words].weight < phrase.weight):
+                best[words] = phrase
+        self.finder = PhraseFinder(best)
+        self.several = [words for words in best if len(words) > 1]
+        #: what one word of a phrase is worth where the others are not
+        self.alone: dict[str, float] = {}
+        for words, phrase in best.items():
+            for word in words:
+                worth = phrase.weight / (2 * len(words))
+                self.alone[word] = max(worth, self.alone.get(word, 0.0))
+
+
+class WeightedPhrases(Nearness):
+    """Texts with one of several weighted phrases in them.
+
+    A phrase in the title counts 0.9, in a heading 0.6, and in the text by how often it stands there
+    for the length: once in :attr:`COMMON_LENGTH` words is ½ (the term-frequency part of BM25,
+    Robertson and Zaragoza 2009); all times its weight. What each place says adds up as independent
+    chances do. A document is no more relevant than the weightiest phrase in it.
+    """
+
+    #: relevance for a phrase in a title or heading
+    BY_ROLE: ClassVar = {Role.TITLE: 0.9, Role.HEADING: 0.6}
+    #: words of a text in which one phrase gives ½
+    COMMON_LENGTH = 500
+    #: how far the length of a text counts, from 0 to 1 (BM25's ``b``)
+    BY_LENGTH = 0.75
+    #: what all words of a phrase count that stand apart, for each time that they all do
+    APART = 0.0
+
+    def __init__(self, phrases: Iterable[Phrase], options: TopicOptions) -> None:
+        """Take the phrases."""
+        super().__init__()
+        self._phrases = list(phrases)
+        self._languages = frozenset(primary(phrase.language) for phrase in self._phrases)
+        self._options = options
+        self._lookups: dict[str, _Lookup] = {}
+
+    def judge(self, document: Document) -> Judgement:
+        """Count the phrases in each place of a document."""
+        found = [*self._more(document)]
+        for passage in passages(document, self._options.max_size):
+            words = words_of(passage.text, passage.language)
+            times = self._times(words, passage.language)
+            where = f"× in the {passage.role} of {len(words)} words"
+            if share := self.BY_ROLE.get(passage.role):
+                for phrase, n in times.items():
+                    part = share * phrase.weight * min(1.0, n)
+                    found.append(Finding(phrase, part, f"{n:g} {where}"))
+            else:
+                norm = 1 - self.BY_LENGTH + self.BY_LENGTH * len(words) / self.COMMON_LENGTH
+                total = norm + sum(n * phrase.weight for phrase, n in times.items())
+                for phrase, n in times.items():
+                    part = n * phrase.weight / total
+                    found.append(Finding(phrase, part, f"{n:g} {where}", running=True))
+        return self._judgement(found)
+
+    def _judgement(self, found: list[Finding]) -> Judgement:
+        """Add up what was found."""
+        found.sort(key=lambda each: -each.share)
+        most = max((each.phrase.weight for each in found), default=0.0)
+        running = min(1.0, sum(each.share for each in found if each.running))
+        missed = prod(1 - each.share for each in found if not each.running) * (1 - running)
+        rows = [(each.phrase.text, each.where) for each in found[:MAX_REASONS]]
+        return Judgement.of(min(most, 1 - missed), rows)
+
+    def _more(self, document: Document) -> Iterator[Finding]:
+        """Yield what is found otherwise than in texts."""
+        yield from ()
+
+    def _times(self, words: list[str], language: str) -> dict[Phrase, float]:
+        """Count how often each phrase stands in a text."""
+        lookup = self._lookup(language)
+        counts = lookup.finder.count(words)
+        times = {lookup.finder.value(words): float(n) for words, n in counts.items()}
+        if not self.APART:
+            return times
+        there = set(words)
+        several = [phrase for phrase in lookup.several if there.issuperset(phrase)]
+        each = Counter(words) if several else Counter()
+        for phrase in several:
+            apart = min(each[word] for word in phrase) - counts[phrase]
+            if apart > 0:
+                value = lookup.finder.value(phrase)
+                times[value] = times.get(value, 0.0) + self.APART * apart
+        return times
+
+    def _lookup(self, language: str) -> _Lookup:
+        """Return the phrases of a language, and of none; all where there are none of it."""
+        code = primary(language)
+        if code not in self._languages and stemmer_of(code) is None:
+            code = ""
+        if code not in self._lookups:
+            chosen: Iterable[Phrase] = self._phrases
+            if code in self._languages and code:
+                chosen = (p for p in self._phrases if primary(p.language) in ("", code))
+            self._lookups[code] = _Lookup(chosen, code)
+        return self._lookups[code]
+
+    def _similarity(self, text: str, language: str) -> float:
+        """The weight of a phrase in the text; half of it, by length, for one of its words."""
+        lookup = self._lookup(language)
+        words = words_of(text, language)
+        found = lookup.finder.count(words)
+        if found:
+            return max(lookup.finder.value(phrase).weight for phrase in found)
+        return max((lookup.alone.get(word, 0.0) for word in words), default=0.0)

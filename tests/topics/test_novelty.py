@@ -1,0 +1,137 @@
+"""The topic ``new``: what no earlier document said."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semcrawl.errors import UsageError
+from semcrawl.rdf import read
+from semcrawl.topics import Document, Remembering, about, parts_of
+from semcrawl.topics.novelty import statement_hashes
+from semcrawl.topics.statementmemory import LocalMemory
+from semcrawl.web.vocabulary import Kind
+
+TURTLE = """@prefix f: <http://xmlns.com/foaf/0.1/> .
+<http://a.example/1> f:name "A \\"b\\""@en ; f:knows [ f:name "B" ; f:age 7 ] , [ f:name "C" ] .
+"""
+XML = """<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:f="http://xmlns.com/foaf/0.1/">
+<r:Description r:about="http://a.example/1"><f:knows><r:Description><f:name>C</f:name></r:Description>
+</f:knows><f:name xml:lang="en">A "b"</f:name><f:knows><r:Description><f:age
+ r:datatype="http://www.w3.org/2001/XMLSchema#integer">7</f:age><f:name>B</f:name></r:Description>
+</f:knows></r:Description></r:RDF>"""
+
+
+def document(url: str, *lines: bytes) -> Document:
+    return Document(url, Kind.RDF, statements=lambda: lines)
+
+
+def test_one_graph_in_two_syntaxes_is_new_once():
+    """Graph names and labels of blank nodes make no difference."""
+    topic = about("new", {})
+    first, second = (
+        topic.judge(document(url, read(body.encode(), url, content_type).nquads))
+        for url, body, content_type in (
+            ("http://a.example/1.ttl", TURTLE, "text/turtle"),
+            ("http://a.example/1.rdf", XML, "application/rdf+xml"),
+        )
+    )
+    assert first.relevance == 1
+    assert first.reasons == (("new", "6 of 6 distinct statements"),)
+    assert second.relevance == 0
+
+
+def test_the_share_of_new_statements_is_the_relevance():
+    """A line that is there twice counts once; a document without statements is not new."""
+    a, b, c = (
+        b"<http://a.example/%d> <http://a.example/p> <http://a.example/o> .\n" % n for n in range(3)
+    )
+    topic = about("new:", {})
+    assert topic.judge(document("http://a.example/a", a, a, b)).relevance == 1
+    assert topic.judge(document("http://a.example/b", b, c)).relevance == 0.5
+    assert topic.judge(document("http://a.example/c", a, b, c)).relevance == 0
+    assert topic.judge(document("http://a.example/d")).relevance == 0
+
+
+def test_a_document_that_is_judged_again_keeps_what_is_its_own():
+    """A re-visit, or a repetition after a crash, does not make it old."""
+    line = b"<http://a.example/1> <http://a.example/p> <http://a.example/o> .\n"
+    topic = about("new", {})
+    assert topic.judge(document("http://a.example/a", line)).relevance == 1
+    assert topic.judge(document("http://a.example/a", line)).relevance == 1
+    assert topic.judge(document("http://a.example/b", line)).relevance == 0
+    assert topic.judge(document("http://a.example/b", line)).relevance == 0
+
+
+def test_it_knows_no_words_and_leaves_them_to_others():
+    """In a combination the other topics speak of links."""
+    topic = about("all(vocabulary:foaf:, new)", {})
+    assert topic.similarity("foaf") == 1
+    assert not about("new", {}).knows_words
+    assert topic.needs == {"statements"}
+
+
+def test_workers_may_share_a_memory():
+    """What one topic remembers the other knows; inside combinations too."""
+    memory = LocalMemory(100)
+    line = b"<http://a.example/1> <http://a.example/p> <http://a.example/o> .\n"
+    one, other = about("new", {}), about("all(vocabulary:foaf:, new)", {})
+    assert isinstance(one, Remembering)
+    assert isinstance(other, Remembering)
+    one.remember_in(memory)
+    other.remember_in(memory)
+    assert one.judge(document("http://a.example/a", line)).relevance == 1
+    new = parts_of(other)[1]
+    assert new.judge(document("http://a.example/b", line)).relevance == 0
+
+
+def test_an_argument_is_refused():
+    """So is a memory without room."""
+    with pytest.raises(UsageError, match="no argument"):
+        about("new:foaf", {})
+    with pytest.raises(UsageError, match="SEMCRAWL_ABOUT_NEW_STATEMENTS"):
+        about("new", {"SEMCRAWL_ABOUT_NEW_STATEMENTS": 0})
+
+
+terms = st.sampled_from([b"<http://a.example/1>", b"<http://a.example/2>", b"_:a", b"_:b", b"_:c"])
+values = terms | st.sampled_from([b'"x"', b'"x y \\" z"@en', b'"1"^^<http://t>'])
+graphs = st.lists(st.tuples(terms, terms.filter(lambda t: t[:1] == b"<"), values), max_size=10)
+
+
+@given(graphs, st.permutations([b"_:x", b"_:y", b"_:z"]), st.randoms())
+def test_hashes_do_not_depend_on_order_labels_and_graph_names(triples, labels, random):
+    """Isomorphic graphs have the same statements."""
+    renamed = dict(zip([b"_:a", b"_:b", b"_:c"], labels, strict=True))
+    lines = [b" ".join(triple) + b" .\n" for triple in triples]
+    others = [
+        b" ".join(renamed.get(term, term) for term in triple) + b" <http://g.example/> .\n"
+        for triple in triples
+    ]
+    random.shuffle(others)
+    hashes = statement_hashes(lines)
+    assert hashes == statement_hashes([b"".join(others)])
+    ground = {t for t in triples if not t[0].startswith(b"_:") and not t[2].startswith(b"_:")}
+    assert len(ground) <= len(hashes) <= len(set(triples))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.lists(st.integers(0, 50), unique=True)), max_size=12)
+)
+def test_the_memory_knows_what_others_said(documents):
+    """As a dictionary without bounds does, as long as there is room."""
+    spread = 0x9E3779B97F4A7C15
+    memory, first = LocalMemory(4096), {}
+    for number, statements in documents:
+        hashes = [(n + 1) * spread % 2**64 for n in statements]
+        new = memory.add(number, hashes)
+        assert new == [first.setdefault(one, number) == number for one in hashes]
+
+
+def test_a_full_memory_forgets_and_stays_as_large():
+    """Its table does not grow; the latest statements are known."""
+    memory = LocalMemory(1000)
+    size = memory._table.nbytes
+    for start in range(0, 100_000, 1000):
+        hashes = [((n + 1) * 0x9E3779B97F4A7C15) % 2**64 for n in range(start, start + 1000)]
+        memory.add(start, hashes)
+    assert memory._table.nbytes == size == 8 * 1024
+    assert sum(memory.add(1, hashes[-100:])) < 60

@@ -1,0 +1,195 @@
+"""Topics of thesauri in SKOS, and of ontologies."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semcrawl.errors import UsageError
+from semcrawl.topics import Document, TopicOptions, about
+from semcrawl.topics.ontology import terms_in
+from semcrawl.topics.sourcefiles import quads_of
+from semcrawl.topics.thesaurus import Concepts
+from semcrawl.web.vocabulary import Kind
+
+FISH = """
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix xl: <http://www.w3.org/2008/05/skos-xl#> .
+@prefix : <http://t.example/#> .
+:animal skos:prefLabel "animals"@en ; skos:narrower :fish , :bird .
+:fish skos:prefLabel "fishes"@en , "Fische"@de , "魚類"@ja ; skos:altLabel "finfish"@en ;
+    skos:notation "639.2" ; skos:related :fishery .
+:tuna skos:prefLabel "tuna"@en , "Thunfisch"@de ; skos:broader :fish .
+:bluefin xl:prefLabel [ xl:literalForm "bluefin tuna"@en ] ; skos:broader :tuna .
+:fishery skos:prefLabel "fisheries"@en ; skos:exactMatch :fishing .
+:fishing skos:prefLabel "fishing industry"@en .
+:bird skos:prefLabel "birds"@en .
+:ocean skos:prefLabel "oceans"@en .
+"""
+BASE = "http://t.example/#"
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "fish.ttl"
+    path.write_text(FISH)
+    return path
+
+
+def page(text: str, language: str = "en") -> Document:
+    return Document("http://a.example/", Kind.HTML, "", "", text, language)
+
+
+def weights(file, chosen: str) -> dict[str, float]:
+    concepts = Concepts.of(quads_of(str(file), TopicOptions()))
+    found = concepts.around(concepts.find(chosen), 2)
+    return {iri.removeprefix(BASE): weight for iri, weight in found.items()}
+
+
+@pytest.mark.parametrize(
+    "chosen", ["fishes", "FISCHE", "finfish", "魚類", "639.2", BASE + "fish", "fish"]
+)
+def test_a_concept_is_chosen_by_label_notation_or_iri(file, chosen):
+    """In any language, and by the end of its IRI."""
+    assert weights(file, chosen)["fish"] == 1
+
+
+def test_weights_fall_with_the_distance(file):
+    """Synonyms 1, near-synonyms ½ to 1, distant ones below ½, unrelated ones none."""
+    found = weights(file, "fish")
+    assert found["fish"] == 1 > found["tuna"] > found["bluefin"] > 0.5
+    assert 0.5 > found["animal"] > found["bird"] > 0
+    assert found["fishery"] == found["fishing"] == found["animal"]
+    assert "ocean" not in found
+
+
+def test_texts_are_judged_by_the_labels_of_their_language(file):
+    """And what is nearer counts more."""
+    topic = about(f"thesaurus:{file}#fish", {})
+    fishes = topic.judge(page("The finfish")).relevance
+    tuna = topic.judge(page("A bluefin tuna")).relevance
+    birds = topic.judge(page("birds birds birds birds")).relevance
+    assert fishes > tuna > birds > 0
+    assert birds < 0.5 < tuna
+    assert topic.judge(page("Ein Fisch", "de")).relevance > 0.5
+    assert topic.judge(page("ein Thunfisch", "")).relevance > 0.5
+    assert topic.judge(page("日本の魚類", "ja")).relevance > 0.5
+    assert topic.judge(page("oceans")).relevance == 0
+
+
+def test_the_whole_thesaurus_may_be_the_topic(file):
+    """Without a concept each of its names counts in full."""
+    topic = about(f"thesaurus:{file}", {})
+    assert topic.judge(page("birds")).relevance == topic.judge(page("finfish")).relevance > 0.5
+
+
+def test_rdf_that_states_a_concept_is_about_it(file):
+    """As the value of a property, by the weight of the concept."""
+    line = f"<http://a.example/1> <http://purl.org/dc/terms/subject> <{BASE}tuna> .\n".encode()
+    rdf = Document("http://a.example/", Kind.RDF, statements=lambda: [line])
+    judgement = about(f"thesaurus:{file}#fish", {}).judge(rdf)
+    assert judgement.relevance == pytest.approx(0.9 * 0.9)
+    assert judgement.reasons == (("tuna", f"the concept {BASE}tuna"),)
+
+
+def test_words_and_terms_of_links_are_near_by_weight(file):
+    """A label as much as its concept, a concept's IRI too."""
+    topic = about(f"thesaurus:{file}#fish", {})
+    assert topic.similarity("Fishes of the sea", "en") == 1
+    assert topic.similarity("Tuna", "en") == pytest.approx(0.9)
+    assert topic.similarity("oceans") == 0
+    assert topic.iri_similarity(BASE + "tuna") == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("", "name a file in SKOS"),
+        ("{file}#fishs", "no concept 'fishs'; did you mean"),
+        ("{folder}/none.ttl", "cannot read"),
+        ("{folder}/page.ttl", "cannot be read as RDF"),
+        ("{folder}/foaf.ttl", "no thesaurus"),
+        ("http://a.example/fish.ttl", "cannot be fetched"),
+    ],
+)
+def test_what_is_no_thesaurus_or_no_concept_is_told(file, argument, said):
+    """In one line that names it."""
+    (file.parent / "page.ttl").write_text("<html><p>no data</p></html>")
+    (file.parent / "foaf.ttl").write_text("<#a> <http://xmlns.com/foaf/0.1/name> 'A' .")
+    with pytest.raises(UsageError, match=said) as caught:
+        about(f"thesaurus:{argument.format(file=file, folder=file.parent)}", {})
+    assert "\n" not in str(caught.value)
+
+
+names = st.sampled_from("abcdef")
+edges = st.lists(st.tuples(names, st.sampled_from(["narrower", "broader", "related"]), names))
+
+
+@given(edges)
+def test_weights_keep_to_their_bands_in_any_graph(triples):
+    """Circles end; what a narrower way leads to is at least ½, all else less."""
+    concepts = Concepts()
+    below: dict[str, set[str]] = {}
+    for one, name, other in triples:
+        down = {"narrower": "near", "broader": "distant", "related": "distant"}[name]
+        up = {"narrower": "distant", "broader": "near", "related": "distant"}[name]
+        concepts.relations[one].append((other, down))
+        concepts.relations[other].append((one, up))
+        if name == "narrower":
+            below.setdefault(one, set()).add(other)
+        if name == "broader":
+            below.setdefault(other, set()).add(one)
+    reached, waiting = {"a"}, ["a"]
+    while waiting:
+        for other in below.get(waiting.pop(), set()) - reached:
+            reached.add(other)
+            waiting.append(other)
+    found = concepts.around(["a"], 2)
+    assert found["a"] == 1
+    assert {concept for concept, weight in found.items() if weight > 0.5} == reached
+    assert all(0 < weight <= 1 for weight in found.values())
+
+
+OWL = (
+    """
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix : <http://o.example/ns#> .
+<http://o.example/ns> a owl:Ontology .
+:Fish a owl:Class ; rdfs:subClassOf :Animal .
+:Animal a rdfs:Class .
+"""
+    + "".join(f":p{n} a owl:ObjectProperty .\n" for n in range(20))
+    + """
+<http://purl.org/dc/terms/title> a owl:AnnotationProperty .
+"""
+)
+
+
+def test_the_terms_of_an_ontology_make_a_vocabulary(tmp_path):
+    """Those of its own namespace, not those that it borrows."""
+    path = tmp_path / "o.owl.ttl"
+    path.write_text(OWL)
+    topic = about(f"ontology:{path}", {})
+    assert topic.iri_similarity("http://o.example/ns#Fish") == 1
+    assert topic.iri_similarity("http://purl.org/dc/terms/title") == 0
+    assert topic.similarity("fish") == 1
+    line = b"<http://a.example/1> <http://o.example/ns#p3> <http://a.example/2> .\n"
+    rdf = Document("http://a.example/", Kind.RDF, statements=lambda: [line])
+    assert topic.judge(rdf).relevance == 1
+
+
+def test_an_ontology_is_read_as_bytes_that_the_caller_fetched():
+    """A URL is the caller's to fetch; its type is found in the content."""
+    topic = about("ontology:https://o.example/ns", {}, lambda url: OWL.encode())
+    assert topic.iri_similarity("http://o.example/ns#p7") == 1
+
+
+def test_what_is_no_ontology_is_told(tmp_path):
+    """A file that declares nothing."""
+    path = tmp_path / "x.ttl"
+    path.write_text("<#a> <http://xmlns.com/foaf/0.1/name> 'A' .")
+    with pytest.raises(UsageError, match="declares no class"):
+        about(f"ontology:{path}", {})
+    with pytest.raises(UsageError, match="name a file"):
+        about("ontology:", {})
+    assert terms_in([]) == set()
