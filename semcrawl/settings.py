@@ -95,6 +95,31 @@ SEMCRAWL_KEEP_UNLIKELY = True
 #: in the thesis.
 SEMCRAWL_AMBIGUOUS_TYPES = sorted(AMBIGUOUS_MEDIA_TYPES)
 
+# --- SPARQL endpoints
+
+#: Which SPARQL endpoints are read: `never`; `seeds` (those that are named as seeds,
+#: `sparql+https://host/sparql`, or by `--endpoint URL`); `found` (also those that RDF documents in
+#: scope name by `void:sparqlEndpoint`, `sd:endpoint` or `sc:sparqlEndpointLocation`).
+SEMCRAWL_ENDPOINTS = "seeds"
+#: Triples of one query's answer; smaller pages are asked for where an endpoint gives fewer, or
+#: takes too long.
+SEMCRAWL_ENDPOINT_PAGE = 10_000
+#: Triples that one endpoint may bring, by its own counts; 0 = no limit.
+SEMCRAWL_ENDPOINT_TRIPLES = 10_000_000
+#: Seconds to wait for the answer of a query.
+SEMCRAWL_ENDPOINT_TIMEOUT = 60.0
+#: Seconds after the first query to an endpoint, in one run, from which on no more are sent; the
+#: others are kept for `semcrawl frontier DIR --requeue`. 0 = no limit.
+SEMCRAWL_ENDPOINT_TIME = 43_200.0
+#: Patterns of graph names that are left out (`*` stands for any signs); by default those in which
+#: servers keep their own things.
+SEMCRAWL_ENDPOINT_SKIP_GRAPHS = [
+    "http://www.openlinksw.com/schemas/virtrdf#*",
+    "http://localuriqaserver/*",
+    "http://www.w3.org/ns/ldp#",
+    "urn:virtuoso:*",
+]
+
 # --- One spelling of a URL (the lossless rules are always on)
 
 #: Query variables that only change the presentation; they are dropped.

@@ -27,7 +27,7 @@ FLOORS: list[set[str]] = [
     {"addon", "config", "settings"},
     {"reading"},
     {"rdf"},
-    {"links"},
+    {"links", "sources"},
     {"items"},
 ]  # fmt: skip
 

@@ -36,6 +36,13 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--scope", metavar="SCOPE", help="site, parent, any, or hosts with commas between"
     )
+    group.add_argument(
+        "--endpoint",
+        metavar="URL",
+        action="append",
+        default=[],
+        help="read this SPARQL endpoint, page by page",
+    )
     for name, what in (
         ("include", "only links that one holds for"),
         ("exclude", "no such link"),

@@ -25,7 +25,7 @@ from semcrawl.frontier.backends import admit_worker, check_backend
 from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.machine.eventloop import FASTEST_LOOP
 from semcrawl.relevance import crawl_strategy
-from semcrawl.spiders.seeds import read_seeds
+from semcrawl.spiders.seeds import check_endpoints, read_seeds
 from semcrawl.terminal.messages import complain
 from semcrawl.web.urls import Normalisation
 
@@ -132,5 +132,6 @@ class Command(OneLineErrors, ScrapyCrawl):
         if given.get("seeds") == "@-":  # which can be read but once
             given["seeds"] = " ".join(read_seeds("@-", Normalisation(exact=True)))
         seeds = read_seeds(given["seeds"]) if "seeds" in given else []
+        check_endpoints(seeds, self.own_settings.get("SEMCRAWL_ENDPOINTS"))
         Scope.parse(given.get("scope") or self.own_settings.get("SEMCRAWL_SCOPE", "site"))
         return seeds

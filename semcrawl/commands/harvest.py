@@ -38,7 +38,8 @@ from semcrawl.metadata.parquet import check_parquet, write_parquet
 from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.standing import Standing
 from semcrawl.pipelines.stores.opening import RENAMED_WORDS, open_deliverer
-from semcrawl.spiders.seeds import read_seeds
+from semcrawl.sources.endpointsteps import SEED_PREFIX
+from semcrawl.spiders.seeds import check_endpoints, read_seeds
 from semcrawl.terminal.messages import complain, error_handler, log_handler
 from semcrawl.web.urls import Normalisation
 
@@ -88,7 +89,9 @@ class Command(OneLineErrors):
                     f"{arg} is the folder of a harvest; to go on with it give --out {arg}, to ask "
                     "again for what it holds, --revisit"
                 )
-        self._seeds = [url for arg in args for url in read_seeds(arg, Normalisation(exact=True))]
+        named = [*args, *(SEED_PREFIX + endpoint for endpoint in opts.endpoint)]
+        self._seeds = [url for arg in named for url in read_seeds(arg, Normalisation(exact=True))]
+        check_endpoints(self._seeds, settings.get("SEMCRAWL_ENDPOINTS"))
         if not (self._seeds or opts.join or _is_job(folder)):
             raise UsageError(
                 f"give a URL to start from (or @FILE with one per line); {folder} holds no harvest "

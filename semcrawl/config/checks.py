@@ -15,13 +15,19 @@ from semcrawl.errors import UsageError
 
 #: settings that are one of some words
 _CHOICES = {
+    "SEMCRAWL_ENDPOINTS": ("never", "seeds", "found"),
     "SEMCRAWL_PROGRESS": ("auto", "live", "lines", "off"),
     "SEMCRAWL_REVISIT_POLICY": ("uniform", "proportional"),
     "SEMCRAWL_STORE_AUTH": ("basic", "digest"),
 }
 #: settings of which 0 would leave nothing to read
 _AT_LEAST_ONE = frozenset(
-    {"SEMCRAWL_MAX_LINKS_PER_PAGE", "SEMCRAWL_MAX_NESTING", "SEMCRAWL_MAX_SIZE_IN_MEMORY"}
+    {
+        "SEMCRAWL_ENDPOINT_PAGE",
+        "SEMCRAWL_MAX_LINKS_PER_PAGE",
+        "SEMCRAWL_MAX_NESTING",
+        "SEMCRAWL_MAX_SIZE_IN_MEMORY",
+    }
 )
 #: the only words that ``Settings.getbool`` reads
 _BOOLEANS = frozenset({"1", "0", "true", "false", "True", "False"})

@@ -15,6 +15,7 @@ from semcrawl.errors import UsageError
 from semcrawl.rdf import Embedded, Position, ReadOptions
 from semcrawl.rdf.linkproperties import EMBEDDED_PRESETS, LINK_PRESETS
 from semcrawl.rdf.options import STANDARDS
+from semcrawl.sources.endpointsteps import ENDPOINT_PROPERTIES
 
 _EMBEDDED_NAMES = MappingProxyType({"jsonld": "json-ld"})
 
@@ -38,10 +39,17 @@ def read_options(settings: BaseSettings, spool_dir: Path | None = None) -> ReadO
         skolem_base=checked_iri("SEMCRAWL_SKOLEM_BASE", settings.get("SEMCRAWL_SKOLEM_BASE") or ""),
         embedded=embedded_kinds(settings.getlist("SEMCRAWL_EMBEDDED")),
         link_positions=link_positions(settings.getlist("SEMCRAWL_RDF_LINK_POSITIONS")),
-        link_properties=link_properties(settings.getlist("SEMCRAWL_RDF_LINKS")),
+        link_properties=_followed(settings),
         embedded_links=embedded_links(settings.getlist("SEMCRAWL_EMBEDDED_LINKS")),
         max_links=settings.getint("SEMCRAWL_MAX_LINKS_PER_PAGE"),
     )
+
+
+def _followed(settings: BaseSettings) -> frozenset[str]:
+    """Return the properties whose values are links; those that name endpoints are if these are."""
+    wanted = link_properties(settings.getlist("SEMCRAWL_RDF_LINKS"))
+    found = settings.get("SEMCRAWL_ENDPOINTS") == "found"
+    return wanted | ENDPOINT_PROPERTIES if wanted and found else wanted
 
 
 def embedded_kinds(names: list[str]) -> frozenset[Embedded]:

@@ -12,7 +12,7 @@ from semcrawl.crawl.withholding import FamilyBook, LeftOutBook, MirrorBook
 from semcrawl.frontier.contract import FRONT, Entry, Frontier, Lease, Reason
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
-from semcrawl.relevance import Ranked, Relevance
+from semcrawl.relevance import Label, Ranked, Relevance
 from semcrawl.relevance.contract import Citing, Restrained
 from semcrawl.web.hosts import host_of, netloc_of, pay_level_domain
 
@@ -25,6 +25,9 @@ _PLANTED_AT_ONCE = 500
 _REVISITS = "revisits"
 _REVISITS_VALUE = 1e8
 _REVISIT_BATCH = 1000
+#: group and value of queries to endpoints
+_QUERIES = "queries"
+_QUERIES_VALUE = 1e7
 #: names of the frontier's blobs with the pay-level domains and hosts of the seeds, and with those
 #: that the users' own seeds name
 _ROOTS, _NAMED = "roots", "named"
@@ -225,6 +228,24 @@ class Intake:
         new = 0
         for start in range(0, len(entries), _REVISIT_BATCH):
             new += sum(await self.frontier.add_again(entries[start : start + _REVISIT_BATCH]))
+        self.wake()
+        return new
+
+    async def put_queries(self, queries: Sequence[tuple[str, LinkState]], queue: str) -> int:
+        """Put queries to endpoints in, in their order; return how many were new.
+
+        They go after seeds and re-visits, and before what a strategy judges.
+        """
+        await self.frontier.set_values({_QUERIES: _QUERIES_VALUE})
+        entries = [
+            Entry(
+                url, self.host_key(url), queue, _QUERIES, payload=state.pack(), label=str(Label.R)
+            )
+            for url, state in queries
+        ]
+        new = 0
+        for start in range(0, len(entries), _REVISIT_BATCH):
+            new += sum(await self.frontier.add(entries[start : start + _REVISIT_BATCH]))
         self.wake()
         return new
 

@@ -69,8 +69,8 @@ class SessionSpider(Protocol):
         """Record a link whose callback failed or left ours out."""
 
     # -- called by the middlewares
-    def is_excluded(self, request: Request) -> bool:
-        """Whether the patterns of this run exclude a waiting link."""
+    def why_refused(self, request: Request) -> str:
+        """Say why a waiting link is not asked for in this run; empty if it is."""
 
     def emit(self, item: Any) -> None:
         """Send an item that belongs to no link to the pipelines."""

@@ -40,6 +40,8 @@ class LinkState:
     check: bool = False
     #: what led to it; ``None``: the usual, a link of its parent, or a seed where it has none
     found_by: FoundBy | None = None
+    #: the step of an endpoint's pages that it is (:mod:`semcrawl.sources.endpointsteps`), if any
+    query: str = ""
 
     @property
     def way(self) -> FoundBy:
@@ -76,6 +78,8 @@ class LinkState:
             packed["c"] = True
         if self.way is not self._usual_way:
             packed["b"] = _WAYS.index(self.way)
+        if self.query:
+            packed["q"] = self.query
         if self.family:
             if self.redirects or self.retries:  # once asked for, it is not withheld
                 packed = {"s": self.family, **packed}
@@ -103,6 +107,7 @@ class LinkState:
             family=_text(packed, "s"),
             check=bool(packed.get("c", False)),
             found_by=_way(packed),
+            query=_text(packed, "q"),
         )
 
 

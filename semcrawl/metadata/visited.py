@@ -40,6 +40,8 @@ def visited_documents(engine: Engine, files: Collection[str] = ()) -> Iterator[V
         is_wanted = or_(
             Document.gone_at.is_(None), Document.url.in_(select(Fetch.url).where(was_missing))
         )
+        # (the pages of an endpoint are no documents of their own: it is read anew by a new job)
+        is_wanted = and_(is_wanted, Document.found_by != FoundBy.ENDPOINT)
         for row in connection.execute(select(Document).where(is_wanted)):
             found[row.parent_url] = found.get(row.parent_url, 0) + (row.gone_at is None)
             yield Visited(

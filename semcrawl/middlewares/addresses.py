@@ -23,7 +23,7 @@ _MOST_WARNED = 1000
 
 
 class ExcludedLinksMiddleware:
-    """Downloader middleware: ignores links that the patterns of this run do not allow."""
+    """Downloader middleware: ignores links that the settings of this run do not allow."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -36,8 +36,8 @@ class ExcludedLinksMiddleware:
     def process_request(self, request: Request) -> None:
         """Ignore an excluded link."""
         spider = spider_of(self._crawler)
-        if spider is not None and spider.is_excluded(request):
-            raise IgnoreRequest("excluded by a pattern (SEMCRAWL_INCLUDE, SEMCRAWL_EXCLUDE)")
+        if spider is not None and (reason := spider.why_refused(request)):
+            raise IgnoreRequest(reason)
 
 
 class PrivateAddressMiddleware:

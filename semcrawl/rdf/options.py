@@ -66,6 +66,11 @@ class ReadOptions:
     max_context_bytes: int = 16 * 2**20
     #: levels of nesting in XML, JSON and triple terms
     max_depth: int = 256
+    #: name of the default graph; empty: the document's URL
+    default_graph: str = ""
+    #: what blank nodes are named by, so that those of several documents may be the same; empty: the
+    #: document's URL
+    blank_node_scope: str = ""
     #: name blank nodes by Skolem IRIs (RDF 1.1 Concepts, section 3.5) under this IRI; empty: don't
     skolem_base: str = ""
     #: kinds of data that are read from pages

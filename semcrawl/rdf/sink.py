@@ -59,7 +59,7 @@ class QuadSink:
 
     def __init__(self, graph: str, options: ReadOptions) -> None:
         """Collect the quads of the document at ``graph``."""
-        self.names = BlankNodeNames(graph, options.skolem_base)
+        self.names = BlankNodeNames(options.blank_node_scope or graph, options.skolem_base)
         self._url = graph
         #: called with a description of what is left out
         self.report: Callable[[str], None] | None = None
@@ -73,7 +73,8 @@ class QuadSink:
         self.all_named = False
         #: whether the source has "_:" anywhere: in labels, in literals, in IRIs
         self.may_have_labels = True
-        self._graph = b"<" + graph.encode("utf-8", "replace") + b">"
+        default = options.default_graph or graph
+        self._graph = b"<" + default.encode("utf-8", "replace") + b">"
         self._options = options
         self._end = time.monotonic() + options.max_seconds
         self._pending: list[bytes | memoryview] = []

@@ -26,6 +26,7 @@ from semcrawl.rdf import Detection, Reading
 from semcrawl.reading.pool import ReadingLost
 from semcrawl.relevance import Outcome, Ranked
 from semcrawl.spiders.contexts import ContextFetcher
+from semcrawl.spiders.endpoints import EndpointReader
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy
 from semcrawl.spiders.reading import Reader, discard
 from semcrawl.spiders.results import (
@@ -58,6 +59,7 @@ class BodyReader:
     feed: LinkFeed
     reader: Reader
     targets: Targets
+    endpoints: EndpointReader
     contexts: ContextFetcher
     #: the spider's own queue, and the one of the links that it does not follow
     queue: str
@@ -71,6 +73,8 @@ class BodyReader:
         A fault in reading is an outcome of this attempt only.
         """
         try:
+            if attempt.link_state.query:
+                return await self.endpoints.read(attempt, response)
             return await self._read_by_type(attempt, response)
         except FrontierError:
             raise
@@ -211,6 +215,7 @@ class BodyReader:
         whole = record.outcome is FetchOutcome.FETCHED_RDF
         page = Page(attempt.url, attempt.link_state.depth, rdf=True)
         links = [] if NOFOLLOW in rules else self.reader.rdf_links(reading)
+        links = await self.endpoints.take_found(attempt, links)
         links += self._metadata_links(response, attempt.url, rdf=True)
         new = await self._follow(page, links)
         name = saved_name_of(response)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, ClassVar, Self
 
@@ -24,17 +23,18 @@ from semcrawl.crawl.attempt import ATTEMPT, UNKEPT, Attempt, attempt_of
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError, UsageError
 from semcrawl.frontier.contract import Lease, WaitingLink
-from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked
 from semcrawl.spiders.contexts import ContextFetcher, ContextRules
 from semcrawl.spiders.documents import BodyReader
+from semcrawl.spiders.endpoints import EndpointOptions, EndpointReader
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy
 from semcrawl.spiders.planting import SeedPlanter
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.redirecting import Redirects
 from semcrawl.spiders.responses import ResponseReader
+from semcrawl.spiders.results import record_of_unsent
 from semcrawl.spiders.retrying import Retries
 from semcrawl.spiders.seeds import seed_list
 from semcrawl.spiders.tasks import BackgroundTasks
@@ -71,6 +71,8 @@ class FocusedSpider(Spider):
     _tasks: BackgroundTasks
     _feed: LinkFeed
     _planter: SeedPlanter
+    _endpoint_options: EndpointOptions
+    _endpoints: EndpointReader
     _redirects: Redirects
     _responses: ResponseReader
 
@@ -108,6 +110,7 @@ class FocusedSpider(Spider):
         spider.normalisation = url_normalisation(settings)
         spider.targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
         spider.reader = Reader.from_settings(settings, spider.normalisation)
+        spider._endpoint_options = EndpointOptions.from_settings(settings)
         spider._policy = LinkPolicy.of_spider(spider, spider.scope)
         crawler.signals.connect(spider.reader.close, signals.spider_closed)
         return spider
@@ -134,13 +137,20 @@ class FocusedSpider(Spider):
             key=self.seed_key,
             seeds=self._seeds_text,
             scope=self._scope_text,
+            endpoints=self._endpoint_options,
         )
         self._redirects = Redirects(
             self.settings, session, self._policy, self.normalisation, self.queue
         )
         rules = ContextRules.from_settings(self.settings)
+        self._endpoints = EndpointReader(
+            *(self.logger, self.crawler.stats, session, self._policy, self.reader, self.targets),
+            self._endpoint_options,
+            self.queue,
+        )
         bodies = BodyReader(
             *(self.logger, session, self._policy, self._feed, self.reader, self.targets),
+            self._endpoints,
             ContextFetcher(self.crawler, session, rules, self.emit),
             queue=self.queue,
             other=self.other,
@@ -210,20 +220,23 @@ class FocusedSpider(Spider):
             headers["If-None-Match"] = state.etag
         if state.last_modified:
             headers["If-Modified-Since"] = state.last_modified
+        meta: dict[str, Any] = {
+            ATTEMPT: attempt,
+            "depth": state.depth,
+            "dont_redirect": True,
+            "dont_retry": True,
+            "handle_httpstatus_all": True,
+            "retry_times": state.retries,
+        }
+        if state.query:
+            self._endpoints.prepare(attempt, headers, meta)
         return Request(
             lease.entry.url,
             callback=self.parse,
             errback=self._failed,
             headers=headers,
             dont_filter=True,
-            meta={
-                ATTEMPT: attempt,
-                "depth": state.depth,
-                "dont_redirect": True,
-                "dont_retry": True,
-                "handle_httpstatus_all": True,
-                "retry_times": state.retries,
-            },
+            meta=meta,
         )
 
     async def _go_ahead(self, attempt: Attempt, target: str) -> None:
@@ -234,10 +247,14 @@ class FocusedSpider(Spider):
         if attempt.read:
             self.session.acknowledge(attempt.lease, failed=attempt.failed)
 
-    def is_excluded(self, request: Request) -> bool:
-        """Whether a link that waited is not to be asked for by the patterns of this run."""
+    def why_refused(self, request: Request) -> str:
+        """Say why a link that waited is not to be asked for in this run; empty if it is."""
         attempt = attempt_of(request)
-        return attempt is not None and self._policy.is_excluded(attempt)
+        if attempt is None:
+            return ""
+        if self._policy.is_excluded(attempt):
+            return "excluded by a pattern (SEMCRAWL_INCLUDE, SEMCRAWL_EXCLUDE)"
+        return self._endpoints.refusal(attempt) if attempt.link_state.query else ""
 
     # -- responses
     async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Any]:
@@ -314,22 +331,7 @@ class FocusedSpider(Spider):
     def set_aside(self, links: Sequence[WaitingLink]) -> None:
         """Record links that are kept aside as their host was down for long."""
         for link in links:
-            state = LinkState.unpack(link.entry)
-            self.emit(
-                FetchRecord(
-                    link.entry.url,
-                    FetchOutcome.HOST_DOWN,
-                    link.entry.url,
-                    state.parent,
-                    state.depth,
-                    str(state.label),
-                    state.rules,
-                    errors=self.session.health.reason(link.entry.host),
-                    started_at=time.time(),
-                    revisit=state.revisit,
-                    found_by=state.way,
-                )
-            )
+            self.emit(record_of_unsent(link, self.session.health.reason(link.entry.host)))
 
     # -- items
     def emit(self, item: Any) -> None:

@@ -15,9 +15,18 @@ from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError, SemcrawlError, UsageError
 from semcrawl.frontier.backends import frontier_file
 from semcrawl.frontier.linkstate import LinkState
+from semcrawl.sources.endpointsteps import endpoint_of_seed
+from semcrawl.spiders.endpoints import EndpointOptions
 from semcrawl.spiders.linking import LinkFeed
 from semcrawl.spiders.revisits import Reach, due_links, fetched_pages
-from semcrawl.spiders.seeds import Planted, by_page, read_planted, read_seeds, seed_url
+from semcrawl.spiders.seeds import (
+    Planted,
+    by_page,
+    check_endpoints,
+    read_planted,
+    read_seeds,
+    seed_url,
+)
 from semcrawl.spiders.tasks import BackgroundTasks
 from semcrawl.web.hosts import public_address
 from semcrawl.web.urls import Normalisation, dropped_index
@@ -41,6 +50,7 @@ class SeedPlanter:
         key: str,
         seeds: str | None,
         scope: str,
+        endpoints: EndpointOptions,
     ) -> None:
         """Plant ``seeds`` and the seeds of the Redis list ``key``.
 
@@ -57,6 +67,7 @@ class SeedPlanter:
         self._key = key
         self._seeds = seeds
         self._scope_text = scope
+        self._endpoints = endpoints
         harvests = self._settings.getbool("SEMCRAWL_HARVEST")
         has_start = getattr(spider.start, "__func__", None) is not Spider.start
         #: whether the spider waits on its list, having no seeds of its own
@@ -89,18 +100,32 @@ class SeedPlanter:
                 self._log_waiting()
             return
         written = read_seeds(self._seeds, Normalisation(exact=True))
+        check_endpoints(written, self._endpoints.allowed)
+        endpoints = [found for url in written if (found := endpoint_of_seed(url))]
         seeds = [
             (seed_url(url, self._normalisation), LinkState(index=dropped_index(url)))
             for url in written
+            if not endpoint_of_seed(url)
         ]
-        roots = {root for url, _ in seeds for root in self._scope.roots_of(url)}
+        named = [*endpoints, *(url for url, _ in seeds)]
+        roots = {root for url in named for root in self._scope.roots_of(url)}
         await self._session.intake.widen(roots, named=True)
         await self._plant(seeds)
+        await self._plant_endpoints(endpoints)
 
     async def _plant(self, seeds: Sequence[tuple[str, LinkState]]) -> None:
         """Put seeds in, and count them."""
         self._new_seeds += await self._session.intake.plant(seeds, self._queue)
         self._given_seeds += len(seeds)
+
+    async def _plant_endpoints(self, endpoints: Sequence[str]) -> None:
+        """Put endpoints in: their descriptions, or what comes after one that was had before."""
+        for endpoint in endpoints:
+            before = self._new_seeds
+            description, graphs = self._endpoints.seed(endpoint)
+            await self._plant([description])
+            if self._new_seeds == before:
+                self._new_seeds += await self._session.intake.put_queries([graphs], self._queue)
 
     def _log_waiting(self) -> None:
         """Log the list on which seeds are awaited: it may stay empty by mistake."""
@@ -151,16 +176,25 @@ class SeedPlanter:
     async def plant_raw(self, raw: list[str]) -> None:
         """Put entries of the seed list in, links that were handed over among them."""
         planted: list[Planted] = []
+        endpoints: list[str] = []
         for text in raw:
             try:
-                planted.append(read_planted(text, self._normalisation))
+                one = read_planted(text, self._normalisation)
+                if endpoint := endpoint_of_seed(one.link.url):
+                    check_endpoints([one.link.url], self._endpoints.allowed)
+                    endpoints.append(endpoint)
+                else:
+                    planted.append(one)
             except UsageError as error:
                 self._logger.error("%s", error)
         roots = {root for one in planted for root in one.roots}
         for one in planted:
             if one.page is None:
                 roots |= self._scope.roots_of(one.link.url)
+        for endpoint in endpoints:
+            roots |= self._scope.roots_of(endpoint)
         await self._session.intake.widen(roots)
+        await self._plant_endpoints(endpoints)
         for (page, barren), links in by_page(planted).items():
             try:
                 if page is None:

@@ -92,13 +92,17 @@ class Reader:
         detection: rdf.Detection,
         *,
         contexts: Mapping[str, bytes] | None = None,
+        options: rdf.ReadOptions | None = None,
     ) -> rdf.Reading:
-        """Read an RDF document of the type that was detected, its links too."""
+        """Read an RDF document of the type that was detected, its links too.
+
+        ``options`` stand for those of the crawl.
+        """
         work = partial(
             rdf.read,
             url=url,
             content_type=content_type or None,
-            options=self.options,
+            options=options or self.options,
             contexts=contexts,
             detection=detection,
             links=True,

@@ -22,6 +22,8 @@ from semcrawl.spiders.linking import LinkPolicy
 from semcrawl.spiders.redirecting import Redirects, is_redirect
 from semcrawl.spiders.retrying import Retries
 
+#: outcomes of queries that an endpoint may answer in parts
+_TOO_MUCH = (FetchOutcome.TIMEOUT, FetchOutcome.TOO_LARGE)
 #: outcomes after which a mirror may give what the host does not
 _NOT_GIVEN = frozenset(
     {
@@ -79,6 +81,10 @@ class ResponseReader:
                 if fate is not Fate.USUAL:
                     attempt.failed = fate is Fate.OVER
                     return [record]
+            if self._is_query(attempt, response) and await self.bodies.endpoints.refused(
+                attempt, response, record
+            ):
+                return [record]
             if (
                 await self.retries.after_response(attempt, response)
                 or await self.redirects.ask_by_name(attempt, status)
@@ -109,18 +115,29 @@ class ResponseReader:
         outcome, message = outcome_of_failure(failure)
         record = attempt.record(outcome)
         record.errors = message
+        if attempt.link_state.query and outcome in _TOO_MUCH:
+            usual = self.session.health.fate(attempt.lease) is Fate.USUAL
+            if usual and await self.bodies.endpoints.refused(attempt, None, record):
+                return [record]
         if outcome in (FetchOutcome.TIMEOUT, FetchOutcome.NETWORK_ERROR):
             attempt.failed = not await self.retries.after_failure(attempt, failure, message)
         elif isinstance(failure.value, RobotsUnavailable):
             wait = failure.value.until - time.time()
             attempt.failed = not await self.retries.again(attempt, message, wait)
         else:
-            attempt.failed = outcome is FetchOutcome.HOST_DOWN
+            # (a query whose time is over waits for another run)
+            late = outcome is FetchOutcome.IGNORED and bool(attempt.link_state.query)
+            attempt.failed = outcome is FetchOutcome.HOST_DOWN or late
             self.session.learn(attempt.outcome(None), self.queue)
             return [record]
         if attempt.failed:
             self.session.learn(attempt.outcome(None), self.queue)
         return [record]
+
+    def _is_query(self, attempt: Attempt, response: Response) -> bool:
+        """Whether a query failed that its endpoint cannot answer, now or later."""
+        busy = response.status == HTTPStatus.SERVICE_UNAVAILABLE
+        return bool(attempt.link_state.query) and not (busy and not attempt.link_state.retries)
 
     async def _ask_mirrors(self, attempt: Attempt, items: Sequence[Any]) -> None:
         """Have the mirrors of a host asked for an address that it does not give."""

@@ -8,6 +8,8 @@ from scrapy.http import Response
 
 from semcrawl.config.targets import saved_name
 from semcrawl.crawl.attempt import ENDED, RECEIVED, Attempt, content_type, header
+from semcrawl.frontier.contract import WaitingLink
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import EMBEDDED, FetchedFile, FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.rdf import Reading
 from semcrawl.web.bodies import body_file
@@ -70,6 +72,24 @@ def record_of(attempt: Attempt, response: Response, reading: Reading) -> FetchRe
     record.quads = reading.quads
     record.errors = errors_of(reading)
     return record
+
+
+def record_of_unsent(link: WaitingLink, reason: str) -> FetchRecord:
+    """Return the record of a link that is kept aside as its host was down for long."""
+    state = LinkState.unpack(link.entry)
+    return FetchRecord(
+        link.entry.url,
+        FetchOutcome.HOST_DOWN,
+        link.entry.url,
+        state.parent,
+        state.depth,
+        str(state.label),
+        state.rules,
+        errors=reason,
+        started_at=time.time(),
+        revisit=state.revisit,
+        found_by=state.way,
+    )
 
 
 def errors_of(reading: Reading) -> str:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
 from semcrawl.links import FoundBy, Link, Page
+from semcrawl.sources.endpointsteps import SEED_PREFIX, endpoint_of_seed
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, normalise
 
 _LINK_TEXTS = tuple(f.name for f in fields(Link) if f.name not in ("url", "position", "found_by"))
@@ -64,11 +65,25 @@ def seed_list(pattern: str, spider: str) -> str:
 
 
 def seed_url(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str:
-    """Normalise a seed; raise ``UsageError`` when it is no http(s) URL."""
-    seed = normalise(url, options)
+    """Normalise a seed; raise ``UsageError`` when it is no http(s) URL.
+
+    One that names a SPARQL endpoint (``sparql+https://…``) keeps its path and query.
+    """
+    if endpoint := endpoint_of_seed(url):
+        seed = normalise(endpoint, replace(options, exact=True))
+        seed = seed and SEED_PREFIX + seed
+    else:
+        seed = normalise(url, options)
     if seed is None:
         raise UsageError(f"not an http or https URL: {url[:200]!r}{_meant(url)}")
     return seed
+
+
+def check_endpoints(seeds: Iterable[str], allowed: str) -> None:
+    """Raise ``UsageError`` where seeds name an endpoint, and ``SEMCRAWL_ENDPOINTS`` allows none."""
+    named = next(filter(None, map(endpoint_of_seed, seeds)), "")
+    if named and allowed == "never":
+        raise UsageError(f"SEMCRAWL_ENDPOINTS is never: the SPARQL endpoint {named} is not read")
 
 
 def _meant(text: str) -> str:

@@ -1,0 +1,1 @@
+"""What else leads to data: pure descriptions of sources beside the links of pages."""

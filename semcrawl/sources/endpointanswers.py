@@ -1,0 +1,52 @@
+"""What an endpoint answers: rows of counts, yes or no, and the label of a blank node."""
+
+from __future__ import annotations
+
+import re
+
+import pyoxigraph
+
+from semcrawl.sources.endpointpaging import Row
+
+_LABEL = re.compile(rb"^_:(\S+)")
+_NUMBER = re.compile(r"\d{1,18}(?:\.0*)?\Z")
+
+
+def read_rows(body: bytes, content_type: str) -> list[Row] | bool | None:
+    """Read rows (variables ``k``, ``n`` and ``b``), or yes or no; ``None`` for anything else.
+
+    Rows without a name are left out where others have one: they are of graphs that are blank nodes.
+    """
+    media_type = content_type.partition(";")[0].strip().lower()
+    xml = "xml" in media_type
+    syntax = pyoxigraph.QueryResultsFormat.XML if xml else pyoxigraph.QueryResultsFormat.JSON
+    try:
+        results = pyoxigraph.parse_query_results(body, syntax)
+        if isinstance(results, pyoxigraph.QueryBoolean):
+            return bool(results)
+        if not isinstance(results, pyoxigraph.QuerySolutions):
+            return None
+        names = {variable.value for variable in results.variables}
+        rows = []
+        for solution in results:
+            found = {str(n): _text(solution[n]) for n in ("k", "n", "b") if n in names}
+            if found.get("k") or "k" not in names:
+                rows.append(Row(found.get("k", ""), _number(found, "n"), _number(found, "b")))
+    except (SyntaxError, ValueError, OSError):
+        return None
+    return rows
+
+
+def first_label(nquads: bytes) -> str:
+    """Return the label of the first subject; empty if that is no blank node."""
+    found = _LABEL.match(nquads)
+    return found[1].decode() if found else ""
+
+
+def _text(term: object) -> str:
+    return str(getattr(term, "value", ""))
+
+
+def _number(found: dict[str, str], name: str) -> int:
+    text = found.get(name, "")
+    return int(text.partition(".")[0]) if _NUMBER.match(text) else 0

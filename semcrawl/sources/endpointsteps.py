@@ -1,0 +1,241 @@
+"""The queries by which the data of a SPARQL endpoint are had page by page.
+
+Each query is a :class:`Step`: a GET request whose address says all of it, so that the seen set
+knows it, and which waits in the frontier as any link does. :mod:`semcrawl.sources.endpointpaging`
+says which steps follow from an answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+from functools import cache
+from urllib.parse import quote
+
+#: what stands before the address of an endpoint that is named as a seed
+SEED_PREFIX = "sparql+"
+#: longest address of a query (characters); many servers take 8 KiB at most
+LONGEST_QUERY_URL = 8000
+
+#: answers of queries for rows
+ROWS_ACCEPT = "application/sparql-results+json, application/sparql-results+xml;q=0.8"
+#: answers of queries for triples: where each statement is a line, a bad one costs itself only
+TRIPLES_ACCEPT = (
+    "application/n-triples, text/turtle;q=0.8, application/rdf+xml;q=0.6, "
+    "application/ld+json;q=0.4, */*;q=0.1"
+)
+
+_NO_BLANKS = "!isBlank(?s) && !isBlank(?o)"
+_BLANKS = "isBlank(?s) || isBlank(?o)"
+_NO_IRI = frozenset('<>"{}|\\^`')
+
+
+class Ask(StrEnum):
+    """What a step asks for."""
+
+    DESCRIPTION = "description"  #: the endpoint's own description, at its bare address
+    GRAPHS = "graphs"  #: named graphs, their triples and those with blank nodes
+    NAMES = "names"  #: named graphs, for endpoints that cannot count
+    DEFAULT = "default"  #: whether the default graph holds what no named graph holds
+    COUNT = "count"  #: the triples of a graph, and those with blank nodes
+    PLAN = "plan"  #: subjects in order, with the number of their triples
+    LABELS = "labels"  #: one blank node, to see whether its label stays
+    WHOLE = "whole"  #: all triples of a graph
+    RANGE = "range"  #: the triples of subjects in a range, without blank nodes
+    SUBJECT = "subject"  #: a part of the triples of one subject, without blank nodes
+    BLANKS = "blanks"  #: triples with blank nodes, or a part of them
+    WALK = "walk"  #: triples in whatever order the endpoint has them
+
+
+#: properties whose values are addresses of endpoints: VoID's, those of service descriptions, and of
+#: semantic sitemaps
+ENDPOINT_PROPERTIES = frozenset(
+    {
+        "http://rdfs.org/ns/void#sparqlEndpoint",
+        "http://www.w3.org/ns/sparql-service-description#endpoint",
+        "http://sw.deri.org/2007/07/sitemapextension/scschema.xsd#sparqlEndpointLocation",
+    }
+)
+#: what a description says of a default graph that is the union of the named ones
+UNION_DEFAULT_GRAPH = b"<http://www.w3.org/ns/sparql-service-description#UnionDefaultGraph>"
+
+#: steps that are answered by rows, or by yes and no
+ROWS = frozenset({Ask.GRAPHS, Ask.NAMES, Ask.DEFAULT, Ask.COUNT, Ask.PLAN})
+#: steps that bring triples of the endpoint
+PAGES = frozenset({Ask.WHOLE, Ask.RANGE, Ask.SUBJECT, Ask.BLANKS, Ask.WALK})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One query to an endpoint, with all that is to be known when its answer comes."""
+
+    endpoint: str
+    ask: Ask
+    #: IRI of the graph; empty: the default graph
+    graph: str = ""
+    #: bounds of a range of subjects or graphs: lists begin after ``first``, ranges with it
+    first: str = ""
+    #: whether a list begins with ``first`` as well
+    with_first: bool = False
+    last: str = ""
+    offset: int = 0
+    #: triples that the answer should have; of a ``PLAN`` those that are still to be shared out
+    size: int = 0
+    #: most triples of a page
+    page: int = 10_000
+    #: triples that this step and all that follow from it may bring; ``None``: no limit
+    room: int | None = None
+    #: how often the page that this is a part of was made smaller
+    again: int = 0
+    #: whether the order is made in a query of its own (for servers that sort few rows otherwise)
+    nested: bool = False
+    #: whether blank nodes keep their labels from one answer to the next
+    stable: bool = False
+    #: whether the default graph is known to be the union of the named ones
+    union: bool = False
+    #: labels that were seen, or the digest of the page before
+    seen: tuple[str, ...] = ()
+
+    def pack(self) -> str:
+        """Return it as short JSON, without what has its usual value."""
+        usual = _usual()
+        said = {n: v for n, v in asdict(self).items() if n not in usual or usual[n] != v}
+        return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def unpack(cls, packed: str) -> Step | None:
+        """Read it back; ``None`` for what no step was."""
+        try:
+            said = json.loads(packed)
+            said["ask"] = Ask(said["ask"])
+            said["seen"] = tuple(map(str, said.get("seen", ())))
+            return cls(**said)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return None
+
+    @property
+    def url(self) -> str:
+        """The address that asks it."""
+        if self.ask is Ask.DESCRIPTION:
+            return self.endpoint
+        join = "&" if "?" in self.endpoint else "?"
+        return f"{self.endpoint}{join}query={quote(self.query, safe='')}"
+
+    @property
+    def accept(self) -> str:
+        """The ``Accept`` header of its request; empty for the usual one of RDF."""
+        if self.ask is Ask.DESCRIPTION:
+            return ""
+        return ROWS_ACCEPT if self.ask in ROWS else TRIPLES_ACCEPT
+
+    @property
+    def query(self) -> str:
+        """The SPARQL query."""
+        text = _QUERIES[self.ask](self)
+        # (a page that is asked for anew needs another address)
+        return f"{text}\n# again {self.again}" if self.again else text
+
+    @property
+    def name(self) -> str:
+        """What it is about, for messages."""
+        return f"graph {self.graph}" if self.graph else "the default graph"
+
+
+def endpoint_of_seed(text: str) -> str:
+    """Return the address that a seed such as ``sparql+https://…`` names; empty for other seeds."""
+    return text[len(SEED_PREFIX) :] if text[: len(SEED_PREFIX)].lower() == SEED_PREFIX else ""
+
+
+def is_name(graph: str) -> bool:
+    """Whether a graph's name can be written into a query."""
+    return ":" in graph and not any(sign in _NO_IRI or sign <= " " for sign in graph)
+
+
+def _string(text: str) -> str:
+    """Write a string of SPARQL: its escapes are those of JSON for all but control characters."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _pattern(step: Step) -> str:
+    return f"GRAPH <{step.graph}> {{ ?s ?p ?o }}" if step.graph else "?s ?p ?o ."
+
+
+def _graphs(step: Step, rows: str, group: str) -> str:
+    return (
+        f"SELECT {rows} WHERE {{ GRAPH ?g {{ ?s ?p ?o }} BIND(STR(?g) AS ?k) "
+        f"FILTER(?k > {_string(step.first)}) }} {group}ORDER BY ?k LIMIT {step.page}"
+    )
+
+
+def _plan(step: Step) -> str:
+    after = ">=" if step.with_first else ">"
+    bounds = [_NO_BLANKS, f"STR(?s) {after} {_string(step.first)}"]
+    if step.last:
+        bounds.append(f"STR(?s) <= {_string(step.last)}")
+    return (
+        f"SELECT ?k (COUNT(*) AS ?n) WHERE {{ {_pattern(step)} FILTER({' && '.join(bounds)}) "
+        f"BIND(STR(?s) AS ?k) }} GROUP BY ?k ORDER BY ?k LIMIT {step.page}"
+    )
+
+
+def _triples(step: Step, condition: str) -> str:
+    filtered = f" FILTER({condition})" if condition else ""
+    return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {_pattern(step)}{filtered} }}"
+
+
+def _range(step: Step) -> str:
+    first, last = _string(step.first), _string(step.last)
+    return _triples(step, f"{_NO_BLANKS} && STR(?s) >= {first} && STR(?s) <= {last}")
+
+
+def _part(step: Step, condition: str, *, order: bool = True) -> str:
+    filtered = f" FILTER({condition})" if condition else ""
+    sort = " ORDER BY ?s ?p ?o" if order else ""
+    rows = f"SELECT ?s ?p ?o WHERE {{ {_pattern(step)}{filtered} }}{sort}"
+    if step.nested:
+        rows = f"SELECT * WHERE {{ {{ {rows} }} }}"
+    count = step.size or step.page
+    return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {{ {rows} LIMIT {count} OFFSET {step.offset} }} }}"
+
+
+def _is_subject(iri: str) -> str:
+    # (only the first form lets a server look the subject up)
+    return f"?s = <{iri}>" if is_name(iri) else f"STR(?s) = {_string(iri)}"
+
+
+def _blanks(step: Step) -> str:
+    return _part(step, _BLANKS) if step.last else _triples(step, _BLANKS)
+
+
+def _labels(step: Step) -> str:
+    return (
+        "CONSTRUCT { ?s a <urn:semcrawl:node> } WHERE { { SELECT DISTINCT ?s WHERE { "
+        f"{_pattern(step)} FILTER(isBlank(?s)) }} LIMIT 1 OFFSET {step.offset} }} }}"
+    )
+
+
+_COUNTS = "(COUNT(*) AS ?n) (SUM(IF(isBlank(?s) || isBlank(?o), 1, 0)) AS ?b)"
+_QUERIES: dict[Ask, Callable[[Step], str]] = {
+    Ask.DESCRIPTION: lambda step: "",
+    Ask.GRAPHS: lambda step: _graphs(step, f"?k {_COUNTS}", "GROUP BY ?k "),
+    Ask.NAMES: lambda step: _graphs(step, "DISTINCT ?k", ""),
+    Ask.DEFAULT: lambda step: "ASK { ?s ?p ?o FILTER NOT EXISTS { GRAPH ?g { ?s ?p ?o } } }",
+    Ask.COUNT: lambda step: f"SELECT {_COUNTS} WHERE {{ {_pattern(step)} }}",
+    Ask.PLAN: _plan,
+    Ask.LABELS: _labels,
+    Ask.WHOLE: lambda step: _triples(step, ""),
+    Ask.RANGE: _range,
+    Ask.SUBJECT: lambda step: _part(step, f"{_is_subject(step.first)} && !isBlank(?o)"),
+    Ask.BLANKS: _blanks,
+    Ask.WALK: lambda step: _part(step, _NO_BLANKS if step.first else "", order=False),
+}
+
+
+@cache
+def _usual() -> Mapping[str, object]:
+    return {field.name: field.default for field in fields(Step) if field.name not in _NEEDED}
+
+
+_NEEDED = ("endpoint", "ask")

@@ -1,0 +1,332 @@
+"""SPARQL endpoints, read query by query: each query is a link, whose answer names the next ones."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Any, Self
+
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
+from scrapy.statscollectors import StatsCollector
+from scrapy.utils.log import SpiderLoggerAdapter
+
+from semcrawl.config.targets import Targets
+from semcrawl.crawl.attempt import Attempt, content_type
+from semcrawl.crawl.session import CrawlSession
+from semcrawl.frontier.linkstate import LinkState
+from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.links import Link, Page
+from semcrawl.rdf import Reading, ReadOptions
+from semcrawl.relevance import Label
+from semcrawl.sources.endpointanswers import first_label, read_rows
+from semcrawl.sources.endpointpaging import (
+    Following,
+    after_count,
+    after_default,
+    after_description,
+    after_failure,
+    after_graphs,
+    after_labels,
+    after_page,
+    after_plan,
+    first_steps,
+)
+from semcrawl.sources.endpointsteps import (
+    ENDPOINT_PROPERTIES,
+    LONGEST_QUERY_URL,
+    PAGES,
+    ROWS,
+    UNION_DEFAULT_GRAPH,
+    Ask,
+    Step,
+)
+from semcrawl.spiders.linking import LinkPolicy
+from semcrawl.spiders.reading import Reader, discard
+from semcrawl.spiders.results import MAX_TEXT, document_of, record_of
+from semcrawl.web.bodies import BodyFile, body_file
+from semcrawl.web.vocabulary import FoundBy, Kind
+
+#: what Virtuoso sends with an answer that it cut off after some time
+_CUT_OFF = (b"X-SQL-State", b"X-SPARQL-Anytime")
+#: statuses of an address where there is no endpoint, or none for us
+_NO_ENDPOINT = frozenset(
+    {
+        HTTPStatus.UNAUTHORIZED,
+        HTTPStatus.FORBIDDEN,
+        HTTPStatus.NOT_FOUND,
+        HTTPStatus.GONE,
+        HTTPStatus.TOO_MANY_REQUESTS,
+    }
+)
+#: lines about one endpoint in the log
+_MOST_TOLD = 10
+#: bytes of an answer of rows that are read at once
+_AT_ONCE = 262_144
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointOptions:
+    """How endpoints are read."""
+
+    #: which are: ``never``, ``seeds`` or ``found``
+    allowed: str = "seeds"
+    #: triples of a page, and of an endpoint (0: any number)
+    page: int = 10_000
+    most: int = 10_000_000
+    #: seconds for a query, and for all queries of an endpoint in one run (0: any time)
+    timeout: float = 60.0
+    seconds: float = 43_200.0
+    #: patterns of graphs that are left out
+    skipped: tuple[str, ...] = ()
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Read the settings."""
+        return cls(
+            settings.get("SEMCRAWL_ENDPOINTS") or "never",
+            settings.getint("SEMCRAWL_ENDPOINT_PAGE"),
+            settings.getint("SEMCRAWL_ENDPOINT_TRIPLES"),
+            settings.getfloat("SEMCRAWL_ENDPOINT_TIMEOUT"),
+            settings.getfloat("SEMCRAWL_ENDPOINT_TIME"),
+            tuple(settings.getlist("SEMCRAWL_ENDPOINT_SKIP_GRAPHS")),
+        )
+
+    def seed(self, endpoint: str) -> list[tuple[str, LinkState]]:
+        """Return the links that begin with an endpoint."""
+        description, graphs = first_steps(endpoint, self.page, self.most)
+        return [
+            (description.url, LinkState(query=description.pack())),
+            (graphs.url, LinkState(found_by=FoundBy.ENDPOINT, query=graphs.pack())),
+        ]
+
+
+@dataclass
+class EndpointReader:
+    """Reads the answers of endpoints for a spider, and puts in what is asked next."""
+
+    logger: SpiderLoggerAdapter
+    stats: StatsCollector | None
+    session: CrawlSession
+    policy: LinkPolicy
+    reader: Reader
+    targets: Targets
+    options: EndpointOptions
+    #: the spider's own queue
+    queue: str
+
+    def __post_init__(self) -> None:
+        """Nothing was asked yet."""
+        #: when the first query of each endpoint was sent (``time.monotonic``)
+        self._began: dict[str, float] = {}
+        #: lines that were logged about each endpoint
+        self._told: dict[str, int] = {}
+        #: triples of a page that each endpoint gives, where that are fewer than were asked for
+        self._pages: dict[str, int] = {}
+
+    # -- requests
+    def refusal(self, attempt: Attempt) -> str:
+        """Say why a query is not sent; empty if it is."""
+        step = Step.unpack(attempt.link_state.query)
+        if step is None or self.options.allowed == "never":
+            return "no endpoints are asked (SEMCRAWL_ENDPOINTS)"
+        now = time.monotonic()
+        took = now - self._began.setdefault(step.endpoint, now)
+        if 0 < self.options.seconds < took:
+            return "the endpoint's time is over (SEMCRAWL_ENDPOINT_TIME)"
+        return ""
+
+    def prepare(self, attempt: Attempt, headers: dict[str, str], meta: dict[str, Any]) -> None:
+        """Change the request of a query."""
+        step = Step.unpack(attempt.link_state.query)
+        if step is not None and step.accept:
+            headers["Accept"] = step.accept
+        meta["download_timeout"] = self.options.timeout
+
+    # -- endpoints that are found
+    async def take_found(self, attempt: Attempt, links: Sequence[Link]) -> list[Link]:
+        """Begin with the endpoints among the links of a document; return the other links."""
+        if self.options.allowed != "found":
+            return list(links)
+        found = [link for link in links if link.predicate in ENDPOINT_PROPERTIES]
+        if not found:
+            return list(links)
+        page = Page(attempt.url, attempt.link_state.depth, rdf=True)
+        possible, _ = self.policy.sort(page, found)
+        for link in possible:
+            if self.policy.scope.allows(link.url, label_r=True):
+                await self._begin(attempt, link.url)
+        return [link for link in links if link not in found]
+
+    async def _begin(self, attempt: Attempt, endpoint: str) -> None:
+        state = LinkState(attempt.url, attempt.link_state.depth + 1, Label.R, found_by=FoundBy.RDF)
+        put_in = self.session.intake.put_queries
+        (url, first), (next_url, then) = self.options.seed(endpoint)
+        if not await put_in([(url, replace(state, query=first.query))], self.queue):
+            # it was had as a page
+            then = replace(state, query=then.query, found_by=then.found_by)
+            await put_in([(next_url, then)], self.queue)
+
+    # -- answers
+    async def read(self, attempt: Attempt, response: Response) -> list[Any]:
+        """Read the answer of a query."""
+        self._count("queries")
+        step = Step.unpack(attempt.link_state.query)
+        if step is None:
+            record = attempt.record(FetchOutcome.PARSE_ERROR, response)
+            record.errors = "the frontier holds a query that cannot be read"
+            self.session.learn(attempt.outcome(None, response), self.queue)
+            return [record]
+        step = replace(step, page=min(step.page, self._pages.get(step.endpoint, step.page)))
+        file = body_file(attempt.meta)
+        attempt.digest = await self.reader.digest(file or response.body)
+        if step.ask in ROWS:
+            return [await self._read_rows(attempt, response, step, file)]
+        return await self._read_triples(attempt, response, step, file)
+
+    async def refused(
+        self, attempt: Attempt, response: Response | None, record: FetchRecord
+    ) -> bool:
+        """Ask for something else after a failure, which ``record`` tells; whether there is any."""
+        step = Step.unpack(attempt.link_state.query)
+        gone = response is not None and response.status in _NO_ENDPOINT
+        if step is None or (gone and step.ask is not Ask.DESCRIPTION):
+            return False
+        following = after_failure(step, record.errors)
+        if not following.steps:
+            return False
+        self.session.learn(attempt.outcome(None, response), self.queue)
+        await self._follow(attempt, step, following, record)
+        return True
+
+    async def _read_rows(
+        self, attempt: Attempt, response: Response, step: Step, file: BodyFile | None
+    ) -> FetchRecord:
+        record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
+        record.real_type = f"sparql:{step.ask}"
+        answer = None
+        if file is None and not any(name in response.headers for name in _CUT_OFF):
+            work = (response.body, content_type(response))
+            large = len(response.body) > _AT_ONCE
+            answer = await asyncio.to_thread(read_rows, *work) if large else read_rows(*work)
+        self.session.learn(attempt.outcome(Kind.OTHER, response), self.queue)
+        if answer is None:
+            record.outcome = FetchOutcome.PARSE_ERROR
+            following = after_failure(step, "its answer is no whole list of results")
+        elif isinstance(answer, bool):
+            following = after_default(step, has_own=answer)
+        elif step.ask is Ask.PLAN:
+            following = after_plan(step, answer)
+        elif step.ask is Ask.COUNT and answer:
+            following = after_count(step, answer[0])
+        else:
+            following = after_graphs(step, answer, self.options.skipped)
+        await self._follow(attempt, step, following, record)
+        return record
+
+    async def _read_triples(
+        self, attempt: Attempt, response: Response, step: Step, file: BodyFile | None
+    ) -> list[Any]:
+        body = file or response.body
+        head = response.body if file is None else file.head(1 << 22)
+        detection = self.reader.detect(head, content_type(response), attempt.url)
+        if step.ask is not Ask.DESCRIPTION and detection.kind is not Kind.RDF and head.strip():
+            record = attempt.record(FetchOutcome.PARSE_ERROR, response)
+            record.errors = "its answer is no RDF"
+            if not await self.refused(attempt, response, record):
+                self.session.learn(attempt.outcome(None, response), self.queue)
+                attempt.failed = True
+            return [record]
+        reading = await self.reader.read(
+            body, attempt.url, content_type(response), detection, options=self._options(step)
+        )
+        record = record_of(attempt, response, reading)
+        if detection.kind is not Kind.RDF:
+            html = detection.kind is Kind.HTML
+            record.outcome = FetchOutcome.FETCHED_HTML if html else FetchOutcome.FETCHED_OTHER
+            record.real_type, record.errors = str(detection.kind), ""
+        following = self._after_triples(attempt, step, reading)
+        wanted = reading.quads > 0 and not following.again and step.ask is not Ask.LABELS
+        kept = wanted and self.policy.robots_tags.keeps(self.policy.robots_rules(response))
+        if kept:
+            record.outcome = FetchOutcome.FETCHED_RDF
+        elif wanted:
+            record.outcome, following = FetchOutcome.NOT_KEPT, Following()
+        elif following.again:
+            record.outcome = FetchOutcome.TOO_LARGE
+        elif step.ask is not Ask.DESCRIPTION:
+            record.outcome = FetchOutcome.FETCHED_OTHER
+        target = kept and self.targets.include(Kind.RDF, record.content_type)
+        self.session.learn(
+            attempt.outcome(Kind.RDF if kept else Kind.OTHER, response, target=target), self.queue
+        )
+        await self._follow(attempt, step, following, record)
+        if not kept:
+            record.quads = 0
+            discard(reading)
+            return [record]
+        if step.ask in PAGES:
+            self._count("triples", reading.quads)
+        return [document_of(attempt, response, reading), record]
+
+    def _after_triples(self, attempt: Attempt, step: Step, reading: Reading) -> Following:
+        if step.ask is Ask.DESCRIPTION:
+            if step.endpoint != attempt.url:  # it has moved
+                step = replace(step, endpoint=attempt.url)
+            union = UNION_DEFAULT_GRAPH in reading.nquads
+            return Following([after_description(step, union=union)])
+        if step.ask is Ask.LABELS:
+            return after_labels(step, first_label(reading.nquads))
+        return after_page(step, reading.quads + reading.error_count, attempt.digest)
+
+    def _options(self, step: Step) -> ReadOptions:
+        """Return how a page is read: its triples are in the graph that was asked for.
+
+        Those of the default graph are in the page's own. Blank nodes are one page's own, or the
+        graph's where their labels stay.
+        """
+        if step.ask is Ask.DESCRIPTION:
+            return self.reader.options
+        common = step.ask is Ask.LABELS or step.stable
+        nodes = f"{step.endpoint} {step.graph}" if common else ""
+        return replace(self.reader.options, default_graph=step.graph, blank_node_scope=nodes)
+
+    async def _follow(
+        self, attempt: Attempt, step: Step, following: Following, record: FetchRecord
+    ) -> None:
+        """Put in what follows, and tell what is to be told."""
+        state = attempt.link_state
+        query = LinkState(attempt.url, state.depth + 1, Label.R, found_by=FoundBy.ENDPOINT)
+        steps = [(one.url, replace(query, query=one.pack())) for one in following.steps]
+        long = [url for url, _ in steps if len(url) > LONGEST_QUERY_URL]
+        if long:
+            following.notes.append(f"{len(long)} queries are longer than a request may be")
+            following.lost += sum(
+                one.size for one in following.steps if len(one.url) > LONGEST_QUERY_URL
+            )
+        await self.session.intake.put_queries(
+            [one for one in steps if len(one[0]) <= LONGEST_QUERY_URL], self.queue
+        )
+        if following.again:
+            self._count("smaller")
+            self._pages[step.endpoint] = min(one.page for one in following.steps)
+        if following.lost:
+            self._count("lost", following.lost)
+            following.notes.append(f"{following.lost:,} triples of {step.name} are not had")
+        if following.notes:
+            notes = dict.fromkeys(filter(None, [record.errors, *following.notes]))
+            record.errors = "; ".join(notes)[:MAX_TEXT]
+            self._tell(step, following)
+
+    def _tell(self, step: Step, following: Following) -> None:
+        told = self._told[step.endpoint] = self._told.get(step.endpoint, 0) + 1
+        if told <= _MOST_TOLD:
+            log = self.logger.error if following.lost else self.logger.info
+            log("the endpoint %s: %s", step.endpoint, "; ".join(following.notes))
+
+    def _count(self, name: str, number: int = 1) -> None:
+        if self.stats is not None:
+            self.stats.inc_value(f"semcrawl/endpoint/{name}", number)
