@@ -120,6 +120,21 @@ SEMCRAWL_ENDPOINT_SKIP_GRAPHS = [
     "urn:virtuoso:*",
 ]
 
+# --- Pings: addresses that others submit to a running crawl
+
+#: Port on which pings are taken (a plain POST of addresses, or XML-RPC `weblogUpdates.ping`);
+#: 0 = none.
+SEMCRAWL_PING_PORT = 0
+#: Address on which pings are taken; by default only programs of this machine can reach it.
+SEMCRAWL_PING_HOST = "127.0.0.1"
+#: Addresses that one caller may submit in a minute; 0 = any number.
+SEMCRAWL_PING_RATE = 60.0
+#: Seconds for which an address that was submitted is not taken again; after that it is visited
+#: again.
+SEMCRAWL_PING_INTERVAL = 3600.0
+#: Whether addresses off the crawl's sites may be submitted: their sites are crawled, too.
+SEMCRAWL_PING_ANY_SITE = False
+
 # --- One spelling of a URL (the lossless rules are always on)
 
 #: Query variables that only change the presentation; they are dropped.

@@ -47,6 +47,7 @@ SPIDER_MIDDLEWARES: dict[str, int | None] = {
 
 EXTENSIONS: dict[str, int | None] = {
     "semcrawl.download.spool.SpoolRemoval": 200,
+    "semcrawl.extensions.ping.PingAddress": 400,
     "semcrawl.extensions.progress.Progress": 500,
 }
 

@@ -231,6 +231,16 @@ class Intake:
         self.wake()
         return new
 
+    async def put_first(self, url: str, state: LinkState, queue: str) -> None:
+        """Put an address before all others, be it known or not: a known one is visited again."""
+        entry = replace(self._seed(url, state, queue), group=_SEEDS, key=FRONT)
+        await self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
+        if not (await self.frontier.add([entry]))[0]:
+            again = replace(LinkState.unpack(entry), revisit=True, found_by=state.way)
+            if not (await self.frontier.add_again([replace(entry, payload=again.pack())]))[0]:
+                await self.learning.bring_forward(url)  # it waits
+        self.wake()
+
     async def put_queries(self, queries: Sequence[tuple[str, LinkState]], queue: str) -> int:
         """Put queries to endpoints in, in their order; return how many were new.
 

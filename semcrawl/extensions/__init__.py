@@ -1,3 +1,3 @@
 """Scrapy extensions."""
 
-__all__ = ["progress"]
+__all__ = ["ping", "progress"]

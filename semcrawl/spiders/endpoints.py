@@ -129,7 +129,11 @@ class EndpointReader:
 
     # -- requests
     def refusal(self, attempt: Attempt) -> str:
-        """Say why a query is not sent; empty if it is."""
+        """Say why a link is not asked for in this run; empty if it is."""
+        if self.policy.is_excluded(attempt):
+            return "excluded by a pattern (SEMCRAWL_INCLUDE, SEMCRAWL_EXCLUDE)"
+        if not attempt.link_state.query:
+            return ""
         step = Step.unpack(attempt.link_state.query)
         if step is None or self.options.allowed == "never":
             return "no endpoints are asked (SEMCRAWL_ENDPOINTS)"

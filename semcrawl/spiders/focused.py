@@ -37,6 +37,7 @@ from semcrawl.spiders.responses import ResponseReader
 from semcrawl.spiders.results import record_of_unsent
 from semcrawl.spiders.retrying import Retries
 from semcrawl.spiders.seeds import seed_list
+from semcrawl.spiders.submissions import Submissions
 from semcrawl.spiders.tasks import BackgroundTasks
 from semcrawl.web.urls import Normalisation
 from semcrawl.web.vocabulary import HTML_FIRST, RDF_FIRST
@@ -53,8 +54,7 @@ class FocusedSpider(Spider):
 
     It delegates: seeds to :class:`~semcrawl.spiders.planting.SeedPlanter`, the choice of links to
     :class:`~semcrawl.spiders.linking.LinkPolicy`, and what came back to
-    :class:`~semcrawl.spiders.responses.ResponseReader` with its parts for redirects, retries and
-    bodies.
+    :class:`~semcrawl.spiders.responses.ResponseReader` with its parts.
     """
 
     #: name of its queue in the frontier, and of the spider that gets what this one does not follow
@@ -66,12 +66,12 @@ class FocusedSpider(Spider):
     scope: Scope
     targets: Targets
     reader: Reader
+    submissions: Submissions
     _policy: LinkPolicy
     _acknowledgement: Acknowledgement
     _tasks: BackgroundTasks
     _feed: LinkFeed
     _planter: SeedPlanter
-    _endpoint_options: EndpointOptions
     _endpoints: EndpointReader
     _redirects: Redirects
     _responses: ResponseReader
@@ -110,7 +110,6 @@ class FocusedSpider(Spider):
         spider.normalisation = url_normalisation(settings)
         spider.targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
         spider.reader = Reader.from_settings(settings, spider.normalisation)
-        spider._endpoint_options = EndpointOptions.from_settings(settings)
         spider._policy = LinkPolicy.of_spider(spider, spider.scope)
         crawler.signals.connect(spider.reader.close, signals.spider_closed)
         return spider
@@ -131,13 +130,14 @@ class FocusedSpider(Spider):
         self._feed = LinkFeed(
             self._policy, session, self.queue, self.other, self._list_of(self.other)
         )
+        endpoints = EndpointOptions.from_settings(self.settings)
         self._planter = SeedPlanter(
             *(self, session, self._feed, self._tasks, self.normalisation),
             queue=self.queue,
             key=self.seed_key,
             seeds=self._seeds_text,
             scope=self._scope_text,
-            endpoints=self._endpoint_options,
+            endpoints=endpoints,
         )
         self._redirects = Redirects(
             self.settings, session, self._policy, self.normalisation, self.queue
@@ -145,8 +145,10 @@ class FocusedSpider(Spider):
         rules = ContextRules.from_settings(self.settings)
         self._endpoints = EndpointReader(
             *(self.logger, self.crawler.stats, session, self._policy, self.reader, self.targets),
-            self._endpoint_options,
-            self.queue,
+            *(endpoints, self.queue),
+        )
+        self.submissions = Submissions.from_settings(
+            self.settings, session, self._policy, self.normalisation, self.queue
         )
         bodies = BodyReader(
             *(self.logger, session, self._policy, self._feed, self.reader, self.targets),
@@ -250,11 +252,7 @@ class FocusedSpider(Spider):
     def why_refused(self, request: Request) -> str:
         """Say why a link that waited is not to be asked for in this run; empty if it is."""
         attempt = attempt_of(request)
-        if attempt is None:
-            return ""
-        if self._policy.is_excluded(attempt):
-            return "excluded by a pattern (SEMCRAWL_INCLUDE, SEMCRAWL_EXCLUDE)"
-        return self._endpoints.refusal(attempt) if attempt.link_state.query else ""
+        return "" if attempt is None else self._endpoints.refusal(attempt)
 
     # -- responses
     async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Any]:

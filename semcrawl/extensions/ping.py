@@ -1,0 +1,168 @@
+"""An HTTP address by which others submit URLs to a running crawl (pings)."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from typing import Self
+
+from aiohttp import web
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
+
+from semcrawl.errors import FrontierError, UsageError
+from semcrawl.sources.pings import answer_call, is_xml, read_call, read_plain
+from semcrawl.spiders.focused import FocusedSpider
+
+logger = logging.getLogger(__name__)
+
+#: bytes of a ping, and addresses that one may hold
+_LONGEST, _MOST = 64 * 1024, 100
+#: callers that are counted at a time
+_MOST_CALLERS = 10_000
+_HELP = (
+    "This is a crawl of semcrawl. Submit addresses by POST: text/plain with one in each line, a "
+    "form with the field url, or XML-RPC (weblogUpdates.ping).\n"
+)
+
+
+class PingAddress:
+    """Extension: takes pings on ``SEMCRAWL_PING_HOST`` and ``SEMCRAWL_PING_PORT``.
+
+    Of several spiders in a process the one that is named ``html`` takes them.
+    """
+
+    def __init__(self, crawler: Crawler, host: str, port: int, per_minute: float) -> None:
+        self._crawler = crawler
+        self._host = host
+        self._port = port
+        self._callers = CallerLimits(per_minute)
+        self._runner: web.AppRunner | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the extension, where a port is given."""
+        settings: BaseSettings = crawler.settings
+        port = settings.getint("SEMCRAWL_PING_PORT")
+        spider = getattr(crawler.spidercls, "name", "")
+        if not port or (settings.getbool("SEMCRAWL_HARVEST") and spider != "html"):
+            raise NotConfigured
+        if not 0 < port < 1 << 16:
+            raise UsageError(f"SEMCRAWL_PING_PORT must be a port, not {port}")
+        host = settings.get("SEMCRAWL_PING_HOST") or "127.0.0.1"
+        extension = cls(crawler, host, port, settings.getfloat("SEMCRAWL_PING_RATE"))
+        crawler.signals.connect(extension.spider_opened, signals.spider_opened)
+        crawler.signals.connect(extension.spider_closed, signals.spider_closed)
+        return extension
+
+    async def spider_opened(self) -> None:
+        """Listen. A port that is taken is told in a line, and the crawl goes on."""
+        if not isinstance(self._crawler.spider, FocusedSpider):
+            return
+        app = web.Application(client_max_size=_LONGEST)
+        app.router.add_post("/{path:.*}", self._take)
+        app.router.add_get("/{path:.*}", self._help)
+        self._runner = web.AppRunner(app, access_log=None)
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, self._host, self._port).start()
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            logger.error("no pings are taken on %s:%d: %s", self._host, self._port, reason)
+            return
+        logger.info("Pings are taken on http://%s:%d/", self._host, self._port)
+
+    async def spider_closed(self) -> None:
+        """Stop listening."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def _help(self, request: web.Request) -> web.Response:
+        return web.Response(text=_HELP)
+
+    async def _take(self, request: web.Request) -> web.Response:
+        """Take a ping."""
+        if "Origin" in request.headers:
+            # a page in somebody's browser must not steer a crawl
+            return web.Response(status=403, text="pings from web pages are refused\n")
+        try:
+            body = await request.read()
+        except web.HTTPRequestEntityTooLarge:
+            return web.Response(status=413, text=f"more than {_LONGEST} bytes\n")
+        is_call = is_xml(request.content_type, body)
+        kind = request.headers.get("Content-Type", "")
+        try:
+            urls = read_call(body) if is_call else read_plain(kind, body)
+            if not urls or len(urls) > _MOST:
+                raise ValueError(f"it names {len(urls)} addresses; 1 to {_MOST} may be named")
+        except ValueError as error:
+            self._count("refused")
+            return _answer(is_call, 400, str(error))
+        wait = self._callers.wait(request.remote or "", len(urls))
+        if wait:
+            self._count("refused", len(urls))
+            answer = _answer(is_call, 429, f"too many pings: come back in {wait:.0f} seconds")
+            answer.headers["Retry-After"] = f"{wait:.0f}"
+            return answer
+        return await self._submit(urls, is_call=is_call)
+
+    async def _submit(self, urls: list[str], *, is_call: bool) -> web.Response:
+        spider = self._crawler.spider
+        if not isinstance(spider, FocusedSpider):
+            return _answer(is_call, 503, "the crawl has ended")
+        lines, taken = [], 0
+        for url in urls:
+            try:
+                is_new = await spider.submissions.take(url)
+            except UsageError as error:
+                lines.append(f"{url[:200]}: refused, {error}")
+                self._count("refused")
+                continue
+            except FrontierError as error:
+                return _answer(is_call, 503, str(error))
+            taken += 1
+            self._count("accepted" if is_new else "repeated")
+            lines.append(f"{url}: {'is asked for soon' if is_new else 'was submitted before'}")
+        return _answer(is_call, 202 if taken else 422, "\n".join(lines))
+
+    def _count(self, name: str, number: int = 1) -> None:
+        if self._crawler.stats is not None:
+            self._crawler.stats.inc_value(f"semcrawl/ping/{name}", number)
+
+
+class CallerLimits:
+    """Counts what each caller submits: so many addresses a minute, and as many at once."""
+
+    def __init__(self, per_minute: float) -> None:
+        """Allow so many (0: any number)."""
+        self._per_minute = per_minute
+        #: what each caller may still submit, and when that was counted (``time.monotonic``)
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait(self, caller: str, count: int) -> float:
+        """Take ``count`` addresses of a caller; return 0, or the seconds after which they may come.
+
+        A ping of more addresses than a minute allows passes when nothing came for a minute.
+        """
+        if not self._per_minute:
+            return 0.0
+        now = time.monotonic()
+        left, then = self._left.pop(caller, (self._per_minute, now))
+        left = min(self._per_minute, left + (now - then) * self._per_minute / 60)
+        needed = min(float(count), self._per_minute)
+        allowed = left >= needed
+        self._left[caller] = (left - count if allowed else left), now
+        while len(self._left) > _MOST_CALLERS:
+            self._left.popitem(last=False)
+        return 0.0 if allowed else max(1.0, (needed - left) * 60 / self._per_minute)
+
+
+def _answer(is_call: bool, status: int, message: str) -> web.Response:
+    """Answer in the caller's manner: calls of XML-RPC succeed, and say in the answer if not."""
+    if is_call:
+        body = answer_call(message, failed=status >= 400)
+        return web.Response(body=body, content_type="text/xml", charset="utf-8")
+    return web.Response(status=status, text=message + "\n")

@@ -1,0 +1,82 @@
+"""Addresses that others submit to a running crawl: checked, and asked for before all else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from scrapy.settings import BaseSettings
+
+from semcrawl.crawl.session import CrawlSession
+from semcrawl.errors import UsageError
+from semcrawl.frontier.linkstate import LinkState
+from semcrawl.spiders.linking import LinkPolicy
+from semcrawl.spiders.seeds import seed_url
+from semcrawl.web.hosts import host_of
+from semcrawl.web.privatehosts import is_private_address
+from semcrawl.web.urls import Normalisation, dropped_index
+
+#: prefix of the frontier's entries that say that an address was submitted lately
+_LATELY = "submitted:"
+
+
+@dataclass
+class Submissions:
+    """Takes addresses for a spider."""
+
+    session: CrawlSession
+    policy: LinkPolicy
+    normalisation: Normalisation
+    queue: str
+    #: whether sites that the crawl does not visit may be submitted
+    any_site: bool = False
+    #: whether private addresses may, whoever named them
+    allow_private: bool = False
+    #: seconds after which a known address is visited again when it is submitted again
+    interval: float = 3600.0
+
+    @classmethod
+    def from_settings(
+        cls,
+        settings: BaseSettings,
+        session: CrawlSession,
+        policy: LinkPolicy,
+        normalisation: Normalisation,
+        queue: str,
+    ) -> Self:
+        """Read the settings."""
+        return cls(
+            *(session, policy, normalisation, queue),
+            settings.getbool("SEMCRAWL_PING_ANY_SITE"),
+            settings.getbool("SEMCRAWL_ALLOW_PRIVATE_ADDRESSES"),
+            settings.getfloat("SEMCRAWL_PING_INTERVAL"),
+        )
+
+    async def take(self, text: str) -> bool:
+        """Put an address in, in front of all others; whether it will be asked for.
+
+        A known one is visited again, unless it was submitted lately. Raises ``UsageError`` for one
+        that may not be submitted, and ``FrontierError``.
+        """
+        url = seed_url(text, self.normalisation)
+        self._check(url, text)
+        name = _LATELY + url
+        if await self.session.frontier.cache.get(name) is not None:
+            return False
+        await self.session.frontier.cache.put(name, b"1", self.interval)
+        if self.any_site:
+            await self.session.intake.widen(self.policy.scope.roots_of(url))
+        await self.session.intake.put_first(url, LinkState(index=dropped_index(text)), self.queue)
+        return True
+
+    def _check(self, url: str, text: str) -> None:
+        """Raise ``UsageError`` for an address that may not be submitted."""
+        scope, host = self.policy.scope, host_of(url)
+        if not url.startswith(("http://", "https://")):
+            raise UsageError(f"not an http or https URL: {text[:200]!r}")
+        if is_private_address(host) and not (self.allow_private or host in scope.named):
+            raise UsageError(f"{host} is a private address")
+        if not (self.any_site or scope.inside(url)):
+            raise UsageError(f"{host} is not on the sites of the crawl")
+        if not (self.policy.is_allowed(url) and self.policy.patterns.allow(url)):
+            raise UsageError("the patterns of the crawl exclude it")
