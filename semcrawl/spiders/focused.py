@@ -130,14 +130,12 @@ class FocusedSpider(Spider):
         self._feed = LinkFeed(
             self._policy, session, self.queue, self.other, self._list_of(self.other)
         )
-        endpoints = EndpointOptions.from_settings(self.settings)
         self._planter = SeedPlanter(
             *(self, session, self._feed, self._tasks, self.normalisation),
             queue=self.queue,
             key=self.seed_key,
             seeds=self._seeds_text,
             scope=self._scope_text,
-            endpoints=endpoints,
         )
         self._redirects = Redirects(
             self.settings, session, self._policy, self.normalisation, self.queue
@@ -145,7 +143,7 @@ class FocusedSpider(Spider):
         rules = ContextRules.from_settings(self.settings)
         self._endpoints = EndpointReader(
             *(self.logger, self.crawler.stats, session, self._policy, self.reader, self.targets),
-            *(endpoints, self.queue),
+            *(EndpointOptions.from_settings(self.settings), self.queue),
         )
         self.submissions = Submissions.from_settings(
             self.settings, session, self._policy, self.normalisation, self.queue

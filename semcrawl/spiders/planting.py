@@ -50,7 +50,6 @@ class SeedPlanter:
         key: str,
         seeds: str | None,
         scope: str,
-        endpoints: EndpointOptions,
     ) -> None:
         """Plant ``seeds`` and the seeds of the Redis list ``key``.
 
@@ -67,7 +66,7 @@ class SeedPlanter:
         self._key = key
         self._seeds = seeds
         self._scope_text = scope
-        self._endpoints = endpoints
+        self._endpoints = EndpointOptions.from_settings(self._settings)
         harvests = self._settings.getbool("SEMCRAWL_HARVEST")
         has_start = getattr(spider.start, "__func__", None) is not Spider.start
         #: whether the spider waits on its list, having no seeds of its own
