@@ -291,6 +291,10 @@ SEMCRAWL_ABOUT_MAX_SIZE = 8 * 1024 * 1024
 #: Topic `new`: statements that a crawl remembers, 8 bytes of memory each; of more, some count as
 #: new again.
 SEMCRAWL_ABOUT_NEW_STATEMENTS = 4_000_000
+#: Topic `shape`: seconds that the check of one document may take.
+SEMCRAWL_ABOUT_SHAPE_TIMEOUT = 10
+#: Topic `shape`: bytes of memory, address space, that the process which checks may have.
+SEMCRAWL_ABOUT_SHAPE_MEMORY = 2 * 1024 * 1024 * 1024
 #: Kinds of data that are read out of pages: `jsonld`, `microdata`, `rdfa` (OpenGraph among it).
 #: They go to `embedded.nq`. Empty: none. With the extra `semcrawl[microformats]` also
 #: `microformats` (cards and events as vCard and iCalendar) and `dublin-core` (`meta` elements).

@@ -72,6 +72,13 @@ class ReadingProcesses:
         async with self._turns:
             return await asyncio.to_thread(self._call, function, arguments, file)
 
+    def call(self, function: Callable[..., T], *arguments: object) -> T:
+        """Call an importable function in a process, from a thread that may wait for it.
+
+        For one thread at a time. Raises :class:`ReadingLost`.
+        """
+        return self._call(function, arguments, None)
+
     def close(self) -> None:
         """End all processes; their present tasks are lost."""
         self._closed = True

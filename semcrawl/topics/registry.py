@@ -16,6 +16,7 @@ TOPICS: Mapping[str, str] = {
     "keywords": "semcrawl.topics.keywords.Keywords",
     "new": "semcrawl.topics.novelty.New",
     "ontology": "semcrawl.topics.ontology.Ontology",
+    "shape": "semcrawl.topics.shapes.Shape",
     "thesaurus": "semcrawl.topics.thesaurus.Thesaurus",
     "vocabulary": "semcrawl.topics.vocabularies.Vocabulary",
     "vocabulary-share": "semcrawl.topics.vocabularies.VocabularyShare",

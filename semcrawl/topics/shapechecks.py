@@ -1,0 +1,139 @@
+"""Checks of a document against a query or shapes, called in a process that may be ended.
+
+No query asks another server, and no shapes import others. The memory of the process is bounded.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import pyoxigraph
+
+from semcrawl.errors import UsageError
+from semcrawl.rdf.shortnames import PREFIXES
+from semcrawl.rdf.sparqltext import asks_others, told
+
+if TYPE_CHECKING:
+    import rdflib
+
+_SH = "http://www.w3.org/ns/shacl#"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check found."""
+
+    #: whether the document is as asked
+    holds: bool = False
+    #: nodes that shapes are for, and those of them that conform
+    nodes: int = 0
+    conforming: int = 0
+    #: why the check itself could not be made; then the others say nothing
+    fault: str = ""
+
+
+def ask(query: str, lines: bytes, memory: int) -> Checked:
+    """Answer an ASK query on N-Quads lines, the union of their graphs as default graph."""
+    bound_memory(memory)
+    if asks_others(query):
+        return Checked(fault="a query with SERVICE would ask other servers, which it may not")
+    store = pyoxigraph.Store()
+    try:
+        store.load(lines, format=pyoxigraph.RdfFormat.N_QUADS, lenient=True)
+        answer = store.query(query, use_default_graph_as_union=True, prefixes=PREFIXES)
+    except SyntaxError as error:
+        return Checked(fault=told(error))
+    except (ValueError, RuntimeError, OSError) as error:
+        return Checked(fault=f"the query is wrong: {error}")
+    if not isinstance(answer, pyoxigraph.QueryBoolean):
+        return Checked(fault="the query is no ASK query")
+    return Checked(holds=bool(answer))
+
+
+def conform(shapes: bytes, lines: bytes, memory: int) -> Checked:
+    """Check N-Quads lines against SHACL shapes, N-Quads too. It holds if a node conforms.
+
+    Without lines the shapes themselves are checked.
+    """
+    bound_memory(memory)
+    import pyshacl
+    import rdflib.plugins.sparql
+    from pyshacl.errors import ReportableRuntimeError, ShapeLoadError, ValidationFailure
+
+    # a query of shapes would fetch what its FROM names
+    rdflib.plugins.sparql.SPARQL_LOAD_GRAPHS = False
+    data = _graph(lines)
+    try:
+        graph, targeted = _shapes(shapes)
+        nodes = {
+            node
+            for shape in targeted
+            for node in shape.focus_nodes(data)
+            if (node, None, None) in data or (None, None, node) in data
+        }
+        if not nodes and lines:
+            return Checked()
+        conforms, report, text = pyshacl.validate(
+            data, shacl_graph=graph, inference="none", meta_shacl=not lines, allow_warnings=True,
+            advanced=False, js=False, do_owl_imports=False,
+        )  # fmt: skip
+    except (ShapeLoadError, ReportableRuntimeError, ValidationFailure, UsageError) as error:
+        return Checked(fault=" ".join(str(error).split()))
+    if not isinstance(report, rdflib.Graph):
+        return Checked(fault=" ".join(str(text).split()))
+    failed = set() if conforms else set(report.objects(None, rdflib.URIRef(f"{_SH}focusNode")))
+    good = len(nodes - failed)
+    return Checked(good > 0, len(nodes), good)
+
+
+@lru_cache(maxsize=2)
+def _shapes(lines: bytes) -> tuple[rdflib.Graph, list[Any]]:
+    """Return shapes, and those of them that say which nodes they are for."""
+    import rdflib
+    from pyshacl.shapes_graph import ShapesGraph
+
+    graph = _graph(lines)
+    for name in ("select", "ask", "construct"):
+        for query in graph.objects(None, rdflib.URIRef(_SH + name)):
+            if asks_others(str(query)):
+                raise UsageError("a query with SERVICE would ask other servers, which it may not")
+    targeted = [shape for shape in ShapesGraph(graph).shapes if any(map(list, shape.target()))]
+    if not targeted:
+        raise UsageError("it has no SHACL shape with a target (sh:targetClass, say)")
+    return graph, targeted
+
+
+def _graph(lines: bytes) -> rdflib.Graph:
+    """Make a graph of N-Quads lines, graph names left out."""
+    import rdflib
+
+    def term(of: object) -> rdflib.term.Node:
+        if isinstance(of, pyoxigraph.NamedNode):
+            return rdflib.URIRef(of.value)
+        if isinstance(of, pyoxigraph.BlankNode):
+            return rdflib.BNode(of.value)
+        if isinstance(of, pyoxigraph.Literal):
+            if of.language:
+                return rdflib.Literal(of.value, lang=of.language)
+            return rdflib.Literal(of.value, datatype=rdflib.URIRef(of.datatype.value))
+        raise TypeError
+
+    graph = rdflib.Graph()
+    for quad in pyoxigraph.parse(lines, format=pyoxigraph.RdfFormat.N_QUADS, lenient=True):
+        if isinstance(quad.object, pyoxigraph.Triple):
+            continue  # rdflib has no terms for triples
+        graph.add((term(quad.subject), term(quad.predicate), term(quad.object)))
+    return graph
+
+
+def bound_memory(size: int) -> None:
+    """Let this process have ``size`` bytes of memory at most, where the system can."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (size if most < 0 else min(size, most), most))
