@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
+from itertools import islice
 from typing import Protocol
 
 import regex
@@ -35,8 +36,8 @@ _STEMMERS = {
     "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
     "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
-#: stems that are kept per language
-_MAX_STEMS = 100_000
+#: stems that are kept per language, and that one text may add: a second of work
+_MAX_STEMS, _MAX_NEW = 100_000, 20_000
 
 
 def words_of(text: str, language: str = "") -> list[str]:
@@ -94,7 +95,7 @@ class _Stemmer:
         self._known: dict[str, str] = {}
 
     def of(self, words: list[str]) -> list[str]:
-        """Return the stem of each word."""
+        """Return the stem of each word; in a text of very many words, of the first ones only."""
         known = self._known
         try:
             return [known[word] for word in words]
@@ -102,9 +103,10 @@ class _Stemmer:
             pass
         if len(known) > _MAX_STEMS:
             known.clear()
-        for word in set(words).difference(known):
+        new = (word for word in dict.fromkeys(words) if word not in known)
+        for word in islice(new, _MAX_NEW):
             known[word] = self._stem(word) if len(word) <= 100 else word
-        return [known[word] for word in words]
+        return [known.get(word, word) for word in words]
 
 
 @cache

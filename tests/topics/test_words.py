@@ -52,6 +52,15 @@ def test_stop_words_are_known_for_many_languages():
     assert stop_words("tlh") == frozenset()
 
 
+def test_a_text_of_very_many_words_is_stemmed_in_part():
+    """A page made to cost time costs a bounded part of it."""
+    text = " ".join(f"x{n}running" for n in range(30_000))
+    words = words_of(text, "en")
+    assert words[0] == "x0run"
+    assert words[-1] == "x29999running"
+    assert len(words) == 30_000
+
+
 letters = st.lists(st.sampled_from("abc"), max_size=30)
 
 
