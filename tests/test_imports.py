@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from graphlib import TopologicalSorter
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -151,3 +152,18 @@ def test_no_further_modules_share_a_name() -> None:
     stems = [path.stem for path in MODULES.values() if not path.stem.startswith("__")]
     shared = {name for name in stems if stems.count(name) > 1}
     assert not shared - SAME_SUBJECT - AMBIGUOUS
+
+
+#: A list of settings with a comment for each, which grows with what can be chosen.
+A_LIST = {"semcrawl.settings"}
+
+
+def test_modules_are_short() -> None:
+    """None has more than 350 lines, and half of them have fewer than 150."""
+    lines = {
+        module: path.read_text(encoding="utf-8").count("\n")
+        for module, path in MODULES.items()
+        if path.name != "__init__.py" and module not in A_LIST
+    }
+    assert not {module for module, count in lines.items() if count > 350}
+    assert median(lines.values()) < 150
