@@ -138,12 +138,12 @@ def test_the_conformance_suite_knows_no_backend() -> None:
 
 #: Names of several modules that each do the same for their own subject.
 SAME_SUBJECT = {
-    "contract", "errors", "frontier", "importing", "inspection", "leftout", "model", "options",
-    "outages", "pace", "parsing", "queue", "registry", "server", "sharing", "strategy",
+    "contract", "frontier", "importing", "inspection", "leftout", "model", "options",
+    "outages", "pace", "queue", "registry", "sharing", "strategy",
 }  # fmt: skip
 #: Names that still stand for different things. Rename one of the modules and shorten the list.
 AMBIGUOUS = {
-    "batching", "compression", "contexts", "documents", "health", "opening", "places", "reading",
+    "batching", "contexts", "documents", "health", "opening", "reading",
     "references", "results", "seeds", "terms",
 }  # fmt: skip
 
