@@ -1,4 +1,4 @@
-"""What a topic costs per page: alone, and as a share of a whole crawl.
+"""The cost of a topic per page: alone, and as a share of a whole crawl.
 
     topics.py [--pages 3000] [--rounds 3] [--about TOPIC …]
 

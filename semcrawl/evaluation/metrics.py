@@ -85,7 +85,7 @@ class RuleFigures:
 
 @dataclass(frozen=True)
 class RuleTable:
-    """Counts behind the figures of all rules; tables of several crawls can be added up."""
+    """Counts for the figures of all rules; tables of several crawls can be added up."""
 
     #: rule → (label, selected, right)
     counts: Mapping[str, tuple[Label, int, int]] = field(default_factory=dict)

@@ -24,7 +24,7 @@ _VISIBLE = etree.XPath(
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What a page says, as plain text with white space folded."""
+    """The text of a page, with white space folded."""
 
     title: str = ""
     headings: str = ""

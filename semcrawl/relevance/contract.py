@@ -47,14 +47,14 @@ class Ranked:
     key: float = 0.0
     #: names of the rules that held (``ex1``, ``an2``, ``r1`` …), in a fixed order
     rules: tuple[str, ...] = ()
-    #: numbers behind the judgement, for the strategy to be told again when it learns of the link,
+    #: numbers of the judgement, which come back to the strategy with the link's outcome,
     #: in whichever worker
     judged: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of a fetch; told to the strategy once per fetched link.
+    """The outcome of a fetch; the strategy learns it once per fetched link.
 
     ``kind`` is ``None`` when nothing usable came (error, refused, filtered, too large).
     A redirect is no outcome: the strategy hears of the link again when its target is known.
@@ -129,13 +129,13 @@ class Relevance(Protocol):
         ...
 
     def load_state(self, state: bytes) -> None:
-        """Go on with what was learned; raise ``UsageError`` when the state is not ours."""
+        """Continue with a saved state; raise ``UsageError`` for a foreign one."""
         ...
 
 
 @runtime_checkable
 class Restrained(Protocol):
-    """A strategy that would rather wait for answers than fetch what it knows little about.
+    """A strategy that limits the requests in flight while it knows little.
 
     Optional: who takes links off the frontier asks for it before every take.
     """
@@ -200,10 +200,10 @@ class Forecasting(Protocol):
 
 @runtime_checkable
 class Estimating(Protocol):
-    """A strategy that estimates what a crawl leaves behind; optional, asked once at its end."""
+    """A strategy that estimates the targets left; optional, called once at a crawl's end."""
 
     def expected_remaining(self) -> float:
-        """Targets expected among the waiting links and directly behind them."""
+        """Targets expected among the waiting links and on the pages that they lead to."""
         ...
 
 

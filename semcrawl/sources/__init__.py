@@ -1,3 +1,3 @@
-"""What else leads to data: pure descriptions of sources beside the links of pages."""
+"""Sources beside the links of pages: pure descriptions of them."""
 
 __all__ = ["endpointanswers", "endpointpaging", "endpointsteps", "pings"]

@@ -1,4 +1,4 @@
-"""What an endpoint answers: rows of counts, yes or no, and the label of a blank node."""
+"""Answers of an endpoint: rows of counts, yes or no, and the label of a blank node."""
 
 from __future__ import annotations
 

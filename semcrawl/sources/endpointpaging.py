@@ -34,7 +34,7 @@ class Row:
 
 @dataclass(slots=True)
 class Following:
-    """What follows from an answer."""
+    """The steps that follow from an answer."""
 
     steps: list[Step] = field(default_factory=list)
     #: what is to be told, a line each

@@ -33,7 +33,7 @@ _NO_IRI = frozenset('<>"{}|\\^`')
 
 
 class Ask(StrEnum):
-    """What a step asks for."""
+    """The kind of query of a step."""
 
     DESCRIPTION = "description"  #: the endpoint's own description, at its bare address
     GRAPHS = "graphs"  #: named graphs, their triples and those with blank nodes
@@ -139,7 +139,7 @@ class Step:
 
     @property
     def name(self) -> str:
-        """What it is about, for messages."""
+        """The step's subject, for messages."""
         return f"graph {self.graph}" if self.graph else "the default graph"
 
 

@@ -27,7 +27,7 @@ def _none() -> Iterable[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What was read from one address."""
+    """The content read from one address."""
 
     url: str
     kind: Kind

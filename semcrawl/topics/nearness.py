@@ -1,4 +1,4 @@
-"""What topics share that compare words: similarities are kept, as links repeat their texts."""
+"""Kept similarities of texts, for topics that compare words: links repeat their texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What topics are given besides their argument: bounds, and how they read files."""
+"""Options of topics besides their argument: bounds, and how they read files."""
 
 from __future__ import annotations
 

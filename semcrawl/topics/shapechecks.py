@@ -24,7 +24,7 @@ _SH = "http://www.w3.org/ns/shacl#"
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a check found."""
+    """The result of a check."""
 
     #: whether the document is as asked
     holds: bool = False

@@ -1,4 +1,4 @@
-"""What keywords and thesauri share: phrases, each with a weight, that texts are searched for."""
+"""Weighted phrases that texts are searched for: the common part of keywords and thesauri."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def crawl(folder: Path, *options: str) -> Run:
 
 @pytest.mark.slow
 def test_a_distribution_that_nothing_else_names_is_found_by_embedded_data(tmp_path: Path) -> None:
-    """What an element names as well counts as found by a link."""
+    """An address that an element names as well counts as found by a link."""
     run = crawl(tmp_path)
     ways = {record["url"]: record["found_by"] for record in run.records}
     assert ways[f"{D}/hidden"] == "embedded"

@@ -1,4 +1,4 @@
-"""What ``SEMCRAWL_ABOUT`` may say, and how topics combine."""
+"""Values of ``SEMCRAWL_ABOUT``, and combinations of topics."""
 
 import pytest
 from hypothesis import given

@@ -60,7 +60,7 @@ def test_a_word_of_the_topic_in_a_text_on_something_else_does_not_count_much():
 
 
 def test_bad_examples_push_away_what_is_like_them():
-    """What both have counts less."""
+    """Words that both have count less."""
     cooking = "Cook the fish in an oven. Salt and butter make a sauce for the fish."
     without = learned().judge(page(cooking)).relevance
     bad = ["Cook the fish with salt and butter.", "Fry the fish in butter, serve with sauce.", FOOD]

@@ -71,7 +71,7 @@ def test_it_knows_no_words_and_leaves_them_to_others():
 
 
 def test_workers_may_share_a_memory():
-    """What one topic remembers the other knows; inside combinations too."""
+    """Topics share their memory, inside combinations too."""
     memory = LocalMemory(100)
     line = b"<http://a.example/1> <http://a.example/p> <http://a.example/o> .\n"
     one, other = about("new", {}), about("all(vocabulary:foaf:, new)", {})

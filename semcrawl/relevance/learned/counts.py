@@ -37,8 +37,7 @@ class FetchCounts:
     def _make_room(self, size: int) -> None:
         """Arrays for so many names.
 
-        They are read in bulk; what is left over, and with it the last element, stands for names
-        that were never counted.
+        They are read in bulk; the unused rest, and so the last element, is for names never counted.
         """
         self._shares: Floats = np.ones(size + 1, np.float32)
         self._dryness: Floats = np.zeros(size + 1, np.float32)
@@ -92,15 +91,15 @@ class FetchCounts:
         return result
 
     def dryness(self, numbers: NDArray[np.integer]) -> Floats:
-        """log2(1 + n/32) of each number: n fetches in a row did not pay, as they count.
+        """log2(1 + n/32) of each number.
 
-        -1 stands for a name never counted.
+        n fetches of it in a row did not pay. -1 is a name never counted.
         """
         result: Floats = self._dryness[numbers]
         return result
 
     def shares(self, numbers: NDArray[np.integer]) -> Floats:
-        """1/√(1+n) for the counts n of each number; -1 stands for a name never counted."""
+        """1/√(1+n) for the counts n of each number; -1: a name never counted."""
         result: Floats = self._shares[numbers]
         return result
 

@@ -38,7 +38,7 @@ def expected_next(memory: CrawlMemory, requests: int) -> float:
 
 
 def expected_remaining(memory: CrawlMemory) -> float:
-    """Targets expected among the waiting links and directly behind them.
+    """Targets expected among the waiting links and on the pages that they lead to.
 
     A page of index v is taken to cost min(1/v, 3) requests, its targets' included.
     """

@@ -84,7 +84,7 @@ class CrawlMemory:
     ) -> range:
         """Put new links of one page in the table, waiting; return their numbers.
 
-        ``told``: what the frontier believes them to be worth. ``judged``: how they were judged when
+        ``told``: their worth at the frontier. ``judged``: how they were judged when
         their page was read, which the frontier went by.
         """
         if not urls:

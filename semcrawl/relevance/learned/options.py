@@ -59,7 +59,7 @@ class LearnedOptions:
     refresh_always: int = 60
     #: … and later after every so many fetches
     refresh_every: int = 25
-    #: … that were off what was predicted by so much in all (targets per request); others less often
+    #: … whose predictions were wrong by so much in all (targets per request); others less often
     refresh_all_surprise: float = 0.5
     #: … except those of the first so many links of the host, refreshed with the next answers
     first: int = 64

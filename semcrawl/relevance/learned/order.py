@@ -1,4 +1,4 @@
-"""The order of the waiting links: kept right, and told to the frontier as far as it moved."""
+"""The order of the waiting links: keeps it right, and sends changed keys to the frontier."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _EVERY_FETCH = 0.01
 #: third after twice as many …, and a twentieth at least
 _QUIET = 50
 _LEAST_SHARE = 0.05
-#: by how much a fetch must be off what was predicted to be a surprise
+#: error of a prediction above which the fetch is a surprise
 _SURPRISING = 0.05
 #: links that a full refresh may go through per fetch, averaged
 _LINKS_PER_FETCH = 1000
 #: keys that a full refresh may change per fetch, averaged: the frontier has to file them all
 _KEYS_PER_FETCH = 50
-#: how many times as long all links can wait while hardly anything is off what was predicted
+#: factor by which the refresh of all links may be delayed while predictions hold
 _UNSURPRISED = 16
 #: links of a host that surely are the first ones when a crawl asks for more
 _NEXT = 8
@@ -62,7 +62,7 @@ class WaitingOrder:
         self._scores = scores
         #: host number → its front
         self._fronts: dict[int, Ids] = {}
-        #: host number → the other links of the host, largest told worth first
+        #: host number → the other links of the host, largest worth at the frontier first
         self._reserves: dict[int, Ids] = {}
         self._moved: dict[int, float] = {}
         #: whether a sure target may be among them; most of the time there is none
@@ -229,7 +229,7 @@ class Refresh:
         self._quiet = 0
 
     def note(self, host: int, error: float) -> None:
-        """Hear of a fetch, and by how much it was off what was predicted."""
+        """Note a fetch, and the error of its prediction."""
         self._stale.add(host)
         self._quiet = 0 if error >= _SURPRISING else self._quiet + 1
         least = _EVERY_FETCH * max(_LEAST_SHARE, _QUIET / (_QUIET + self._quiet))

@@ -17,7 +17,7 @@ from semcrawl.relevance.learned.memory import CrawlMemory
 from semcrawl.relevance.learned.table import TAKEN, LinkTable
 
 _COUNTS = ("hosts", "clusters", "sections", "subsections")
-#: changes whenever the meaning of what is stored does, the features' included
+#: changes whenever the meaning of the stored state does, features included
 STAMP = b"semcrawl-learned-1\n"
 #: largest state that is unpacked, in bytes
 _LARGEST = 1 << 31

@@ -211,7 +211,7 @@ class Learned:
         return expecting.expected_next(self._memory, requests)
 
     def expected_remaining(self) -> float:
-        """Targets expected among the waiting links and directly behind them."""
+        """Targets expected among the waiting links and on the pages that they lead to."""
         return expecting.expected_remaining(self._memory)
 
     # -- inside
