@@ -63,7 +63,7 @@ def loads(size: int) -> dict[str, Work]:
 
     async def html(reader: Reader) -> None:
         discard(await reader.read_embedded(page, URL, "text/html"))
-        await reader.links(page, URL, "text/html")
+        await reader.page(page, URL, "text/html")
 
     return {
         f"N-Triples, {len(triples) / 1e6:.0f} MB": one,

@@ -29,6 +29,7 @@ class FetchOutcome(StrEnum):
     NOT_MODIFIED = "not-modified"  #: 304 on a re-visit
     DUPLICATE = "duplicate"  #: its final URL or content had been had before
     NOT_KEPT = "not-kept"  #: data that say that no copy may be kept (noarchive)
+    OFF_TOPIC = "off-topic"  #: an RDF document, read, that is not about the crawl's topic
     FILTERED_TYPE = "filtered-type"  #: body refused for its Content-Type
     TOO_LARGE = "too-large"  #: body larger than DOWNLOAD_MAXSIZE
     REDIRECTED = "redirected"  #: 3xx with a usable Location
@@ -133,6 +134,8 @@ class FetchRecord:
     attempt: int | None = None  #: names the attempt (64 bits); made again, it keeps its name
     repeated: bool = False  #: it is made again after a crash: a record of it may be there
     found_by: FoundBy | None = None  #: what led to it; ``None`` for requests that are no link's
+    relevance: float | None = None  #: as the topic judged the document, 0 to 1; None: it did not
+    reasons: tuple[str, ...] = ()  #: why, a line each
 
 
 @dataclass(slots=True)
@@ -148,3 +151,27 @@ class FetchedFile:
     content_hash: str = ""  #: SHA-256 of the body, hexadecimal
     fetched_at: float = 0.0  #: seconds since the epoch, UTC
     saved_name: str = ""  #: the file name that its server gives it; empty when it gives none
+
+
+@dataclass(slots=True)
+class TopicPage:
+    """A page that is a target of the crawl, as the topic page store keeps it (sources.md S)."""
+
+    url: str  #: final URL
+    title: str = ""
+    text: str = field(default="", repr=False)  #: the main text, plain
+    language: str = ""  #: language tag in lower case; empty when unknown
+    about: str = ""  #: the topic, as the user gave it
+    relevance: float | None = None  #: as the topic judged the page, 0 to 1; None without a topic
+    reasons: tuple[str, ...] = ()  #: why, a line each
+    request_url: str = ""
+    parent_url: str | None = None
+    depth: int = 0
+    label: str = ""
+    content_type: str = ""
+    bytes: int = 0  #: of the body as downloaded
+    content_hash: str = ""  #: SHA-256 of the body, hexadecimal
+    etag: str = ""
+    last_modified: str = ""
+    fetched_at: float = 0.0  #: seconds since the epoch, UTC
+    revisit: bool = False  #: had been had before, and was asked for again to see if it changed

@@ -277,8 +277,8 @@ SEMCRAWL_REDIS_PATIENCE = 300.0
 # --- Reading
 
 #: Kinds of documents that count as targets: `rdf` (RDF documents), `embedded` (pages with embedded
-#: data), media types such as `text/csv` or `text/*`, whose bodies are kept in the folder `files`;
-#: several with commas.
+#: data), `html` (pages, whose title and text go to `pages.nq`), media types such as `text/csv` or
+#: `text/*`, whose bodies are kept in the folder `files`; several with commas.
 SEMCRAWL_TARGETS = "rdf"
 #: What the crawl is about: a topic such as `vocabulary:schema:Dataset` or `keywords:merge sort`;
 #: `all(…, …)`, `any(…, …)` and `0.7*… + 0.3*…` combine topics (see topics.md). Of a list, all hold.
@@ -286,6 +286,12 @@ SEMCRAWL_TARGETS = "rdf"
 SEMCRAWL_ABOUT: str | list[str] = ""
 #: Relevance, above 0 and up to 1, from which a document counts as about it.
 SEMCRAWL_ABOUT_THRESHOLD = 0.5
+#: What goes to the results: `relevant` (documents that reach the threshold) or `all`. The others
+#: are read, learned from and recorded in either case.
+SEMCRAWL_KEEP = "relevant"
+#: `soft`: links of every page are followed, the most promising first. `hard`: not those of
+#: documents of the wanted kind that miss the threshold.
+SEMCRAWL_FOCUS = "soft"
 #: Bytes of a document's statements, and characters of its text, that are judged: the first ones.
 SEMCRAWL_ABOUT_MAX_SIZE = 8 * 1024 * 1024
 #: Topic `new`: statements that a crawl remembers, 8 bytes of memory each; of more, some count as

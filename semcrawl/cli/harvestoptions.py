@@ -7,6 +7,7 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
+from semcrawl.cli.aboutoptions import add_about_options, take_about_options
 from semcrawl.errors import UsageError
 from semcrawl.exporters.asked import asked_feeds
 from semcrawl.relevance import STRATEGIES
@@ -56,8 +57,9 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--targets",
         metavar="LIST",
-        help="what counts: rdf (the default), embedded, media types such as text/csv",
+        help="what counts: rdf (the default), embedded, html, media types such as text/csv",
     )
+    add_about_options(group)
     group.add_argument(
         "--links",
         metavar="LIST",
@@ -147,6 +149,7 @@ def take_harvest_options(settings: BaseSettings, opts: argparse.Namespace) -> No
     ):
         if option is not None:
             settings.set(name, option, "cmdline")
+    take_about_options(settings, opts)
     if opts.output or opts.overwrite_output:
         feeds = asked_feeds(settings, opts.output, opts.overwrite_output)
         settings.set("FEEDS", feeds, "cmdline")

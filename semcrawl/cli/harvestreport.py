@@ -22,6 +22,7 @@ from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.summary import Summary, last_problem, summarise
 from semcrawl.metadata.tally import ROBOTS_FIRST
 from semcrawl.pipelines.files import FILES_FOLDER
+from semcrawl.pipelines.pagestore import PAGES_FILE
 from semcrawl.terminal.messages import fitted, plain_console
 from semcrawl.web.hosts import netloc_of
 
@@ -50,6 +51,10 @@ class RunFigures:
     withheld: Sequence[Withheld] = ()
     #: URLs of the files that are kept for their media types, with hashes of their contents
     files: Mapping[str, str] = field(default_factory=dict)
+    #: pages that are kept, as targets
+    pages: int = 0
+    #: the topic, as the user gave it
+    about: str = ""
     #: hosts whose links were set aside in this run
     given_up: Sequence[GivenUp] = ()
     #: there were records when the run began
@@ -90,6 +95,10 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
     data["bytes_saved"] = run.bytes_saved + int(last_summary(folder).get("bytes_saved", 0))
     if run.files:
         data["files"] = len(run.files)
+    if run.about:
+        data["about"] = run.about
+    if run.pages:
+        data["pages"] = run.pages
     data["waiting"] = run.waiting
     if run.expected_left is not None:
         data["expected_left"] = round(run.expected_left, 1)
@@ -137,9 +146,17 @@ def tried_anything(summary: Summary) -> bool:
 
 def anything_fetched(summary: Summary) -> bool:
     """Whether anything but a robots.txt was had, of use or not."""
-    had = ("fetched-", "filtered", "not-modified", "duplicate", "too-large", "parse-error")
+    had = (
+        "fetched-",
+        "filtered",
+        "not-modified",
+        "duplicate",
+        "too-large",
+        "parse-error",
+        "off-topic",
+    )
     return any(
-        name.startswith(had) and name not in ("fetched-robots", "fetched-context")
+        name.startswith(tuple(had)) and name not in ("fetched-robots", "fetched-context")
         for name in summary.outcomes
     )
 
@@ -170,6 +187,12 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         say(
             f"Embedded in pages: {summary.embedded_quads:,} quads in "
             f"{summary.embedded_documents:,} pages, in {folder / 'embedded.nq'}"
+        )
+    if run.pages:
+        about = f" about {run.about}" if run.about else ""
+        say(
+            f"Pages kept{about}: {run.pages:,}, in {folder / PAGES_FILE} "
+            f"(as a table: semcrawl pages {folder})"
         )
     if run.files:
         say(

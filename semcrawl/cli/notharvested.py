@@ -27,6 +27,7 @@ _WORDS: Mapping[str, str] = {
     Reason.TOO_DEEP: "deeper than DEPTH_LIMIT",
     FetchOutcome.ROBOTS_DENIED: "forbidden by robots.txt",
     FetchOutcome.NOT_KEPT: "read but not kept, as they ask robots to keep no copy",
+    FetchOutcome.OFF_TOPIC: "read, but not about the topic",
     UNAUTHORIZED: "only with a password (401)",
     FORBIDDEN: "refused (403)",
     NOT_FOUND: "not found (404, 410)",

@@ -19,15 +19,21 @@ from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.errors import UsageError
 from semcrawl.exporters.asked import why_unwritable
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
+from semcrawl.pipelines.pagestore import PAGES_FILE, PAGES_LEDGER
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
 from semcrawl.pipelines.stores.opening import check_store_settings
+from semcrawl.relevance.focus import read_focus
 from semcrawl.web.hosts import public_address
 from semcrawl.web.robotstags import RobotsTags
 
 #: files of a job folder that every run goes on writing
 _FILES = tuple(
     name
-    for file, ledger in ((QUADS_FILE, CRAWL_DB), (EMBEDDED_FILE, EMBEDDED_LEDGER))
+    for file, ledger in (
+        (QUADS_FILE, CRAWL_DB),
+        (EMBEDDED_FILE, EMBEDDED_LEDGER),
+        (PAGES_FILE, PAGES_LEDGER),
+    )
     for name in (file, f".{file}.lock", ledger, f"{ledger}-wal", f"{ledger}-shm", f"{ledger}.lock")
 )
 
@@ -41,6 +47,7 @@ def check_crawl(settings: BaseSettings) -> None:
     _check_handlers(settings)
     url_normalisation(settings)
     Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
+    read_focus(settings)
     RobotsTags.from_settings(settings)
     UrlPatterns.from_settings(settings)
     read_options(settings)

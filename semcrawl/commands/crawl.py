@@ -10,6 +10,7 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
 from scrapy.spiderloader import get_spider_loader
 
+from semcrawl.cli.aboutoptions import add_about_options, take_about_options
 from semcrawl.cli.base import OneLineErrors
 from semcrawl.cli.crawling import Crawls
 from semcrawl.cli.readiness import check_crawl, check_results
@@ -56,11 +57,13 @@ class Command(OneLineErrors, ScrapyCrawl):
             help="links of RDF that are followed: all (the default), see-also, foaf, dcat, void, "
             "or properties (SEMCRAWL_RDF_LINKS)",
         )
+        add_about_options(parser)
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse spiders that there are not, and wrong arguments of ours."""
         if opts.links is not None:
             self.own_settings.set("SEMCRAWL_RDF_LINKS", opts.links, "cmdline")
+        take_about_options(self.own_settings, opts)
         if len(args) != 1:
             raise UsageError("give one spider: " + ", ".join(self._spiders()))
         if args[0] not in self._spiders():

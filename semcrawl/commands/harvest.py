@@ -36,8 +36,10 @@ from semcrawl.machine.eventloop import FASTEST_LOOP
 from semcrawl.metadata.database import CRAWL_DB, connect
 from semcrawl.metadata.parquet import check_parquet, write_parquet
 from semcrawl.pipelines.files import kept_files
+from semcrawl.pipelines.pagestore import count_pages
 from semcrawl.pipelines.standing import Standing
 from semcrawl.pipelines.stores.opening import RENAMED_WORDS, open_deliverer
+from semcrawl.relevance.focus import about_text
 from semcrawl.sources.endpointsteps import SEED_PREFIX
 from semcrawl.spiders.seeds import check_endpoints, read_seeds
 from semcrawl.terminal.messages import complain, error_handler, log_handler
@@ -150,6 +152,8 @@ class Command(OneLineErrors):
             dropped=outlook.dropped,
             withheld=outlook.withheld,
             files=kept_files(folder),
+            pages=count_pages(folder),
+            about=about_text(settings),
             given_up=session.health.given_up,
             resumed=known > 0,
             records=shown_database(database, folder),

@@ -61,6 +61,7 @@ RESULT_EXTENSIONS: dict[str, int | None] = {
 ITEM_PIPELINES: dict[str, int | None] = {
     "semcrawl.pipelines.quads.QuadsFilePipeline": 300,
     "semcrawl.pipelines.embedded.EmbeddedQuadsPipeline": 310,
+    "semcrawl.pipelines.topicpages.PagesPipeline": 315,
     "semcrawl.pipelines.files.FilesPipeline": 320,
     "semcrawl.pipelines.store.StorePipeline": 400,
     "semcrawl.pipelines.metadata.MetadataPipeline": 900,

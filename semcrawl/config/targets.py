@@ -1,4 +1,4 @@
-"""The aim of a crawl: RDF documents, data embedded in pages, bodies of given media types."""
+"""The aim of a crawl: RDF documents, pages, data embedded in them, bodies of given media types."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ for _type, _extension in (
 ):
     _TYPES.add_type(_type, _extension)
 
+#: what counts by what it is, in the order of the fields of :class:`Targets`
+_KINDS = ("rdf", "embedded", "html")
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+*-]+")
 
 
@@ -34,24 +36,29 @@ class Targets:
     rdf: bool = True
     #: pages with embedded data count
     embedded: bool = False
+    #: pages count, with or without data
+    html: bool = False
     #: media types of bodies that count and are kept as files; ``text/*`` names all of a kind
     media_types: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, names: str | Iterable[str]) -> Self:
-        """Read ``rdf``, ``embedded`` and media types, a list or with commas between them.
+        """Read ``rdf``, ``embedded``, ``html`` and media types, a list or with commas between them.
 
         Raises ``UsageError`` for anything else.
         """
         given = names.split(",") if isinstance(names, str) else names
         wanted = list(dict.fromkeys(name.strip().lower() for name in given if name.strip()))
         if not wanted:
-            raise UsageError("no targets given: rdf, embedded or media types")
-        types = [name for name in wanted if name not in ("rdf", "embedded")]
+            raise UsageError("no targets given: rdf, embedded, html or media types")
+        types = [name for name in wanted if name not in _KINDS]
         for name in types:
             if not _MEDIA_TYPE.fullmatch(name):
-                raise UsageError(f"targets: {name!r} is neither rdf, embedded nor a media type")
-        return cls("rdf" in wanted, "embedded" in wanted, tuple(types))
+                raise UsageError(
+                    f"targets: {name!r} is neither rdf, embedded, html nor a media type"
+                )
+        rdf, embedded, html = (kind in wanted for kind in _KINDS)
+        return cls(rdf, embedded, html, tuple(types))
 
     def has_type(self, content_type: str, url: str = "", name: str = "") -> bool:
         """Whether bodies with this Content-Type header are targets for it alone.
@@ -79,7 +86,7 @@ class Targets:
         """Whether a body that was read is a target."""
         if kind is Kind.RDF and self.rdf:
             return True
-        if kind is Kind.HTML and self.embedded and embedded_quads > 0:
+        if kind is Kind.HTML and (self.html or (self.embedded and embedded_quads > 0)):
             return True
         return self.has_type(content_type, url, name)
 

@@ -152,6 +152,8 @@ class Attempt:
         duplicate: bool = False,
         new_links: tuple[Ranked, ...] = (),
         led_to: str = "",
+        relevance: float | None = None,
+        gain: float | None = None,
     ) -> Outcome:
         """Return the outcome of the fetch for the strategy."""
         return Outcome(
@@ -169,6 +171,8 @@ class Attempt:
             new_links=new_links,
             family=self.link_state.family,
             led_to=led_to or self._place(kind),
+            relevance=relevance,
+            gain=gain,
         )
 
     def _place(self, kind: Kind | None) -> str:

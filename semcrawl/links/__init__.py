@@ -1,9 +1,10 @@
 """Links: what a page says about a URL before it is fetched, and how it is read out of pages."""
 
-from semcrawl.links.extraction import ExtractionOptions, extract_links
+from semcrawl.links.extraction import ExtractionOptions, PageReading, extract_links, read_page
 from semcrawl.links.headers import header_links, header_text, metadata_links, refresh_target
 from semcrawl.links.merging import merge_links
 from semcrawl.links.model import Link, Page
+from semcrawl.links.pagetext import PageText
 from semcrawl.web.vocabulary import FoundBy
 
 __all__ = [
@@ -11,10 +12,13 @@ __all__ = [
     "FoundBy",
     "Link",
     "Page",
+    "PageReading",
+    "PageText",
     "extract_links",
     "header_links",
     "header_text",
     "merge_links",
     "metadata_links",
+    "read_page",
     "refresh_target",
 ]

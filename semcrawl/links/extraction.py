@@ -15,6 +15,7 @@ from urllib.parse import urljoin
 from semcrawl.links.headers import header_links, refresh_target
 from semcrawl.links.merging import merge_links
 from semcrawl.links.model import Link
+from semcrawl.links.pagetext import SILENT, PageText, page_text
 from semcrawl.links.parsing import parse_html
 from semcrawl.links.texts import MAX_TEXT, fold, fold_end
 from semcrawl.web.references import with_slashes
@@ -35,7 +36,6 @@ _BLOCKS = frozenset(
     "figure footer form h1 h2 h3 h4 h5 h6 head header hgroup html li main menu nav ol option p pre "
     "section summary table tbody td tfoot th thead tr ul".split()
 )
-_SILENT = frozenset({"script", "style", "template", "noscript"})
 _NOT_IN_NAMES = re.compile(r"[^\w-]+")
 
 
@@ -48,9 +48,22 @@ class ExtractionOptions:
     normalisation: Normalisation = DEFAULT_NORMALISATION
     #: elements that show something in place (``img``, say) whose ``src`` is a link, too
     shown: frozenset[str] = frozenset()
+    #: characters of a page's text that are read for the topic of the crawl; 0 = none
+    text: int = 0
 
 
 DEFAULT_EXTRACTION = ExtractionOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class PageReading:
+    """What one pass over a page found."""
+
+    links: list[Link]
+    #: empty unless it is asked for
+    text: PageText
+    #: what kept the page from being read to its end, if anything did
+    fault: str = ""
 
 
 def extract_links(
@@ -60,25 +73,36 @@ def extract_links(
     options: ExtractionOptions = DEFAULT_EXTRACTION,
     link_headers: Iterable[str] = (),
     known: Callable[[str], bool] | None = None,
-    faults: list[str] | None = None,
 ) -> list[Link]:
     """Return the links of an HTML page in document order, those of its headers first.
 
     A URL that occurs several times gives one link, at its first place, with the evidence of its
     occurrences put together. Broken markup and wrong encodings give what can be read. Links to
-    ``known`` URLs may be left out: nobody needs their evidence any more. What keeps a page from
-    being read to its end is added to ``faults``.
+    ``known`` URLs may be left out: nobody needs their evidence any more.
     """
+    return read_page(body, url, content_type, options, link_headers, known).links
+
+
+def read_page(
+    body: bytes,
+    url: str,
+    content_type: str | None = None,
+    options: ExtractionOptions = DEFAULT_EXTRACTION,
+    link_headers: Iterable[str] = (),
+    known: Callable[[str], bool] | None = None,
+) -> PageReading:
+    """Read a page as :func:`extract_links` does; return its text as well, if it is asked for."""
     found = [
         link for header in link_headers for link in header_links(header, url, options.normalisation)
     ]
     page = parse_html(body, content_type)
-    if page.fault and faults is not None:
-        faults.append(page.fault)
+    text = PageText()
     if page.root is not None:
         resolver = Resolver(_base(page.root, url), options.normalisation, page.encoding)
         found.extend(_tree_links(page.root, resolver, options, known))
-    return merge_links(found, options.max_links)
+        if options.text:
+            text = page_text(page.root, options.text)
+    return PageReading(merge_links(found, options.max_links), text, page.fault)
 
 
 def _tree_links(
@@ -175,7 +199,7 @@ class _Block:
             tag = node.tag
             if start < 0:
                 start = length
-                if tag in _BLOCKS or tag in _SILENT or not isinstance(tag, str):
+                if tag in _BLOCKS or tag in SILENT or not isinstance(tag, str):
                     pieces.append(" ")
                     length += 1
                 else:

@@ -20,7 +20,7 @@ _MAX_ELEMENTS = 1_000_000
 #: the attributes that links are read from
 _ATTRIBUTES = (
     "href", "src", "id", "class", "title", "type", "rel", "alt", "aria-label", "http-equiv",
-    "content",
+    "content", "lang",
 )  # fmt: skip
 #: elements that keep their content to themselves wherever they stand
 _KEPT = frozenset({"a", "area", "link", "iframe", "frame", "meta", "base", "script", "style"})

@@ -52,3 +52,5 @@ class Page:
     depth: int = 0
     #: whether the links come out of RDF (T.6 judges them by extension only)
     rdf: bool = False
+    #: what the crawl's topic makes of the page, 0 to 1; ``None`` without a topic
+    relevance: float | None = None

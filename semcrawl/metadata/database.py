@@ -28,13 +28,13 @@ def crawl_db_url(jobdir: Path, name: str = CRAWL_DB) -> str:
     return URL.create("sqlite", database=path).render_as_string()
 
 
-def readable_db_url(jobdir: Path) -> str:
+def readable_db_url(jobdir: Path, name: str = CRAWL_DB) -> str:
     """Return the URL by which that database can be read even where nothing can be written."""
-    path = jobdir.absolute() / CRAWL_DB
+    path = jobdir.absolute() / name
     if all(os.access(place, os.W_OK) for place in (jobdir, path)):
-        return crawl_db_url(jobdir)
+        return crawl_db_url(jobdir, name)
     query = {"uri": "true", "mode": "ro"}
-    log = path.with_name(f"{CRAWL_DB}-wal")
+    log = path.with_name(f"{name}-wal")
     if not (log.exists() and log.stat().st_size):
         query["immutable"] = "1"  # or SQLite would make files beside it
     return URL.create("sqlite", database=f"file:{quote(str(path))}", query=query).render_as_string()

@@ -179,7 +179,7 @@ def says_gone(record: FetchRecord) -> bool:
 
 
 def means_gone(outcome: str, status: int | None) -> bool:
-    """Return whether an attempt with this outcome means that the RDF is gone.
+    """Return whether an attempt with this outcome means that the RDF that is wanted is gone.
 
     Passing failures (network errors, timeouts, other HTTP errors, robots.txt) do not.
     """
@@ -187,5 +187,10 @@ def means_gone(outcome: str, status: int | None) -> bool:
         return status in (404, 410)
     if outcome == FetchOutcome.REDIRECTED:
         return status in (301, 308)
-    no_rdf = (FetchOutcome.FETCHED_HTML, FetchOutcome.FETCHED_OTHER, FetchOutcome.FILTERED_TYPE)
+    no_rdf = (
+        FetchOutcome.FETCHED_HTML,
+        FetchOutcome.FETCHED_OTHER,
+        FetchOutcome.FILTERED_TYPE,
+        FetchOutcome.OFF_TOPIC,
+    )
     return outcome in no_rdf

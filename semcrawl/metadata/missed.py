@@ -35,6 +35,7 @@ _ITSELF = frozenset(
     {
         FetchOutcome.ROBOTS_DENIED,
         FetchOutcome.NOT_KEPT,
+        FetchOutcome.OFF_TOPIC,
         FetchOutcome.OUT_OF_SCOPE,
         FetchOutcome.ADDRESS_REFUSED,
         FetchOutcome.TOO_LARGE,

@@ -60,6 +60,10 @@ class Fetch(Base):
     #: what led to the address (:class:`semcrawl.web.vocabulary.FoundBy`); empty for requests that
     #: belong to no link, and in rows that are older than the column
     found_by: Mapped[str] = mapped_column(String(16), default="")
+    #: as the crawl's topic judged the document, 0 to 1, and why, a line for each reason; NULL where
+    #: there was no topic or nothing to judge
+    relevance: Mapped[float | None] = mapped_column(Double)
+    reasons: Mapped[str | None] = mapped_column(_LongText)
 
 
 class Document(Base):

@@ -40,6 +40,8 @@ def fetch_row(record: FetchRecord) -> dict[str, Any]:
             "content_hash": record.extra.get("content_hash", "")[:64],
             "attempt": record.attempt,
             "found_by": str(record.found_by or ""),
+            "relevance": record.relevance,
+            "reasons": "\n".join(record.reasons) or None,
         }
     )
 

@@ -16,9 +16,9 @@ from semcrawl.machine.filelocks import lock
 from semcrawl.metadata.models import Base
 
 #: newest Alembic revision; a new migration changes it
-HEAD = "0007"
+HEAD = "0008"
 #: revisions that can be brought up to :data:`HEAD`
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 
 _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 

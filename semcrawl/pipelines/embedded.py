@@ -36,11 +36,12 @@ class EmbeddedQuadsPipeline(QuadsFilePipeline):
         pipeline._crawler = crawler
         return pipeline
 
-    def _is_ours(self, item: Any) -> bool:
-        """Whether an item says something of the data in a page."""
+    def _taken_from(self, item: Any) -> RdfDocument | FetchRecord | None:
+        """Return what an item says of the data in a page; ``None`` if it says nothing."""
         if isinstance(item, RdfDocument):
-            return item.is_embedded
+            return item if item.is_embedded else None
         if not isinstance(item, FetchRecord) or not item.revisit:
-            return False
+            return None
         # a page with data is a document of its own, which comes beside the record
-        return item.outcome is not FetchOutcome.FETCHED_HTML or item.quads == 0
+        says = item.outcome is not FetchOutcome.FETCHED_HTML or item.quads == 0
+        return item if says else None

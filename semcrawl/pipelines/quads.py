@@ -109,7 +109,8 @@ class QuadsFilePipeline:
 
         Raises ``ItemNotWritten`` when it cannot be written.
         """
-        if not self._is_ours(item):
+        taken = self._taken_from(item)
+        if taken is None:
             return item
         async with self._opening:
             if self._commits is None:
@@ -121,22 +122,22 @@ class QuadsFilePipeline:
         if self._commits is None:
             return item
         try:
-            written = await self._commits.submit(item)
+            written = await self._commits.submit(taken)
         except StoreError as error:
             self._note_failure(error)
             raise ItemNotWritten(error) from None
-        if isinstance(item, RdfDocument) and written in (Written.NEW, Written.REPLACED):
+        if isinstance(taken, RdfDocument) and written in (Written.NEW, Written.REPLACED):
             self._count("documents")
-            self._count("statements", item.quads)
+            self._count("statements", taken.quads)
         if written in (Written.DUPLICATE, Written.REPLACED, Written.UNCHANGED, Written.GONE):
             self._count(STATS[written])
         return item
 
-    def _is_ours(self, item: Any) -> bool:
-        """Whether an item says something of an RDF document."""
+    def _taken_from(self, item: Any) -> RdfDocument | FetchRecord | None:
+        """Return what an item says of an RDF document; ``None`` if it says nothing."""
         if isinstance(item, RdfDocument):
-            return not item.is_embedded
-        return isinstance(item, FetchRecord) and item.revisit
+            return None if item.is_embedded else item
+        return item if isinstance(item, FetchRecord) and item.revisit else None
 
     async def close_spider(self) -> None:
         """Write what waits and close the file."""

@@ -13,11 +13,10 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any, cast
 
-from semcrawl.links import ExtractionOptions, Link, extract_links
 from semcrawl.rdf import Reading, ReadOptions, read_embedded
 from semcrawl.web.bodies import BodyStream
 
@@ -47,18 +46,6 @@ def read_page(
 ) -> Reading:
     """Read the data in a page."""
     return read_embedded(body, url, content_type, options, contexts=contexts)
-
-
-def page_links(
-    body: bytes,
-    url: str,
-    content_type: str | None,
-    options: ExtractionOptions,
-    headers: Sequence[str],
-) -> tuple[list[Link], list[str]]:
-    """Return the links of a page, and the faults that kept it from being read to its end."""
-    faults: list[str] = []
-    return extract_links(body, url, content_type, options, headers, faults=faults), faults
 
 
 def read_copied_file(data: bytes, read: Callable[[IO[bytes]], Reading]) -> Reading:

@@ -81,6 +81,18 @@ class Outcome:
     #: where its redirects led, known already or not, else the hash of a page; other workers do not
     #: hear of it
     led_to: str = ""
+    #: what the crawl's topic makes of the document, 0 to 1; ``None`` without a topic
+    relevance: float | None = None
+    #: how much of a target it is, 0 to 1 (:func:`semcrawl.relevance.grading.grade`); ``None``: 1
+    #: for a target, 0 for everything else
+    gain: float | None = None
+
+    @property
+    def worth(self) -> float:
+        """How much of a target it is, 0 to 1; a copy is nothing new."""
+        if self.duplicate:
+            return 0.0
+        return float(self.target) if self.gain is None else self.gain
 
     @property
     def wanted(self) -> bool:

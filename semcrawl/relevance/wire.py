@@ -14,8 +14,10 @@ from semcrawl.links import FoundBy, Link
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.web.vocabulary import Kind
 
-#: changes with the layout; an event of another version is refused
-VERSION = 2
+#: changes with the layout; an event of another version is refused, but for the one before, which
+#: says nothing of topics
+VERSION = 3
+_WITHOUT_TOPIC = 2
 #: events longer than this many bytes are compressed
 _WORTH_COMPRESSING = 512
 #: largest event that is unpacked, in bytes
@@ -36,7 +38,7 @@ def encode_event(outcome: Outcome) -> bytes:
             VERSION, outcome.url, outcome.kind and str(outcome.kind), outcome.target,
             outcome.final_url, outcome.parent, outcome.depth, outcome.status, str(outcome.label),
             outcome.rules, outcome.group, outcome.duplicate,
-            [_packed(ranked) for ranked in outcome.new_links],
+            [_packed(ranked) for ranked in outcome.new_links], outcome.relevance, outcome.gain,
         ],
         unicode_errors="surrogatepass",
     )  # fmt: skip
@@ -56,10 +58,11 @@ def decode_event(event: bytes) -> Outcome:
                 raise ValueError("cut short or too large")
         elif event[:1] != _PLAIN:
             raise ValueError("not an event")
+        fields = msgpack.unpackb(plain, unicode_errors="surrogatepass", strict_map_key=False)
+        if isinstance(fields, list) and fields[:1] == [_WITHOUT_TOPIC]:
+            fields = [VERSION, *fields[1:], None, None]
         (version, url, kind, target, final_url, parent, depth, status, label, rules, group,
-         duplicate, links) = msgpack.unpackb(
-            plain, unicode_errors="surrogatepass", strict_map_key=False
-        )  # fmt: skip
+         duplicate, links, relevance, gain) = fields  # fmt: skip
         if version != VERSION:
             raise ValueError(f"version {version}, not {VERSION}")
         outcome = Outcome(
@@ -74,6 +77,8 @@ def decode_event(event: bytes) -> Outcome:
             rules=tuple(rules),
             group=group,
             duplicate=bool(duplicate),
+            relevance=_share(relevance),
+            gain=_share(gain),
         )
         check_fields(outcome)
         outcome = dataclasses.replace(outcome, new_links=tuple(map(_unpacked, links)))
@@ -88,6 +93,15 @@ def decode_event(event: bytes) -> Outcome:
     ) as error:
         raise ValueError(f"not an outcome: {error}") from None
     return outcome
+
+
+def _share(value: Any) -> float | None:
+    """Return a number from 0 to 1, or ``None``; raise ``ValueError`` for anything else."""
+    if value is None:
+        return None
+    if not (type(value) in (float, int) and 0 <= value <= 1):
+        raise ValueError("a relevance is no number from 0 to 1")
+    return float(value)
 
 
 def _packed(ranked: Ranked) -> list[Any]:

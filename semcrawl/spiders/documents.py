@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scrapy.http import Response
@@ -17,6 +17,7 @@ from semcrawl.items import FetchOutcome
 from semcrawl.links import (
     Link,
     Page,
+    PageReading,
     header_links,
     header_text,
     metadata_links,
@@ -27,7 +28,8 @@ from semcrawl.reading.pool import ReadingLost
 from semcrawl.relevance import Outcome, Ranked
 from semcrawl.spiders.contexts import ContextFetcher
 from semcrawl.spiders.endpoints import EndpointReader
-from semcrawl.spiders.linking import LinkFeed, LinkPolicy
+from semcrawl.spiders.judging import TopicJudge, Verdict
+from semcrawl.spiders.linking import LinkFeed, LinkPolicy, is_seed
 from semcrawl.spiders.reading import Reader, discard
 from semcrawl.spiders.results import (
     MAX_TEXT,
@@ -36,6 +38,7 @@ from semcrawl.spiders.results import (
     file_of,
     record_of,
     saved_name_of,
+    topic_page_of,
 )
 from semcrawl.web.bodies import BODY_FILE, body_file
 from semcrawl.web.robotstags import NOFOLLOW
@@ -60,6 +63,7 @@ class BodyReader:
     reader: Reader
     targets: Targets
     endpoints: EndpointReader
+    judge: TopicJudge
     contexts: ContextFetcher
     #: the spider's own queue, and the one of the links that it does not follow
     queue: str
@@ -123,48 +127,64 @@ class BodyReader:
         Its record names ``faults`` and those that are found here.
         """
         duplicate = self._is_duplicate(attempt)
-        page = Page(attempt.url, attempt.link_state.depth)
         rules = self.policy.robots_rules(response, page=True)
         kept = self.policy.robots_tags.keeps(rules)
-        faults = list(faults)
+        read = await self._page(response, attempt.url)
+        page = Page(attempt.url, attempt.link_state.depth)
 
-        async def read(contexts: Mapping[str, bytes] | None = None) -> Reading:
+        async def embedded(contexts: Mapping[str, bytes] | None = None) -> Reading:
             return await self.reader.read_embedded(
                 response.body, attempt.url, content_type(response), contexts
             )
 
+        async def judge(data: Reading | None) -> Verdict:
+            quads = data.quads if data is not None else 0
+            # (a page's type is known by its content, not by its name)
+            counts = self.targets.include(Kind.HTML, content_type(response), quads)
+            return await self.judge.page(attempt.url, read.text, data, counts=kept and counts)
+
         async def follow(links: Sequence[Link], data: Reading | None) -> tuple[Ranked, ...]:
+            if NOFOLLOW in rules or not (verdict.leads_on or is_seed(attempt)):
+                return ()
             if data is not None:
                 links = self.reader.with_data_links(links, data, attempt.url)
             return await self._follow(page, links, attempt.lease.entry.barren + 1)
 
-        data = await read() if kept and self.reader.options.embedded else None
-        new: tuple[Ranked, ...] = ()
-        if NOFOLLOW not in rules:
-            new = await follow(await self._page_links(response, attempt.url, faults), data)
+        data = await embedded() if kept and self.reader.options.embedded else None
+        verdict = await judge(data)
+        page = replace(page, relevance=verdict.relevance)
+        new = await follow(read.links, data)
         if data is not None and data.contexts_needed:
-            data = await self.contexts.read_again(data, read, attempt, len(response.body))
-            if NOFOLLOW not in rules:
-                new += await follow((), data)
+            data = await self.contexts.read_again(data, embedded, attempt, len(response.body))
+            verdict = await judge(data)
+            new += await follow((), data)
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
         record.real_type = str(Kind.HTML)
+        verdict.note_in(record)
         items: list[Any] = []
         if data is not None:
-            record.quads = data.quads
             record.errors = errors_of(data)
-            if data.quads:
+            if data.quads and verdict.kept:
+                record.quads = data.quads
                 items.append(document_of(attempt, response, data))
             else:
                 discard(data)
         if not kept:
             record.errors = _NOT_KEPT
-        record.errors = "; ".join(filter(None, [*faults, record.errors]))
-        # (a page's type is known by its content, not by its name)
-        target = self.targets.include(Kind.HTML, record.content_type, record.quads)
-        if kept and self.targets.has_type(record.content_type):
-            items.append(file_of(attempt, response))
+        record.errors = "; ".join(filter(None, [*faults, read.fault, record.errors]))
+        if kept and verdict.kept:
+            if self.targets.has_type(record.content_type):
+                items.append(file_of(attempt, response))
+            if self.targets.html:
+                content = await self.reader.content(response.body, content_type(response))
+                items.append(topic_page_of(attempt, response, content, record, self.judge.about))
         outcome = attempt.outcome(
-            Kind.HTML, response, target=target, duplicate=duplicate, new_links=new
+            *(Kind.HTML, response),
+            target=verdict.target,
+            duplicate=duplicate,
+            new_links=new,
+            relevance=verdict.relevance,
+            gain=verdict.gain,
         )
         self._learn(outcome, page)
         return [*items, record]
@@ -213,27 +233,38 @@ class BodyReader:
         if not self.policy.robots_tags.keeps(rules):
             record.outcome, record.quads, record.errors = FetchOutcome.NOT_KEPT, 0, _NOT_KEPT
         whole = record.outcome is FetchOutcome.FETCHED_RDF
-        page = Page(attempt.url, attempt.link_state.depth, rdf=True)
         links = [] if NOFOLLOW in rules else self.reader.rdf_links(reading)
         links = await self.endpoints.take_found(attempt, links)
         links += self._metadata_links(response, attempt.url, rdf=True)
-        new = await self._follow(page, links)
         name = saved_name_of(response)
         # (JSON-LD without its context is RDF nevertheless)
         kept = record.outcome is not FetchOutcome.NOT_KEPT
-        target = (
+        counts = (
             kept
             and (whole or bool(reading.contexts_needed))
             and self.targets.include(Kind.RDF, record.content_type, url=attempt.url, name=name)
         )
+        verdict = await self.judge.rdf(attempt.url, reading, counts=counts)
+        verdict.note_in(record)
+        if whole and not verdict.kept:
+            record.outcome, record.quads = FetchOutcome.OFF_TOPIC, 0
+        page = Page(attempt.url, attempt.link_state.depth, rdf=True, relevance=verdict.relevance)
+        new: tuple[Ranked, ...] = ()
+        if verdict.leads_on or is_seed(attempt):
+            new = await self._follow(page, links)
         outcome = attempt.outcome(
-            Kind.RDF, response, target=target, duplicate=duplicate, new_links=new
+            *(Kind.RDF, response),
+            target=verdict.target,
+            duplicate=duplicate,
+            new_links=new,
+            relevance=verdict.relevance,
+            gain=verdict.gain,
         )
         self._learn(outcome, page)
         items: list[Any] = [record]
-        if kept and self.targets.has_type(record.content_type, attempt.url, name):
+        if kept and verdict.kept and self.targets.has_type(record.content_type, attempt.url, name):
             items.insert(0, file_of(attempt, response))
-        if whole:
+        if whole and verdict.kept:
             items.insert(0, document_of(attempt, response, reading))
         else:
             discard(reading)
@@ -246,15 +277,12 @@ class BodyReader:
         page = Page(attempt.url, attempt.link_state.depth)
         return await self.feed.discover(page, links) if links else ()
 
-    async def _page_links(self, response: Response, url: str, faults: list[str]) -> list[Link]:
-        """Return the links of a page and of its headers.
-
-        What keeps the page from being read to its end is added to ``faults``.
-        """
+    async def _page(self, response: Response, url: str) -> PageReading:
+        """Return the links of a page and of its headers, and its text for the topic."""
         headers = [header_text(value) for value in response.headers.getlist(b"Link")]
         headers += _refreshes(response)
-        return await self.reader.links(
-            response.body, url, content_type(response), headers, self.session.intake.knows, faults
+        return await self.reader.page(
+            response.body, url, content_type(response), headers, self.session.intake.knows
         )
 
     def _metadata_links(self, response: Response, url: str, *, rdf: bool = False) -> list[Link]:

@@ -29,6 +29,7 @@ from semcrawl.relevance import Label, Ranked
 from semcrawl.spiders.contexts import ContextFetcher, ContextRules
 from semcrawl.spiders.documents import BodyReader
 from semcrawl.spiders.endpoints import EndpointOptions, EndpointReader
+from semcrawl.spiders.judging import TopicJudge
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy
 from semcrawl.spiders.planting import SeedPlanter
 from semcrawl.spiders.reading import Reader
@@ -67,6 +68,7 @@ class FocusedSpider(Spider):
     targets: Targets
     reader: Reader
     submissions: Submissions
+    judge: TopicJudge
     _policy: LinkPolicy
     _acknowledgement: Acknowledgement
     _tasks: BackgroundTasks
@@ -103,15 +105,15 @@ class FocusedSpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         settings = crawler.settings
         spider._scope_text = spider._scope_text or settings.get("SEMCRAWL_SCOPE") or "site"
-        spider.scope = Scope.parse(
-            spider._scope_text,
-            [host.strip().lower() for host in settings.getlist("SEMCRAWL_REDIRECTORS")],
-        )
+        redirectors = [host.strip().lower() for host in settings.getlist("SEMCRAWL_REDIRECTORS")]
+        spider.scope = Scope.parse(spider._scope_text, redirectors)
         spider.normalisation = url_normalisation(settings)
         spider.targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
-        spider.reader = Reader.from_settings(settings, spider.normalisation)
+        judge = spider.judge = TopicJudge.from_settings(settings)
+        spider.reader = Reader.from_settings(settings, spider.normalisation, judge.text_chars)
         spider._policy = LinkPolicy.of_spider(spider, spider.scope)
         crawler.signals.connect(spider.reader.close, signals.spider_closed)
+        crawler.signals.connect(spider.judge.close, signals.spider_closed)
         return spider
 
     def join(self, session: CrawlSession) -> None:
@@ -140,7 +142,6 @@ class FocusedSpider(Spider):
         self._redirects = Redirects(
             self.settings, session, self._policy, self.normalisation, self.queue
         )
-        rules = ContextRules.from_settings(self.settings)
         self._endpoints = EndpointReader(
             *(self.logger, self.crawler.stats, session, self._policy, self.reader, self.targets),
             *(EndpointOptions.from_settings(self.settings), self.queue),
@@ -151,7 +152,10 @@ class FocusedSpider(Spider):
         bodies = BodyReader(
             *(self.logger, session, self._policy, self._feed, self.reader, self.targets),
             self._endpoints,
-            ContextFetcher(self.crawler, session, rules, self.emit),
+            self.judge,
+            ContextFetcher(
+                self.crawler, session, ContextRules.from_settings(self.settings), self.emit
+            ),
             queue=self.queue,
             other=self.other,
             follows=self.follows,
@@ -171,10 +175,8 @@ class FocusedSpider(Spider):
         return self._list_of(self.name)
 
     def _list_of(self, name: str) -> str:
-        pattern = self._redis_key or self.settings.get(
-            "REDIS_START_URLS_KEY", "%(name)s:start_urls"
-        )
-        return seed_list(pattern, name)
+        key = self._redis_key or self.settings.get("REDIS_START_URLS_KEY")
+        return seed_list(key or "%(name)s:start_urls", name)
 
     @property
     def waits(self) -> bool:
@@ -337,11 +339,10 @@ class FocusedSpider(Spider):
 
     def count(self, item: Any) -> None:
         """Take a record into the tally and the stats."""
-        stats = self.crawler.stats
         if not isinstance(item, FetchRecord):
             return
         self.session.tally.add(item)
-        if stats is None:
+        if (stats := self.crawler.stats) is None:
             return
         stats.inc_value(f"semcrawl/outcome/{item.outcome}")
         if item.outcome is FetchOutcome.FETCHED_RDF and item.quads:

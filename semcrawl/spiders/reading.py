@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from typing import IO, Self, TypeVar, cast
@@ -21,7 +21,8 @@ from semcrawl.config.readoptions import read_options
 from semcrawl.config.targets import Targets
 from semcrawl.download.spool import spool_folder
 from semcrawl.items import DocumentError
-from semcrawl.links import ExtractionOptions, Link, extract_links, merge_links
+from semcrawl.links import ExtractionOptions, Link, PageReading, merge_links, read_page
+from semcrawl.links.pagecontent import PageContent, page_content
 from semcrawl.rdf.detection import coding_of, compression_of
 from semcrawl.rdf.limits import Budget
 from semcrawl.rdf.packed.archives import unpacked
@@ -59,8 +60,13 @@ class Reader:
     json_ld_above: int = 32_768
 
     @classmethod
-    def from_settings(cls, settings: BaseSettings, normalisation: Normalisation) -> Self:
-        """Read the settings; raise ``UsageError`` for wrong ones."""
+    def from_settings(
+        cls, settings: BaseSettings, normalisation: Normalisation, text: int = 0
+    ) -> Self:
+        """Read the settings; raise ``UsageError`` for wrong ones.
+
+        ``text``: characters of a page's text that are read.
+        """
         options = read_options(settings, spool_folder(settings))
         count = settings.getint("SEMCRAWL_READ_PROCESSES")
         return cls(
@@ -68,6 +74,7 @@ class Reader:
                 settings.getint("SEMCRAWL_MAX_LINKS_PER_PAGE"),
                 normalisation,
                 Targets.parse(settings.getlist("SEMCRAWL_TARGETS")).elements,
+                text,
             ),
             options,
             settings.getint("SEMCRAWL_READ_IN_THREAD_ABOVE"),
@@ -139,28 +146,32 @@ class Reader:
             reading.embedded = True
             return reading
 
-    async def links(
+    async def page(
         self,
         body: bytes,
         url: str,
         content_type: str,
         headers: Sequence[str] = (),
         known: Callable[[str], bool] | None = None,
-        faults: list[str] | None = None,
-    ) -> list[Link]:
-        """Return the links of a page, without those to known URLs.
+    ) -> PageReading:
+        """Return what a page holds, without links to known URLs.
 
-        What keeps the page from being read to its end is added to ``faults``. Raises
-        :class:`ReadingLost` for a page that cannot be parsed in time.
+        Raises :class:`ReadingLost` for a page that cannot be parsed in time.
         """
         rest = (url, content_type or None, self.extraction, headers)
         if len(body) <= self.thread_above or self.processes is None:
-            extract = partial(extract_links, known=known, faults=faults)
-            return await self._run(extract, body, *rest)
-        links, found = await self._run(isolated.page_links, body, *rest)
-        if faults is not None:
-            faults += found
-        return [link for link in links if known is None or not known(link.url)]
+            return await self._run(partial(read_page, known=known), body, *rest)
+        page = await self._run(read_page, body, *rest)
+        if known is None:
+            return page
+        return replace(page, links=[link for link in page.links if not known(link.url)])
+
+    async def content(self, body: bytes, content_type: str) -> PageContent:
+        """Return title, main text and language of a page; empty where that takes too long."""
+        try:
+            return await self._run(page_content, body, content_type or None)
+        except ReadingLost:
+            return PageContent()
 
     async def digest(self, body: bytes | BodyFile) -> str:
         """Return the SHA-256 of a body, hexadecimal."""

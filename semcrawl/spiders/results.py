@@ -10,7 +10,15 @@ from semcrawl.config.targets import saved_name
 from semcrawl.crawl.attempt import ENDED, RECEIVED, Attempt, content_type, header
 from semcrawl.frontier.contract import WaitingLink
 from semcrawl.frontier.linkstate import LinkState
-from semcrawl.items import EMBEDDED, FetchedFile, FetchOutcome, FetchRecord, RdfDocument
+from semcrawl.items import (
+    EMBEDDED,
+    FetchedFile,
+    FetchOutcome,
+    FetchRecord,
+    RdfDocument,
+    TopicPage,
+)
+from semcrawl.links.pagecontent import PageContent
 from semcrawl.rdf import Reading
 from semcrawl.web.bodies import body_file
 from semcrawl.web.vocabulary import Kind
@@ -89,6 +97,36 @@ def record_of_unsent(link: WaitingLink, reason: str) -> FetchRecord:
         started_at=time.time(),
         revisit=state.revisit,
         found_by=state.way,
+    )
+
+
+def topic_page_of(
+    attempt: Attempt,
+    response: Response,
+    content: PageContent,
+    record: FetchRecord,
+    about: str,
+) -> TopicPage:
+    """Return the item of a page that is kept; ``about``: the topic, as the user gave it."""
+    return TopicPage(
+        url=attempt.url,
+        title=content.title,
+        text=content.text,
+        language=content.language,
+        about=about,
+        relevance=record.relevance,
+        reasons=record.reasons,
+        request_url=attempt.asked,
+        parent_url=attempt.link_state.parent,
+        depth=attempt.link_state.depth,
+        label=str(attempt.link_state.label),
+        content_type=content_type(response),
+        bytes=record.bytes,
+        content_hash=attempt.digest,
+        etag=header(response, b"ETag"),
+        last_modified=header(response, b"Last-Modified"),
+        fetched_at=float(attempt.meta.get(ENDED) or time.time()),
+        revisit=attempt.link_state.revisit,
     )
 
 

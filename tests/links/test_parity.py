@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from semcrawl.links import extract_links, parsing
+from semcrawl.links import extract_links, parsing, read_page
 from semcrawl.links.largetree import parse_large
 from semcrawl.web.urls import Resolver
 
@@ -133,19 +133,17 @@ def test_a_page_that_the_parser_gives_up_says_so(monkeypatch):
 
     body = b"<a href=1>one</a><a href=2>" + PADDING.encode()
     monkeypatch.setattr("semcrawl.links.largetree._feed", broken)
-    faults: list[str] = []
-    found = extract_links(body, URL, faults=faults)
-    assert [x.url[-1] for x in found] == ["1", "2"]
-    assert faults == ["the page is not read to its end: no more"]
+    found = read_page(body, URL)
+    assert [x.url[-1] for x in found.links] == ["1", "2"]
+    assert found.fault == "the page is not read to its end: no more"
 
 
 def test_a_page_of_too_many_elements_says_so(monkeypatch):
     monkeypatch.setattr("semcrawl.links.largetree._MAX_ELEMENTS", 6)
-    faults: list[str] = []
     body = b"<p>" + b"".join(b"<a href=%d>x</a>" % n for n in range(9)) + PADDING.encode()
-    found = extract_links(body, URL, faults=faults)
-    assert [x.url[-1] for x in found] == ["0", "1", "2"]
-    assert faults == ["only the first 6 elements of the page are read"]
+    found = read_page(body, URL)
+    assert [x.url[-1] for x in found.links] == ["0", "1", "2"]
+    assert found.fault == "only the first 6 elements of the page are read"
 
 
 @pytest.mark.parametrize("body", [b"", b" \n", b"<!-- only this -->", b"<!DOCTYPE html>"])

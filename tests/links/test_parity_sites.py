@@ -11,7 +11,7 @@ import lxml.etree
 import lxml.html
 import pytest
 
-from semcrawl.links import ExtractionOptions, extract_links, parsing
+from semcrawl.links import ExtractionOptions, parsing, read_page
 from semcrawl.rdf import detect
 from semcrawl.web.urls import Resolver
 from semcrawl.web.vocabulary import Kind
@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(not (SHARED / "sites").is_dir(), reason="needs ../shared/sites"),
 ]
 PLACES = {"a": "href", "area": "href", "link": "href", "iframe": "src", "frame": "src"}
-ALL = ExtractionOptions(max_links=10**9)
+ALL = ExtractionOptions(max_links=10**9, text=10**9)
 #: bytes above which a page is too much for html5lib, which reads every tenth page
 TOO_MUCH = 300_000
 
@@ -49,12 +49,14 @@ def test_links_of_every_page(name, monkeypatch):
     seen = 0
     for url, content_type, body in pages(name):
         seen += 1
-        found = {}
+        found, texts = {}, []
         for large in (False, True):
-            faults: list[str] = []
             monkeypatch.setattr(parsing, "_LARGE", -1 if large else 1 << 30)
-            found[large] = extract_links(body, url, content_type, ALL, faults=faults)
-            assert faults == [], url
+            page = read_page(body, url, content_type, ALL)
+            found[large] = page.links
+            texts.append(page.text)
+            assert page.fault == "", url
+        assert texts[0] == texts[1], url
         assert found[True] == found[False], url
         text, encoding = parsing.to_utf8(body, content_type)
         parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)

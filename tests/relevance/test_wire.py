@@ -2,6 +2,7 @@
 
 import math
 
+import msgpack
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,10 +36,11 @@ RANKED = st.builds(
     Ranked, LINKS, st.sampled_from(Label), st.none() | TEXT, st.floats(allow_nan=False), RULES,
     NUMBERS,
 )  # fmt: skip
+SHARES = st.none() | st.floats(0, 1)
 OUTCOMES = st.builds(
     Outcome, TEXT, st.none() | st.sampled_from(Kind), st.booleans(), TEXT, st.none() | TEXT,
     st.integers(0, 99), st.none() | st.integers(100, 599), st.sampled_from(Label), RULES, TEXT,
-    st.booleans(), st.lists(RANKED, max_size=5).map(tuple),
+    st.booleans(), st.lists(RANKED, max_size=5).map(tuple), relevance=SHARES, gain=SHARES,
 )  # fmt: skip
 
 
@@ -67,6 +69,20 @@ def test_an_event_cut_short_is_refused(outcome, cut):
     event = encode_event(outcome)
     with pytest.raises(ValueError, match="not an outcome"):
         decode_event(event[: max(0, len(event) - 1 - cut)])
+
+
+def test_an_event_of_the_version_without_topics_is_read():
+    outcome = Outcome("http://a.example/", Kind.RDF, True, "http://a.example/")
+    fields = msgpack.unpackb(encode_event(outcome)[1:])
+    older = b"p" + msgpack.packb([2, *fields[1:-2]])
+    assert decode_event(older) == outcome
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, math.nan, "1", True])
+def test_a_relevance_that_is_no_share_is_refused(share):
+    event = encode_event(Outcome("http://a.example/", Kind.RDF, True, relevance=share))
+    with pytest.raises(ValueError, match="not an outcome"):
+        decode_event(event)
 
 
 @pytest.mark.parametrize("judged", [(math.nan,), (0.5, math.inf), ("0.5",), 0.5])

@@ -128,7 +128,8 @@ def test_what_is_read_in_a_process_is_what_is_read_here(reader: Reader) -> None:
 
     async def links(where: Reader) -> set[str]:
         header = "</c.ttl>; rel=alternate"
-        return {link.url for link in await where.links(body, f"{D}/", HTML, [header], known)}
+        page = await where.page(body, f"{D}/", HTML, [header], known)
+        return {link.url for link in page.links}
 
     assert asyncio.run(links(reader)) == asyncio.run(links(here)) == {f"{D}/a.ttl", f"{D}/c.ttl"}
     one, other = (asyncio.run(r.read_embedded(body, f"{D}/", HTML)) for r in (reader, here))

@@ -126,18 +126,18 @@ def test_targets_that_make_no_sense_are_refused(tmp_path: Path) -> None:
 #: the crawler with a reader that fails for one document, and links that fail for one page
 FAULTY = """
 import sys
-from semcrawl.reading import process as isolated
+from semcrawl import rdf
 from semcrawl.spiders import reading
-read, extract = isolated.read, reading.extract_links
-def read_badly(body, url, *rest, **named):
+read, extract = rdf.read, reading.read_page
+def read_badly(body, url, **named):
     if url.endswith("data.nt"):
         raise LookupError("a fault of the reader")
-    return read(body, url, *rest, **named)
+    return read(body, url, **named)
 def extract_badly(body, url, *rest, **named):
     if url.endswith("page"):
         raise TypeError("a fault of the links")
     return extract(body, url, *rest, **named)
-isolated.read, reading.extract_links = read_badly, extract_badly
+rdf.read, reading.read_page = read_badly, extract_badly
 from semcrawl.__main__ import main
 main()
 """

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semcrawl.links import Link
+from semcrawl.relevance.learned.aboutness import TopicSigns, about
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.parts import (
     FOLDED,
@@ -64,6 +65,9 @@ _TOPICS = {
     "p": "tag path",
     "P": "end of tag path",
     "k": "end of tag path, how far down the page",
+    "m": "own words near the topic (0 to 4)",
+    "c": "words around near the topic (0 to 4)",
+    "v": "own words, relevance of the page (0 to 4)",
 }
 
 
@@ -89,8 +93,11 @@ class LinkFacts(NamedTuple):
 class FeatureMaker:
     """Turns links into :class:`LinkFacts`. Remembers the rows of texts, a bounded number."""
 
-    def __init__(self, options: LearnedOptions, targets: TargetSigns) -> None:
+    def __init__(
+        self, options: LearnedOptions, targets: TargetSigns, topic: TopicSigns | None = None
+    ) -> None:
         self._targets = targets
+        self._topic = topic if "topic" in options.families else None
         self._families = options.families
         mask = (1 << options.table_bits) - 1
         self._rows = {topic: _Rows(topic, mask) for topic in _TOPICS}
@@ -98,10 +105,13 @@ class FeatureMaker:
         self._markups: dict[tuple[str, str, str, str], _Markup] = {}
         self._forms: dict[tuple[str, str, str, int], tuple[int, ...]] = {}
 
-    def facts(self, link: Link, page_folder: str, seeds: SeedFolders) -> LinkFacts:
+    def facts(
+        self, link: Link, page_folder: str, seeds: SeedFolders, relevance: float | None = None
+    ) -> LinkFacts:
         """Describe a link found on a page in ``page_folder`` (``host/folder/``).
 
-        One whose URL cannot be read is ``dropped``.
+        ``relevance``: what the topic makes of the page. One whose URL cannot be read is
+        ``dropped``.
         """
         parts = LinkParts(link, page_folder, seeds, self._folders)
         signs = LinkSigns.of(link, parts, self._targets)
@@ -111,7 +121,12 @@ class FeatureMaker:
         folder, markup, tables = parts.folder, self._markup(link), self._rows
         if folder.rows is None:
             folder.rows = self._rows_of(self._folder_tokens(folder))
-        own = [tables[topic][t] for topic, tokens in self._own_tokens(link, parts) for t in tokens]
+        tokens_of_link = self._own_tokens(link, parts)
+        if self._topic is not None:
+            near = self._topic.of(link, parts, relevance)
+            tokens_of_link += near.tokens
+            signs = about(signs, near)
+        own = [tables[topic][t] for topic, tokens in tokens_of_link for t in tokens]
         rows = {*folder.rows, *markup.rows, *self._form(parts), *own}
         return LinkFacts(
             np.fromiter(rows, np.uint32, len(rows)),
@@ -127,7 +142,9 @@ class FeatureMaker:
             twin_addresses(link.url),
         )
 
-    def named(self, link: Link, page_folder: str, seeds: SeedFolders) -> list[tuple[str, int]]:
+    def named(
+        self, link: Link, page_folder: str, seeds: SeedFolders, relevance: float | None = None
+    ) -> list[tuple[str, int]]:
         """Every feature by name with its row, in the order of making (for explanations)."""
         found: dict[str, int] = {}
         parts = LinkParts(link, page_folder, seeds, self._folders)
@@ -136,6 +153,7 @@ class FeatureMaker:
             self._own_tokens(link, parts),
             self._folder_tokens(parts.folder),
             self._markup_tokens(link),
+            self._topic.of(link, parts, relevance).tokens if self._topic else (),
         ):
             for token in tokens:
                 text = fold_digits(token) if topic in _WORDY else token

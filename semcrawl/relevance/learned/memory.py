@@ -160,11 +160,13 @@ class CrawlMemory:
         if self.table["state"][number] == WAITING:
             self.table["prior"][number] = NEVER
 
-    def observe(self, number: int, *, target: bool, links: range, answered: bool = True) -> None:
-        """Learn from a fetch: whether it was a target, and which new links it opened.
+    def observe(
+        self, number: int, *, target: bool, gain: float, links: range, answered: bool = True
+    ) -> None:
+        """Learn from a fetch: how much of a target it was, and which new links it opened.
 
-        ``answered``: something came of it. What fails on a host that never answered tells of that
-        host, and nothing of what good links look like.
+        ``gain``: 0 to 1. ``answered``: something came of it. What fails on a host that never
+        answered tells of that host, and nothing of what good links look like.
         """
         columns = self.table.columns  # read one by one here: whole columns are cut to length
         state, index = columns["state"].item(number), columns["index"].item(number)
@@ -173,8 +175,9 @@ class CrawlMemory:
         elif state == TAKEN and index < self.options.sure:
             self.pending = max(0, self.pending - 1)
         columns["state"][number] = DONE
-        seen = 1.0 if target else self._page_index(links)
+        seen = self._page_index(links, gain)
         columns["observed"][number] = seen
+        columns["gain"][number] = gain
         section = columns["section"].item(number)
         self.sections.note_yield(section, seen >= _PROMISING, grew=self._grew(section, links))
         if target:
@@ -215,11 +218,11 @@ class CrawlMemory:
         sections = self.table.columns["section"][links.start : links.stop]
         return int(np.count_nonzero(sections == section)) > 1
 
-    def _page_index(self, links: range) -> float:
-        """Return the worth of a page with these new links."""
-        if not links:
-            return 0.0
-        return page_index(self._values(links), self.options.horizon)
+    def _page_index(self, links: range, gain: float) -> float:
+        """Return the worth of a page with these new links that is itself ``gain`` of a target."""
+        if not links or gain == 1:
+            return gain
+        return page_index(self._values(links), self.options.horizon, gain)
 
     def _back_up(self, number: int) -> None:
         """Walk up the discovery tree and learn again what each page is worth by now."""
@@ -230,8 +233,10 @@ class CrawlMemory:
                 return
             before = columns["observed"].item(parent)
             first = columns["first_child"].item(parent)
-            if first != NONE and not math.isnan(before) and not columns["flags"][parent] & TARGET:
-                now = self._page_index(range(first, first + columns["children"].item(parent)))
+            gain = columns["gain"].item(parent)
+            if first != NONE and not math.isnan(before) and gain < 1:
+                links = range(first, first + columns["children"].item(parent))
+                now = self._page_index(links, gain)
                 change = abs(now - before)
                 columns["observed"][parent] = now
                 if now >= _PROMISING:

@@ -115,18 +115,19 @@ def sigmoids(logits: Floats) -> Floats:
     return result.astype(np.float32)
 
 
-def page_index(values: NDArray[np.floating], horizon: float = math.inf) -> float:
+def page_index(values: NDArray[np.floating], horizon: float = math.inf, own: float = 0.0) -> float:
     """Targets per request to be had through a page whose new links have these values.
 
-    The page itself costs one request; of its links the best k are followed, for the best k:
-    max over k of Σ v·t / (1 + Σ t), where a link of value v costs t requests in all: 1 for a
-    (nearly) sure target, up to 3 for a page that leads to some, 1 for a lost cause. More than one
-    link is looked at only as long as Σ t is at most ``horizon``.
+    The page itself costs one request, and is ``own`` of a target (0 to 1); of its links the best k
+    are followed, for the best k: max over k of (own + Σ v·t) / (1 + Σ t), where a link of value v
+    costs t requests in all: 1 for a (nearly) sure target, up to 3 for a page that leads to some, 1
+    for a lost cause. More than one link is looked at only as long as Σ t is at most ``horizon``.
     """
     most = len(values) if math.isinf(horizon) else max(1, int(horizon))
     if len(values) > max(most, _FEW):
         values = np.partition(values, len(values) - most)[len(values) - most :]
-    best = targets = requests = 0.0
+    best = targets = own
+    requests = 0.0
     for value in sorted(values.tolist(), reverse=True)[:most]:
         share = min(1 / value, 3.0) if 0.05 < value <= 0.75 else 1.0
         if requests and requests + share > horizon:

@@ -13,7 +13,7 @@ from semcrawl.errors import UsageError
 
 #: families of features that can be switched off one by one (ablations)
 FEATURE_FAMILIES: frozenset[str] = frozenset(
-    {"extension", "path", "query", "host", "place", "anchor", "context", "title", "markup"}
+    set("extension path query host place anchor context title markup topic".split())
 )
 
 

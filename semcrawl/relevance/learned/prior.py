@@ -99,6 +99,9 @@ class TargetSigns:
             words |= RDF_CONCEPT_WORDS
         if targets.embedded:
             words |= _EMBEDDED_WORDS
+        if targets.html:
+            extensions |= HTML_EXTENSIONS
+            types |= {"text/html", "application/xhtml+xml"}
         for name in targets.media_types:
             types |= {name, *types_like(name)}
             found = {e[1:] for e in extensions_of_type(name)}

@@ -14,6 +14,7 @@ from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.learned import expecting
+from semcrawl.relevance.learned.aboutness import TopicSigns
 from semcrawl.relevance.learned.counts import NO_HOST
 from semcrawl.relevance.learned.expecting import evidence
 from semcrawl.relevance.learned.features import FeatureMaker, LinkFacts
@@ -25,6 +26,7 @@ from semcrawl.relevance.learned.prior import TargetSigns
 from semcrawl.relevance.learned.state import content_of, pack, take_over, unpack
 from semcrawl.relevance.learned.table import DONE, NONE, Floats
 from semcrawl.relevance.rules import relevancy_inside_rdf, relevancy_r
+from semcrawl.topics import Topic, about
 from semcrawl.web.vocabulary import Kind
 
 #: descriptions of links that were ranked but not yet learned of
@@ -45,10 +47,13 @@ class Learned:
     #: it changes keys of waiting links, so that the crawler has to know where they wait
     rekeys = True
 
-    def __init__(self, options: LearnedOptions | None = None) -> None:
+    def __init__(self, options: LearnedOptions | None = None, topic: Topic | None = None) -> None:
+        """Make it with options, for a crawl about ``topic``."""
         self.options = options or LearnedOptions()
         self._maker = FeatureMaker(
-            self.options, TargetSigns.of(Targets.parse(self.options.targets))
+            self.options,
+            TargetSigns.of(Targets.parse(self.options.targets)),
+            TopicSigns(topic) if topic is not None else None,
         )
         self._memory = CrawlMemory(self.options)
         self._seeds = SeedFolders()
@@ -67,7 +72,8 @@ class Learned:
         ``SEMCRAWL_MODEL`` names a file with another crawl's state to start from; raises
         ``UsageError`` when it cannot be read or used.
         """
-        strategy = cls(LearnedOptions.from_settings(settings))
+        topic = about(settings.get("SEMCRAWL_ABOUT") or "", settings)
+        strategy = cls(LearnedOptions.from_settings(settings), topic)
         path = settings.get("SEMCRAWL_MODEL")
         if path:
             try:
@@ -101,7 +107,7 @@ class Learned:
         if memory.table.columns["state"].item(number) == DONE:
             return
         known = memory.table.ids
-        children = self._add(number, page, outcome.new_links)
+        children = self._add(number, page, outcome.new_links, outcome.relevance)
         second = outcome.duplicate and memory.is_twin(number)
         if second:
             memory.doubt(children)
@@ -114,16 +120,18 @@ class Learned:
         had = second or outcome.kind not in (Kind.HTML, Kind.RDF)
         target = outcome.target and not outcome.duplicate
         links = range(0) if had else children
-        memory.observe(number, target=target, links=links, answered=answered)
+        memory.observe(number, target=target, gain=outcome.worth, links=links, answered=answered)
 
-    def _add(self, number: int, page: str, links: Sequence[Ranked]) -> range:
+    def _add(
+        self, number: int, page: str, links: Sequence[Ranked], relevance: float | None
+    ) -> range:
         """Put the new ones among the links of a page in the table; return their numbers."""
         memory, known = self._memory, self._memory.table.ids
         new = {r.link.url: r for r in links if r.group is not None and r.link.url not in known}
         if not new:
             return range(0)
         found = [r.link for r in new.values()]
-        facts = self._facts(page, found)
+        facts = self._facts(page, found, relevance)
         told = np.fromiter((-r.key for r in new.values()), np.float32, len(new))
         judged = Judgement.together([r.judged for r in new.values()])
         children = memory.add(list(new), facts, number, told, judged)
@@ -158,13 +166,13 @@ class Learned:
 
     def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
         """Rows: label, index, bonus, prior, and the features that weigh most either way."""
-        (facts,) = self._facts(page.url, [link])
+        (facts,) = self._facts(page.url, [link], page.relevance)
         if facts.dropped:
             return [("dropped", "its address, type or rel is never a page's or a target's")]
         judged, index, scores = self._judge([link], [facts])
         target = float(judged.likely[0])
         label = self._label(page, link, facts, float(index[0]), target)
-        named = self._maker.named(link, folder_of(page.url), self._seeds)
+        named = self._maker.named(link, folder_of(page.url), self._seeds, page.relevance)
         return [
             ("label", str(label)),
             ("rules", " ".join(relevancy_r(link)[1]) or "none holds"),
@@ -224,13 +232,16 @@ class Learned:
             for link in links
         ]
 
-    def _facts(self, page: str, links: Sequence[Link]) -> list[LinkFacts]:
+    def _facts(
+        self, page: str, links: Sequence[Link], relevance: float | None = None
+    ) -> list[LinkFacts]:
         """Descriptions of a page's links, remembered until they are learned of."""
         found, folder, described = [], folder_of(page), self._described
         for link in links:
             known = described.get(id(link))
             if known is None:
-                known = described[id(link)] = link, self._maker.facts(link, folder, self._seeds)
+                facts = self._maker.facts(link, folder, self._seeds, relevance)
+                known = described[id(link)] = link, facts
                 if len(described) > _REMEMBERED:
                     described.popitem(last=False)
             found.append(known[1])
@@ -255,7 +266,7 @@ class Learned:
 
     def _rank_new(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
         """Judge links that the model has not heard of."""
-        described = self._facts(page.url, links)
+        described = self._facts(page.url, links, page.relevance)
         kept = [i for i, facts in enumerate(described) if not facts.dropped]
         if not kept:
             return [Ranked(link, Label.N, None) for link in links]
@@ -263,8 +274,8 @@ class Learned:
         judged, index, scores = self._judge([links[i] for i in kept], facts)
         found = iter(zip(facts, judged.each(), index.tolist(), scores.tolist(), strict=True))
         ranked = []
-        for link, about in zip(links, described, strict=True):
-            if about.dropped:
+        for link, seen in zip(links, described, strict=True):
+            if seen.dropped:
                 ranked.append(Ranked(link, Label.N, None))
                 continue
             fact, numbers, worth, score = next(found)

@@ -34,6 +34,7 @@ COLUMNS: dict[str, type[np.generic]] = {
     "index": np.float32,  # predicted
     "target": np.float32,  # probability of being one, as predicted at first
     "observed": np.float32,  # NaN until known
+    "gain": np.float32,  # how much of a target it was itself
     "told": np.float32,
     "parent": np.int32,
     "first_child": np.int32,
@@ -142,7 +143,9 @@ class LinkTable:
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> LinkTable:
         """The table that :meth:`state` was taken of."""
-        columns = {name: state[f"column_{name}"] for name in COLUMNS}
+        # (in states of earlier versions a target is all of one)
+        older = {"column_gain": state["column_flags"] & TARGET}
+        columns = {name: (older | dict(state))[f"column_{name}"] for name in COLUMNS}
         return cls._of(list(state["urls"]), columns, state["rows"])
 
     @classmethod

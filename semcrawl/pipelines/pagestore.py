@@ -1,0 +1,125 @@
+"""Pages of the topic page store as quads, and read back from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyoxigraph
+from sqlalchemy import func, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from semcrawl.errors import StoreError, UsageError
+from semcrawl.items import RdfDocument, TopicPage
+from semcrawl.metadata.database import connect, one_line, readable_db_url
+from semcrawl.metadata.description import NAMESPACE
+from semcrawl.metadata.models import Document
+from semcrawl.rdf.terms import RDF, XSD, iri_term, literal_term
+
+#: file name in the job folder, and the database that tells what of it is whose
+PAGES_FILE = "pages.nq"
+PAGES_LEDGER = "pages.db"
+#: value of :attr:`~semcrawl.items.RdfDocument.format`
+PAGE = "page"
+
+_SCHEMA = "http://schema.org/"
+_DCTERMS = "http://purl.org/dc/terms/"
+_TITLE, _LANGUAGE = _DCTERMS + "title", _DCTERMS + "language"
+_TEXT, _ABOUT = _SCHEMA + "text", _SCHEMA + "about"
+_RELEVANCE, _REASON = NAMESPACE + "relevance", NAMESPACE + "reason"
+#: fields of a page by property
+_TEXTS = {_TITLE: "title", _TEXT: "text", _LANGUAGE: "language", _ABOUT: "about"}
+
+
+def document_of_page(page: TopicPage) -> RdfDocument:
+    """Return the quads about a page, in a graph of its name, as a document of its address."""
+    lines = _lines(page)
+    return RdfDocument(
+        url=page.url,
+        request_url=page.request_url,
+        parent_url=page.parent_url,
+        depth=page.depth,
+        label=page.label,
+        format=PAGE,
+        content_type=page.content_type,
+        bytes=page.bytes,
+        quads=len(lines),
+        etag=page.etag,
+        last_modified=page.last_modified,
+        content_hash=page.content_hash,
+        fetched_at=page.fetched_at,
+        nquads="".join(lines).encode("utf-8", "replace"),
+        revisit=page.revisit,
+    )
+
+
+def stored_pages(folder: Path) -> Iterator[TopicPage]:
+    """Yield the pages that a job folder keeps, in the order in which they were written.
+
+    Raises ``StoreError`` when they cannot be read, and ``UsageError`` when there are none.
+    """
+    path, ledger = folder / PAGES_FILE, folder / PAGES_LEDGER
+    if not ledger.is_file():
+        raise UsageError(f"{folder} keeps no pages: harvest with --targets html")
+    engine = connect(readable_db_url(folder, PAGES_LEDGER))
+    places = select(Document.offset, Document.length).where(Document.gone_at.is_(None))
+    try:
+        with path.open("rb") as file, engine.connect() as connection:
+            for offset, length in connection.execute(places.order_by(Document.offset)):
+                file.seek(offset)
+                yield page_of(file.read(length))
+    except (OSError, SQLAlchemyError, SyntaxError) as error:
+        raise StoreError(f"cannot read {path}: {' '.join(str(error).split())}") from None
+    finally:
+        engine.dispose()
+
+
+def count_pages(folder: Path) -> int:
+    """Return how many pages a job folder keeps; raise ``StoreError`` as :func:`stored_pages`."""
+    if not (folder / PAGES_LEDGER).is_file():
+        return 0
+    engine = connect(readable_db_url(folder, PAGES_LEDGER))
+    try:
+        with engine.connect() as connection:
+            kept = select(func.count()).where(Document.gone_at.is_(None))
+            return connection.scalar(kept) or 0
+    except SQLAlchemyError as error:
+        raise StoreError(f"cannot read {folder / PAGES_LEDGER}: {one_line(error)}") from None
+    finally:
+        engine.dispose()
+
+
+def page_of(lines: bytes) -> TopicPage:
+    """Return the page that the lines of one graph are about; raise ``SyntaxError``."""
+    page = TopicPage("")
+    reasons: list[str] = []
+    for quad in pyoxigraph.parse(lines, pyoxigraph.RdfFormat.N_QUADS):
+        page.url = getattr(quad.graph_name, "value", "")
+        name, value = quad.predicate.value, getattr(quad.object, "value", "")
+        if name in _TEXTS:
+            setattr(page, _TEXTS[name], value)
+        elif name == _RELEVANCE:
+            page.relevance = float(value)
+        elif name == _REASON:
+            reasons.append(value)
+    page.reasons = tuple(reasons)
+    return page
+
+
+def _lines(page: TopicPage) -> list[str]:
+    """Return the N-Quads lines about a page."""
+    language = page.language
+    terms = [(RDF + "type", iri_term(_SCHEMA + "WebPage"))]
+    if page.title:
+        terms.append((_TITLE, literal_term(page.title, language)))
+    if language:
+        terms.append((_LANGUAGE, literal_term(language)))
+    if page.about:
+        terms.append((_ABOUT, literal_term(page.about)))
+    if page.relevance is not None:
+        terms.append((_RELEVANCE, literal_term(f"{page.relevance:.6g}", datatype=XSD + "double")))
+    terms += [(_REASON, literal_term(reason)) for reason in page.reasons]
+    if page.text:
+        terms.append((_TEXT, literal_term(page.text, language)))
+    about = iri_term(page.url)
+    return [f"{about} {iri_term(name)} {term} {about} .\n" for name, term in terms]

@@ -1,0 +1,78 @@
+"""The topic of the crawl as far as a link shows it: near words, and the page that it is on."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from semcrawl.links import Link
+from semcrawl.relevance.learned.parts import LinkParts
+from semcrawl.relevance.learned.prior import LinkSigns
+from semcrawl.topics import Topic
+
+#: texts whose nearness is remembered
+_REMEMBERED = 50_000
+#: bounds between the steps that nearness and relevance are told apart by
+_STEPS = (0.0, 0.2, 0.5, 0.8)
+#: what a link gains by its own words, the words around it and its page (logits): pages about a
+#: topic link to their like, and say so (sources.md S: linkage locality)
+_BY_WORDS, _BY_CONTEXT, _BY_PAGE = 2.0, 0.7, 0.7
+#: taken off a link to a document of the wanted kind: what it is about is open (logits)
+_OPEN = 2.0
+
+
+class Nearness(NamedTuple):
+    """How near a link is to the topic, 0 to 1 each."""
+
+    #: its own words: anchor, title, address; its property in RDF
+    words: float
+    context: float
+    #: relevance of its page; ``None`` when its page was not judged
+    page: float | None
+
+    @property
+    def tokens(self) -> list[tuple[str, Sequence[str]]]:
+        """Features by their topic letter."""
+        words, context = bisect_left(_STEPS, self.words), bisect_left(_STEPS, self.context)
+        page = "-" if self.page is None else str(bisect_left(_STEPS, self.page))
+        return [("m", (str(words),)), ("c", (str(context),)), ("v", (page, f"{words} {page}"))]
+
+    @property
+    def evidence(self) -> float:
+        """Logits that it adds to the prior."""
+        return _BY_WORDS * self.words + _BY_CONTEXT * self.context + _BY_PAGE * (self.page or 0.0)
+
+
+class TopicSigns:
+    """Looks for the topic in links."""
+
+    def __init__(self, topic: Topic) -> None:
+        """Look for ``topic``; one that knows no words shows by the pages of links alone."""
+        self._knows_words = topic.knows_words
+        self._similarity = lru_cache(_REMEMBERED)(topic.similarity)
+        self._iri_similarity = lru_cache(_REMEMBERED)(topic.iri_similarity)
+
+    def of(self, link: Link, parts: LinkParts, relevance: float | None) -> Nearness:
+        """Return how near a link is, found on a page of that relevance."""
+        if not self._knows_words:
+            return Nearness(0.0, 0.0, relevance)
+        own = (link.anchor, link.title, *parts.anchor_words, *parts.title_words, *parts.last_words)
+        words = self._nearest(own)
+        if link.predicate:
+            words = max(words, self._iri_similarity(link.predicate))
+        around = (*parts.words_before[-8:], *parts.words_after[:8])
+        return Nearness(words, self._nearest(around), relevance)
+
+    def _nearest(self, texts: Iterable[str]) -> float:
+        return max((self._similarity(text) for text in texts if text), default=0.0)
+
+
+def about(signs: LinkSigns, near: Nearness) -> LinkSigns:
+    """Return the signs of a link of a crawl with a topic: its kind alone makes no target."""
+    if signs.useless:
+        return signs
+    prior = signs.prior + near.evidence - (_OPEN if signs.sure else 0.0)
+    target = signs.target_prior - (_OPEN if signs.sure else 0.0)
+    return signs._replace(prior=prior, target_prior=target)

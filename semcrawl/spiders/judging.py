@@ -1,0 +1,143 @@
+"""The crawl's topic, asked about every document that was read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from scrapy.settings import BaseSettings
+
+from semcrawl.items import FetchRecord
+from semcrawl.links import PageText
+from semcrawl.rdf import Reading
+from semcrawl.relevance.focus import Focus, read_focus
+from semcrawl.relevance.grading import grade
+from semcrawl.topics import TEXT, Closing, Document, Judgement
+from semcrawl.web.vocabulary import Kind
+
+#: bytes of statements that are read at a time
+_PIECE = 1 << 20
+#: rows of reasons that a record keeps
+_MAX_REASONS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A document as a target: of what kind it is and what the topic makes of it."""
+
+    target: bool
+    #: how much of a target it is, 0 to 1; ``None`` without a topic
+    gain: float | None = None
+    #: as the topic judged it, 0 to 1; ``None`` without a topic
+    relevance: float | None = None
+    reasons: tuple[str, ...] = ()
+    #: whether it goes to the results
+    kept: bool = True
+    #: whether its links are followed
+    leads_on: bool = True
+
+    def note_in(self, record: FetchRecord) -> None:
+        """Note relevance and reasons in the record of the document."""
+        record.relevance, record.reasons = self.relevance, self.reasons
+
+
+class TopicJudge:
+    """Judges documents by the topic of the crawl; without one all that counts is a target."""
+
+    def __init__(self, focus: Focus, thread_above: int = 1 << 18) -> None:
+        """Judge by ``focus``; in a thread what is larger than ``thread_above`` bytes."""
+        self._focus = focus
+        self._thread_above = thread_above
+        self._turn = asyncio.Lock()
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Read the settings; raise ``UsageError`` for wrong ones."""
+        return cls(read_focus(settings), settings.getint("SEMCRAWL_READ_IN_THREAD_ABOVE"))
+
+    @property
+    def about(self) -> str:
+        """The topic, as the user gave it."""
+        return self._focus.about
+
+    @property
+    def text_chars(self) -> int:
+        """Characters of a page's text that the topic reads; 0 = it reads none."""
+        topic = self._focus.topic
+        return self._focus.max_size if topic is not None and TEXT in topic.needs else 0
+
+    def close(self) -> None:
+        """End what the topic holds open."""
+        if isinstance(self._focus.topic, Closing):
+            self._focus.topic.close()
+
+    async def page(
+        self, url: str, text: PageText, reading: Reading | None, *, counts: bool
+    ) -> Verdict:
+        """Judge a page by its text and the data embedded in it.
+
+        ``counts``: it is of a kind that the crawl is after.
+        """
+        document = Document(
+            url,
+            Kind.HTML,
+            title=text.title,
+            headings=text.headings,
+            text=text.text,
+            language=text.language,
+            statements=_statements_of(reading),
+        )
+        return await self._verdict(document, _size(reading) + len(text.text), counts)
+
+    async def rdf(self, url: str, reading: Reading, *, counts: bool) -> Verdict:
+        """Judge an RDF document by its statements."""
+        document = Document(url, Kind.RDF, statements=_statements_of(reading))
+        return await self._verdict(document, _size(reading), counts)
+
+    async def _verdict(self, document: Document, size: int, counts: bool) -> Verdict:
+        focus = self._focus
+        if focus.topic is None:
+            return Verdict(counts)
+        judge: Callable[[], Judgement] = partial(focus.topic.judge, document)
+        if size <= self._thread_above and not focus.topic.takes_long:
+            judgement = judge()
+        else:
+            async with self._turn:  # (a topic is asked by one thread at a time)
+                judgement = await asyncio.to_thread(judge)
+        reasons = tuple(f"{what}: {why}" for what, why in judgement.reasons[:_MAX_REASONS])
+        target, gain = grade(counts, judgement.relevance, focus.threshold)
+        reached = judgement.relevance >= focus.threshold
+        return Verdict(
+            target,
+            gain,
+            judgement.relevance,
+            reasons,
+            kept=reached or focus.keep_all,
+            leads_on=reached or not (focus.hard and counts),
+        )
+
+
+def _statements_of(reading: Reading | None) -> Callable[[], Iterable[bytes]]:
+    """Return what yields the N-Quads of a reading, in pieces of whole lines."""
+    if reading is None:
+        return tuple
+    if reading.spool is None:
+        return partial(iter, (reading.nquads,))
+    return partial(_lines_in_file, reading.spool)
+
+
+def _lines_in_file(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while lines := file.readlines(_PIECE):
+            yield b"".join(lines)
+
+
+def _size(reading: Reading | None) -> int:
+    """Bytes of quads; a file counts as large."""
+    if reading is None:
+        return 0
+    return len(reading.nquads) if reading.spool is None else 1 << 40

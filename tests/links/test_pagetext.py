@@ -1,0 +1,112 @@
+"""The text, title and language of a page, by whichever parser it is read."""
+
+import html5lib
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semcrawl.links import ExtractionOptions, PageText, parsing, read_page
+from semcrawl.links.pagecontent import page_content
+
+URL = "http://a.example/"
+TEXT = ExtractionOptions(text=100_000)
+TAGS = st.sampled_from(["p", "b", "div", "script", "ul"])
+PARAGRAPH = "Fish stocks in the northern sea have been counted every year since 1950. " * 2
+
+
+@pytest.fixture(params=["small", "large"])
+def parsed(request, monkeypatch):
+    monkeypatch.setattr(parsing, "_LARGE", 1 << 30 if request.param == "small" else -1)
+
+
+def text_of(body: str) -> PageText:
+    return read_page(body.encode(), URL, "text/html; charset=utf-8", TEXT).text
+
+
+@pytest.mark.usefixtures("parsed")
+def test_the_visible_text_is_read_and_nothing_else():
+    page = text_of(
+        "<html lang=EN-gb><head><title>A <b>page</title><style>p{}</style></head><body>"
+        "<h1>Fish</h1>one<td>two</td><script>three</script><noscript>four</noscript>"
+        "<template>five</template><!-- six --><p>se<b>ven</b></p> eight</body></html>"
+    )
+    assert page.language == "en-gb"
+    assert page.headings == "Fish"
+    assert page.title == "A <b>page"
+    assert page.text == "Fish one two se ven eight"
+
+
+@pytest.mark.usefixtures("parsed")
+def test_text_is_bounded():
+    body = f"<title>{'t ' * 9999}</title><h1>h</h1>" + "<p>word</p>" * 9999
+    page = read_page(body.encode(), URL, None, ExtractionOptions(text=1000)).text
+    assert 990 <= len(page.text) <= 1000
+    assert len(page.title) <= 200
+
+
+def test_without_being_asked_for_no_text_is_read():
+    assert read_page(b"<p>text</p>", URL).text == PageText()
+
+
+@pytest.mark.usefixtures("parsed")
+@given(
+    st.recursive(
+        st.sampled_from(["alpha", "beta", "gamma delta", ""]),
+        lambda inner: st.builds(
+            "<{0}>{1}</{0}>{2}".format,
+            st.sampled_from(["p", "b", "div", "script", "ul"]),
+            inner,
+            inner,
+        ),
+        max_leaves=12,
+    )
+)
+def test_the_words_are_those_that_another_reader_sees(body):
+    tree = html5lib.parse(f"<body>{body}</body>", namespaceHTMLElements=False)
+    for script in tree.iter("script"):
+        script.text = ""
+    seen = "".join("".join(tree.itertext()).split())
+    assert "".join(text_of(f"<body>{body}</body>").text.split()) == seen
+
+
+@pytest.mark.parametrize(
+    ("head", "before", "title"),
+    [
+        ("<title>Site - Herring</title>", "<h1>Herring</h1><p>by A. Writer</p>", "Herring"),
+        ("<title>Welcome</title>", "<center><b>Counting fish</b></center>", "Counting fish"),
+        ("", "<h1>A long title<br>of two lines</h1><div>1 May</div>", "A long title of two lines"),
+        (
+            "",
+            "<h2>News</h2><p class=headline style='font-size:24px'>Cod is back</p>",
+            "Cod is back",
+        ),
+        ("<title>Only this</title>", "<p>home</p>", "Only this"),
+        ("", "<h1><a href=/>The site</a></h1><h2>The page</h2>", "The page"),
+        ("", "", ""),
+    ],
+)
+def test_the_title_is_the_block_before_the_first_paragraph_that_looks_most_like_one(
+    head, before, title
+):
+    page = page_content(
+        f"<html><head>{head}</head><body>{before}<p>{PARAGRAPH}</p><h1>Later</h1></body>".encode()
+    )
+    assert page.title == title
+
+
+def test_the_main_text_has_no_navigation(monkeypatch):
+    monkeypatch.setattr("semcrawl.links.pagecontent.trafilatura", None)
+    text = f"<p>{PARAGRAPH}</p><p>More.</p>"
+    body = f"<ul><li><a href=1>Home</a></ul>{text}<div><a href=2>Next</a></div>"
+    assert page_content(body.encode()).text == f"{PARAGRAPH.strip()}\nMore."
+
+
+def test_the_library_finds_the_same_paragraphs():
+    pytest.importorskip("trafilatura")
+    body = f"<body><nav><a href=1>Home</a></nav><article><p>{PARAGRAPH}</p></article></body>"
+    assert PARAGRAPH.strip() in page_content(body.encode()).text
+
+
+@given(st.binary(max_size=200))
+def test_no_body_is_an_error(body):
+    page_content(body)

@@ -1,0 +1,44 @@
+"""How much of a target a document is."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semcrawl.relevance.contract import Outcome
+from semcrawl.relevance.grading import grade
+from semcrawl.web.vocabulary import Kind
+
+SHARES = st.floats(0, 1)
+THRESHOLDS = st.floats(0.01, 1)
+
+
+def test_without_a_topic_the_kind_decides():
+    assert grade(True, None, 0.5) == (True, 1.0)
+    assert grade(False, None, 0.5) == (False, 0.0)
+
+
+@given(SHARES, THRESHOLDS)
+def test_what_is_of_another_kind_is_no_target_however_relevant(relevance, threshold):
+    assert grade(False, relevance, threshold) == (False, 0.0)
+
+
+@given(SHARES, SHARES, THRESHOLDS)
+def test_the_more_relevant_document_is_worth_more(one, other, threshold):
+    low, high = sorted((one, other))
+    lower, higher = grade(True, low, threshold), grade(True, high, threshold)
+    assert lower.gain <= higher.gain
+    assert lower.target <= higher.target
+
+
+@given(SHARES, THRESHOLDS)
+def test_a_target_is_worth_more_than_any_near_miss(relevance, threshold):
+    target, gain = grade(True, relevance, threshold)
+    assert target == (relevance >= threshold)
+    assert 0 <= gain <= 1
+    assert target == (gain >= 0.75)
+
+
+def test_a_copy_brings_nothing_new():
+    copy = Outcome("http://a.example/", Kind.RDF, True, duplicate=True, gain=1.0)
+    assert copy.worth == 0
+    assert Outcome("http://a.example/", Kind.RDF, True).worth == 1
+    assert Outcome("http://a.example/", Kind.RDF, False, gain=0.2).worth == 0.2

@@ -1,0 +1,101 @@
+"""A crawl about something: what is judged, kept, recorded and followed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from harvest.runs import Run, harvest, semcrawl
+
+from semcrawl.demo import DemoWeb, serve
+from spiders.site import handler, page, script
+
+D = "http://d.example"
+FISH = "http://fish.example/ns#"
+PARAGRAPH = "Herring and cod are counted by fishers in the northern sea every single year. " * 2
+SITE = {
+    "/": page("/fish.nt", "/cars.nt", "/page", "/about-fish", "/about-cars"),
+    "/fish.nt": ("application/n-triples", f"<{D}/f> <{FISH}weight> \"3\" .\n".encode()),
+    "/cars.nt": ("application/n-triples", b'<http://c.example/> <http://c.example/p> "o" .\n'),
+    "/page": page(head=script({f"{FISH}name": "Cod"})),
+    "/about-fish": page("/deep", body=f"<h1>Herring</h1><p>{PARAGRAPH}</p>"),
+    "/about-cars": page("/more-cars", body="<h1>Cars</h1><p>Cars have wheels.</p>"),
+    "/deep": page(body="<p>Herring again.</p>"),
+    "/more-cars": page(body="<p>More of them.</p>"),
+}  # fmt: skip
+
+
+def crawl(place: Path, *arguments: str) -> Run:
+    with serve(DemoWeb(), handlers={"d.example": handler(SITE)}) as server:
+        run = harvest(f"{D}/", "--fast", *arguments, folder=place / "out", proxy=server.proxy_url)
+    assert run.status == 0, run.err
+    return run
+
+
+@pytest.mark.slow
+def test_rdf_that_is_about_something_else_is_read_and_recorded_and_not_kept(tmp_path: Path) -> None:
+    run = crawl(tmp_path, "--about", f"vocabulary:<{FISH}>")
+    assert [line.split()[1] for line in run.quads] == [f"<{FISH}weight>"]
+    records = {record["url"]: record for record in run.records}
+    assert records[f"{D}/fish.nt"]["outcome"] == "fetched-rdf"
+    assert records[f"{D}/fish.nt"]["relevance"] == 1
+    assert FISH in records[f"{D}/fish.nt"]["reasons"]
+    assert records[f"{D}/cars.nt"]["outcome"] == "off-topic"
+    assert records[f"{D}/cars.nt"]["relevance"] == 0
+    assert records[f"{D}/page"]["relevance"] == 1
+    assert run.summary["rdf_documents"] == 1
+    assert run.summary["embedded_documents"] == 1
+    assert run.summary["not_harvested"]["off-topic"]["links"] == 1
+
+
+@pytest.mark.slow
+def test_all_is_kept_where_all_is_asked_for(tmp_path: Path) -> None:
+    run = crawl(tmp_path, "--about", f"vocabulary:<{FISH}>", "--keep", "all")
+    assert len(run.quads) == 2
+    assert run.outcomes()[f"{D}/cars.nt"] == ["fetched-rdf"]
+
+
+@pytest.mark.slow
+def test_pages_about_something_are_kept_with_title_text_and_reasons(tmp_path: Path) -> None:
+    run = crawl(tmp_path, "--targets", "html", "--about", "keywords:herring")
+    shown = semcrawl("pages", str(run.folder), "--jsonl", folder=tmp_path)
+    pages = {page["url"]: page for page in map(json.loads, shown.out.splitlines())}
+    assert pages.keys() == {f"{D}/about-fish", f"{D}/deep"}
+    fish = pages[f"{D}/about-fish"]
+    assert fish["title"] == "Herring"
+    assert PARAGRAPH.strip() in fish["text"]
+    assert fish["relevance"] >= 0.5
+    assert any("herring" in reason for reason in fish["reasons"])
+    table = semcrawl("pages", str(run.folder), folder=tmp_path).out
+    assert "2 pages in" in table
+    assert f"{D}/deep" in table
+
+
+@pytest.mark.slow
+def test_a_hard_focus_leaves_the_links_of_other_pages_alone(tmp_path: Path) -> None:
+    options = ("--targets", "html", "--about", "keywords:herring", "-s", "SEMCRAWL_FOCUS=hard")
+    had = crawl(tmp_path, *options).outcomes()
+    assert f"{D}/deep" in had
+    assert f"{D}/more-cars" not in had
+    assert f"{D}/about-cars" in had  # linked on a seed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--about", "vocabulary:nosuch:"], ["nosuch"]),
+        (["--about", "fishes:herring"], ["fishes"]),
+        (["-s", "SEMCRAWL_KEEP=most"], ["SEMCRAWL_KEEP", "relevant or all"]),
+        (["-s", "SEMCRAWL_FOCUS=sharp"], ["SEMCRAWL_FOCUS", "soft or hard"]),
+        (["-s", "SEMCRAWL_ABOUT_THRESHOLD=2"], ["SEMCRAWL_ABOUT_THRESHOLD"]),
+    ],
+)
+def test_a_topic_that_cannot_be_is_told_in_one_line(options, words, tmp_path: Path) -> None:
+    harvest(f"{D}/", *options, folder=tmp_path / "out").says_in_one_line(*words)
+
+
+@pytest.mark.slow
+def test_a_folder_without_pages_is_told_in_one_line(tmp_path: Path) -> None:
+    semcrawl("pages", str(tmp_path), folder=tmp_path).says_in_one_line("keeps no pages")
