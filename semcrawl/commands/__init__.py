@@ -10,5 +10,6 @@ __all__ = [
     "harvest",
     "load",
     "parse",
+    "seeds",
     "version",
 ]

@@ -193,6 +193,7 @@ class BodyReader:
         self, page: Page, links: Sequence[Link], barren: int = 0
     ) -> tuple[Ranked, ...]:
         """Send the links of a page where they belong; return those that are new."""
+        links = await self.endpoints.take_found(page, links)
         put_in = self.feed.discover if self.follows(page) else self.feed.hand_over
         return await put_in(page, links, barren)
 
@@ -234,7 +235,6 @@ class BodyReader:
             record.outcome, record.quads, record.errors = FetchOutcome.NOT_KEPT, 0, _NOT_KEPT
         whole = record.outcome is FetchOutcome.FETCHED_RDF
         links = [] if NOFOLLOW in rules else self.reader.rdf_links(reading)
-        links = await self.endpoints.take_found(attempt, links)
         links += self._metadata_links(response, attempt.url, rdf=True)
         name = saved_name_of(response)
         # (JSON-LD without its context is RDF nevertheless)

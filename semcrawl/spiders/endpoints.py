@@ -151,22 +151,20 @@ class EndpointReader:
         meta["download_timeout"] = self.options.timeout
 
     # -- endpoints that are found
-    async def take_found(self, attempt: Attempt, links: Sequence[Link]) -> list[Link]:
+    async def take_found(self, page: Page, links: Sequence[Link]) -> Sequence[Link]:
         """Begin with the endpoints among the links of a document; return the other links."""
         if self.options.allowed != "found":
-            return list(links)
-        found = [link for link in links if link.predicate in ENDPOINT_PROPERTIES]
-        if not found:
-            return list(links)
-        page = Page(attempt.url, attempt.link_state.depth, rdf=True)
+            return links
+        found = [link for link in links if _names_endpoint(link)]
         possible, _ = self.policy.sort(page, found)
         for link in possible:
             if self.policy.scope.allows(link.url, label_r=True):
-                await self._begin(attempt, link.url)
-        return [link for link in links if link not in found]
+                await self._begin(page, link)
+        return [link for link in links if not _names_endpoint(link)] if found else links
 
-    async def _begin(self, attempt: Attempt, endpoint: str) -> None:
-        state = LinkState(attempt.url, attempt.link_state.depth + 1, Label.R, found_by=FoundBy.RDF)
+    async def _begin(self, page: Page, link: Link) -> None:
+        endpoint = link.url
+        state = LinkState(page.url, page.depth + 1, Label.R, found_by=link.found_by)
         put_in = self.session.intake.put_queries
         (url, first), (next_url, then) = self.options.seed(endpoint)
         if not await put_in([(url, replace(state, query=first.query))], self.queue):
@@ -334,3 +332,8 @@ class EndpointReader:
     def _count(self, name: str, number: int = 1) -> None:
         if self.stats is not None:
             self.stats.inc_value(f"semcrawl/endpoint/{name}", number)
+
+
+def _names_endpoint(link: Link) -> bool:
+    """Whether RDF, data in a page or a semantic sitemap says that a link leads to an endpoint."""
+    return link.predicate in ENDPOINT_PROPERTIES or link.tag_path == "sitemap/endpoint"

@@ -1,0 +1,129 @@
+"""Files that a command fetches itself: bounded in size and time, never from private addresses."""
+
+from __future__ import annotations
+
+import socket
+import time
+from dataclasses import dataclass, field
+from typing import Self
+from urllib.parse import urljoin, urlsplit
+
+import requests
+from scrapy.settings import BaseSettings
+
+from semcrawl.config.components import say_who_it_is
+from semcrawl.errors import SemcrawlError
+from semcrawl.web.hosts import host_of
+from semcrawl.web.privatehosts import is_private_address, is_private_ip
+from semcrawl.web.urls import Normalisation, normalise
+
+_MOST_REDIRECTS = 5
+_PIECE = 1 << 16
+
+
+@dataclass
+class Fetcher:
+    """Fetches one file after the other.
+
+    Hosts that the user names may be private; others, to which files or redirects lead, may not.
+    """
+
+    user_agent: str
+    #: bytes of a file, and seconds for it
+    max_bytes: int = 50 * 1024 * 1024
+    seconds: float = 60.0
+    #: seconds between two requests to a host
+    delay: float = 1.0
+    allow_private: bool = False
+    named: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Begin a session."""
+        self._session = requests.Session()
+        self._session.headers["User-Agent"] = self.user_agent
+        self._asked: dict[str, float] = {}
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Read the settings."""
+        say_who_it_is(settings)
+        return cls(
+            settings["USER_AGENT"],
+            min(settings.getint("DOWNLOAD_MAXSIZE") or cls.max_bytes, cls.max_bytes),
+            settings.getfloat("DOWNLOAD_TIMEOUT"),
+            settings.getfloat("SEMCRAWL_CRAWL_DELAY"),
+            settings.getbool("SEMCRAWL_ALLOW_PRIVATE_ADDRESSES"),
+        )
+
+    def name(self, url: str) -> None:
+        """Note that the user names an address: its host may be private."""
+        self.named.add(host_of(url))
+
+    def get(self, url: str, accept: str = "*/*") -> tuple[bytes, str, str]:
+        """Return body, media type and final address. Raises ``SemcrawlError`` in one line."""
+        asked = url
+        try:
+            for _ in range(_MOST_REDIRECTS + 1):
+                self._check(url)
+                self._wait(url)
+                with self._session.get(
+                    url,
+                    headers={"Accept": accept},
+                    timeout=(min(10.0, self.seconds), self.seconds),
+                    allow_redirects=False,
+                    stream=True,
+                ) as answer:
+                    if answer.is_redirect:
+                        url = urljoin(url, answer.headers["Location"])
+                        continue
+                    if answer.status_code != requests.codes.ok:
+                        raise SemcrawlError(f"cannot fetch {asked}: status {answer.status_code}")
+                    return self._read(answer), answer.headers.get("Content-Type", ""), url
+        except (requests.RequestException, OSError, ValueError) as error:
+            raise SemcrawlError(f"cannot fetch {asked}: {_reason(error)}") from None
+        raise SemcrawlError(f"cannot fetch {asked}: more than {_MOST_REDIRECTS} redirects")
+
+    def _read(self, answer: requests.Response) -> bytes:
+        end = time.monotonic() + self.seconds
+        body = bytearray()
+        for piece in answer.iter_content(_PIECE):
+            body += piece
+            if len(body) > self.max_bytes:
+                raise ValueError(f"more than {self.max_bytes:,} bytes")
+            if time.monotonic() > end:
+                raise ValueError(f"not there after {self.seconds:g} seconds")
+        return bytes(body)
+
+    def _check(self, url: str) -> None:
+        """Raise ``SemcrawlError`` for what is no http(s) address, or a private one."""
+        if normalise(url, Normalisation(exact=True)) is None:
+            raise SemcrawlError(f"not an http or https URL: {url[:200]!r}")
+        host = host_of(url)
+        if self.allow_private or host in self.named:
+            return
+        private = is_private_address(host)
+        if not private and not requests.utils.get_environ_proxies(url):
+            found = socket.getaddrinfo(host, urlsplit(url).port or 80, type=socket.SOCK_STREAM)
+            private = any(is_private_ip(str(address[4][0])) for address in found)
+        if private:
+            raise SemcrawlError(
+                f"{url} is at a private address, which SEMCRAWL_ALLOW_PRIVATE_ADDRESSES allows"
+            )
+
+    def _wait(self, url: str) -> None:
+        """Keep the pace of a host."""
+        host, now = host_of(url), time.monotonic()
+        wait = self._asked.get(host, now - self.delay) + self.delay - now
+        if wait > 0:
+            time.sleep(wait)
+        self._asked[host] = time.monotonic()
+
+
+def _reason(error: BaseException) -> str:
+    """Say in a line what went wrong, by the first cause that has words of its own."""
+    if isinstance(error, requests.Timeout):
+        return "no answer in time"
+    cause: BaseException | None = error
+    while cause is not None and not getattr(cause, "strerror", None):
+        cause = cause.__cause__ or cause.__context__
+    return str(getattr(cause, "strerror", None) or " ".join(str(error).split())[:200])

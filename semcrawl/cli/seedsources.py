@@ -1,0 +1,204 @@
+"""The sources of ``semcrawl seeds``: earlier jobs, archives, search services, lists."""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from semcrawl import rdf
+from semcrawl.cli.fetching import Fetcher
+from semcrawl.config.extras import install_hint
+from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.metadata.database import CRAWL_DB, connect, readable_db_url
+from semcrawl.metadata.hubs import HubBook
+from semcrawl.sources.endpointsteps import ENDPOINT_PROPERTIES, SEED_PREFIX
+from semcrawl.sources.searching import (
+    SearchService,
+    read_description,
+    read_results,
+    searxng,
+)
+from semcrawl.sources.seedlists import Seed, read_list
+from semcrawl.web.vocabulary import RDF_EXTENSIONS, RDF_FIRST, RDF_MEDIA_TYPES, Kind
+
+#: told of what failed, a line each
+Complain = Callable[[str], None]
+
+#: pages of results that are read
+_MOST_PAGES = 20
+#: ``Accept`` headers
+_RESULTS = "application/json, application/rss+xml, application/atom+xml"
+_DESCRIPTION = "application/opensearchdescription+xml, */*"
+#: properties of a catalogue in RDF whose values are seeds, and what they lead to
+_LEADS = {
+    "http://www.w3.org/ns/dcat#downloadURL": "download",
+    "http://rdfs.org/ns/void#dataDump": "dump",
+    "http://rdfs.org/ns/void#rootResource": "root resource",
+    "http://rdfs.org/ns/void#exampleResource": "example",
+    "http://www.w3.org/ns/dcat#accessURL": "distribution",
+    "http://www.w3.org/ns/dcat#landingPage": "landing page",
+    **dict.fromkeys(ENDPOINT_PROPERTIES, "SPARQL endpoint"),
+}
+
+
+def from_jobs(folders: Sequence[str]) -> Iterator[Seed]:
+    """Yield the hubs of earlier jobs, the best first."""
+    book = HubBook()
+    for folder in folders:
+        if not (Path(folder) / CRAWL_DB).is_file():
+            raise UsageError(f"{folder} holds no {CRAWL_DB}")
+        engine = connect(readable_db_url(Path(folder)))
+        try:
+            book.add(engine)
+        finally:
+            engine.dispose()
+    for hub in book.best():
+        yield Seed(hub.url, f"{hub.worth:.2f} documents per request: {hub.why}")
+
+
+def from_lists(places: Sequence[str], fetcher: Fetcher, complain: Complain) -> Iterator[Seed]:
+    """Yield the addresses in lists of others, files or URLs: what form they have is found out."""
+    for place in places:
+        try:
+            if "://" in place:
+                fetcher.name(place)
+                body, media_type, url = fetcher.get(place, f"{RDF_FIRST}, application/json;q=0.9")
+            else:
+                body, media_type = Path(place).read_bytes(), ""
+                url = Path(place).absolute().as_uri()
+            yield from _in_rdf(body, media_type, url) or read_list(body)
+        except (SemcrawlError, ValueError) as error:
+            complain(str(error) if isinstance(error, SemcrawlError) else f"{place}: {error}")
+        except OSError as error:
+            raise UsageError(f"cannot read {place}: {error.strerror}") from None
+
+
+def _in_rdf(body: bytes, media_type: str, url: str) -> list[Seed]:
+    """Return what a catalogue in RDF names; empty where it is none."""
+    if rdf.detect(body, media_type or None, url).kind is not Kind.RDF:
+        return []
+    options = rdf.ReadOptions(link_properties=frozenset(_LEADS), max_links=1_000_000)
+    found = []
+    for link in rdf.read(body, url, media_type or None, options).links:
+        prefix = SEED_PREFIX if link.predicate in ENDPOINT_PROPERTIES else ""
+        found.append(Seed(prefix + link.iri, f"{_LEADS[link.predicate]} in {url}"))
+    return found
+
+
+def from_search(words: str, engine: str, fetcher: Fetcher, limit: int) -> Iterator[Seed]:
+    """Yield the first results of a search service, as SkyReach starts (sources.md S)."""
+    fetcher.name(engine)
+    service, start = _service(engine, fetcher), 0
+    for page in range(_MOST_PAGES):
+        try:
+            url = service.url(words, page, start, limit)
+            body, _, _ = fetcher.get(url, _RESULTS)
+            results = read_results(body, service)
+        except ValueError as error:
+            raise SemcrawlError(f"{engine}: {error}") from None
+        yield from (Seed(r.url, f"result {start + n}: {r.why}") for n, r in enumerate(results, 1))
+        start += len(results)
+        if not results or start >= limit or not service.has_pages:
+            return
+
+
+def _service(engine: str, fetcher: Fetcher) -> SearchService:
+    """Return how a service is asked: by its description, if there is one at the address."""
+    try:
+        body, media_type, url = fetcher.get(engine, _DESCRIPTION)
+    except SemcrawlError:
+        return searxng(engine)  # (whose own pages are perhaps for people only, or elsewhere)
+    if b"OpenSearchDescription" not in body[:4096] and "opensearch" not in media_type:
+        return searxng(engine)
+    try:
+        return read_description(body, url)
+    except ValueError as error:
+        raise SemcrawlError(f"{engine}: {error}") from None
+
+
+def from_archive(
+    patterns: Sequence[str],
+    index: str,
+    types: Sequence[str],
+    extensions: Sequence[str],
+    limit: int,
+    seconds: float,
+) -> Iterator[Seed]:
+    """Yield what a web archive has under addresses (``example.org/*``), by type and extension.
+
+    Without either: what has a media type of RDF, and then what has an extension of it.
+    """
+    if find_spec("cdx_toolkit") is None:
+        raise UsageError(f"seeds from archives: {install_hint('archives')}")
+    if not (types or extensions):
+        types, extensions = sorted(RDF_MEDIA_TYPES), sorted(RDF_EXTENSIONS)
+    regex = "" if index == "ia" else "~"  # (the Wayback Machine knows nothing but expressions)
+    filters = []
+    if types:
+        filters.append(f"{regex}mime:({'|'.join(map(re.escape, types))})")
+    if extensions:
+        named = "|".join(map(re.escape, extensions))
+        filters.append(rf"{regex}url:.*\.({named})(\.(gz|bz2|xz))?$")
+    status = "status:200" if index == "ia" else "=status:200"
+    for pattern in patterns:
+        for each in filters:
+            for capture in _captures(index, pattern, [status, each], limit, seconds):
+                when = str(capture.get("timestamp", ""))[:8]
+                what = capture.get("mime", "") or "unknown"
+                yield Seed(str(capture.get("url", "")), f"{what}, archived {when}")
+
+
+def _captures(
+    index: str, pattern: str, filters: list[str], limit: int, seconds: float
+) -> Iterator[dict[str, Any]]:
+    """Ask the index in a thread of its own: the package waits for a server that is away for hours.
+
+    Raises ``SemcrawlError`` in one line.
+    """
+    os.environ.setdefault("CDXT_MAX_ERRORS", "1")  # read when it is imported
+    found: queue.Queue[Any] = queue.Queue(maxsize=1000)
+    over = object()
+
+    def ask() -> None:
+        import cdx_toolkit
+
+        try:
+            fetcher = cdx_toolkit.CDXFetcher(source=index)
+            for capture in fetcher.iter(pattern, filter=filters, limit=limit):
+                found.put(dict(capture.data))
+            found.put(over)
+        except Exception as error:  # it raises what it likes
+            found.put(error)
+
+    threading.Thread(target=ask, daemon=True).start()
+    while True:
+        try:
+            item = found.get(timeout=seconds)
+        except queue.Empty:
+            raise SemcrawlError(
+                f"the index {index} gives no answer in {seconds:g} seconds"
+            ) from None
+        if item is over:
+            return
+        if isinstance(item, Exception):
+            reason = " ".join(str(item).split())[:200] or type(item).__name__
+            raise SemcrawlError(f"the index {index} cannot be read: {reason}")
+        yield item
+
+
+def distinct(seeds: Iterable[Seed], spelled: Callable[[str], str | None], limit: int) -> list[Seed]:
+    """Return the first seeds that are addresses, each once, as they would be fetched."""
+    found: dict[str, Seed] = {}
+    for seed in seeds:
+        url = spelled(seed.url)
+        if url is not None and url not in found:
+            found[url] = Seed(url, seed.why)
+            if len(found) >= limit:
+                break
+    return list(found.values())

@@ -1,0 +1,164 @@
+"""``semcrawl seeds``: lists of addresses to start from, out of other sources."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.fetching import Fetcher
+from semcrawl.cli.seedsources import (
+    distinct,
+    from_archive,
+    from_jobs,
+    from_lists,
+    from_search,
+)
+from semcrawl.config.normalisation import url_normalisation
+from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.machine.wholefiles import whole_file
+from semcrawl.sources.seedlists import Seed
+from semcrawl.spiders.seeds import seed_url
+from semcrawl.terminal.messages import complain
+from semcrawl.terminal.printable import printable
+
+#: sources, with what their arguments are
+_SOURCES = {
+    "job": "DIR…: pages and hosts that led earlier harvests to much RDF",
+    "archive": "PATTERN…: what a web archive has under example.org/*",
+    "search": "WORDS…: the first results of a search service (--engine URL)",
+    "list": "FILE…: lists of others, files or URLs: LOV, the LOD cloud, OPML, RDF catalogues, text",
+}
+
+
+class Command(OneLineErrors):
+    """Writes a seed list, which ``semcrawl harvest @FILE`` reads."""
+
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Return the arguments."""
+        return f"[options] {'|'.join(_SOURCES)} ARGUMENT…"
+
+    def short_desc(self) -> str:
+        """Return the line of the overview."""
+        return "Write a list of seeds: from jobs, archives, searches, lists"
+
+    def long_desc(self) -> str:
+        """Say it at length."""
+        return "Write a seed list for `semcrawl harvest @FILE`. Sources: " + "; ".join(
+            f"{name} {what}" for name, what in _SOURCES.items()
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options."""
+        super().add_options(parser)
+        group = parser.add_argument_group("Seeds")
+        group.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
+        group.add_argument(
+            "--limit", metavar="N", type=int, help="seeds at most (1000; of a search 50)"
+        )
+        group.add_argument(
+            "--engine", metavar="URL", help="search: a SearXNG, or an OpenSearch description"
+        )
+        group.add_argument(
+            "--index",
+            metavar="NAME",
+            default="cc",
+            help="archive: cc (Common Crawl), ia (Wayback Machine), or the URL of a CDX server",
+        )
+        group.add_argument(
+            "--type",
+            metavar="TYPE",
+            action="append",
+            default=[],
+            help="archive: a media type (default: those of RDF)",
+        )
+        group.add_argument(
+            "--extension",
+            metavar="NAME",
+            action="append",
+            default=[],
+            help="archive: a file extension such as ttl (default: those of RDF)",
+        )
+
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse what names no source, or nothing to look at there."""
+        if not args or args[0] not in _SOURCES:
+            named = f", not {args[0]!r}" if args else ""
+            raise UsageError(f"name a source: {', '.join(_SOURCES)}{named}")
+        if len(args) < 2:
+            raise UsageError(f"`semcrawl seeds {args[0]}` needs {_SOURCES[args[0]]}")
+        if opts.limit is not None and opts.limit < 1:
+            raise UsageError("--limit must be at least 1")
+        if args[0] == "search" and not opts.engine:
+            raise UsageError("give --engine URL: a SearXNG, or an OpenSearch description")
+        if args[0] == "archive" and opts.index not in ("cc", "ia") and "://" not in opts.index:
+            raise UsageError(f"--index must be cc, ia or a CDX server's URL, not {opts.index!r}")
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Look, and write."""
+        source, *rest = args
+        limit = opts.limit or (50 if source == "search" else 1000)
+        normalisation = url_normalisation(self.own_settings)
+
+        def spelled(url: str) -> str | None:
+            try:
+                return seed_url(url, normalisation)
+            except UsageError:
+                return None
+
+        seeds = distinct(self._found(source, rest, opts, limit), spelled, limit)
+        if not seeds:
+            complain("nothing was found")
+            self.exitcode = 1
+            return
+        title = f"semcrawl seeds {' '.join(args)}, {datetime.now(UTC):%Y-%m-%d}"
+        if not opts.output:
+            _write(sys.stdout, title, seeds)
+            return
+        try:
+            with whole_file(Path(opts.output)) as file:
+                file.write(_text(title, seeds).encode())
+        except OSError as error:
+            raise SemcrawlError(f"cannot write {opts.output}: {error.strerror}") from None
+        print(f"{len(seeds):,} seeds in {opts.output}; go on with: semcrawl harvest @{opts.output}")
+
+    def _found(
+        self, source: str, rest: list[str], opts: argparse.Namespace, limit: int
+    ) -> Iterable[Seed]:
+        settings = self.own_settings
+        fetcher = Fetcher.from_settings(settings)
+        if source == "job":
+            return from_jobs(rest)
+        if source == "search":
+            return from_search(" ".join(rest), opts.engine, fetcher, limit)
+        if source == "list":
+            return from_lists(rest, fetcher, complain)
+        return from_archive(
+            rest,
+            opts.index,
+            opts.type,
+            [name.lstrip(".") for name in opts.extension],
+            limit,
+            settings.getfloat("DOWNLOAD_TIMEOUT"),
+        )
+
+
+def _write(file: TextIO, title: str, seeds: Iterable[Seed]) -> None:
+    file.write(_text(title, seeds))
+
+
+def _text(title: str, seeds: Iterable[Seed]) -> str:
+    """Return a seed list: a comment that says why above each address."""
+    lines = [f"# {printable(title)}"]
+    for seed in seeds:
+        if seed.why:
+            lines.append(f"# {printable(' '.join(seed.why.split()))}")
+        lines.append(seed.url)
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,101 @@
+"""Hubs of earlier crawls: pages and hosts that led to many documents with few requests.
+
+Swoogle starts from the pages that led to much in its last crawl (sources.md T.8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from sqlalchemy import Engine, case, func, select
+
+from semcrawl.items import FetchOutcome
+from semcrawl.metadata.models import Fetch
+from semcrawl.web.hosts import host_of, netloc_of
+from semcrawl.web.vocabulary import FoundBy
+
+#: requests without a document that every hub is credited with: one lucky page is no hub
+_DOUBT = 4
+#: outcomes of what was sent, and could have given a document
+_ASIDE = (
+    FetchOutcome.ROBOTS_DENIED,
+    FetchOutcome.ADDRESS_REFUSED,
+    FetchOutcome.HOST_DOWN,
+    FetchOutcome.IGNORED,
+    FetchOutcome.FETCHED_ROBOTS,
+    FetchOutcome.FETCHED_CONTEXT,
+)
+
+
+@dataclass(slots=True)
+class Hub:
+    """A page and what came of its links, or a host, by its first page, and what it gave."""
+
+    url: str
+    documents: int = 0
+    requests: int = 0
+    is_host: bool = False
+
+    @property
+    def worth(self) -> float:
+        """Documents per request that may be expected."""
+        return self.documents / (self.requests + _DOUBT)
+
+    @property
+    def why(self) -> str:
+        """Say it in a line."""
+        what = "host with" if self.is_host else "page that led to"
+        return f"{what} {self.documents:,} RDF documents in {self.requests:,} requests"
+
+
+@dataclass
+class HubBook:
+    """Adds up hubs over several crawls."""
+
+    pages: dict[str, Hub] = field(default_factory=dict)
+    hosts: dict[str, Hub] = field(default_factory=dict)
+    _depths: dict[str, int] = field(default_factory=dict)
+
+    def add(self, engine: Engine) -> None:
+        """Add the records of a crawl."""
+        is_rdf = case((Fetch.outcome == FetchOutcome.FETCHED_RDF, 1), else_=0)
+        with engine.execution_options(read_only=True).connect() as connection:
+            rows = connection.execute(
+                select(Fetch.parent_url, func.sum(is_rdf), func.count())
+                .where(Fetch.outcome.not_in(_ASIDE), Fetch.parent_url.is_not(None))
+                .where(Fetch.found_by != FoundBy.ENDPOINT)
+                .group_by(Fetch.parent_url)
+            )
+            for url, documents, requests in rows:
+                self._count(self.pages, url, Hub(url), documents, requests)
+            # (a page that is asked for again in vain counts for its host)
+            read = (FetchOutcome.FETCHED_HTML, FetchOutcome.FETCHED_RDF)
+            rows = connection.execute(
+                select(Fetch.url, Fetch.final_url, Fetch.depth, Fetch.outcome)
+                .where(Fetch.outcome.not_in(_ASIDE))
+                .where(Fetch.found_by != FoundBy.ENDPOINT)
+            )
+            for url, final, depth, outcome in rows:
+                address = final or url
+                host = netloc_of(address)
+                hub = self.hosts.setdefault(host, Hub("", is_host=True))
+                hub.requests += 1
+                hub.documents += outcome == FetchOutcome.FETCHED_RDF
+                if outcome in read and depth < self._depths.get(host, 1 << 30):
+                    self._depths[host], hub.url = depth, address
+
+    @staticmethod
+    def _count(hubs: dict[str, Hub], name: str, hub: Hub, documents: int, requests: int) -> None:
+        known = hubs.setdefault(name, hub)
+        known.documents += int(documents or 0)
+        known.requests += int(requests)
+
+    def best(self) -> Iterator[Hub]:
+        """Yield pages and hosts that led to a document, the best first, each address once."""
+        hubs = [*self.pages.values(), *self.hosts.values()]
+        seen: set[str] = set()
+        for hub in sorted(hubs, key=lambda hub: (-hub.worth, hub.url)):
+            if hub.documents and host_of(hub.url) and hub.url not in seen:
+                seen.add(hub.url)
+                yield hub

@@ -1,0 +1,234 @@
+"""``semcrawl seeds``, against servers on loopback."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from harvest.runs import harvest
+
+from semcrawl.commands.seeds import Command
+from semcrawl.demo import DemoWeb, serve
+from semcrawl.spiders.seeds import read_seeds
+from tests.inprocess import exit_status
+
+Answer = Callable[[str, dict[str, list[str]]], "tuple[int, str, bytes]"]
+
+
+@contextmanager
+def web(answer: Answer) -> Iterator[str]:
+    """Serve what ``answer`` gives for a path and its query."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            parts = urlsplit(self.path)
+            status, kind, body = answer(parts.path, parse_qs(parts.query))
+            self.send_response(status)
+            self.send_header("Location" if status == 302 else "Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def seeds(capsys, *arguments: object) -> tuple[int, list[str], str]:
+    """Run the command; return exit status, seeds, and what it complained of."""
+    status = exit_status(Command(), *arguments, "-s", "SEMCRAWL_CRAWL_DELAY=0")
+    said = capsys.readouterr()
+    lines = said.out.splitlines()
+    return status, [line for line in lines if not line.startswith("#")], said.err
+
+
+@pytest.mark.slow
+def test_hubs_of_an_earlier_job_come_first(tmp_path: Path, capsys) -> None:
+    demo = DemoWeb()
+    with serve(demo) as server:
+        run = harvest(
+            *(demo.start, "--fast", "-q", "--pages", "150"),
+            folder=tmp_path / "job",
+            proxy=server.proxy_url,
+        )
+    status, found, _ = seeds(capsys, "job", run.folder)
+    assert status == 0
+    led = {r["parent_url"] for r in run.records if r["outcome"] == "fetched-rdf"}
+    assert led & set(found[:10])
+    assert len(found) == len(set(found)) > 3
+    file = tmp_path / "seeds.txt"
+    assert exit_status(Command(), "job", run.folder, "-o", file) == 0
+    assert read_seeds(f"@{file}") == found
+    worth = [float(w) for w in re.findall(r"^# (0\.\d\d) documents per", file.read_text(), re.M)]
+    assert worth == sorted(worth, reverse=True)
+    assert len(worth) == len(found)
+
+
+def test_a_folder_without_a_job_is_told(tmp_path: Path, capsys) -> None:
+    status, _, said = seeds(capsys, "job", tmp_path)
+    assert status == 2
+    assert "holds no crawl.db" in said
+
+
+def test_redirects_to_private_addresses_are_refused(capsys) -> None:
+    def answer(path: str, query: object) -> tuple[int, str, bytes]:
+        return 302, "http://127.0.0.2:9/secret", b""
+
+    with web(answer) as base:
+        status, _, said = seeds(capsys, "list", f"{base}/list.txt")
+    assert status == 1
+    assert "private address" in said
+
+
+def test_lists_in_files_and_behind_addresses_are_read_whatever_their_form(
+    tmp_path: Path, capsys
+) -> None:
+    (tmp_path / "plain.txt").write_text("http://a.example/\nftp://no.example/\n")
+    turtle = (
+        b"<> <http://www.w3.org/ns/dcat#downloadURL> <http://b.example/data.nt> ;"
+        b" <http://rdfs.org/ns/void#sparqlEndpoint> <http://b.example/sparql> ."
+    )
+
+    def answer(path: str, query: object) -> tuple[int, str, bytes]:
+        if path == "/catalogue":
+            return 200, "text/turtle", turtle
+        return 200, "application/json", b'{"no": "list"}'
+
+    with web(answer) as base:
+        status, found, said = seeds(
+            capsys, "list", tmp_path / "plain.txt", f"{base}/catalogue", f"{base}/other"
+        )
+    assert status == 0
+    assert found == [
+        "http://a.example/",
+        "http://b.example/data.nt",
+        "sparql+http://b.example/sparql",
+    ]
+    assert said.count("\n") == 1
+    assert "/other: it is neither LOV" in said
+
+
+def searx(path: str, query: dict[str, list[str]]) -> tuple[int, str, bytes]:
+    """SearXNG's JSON: ten results a page, three pages."""
+    if path == "/searx/search" and query.get("format") == ["json"]:
+        page = int(query["pageno"][0])
+        words = query["q"][0].replace(" ", "-")
+        results = [
+            {"url": f"http://r.example/{words}/{page}-{n}", "title": f"Result {n}", "score": 1.0}
+            for n in range(10 if page <= 3 else 0)
+        ]
+        return 200, "application/json", json.dumps({"query": words, "results": results}).encode()
+    if path == "/opensearch.xml":
+        body = (
+            '<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">'
+            '<Url type="application/atom+xml" template="/atom?q={searchTerms}&amp;p={startPage?}"/>'
+            "</OpenSearchDescription>"
+        )
+        return 200, "application/opensearchdescription+xml", body.encode()
+    if path == "/atom":
+        page = query["p"][0]
+        entries = "".join(
+            f'<entry><title>E</title><link href="http://e.example/{page}/{n}"/></entry>'
+            for n in range(3 if page in "12" else 0)
+        )
+        body = f'<feed xmlns="http://www.w3.org/2005/Atom">{entries}</feed>'
+        return 200, "application/atom+xml", body.encode()
+    return 404, "text/html", b"<html>"
+
+
+def test_the_first_results_of_a_search_are_seeds(capsys) -> None:
+    with web(searx) as base:
+        found = seeds(capsys, "search", "sorting", "algorithms", "--engine", f"{base}/searx")
+        fewer = seeds(capsys, "search", "x", "--engine", f"{base}/searx/search", "--limit", "12")
+        atom = seeds(capsys, "search", "x", "--engine", f"{base}/opensearch.xml")
+        wrong = seeds(capsys, "search", "x", "--engine", f"{base}/nothing")
+    assert found[0] == 0
+    assert len(found[1]) == 30
+    assert found[1][:1] == ["http://r.example/sorting-algorithms/1-0"]
+    assert len(fewer[1]) == 12
+    assert atom[1] == [f"http://e.example/{page}/{n}" for page in (1, 2) for n in range(3)]
+    assert wrong[0] == 1
+    assert "status 404" in wrong[2]
+
+
+CAPTURES = [
+    ("http://a.example/data.ttl", "text/turtle", "200"),
+    ("http://a.example/data.ttl", "text/turtle", "200"),
+    ("http://a.example/page", "text/html", "200"),
+    ("http://a.example/all.nt.gz", "application/gzip", "200"),
+    ("http://a.example/gone.ttl", "text/turtle", "404"),
+]
+
+
+def cdx(path: str, query: dict[str, list[str]]) -> tuple[int, str, bytes]:
+    """A CDX server as pywb's: JSON lines, filters by field, regular expressions behind ``~``."""
+    if int(query.get("page", ["0"])[0]) > 0:
+        return 400, "application/json", b'{"error": "no such page"}'
+    lines = []
+    for url, mime, status in CAPTURES:
+        fields = {"url": url, "mime": mime, "status": status, "timestamp": "20240102030405"}
+        for each in query.get("filter", []):
+            name, _, wanted = each.lstrip("=~").partition(":")
+            holds = re.search(wanted, fields[name]) if each[0] == "~" else fields[name] == wanted
+            if not holds:
+                break
+        else:
+            lines.append(json.dumps(fields))
+    return 200, "application/x-ndjson", ("\n".join(lines) + "\n" if lines else "").encode()
+
+
+@pytest.mark.slow
+def test_captures_of_an_archive_are_seeds_by_type_and_by_extension(capsys, monkeypatch) -> None:
+    pytest.importorskip("cdx_toolkit")
+    with web(cdx) as base:
+        index = ("--index", f"{base}/cdx")
+        all_rdf = seeds(capsys, "archive", "a.example/*", *index)
+        pages = seeds(capsys, "archive", "a.example/*", *index, "--type", "text/html")
+        turtle = seeds(capsys, "archive", "a.example/*", *index, "--extension", ".ttl")
+    assert all_rdf[:2] == (0, ["http://a.example/data.ttl", "http://a.example/all.nt.gz"])
+    assert pages[1] == ["http://a.example/page"]
+    assert turtle[1] == ["http://a.example/data.ttl"]
+
+
+@pytest.mark.slow
+def test_an_index_that_does_not_answer_is_one_clear_line(capsys) -> None:
+    pytest.importorskip("cdx_toolkit")
+    status, _, said = seeds(
+        capsys,
+        *("archive", "a.example/*", "--index", "http://127.0.0.1:9/cdx"),
+        *("-s", "DOWNLOAD_TIMEOUT=2"),
+    )
+    assert status == 1
+    assert said.count("\n") == 1
+    assert "http://127.0.0.1:9/cdx" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "name a source"),
+        (["nonsense", "x"], "name a source"),
+        (["job"], "needs DIR"),
+        (["search", "x"], "--engine"),
+        (["archive", "x", "--index", "nowhere"], "--index"),
+        (["list", "x", "--limit", "0"], "--limit"),
+        (["list", "missing.txt"], "cannot read missing.txt"),
+    ],
+)
+def test_wrong_command_lines_are_one_clear_line(capsys, arguments, words) -> None:
+    status, _, said = seeds(capsys, *arguments)
+    assert status == 2
+    assert said.count("\n") == 1
+    assert words in said
