@@ -25,7 +25,6 @@ from semcrawl.rdf.quadlines import (
 )
 
 _LABEL = re.compile(rb"_:([^ ]+)")
-_BEFORE_LABEL = frozenset({b"", b" ", b"\n"})
 #: Any term.
 _TERM = re.compile(
     rb'("[^"\\]*+(?:\\.[^"\\]*+)*+"(?:@[A-Za-z0-9-]++|\^\^<[^>]*+>)?+|<[^>\s]*+>)|_:([^\s]+)'

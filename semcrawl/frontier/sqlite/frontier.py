@@ -169,10 +169,6 @@ class SqliteFrontier:
         """Wait no longer than two seconds for a file that cannot be used: the crawl ends."""
         self._store.hurry(_CLOSING_PATIENCE)
 
-    async def reclaim_all(self) -> int:
-        """Put all workers' leases back; only where no other worker lives."""
-        return await self._store.run(lambda t: reclaim(t, None))
-
     # -- links
     async def add(self, entries: Sequence[Entry]) -> list[bool]:
         """Put links in; for each, whether it was new."""

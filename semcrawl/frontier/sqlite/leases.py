@@ -191,24 +191,21 @@ def tick(t: Transaction) -> None:
         file_availability(t, number)
 
 
-def reclaim(t: Transaction, worker: str | None) -> int:
-    """Put a worker's leases back at once (``None``: all workers'); return how many links.
+def reclaim(t: Transaction, worker: str) -> int:
+    """Put a worker's leases back at once; return how many links.
 
     Its errands end, and seeds that it took can be taken again.
     """
-    if worker is not None:
-        t.execute("DELETE FROM member WHERE worker = ?", (worker,))
-    whose = "" if worker is None else " WHERE worker = ?"
-    values = () if worker is None else (worker,)
-    numbers = t.execute(f"SELECT id FROM lease{whose}", values).fetchall()  # noqa: S608
+    t.execute("DELETE FROM member WHERE worker = ?", (worker,))
+    numbers = t.execute("SELECT id FROM lease WHERE worker = ?", (worker,)).fetchall()
     for (number,) in numbers:
         row = lease(t, number)
         if row is not None:
             go_back(t, row)
-    errands = t.execute(f"SELECT host, name FROM errand{whose}", values).fetchall()  # noqa: S608
+    errands = t.execute("SELECT host, name FROM errand WHERE worker = ?", (worker,)).fetchall()
     for host, name in errands:
         end_errand(t, host, name, sent=True)
-    t.execute(f"UPDATE pending SET due = 0{whose}", values)  # noqa: S608
+    t.execute("UPDATE pending SET due = 0 WHERE worker = ?", (worker,))
     return len(numbers)
 
 
