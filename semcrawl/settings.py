@@ -479,7 +479,7 @@ SEMCRAWL_PAGERANK_LINKS = 1_000_000
 
 #: Strategies `relevance-weighting` and `ipagerank`: similarity to the topic (0 to 1) below which no
 #: word of a link counts (c).
-SEMCRAWL_RW_THRESHOLD = 0.2
+SEMCRAWL_RW_THRESHOLD = 0.5
 
 #: Strategies `relevance-weighting` and `ipagerank`: whether links none of whose words reaches the
 #: threshold are dropped. Otherwise they wait behind the others.

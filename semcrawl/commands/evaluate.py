@@ -21,6 +21,10 @@ from semcrawl.evaluation.worlds import WorldSet, load_worlds
 from semcrawl.relevance import STRATEGIES, load_strategy
 from semcrawl.terminal.messages import complain, plain_console, table_console
 
+#: requests at most
+_PAGES = 2000
+#: strategies that come to nothing new without a topic
+TOPICAL = ("relevance-weighting", "ipagerank", "keyword-focused")
 #: priority of settings that the user gave on the command line
 _CHOSEN = 40
 
@@ -44,8 +48,9 @@ class Command(OneLineErrors):
         """Say it at length."""
         return (
             "Run strategies on worlds and compare what they find per request. A WORLD is `thesis` "
-            "(four simulated domains), a folder of files (or http://host/base/=FOLDER), a "
-            "sites.json, or a recorded crawl. Writes results.json and report.html."
+            "(four simulated domains), `topic` (a made web of 80 sites), `keywords` (six made "
+            "webs, one per query), a folder of files (or http://host/base/=FOLDER), a sites.json, "
+            "or a recorded crawl. Writes results.json and report.html."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -60,7 +65,15 @@ class Command(OneLineErrors):
             + ")",
         )
         group.add_argument(
-            "--pages", metavar="N", type=int, default=2000, help="requests at most (2000)"
+            "--pages",
+            metavar="N",
+            type=int,
+            help="requests at most (2000; as many as their sources in topic and keywords)",
+        )
+        group.add_argument(
+            "--about",
+            metavar="TOPIC",
+            help="targets are documents about a topic (keywords:fish, say), not RDF",
         )
         group.add_argument(
             "--repeat", metavar="N", type=int, default=1, help="runs of seeded strategies (1)"
@@ -78,10 +91,18 @@ class Command(OneLineErrors):
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse options that make no sense."""
         for name in ("pages", "repeat"):
-            if getattr(opts, name) < 1:
+            if getattr(opts, name) is not None and getattr(opts, name) < 1:
                 raise UsageError(f"--{name} must be at least 1")
         if not args:
-            raise UsageError("give a world: thesis, a folder, a sites.json or a recorded crawl")
+            raise UsageError(
+                "give a world: thesis, topic, keywords, a folder, a sites.json or a recorded crawl"
+            )
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Make the topic a setting."""
+        super().process_options(args, opts)
+        if opts.about and self.settings is not None:
+            self.settings.set("SEMCRAWL_ABOUT", opts.about, priority="cmdline")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the study; report what fails, and go on with the rest."""
@@ -132,7 +153,8 @@ class Command(OneLineErrors):
     def _strategies(self, opts: argparse.Namespace) -> list[str]:
         """Names of the strategies; unknown ones are reported and left out."""
         if opts.strategies is None:
-            return [*STRATEGIES, *REFERENCES]
+            topical = () if self._about(opts) else TOPICAL
+            return [name for name in (*STRATEGIES, *REFERENCES) if name not in topical]
         names = list(dict.fromkeys(name.strip() for name in opts.strategies.split(",")))
         good = []
         for name in filter(None, names):
@@ -148,6 +170,10 @@ class Command(OneLineErrors):
         if not good:
             raise UsageError("no strategy is left to run")
         return good
+
+    def _about(self, opts: argparse.Namespace) -> str:
+        """Return the topic that the user named."""
+        return opts.about or str(self._settings_of(self.settings).get("SEMCRAWL_ABOUT") or "")
 
     def _worlds(self, args: list[str], seed: int) -> list[WorldSet]:
         sets = []
@@ -165,9 +191,10 @@ class Command(OneLineErrors):
             for name in (settings or {})
             if settings is not None and (settings.getpriority(name) or 0) >= _CHOSEN
         }
+        chosen |= {name for name in ("pages", "strategies") if getattr(opts, name) is not None}
         return Plan(
             strategies,
-            pages=opts.pages,
+            pages=opts.pages or _PAGES,
             repeat=opts.repeat,
             seed=opts.seed,
             settings=self._settings_of(settings),

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 
 from semcrawl.evaluation.study import Progress as Step
@@ -49,7 +55,10 @@ class ProgressDisplay:
         if step.note:
             self.problems.append(f"{what}: {step.note}")
             self._console.print(
-                f"semcrawl: {what}: {step.note}", markup=False, highlight=False, soft_wrap=True
+                f"semcrawl: {what}: {step.note}",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
             )
         if self._bar is not None:
             text = f"{what}: {step.found:,} found in {step.requests:,} requests"
@@ -75,6 +84,11 @@ def show(results: Data, console: Console) -> None:
             console.print(fitted(_totals(each, titles), console))
             if len(each["worlds"]) > 1:
                 console.print(fitted(_by_world(each), console))
+            about = [world for world in each["worlds"] if _judged(world)]
+            if len(about) == 1:
+                console.print(fitted(_about(about[0]), console))
+            elif about:
+                console.print(fitted(_kept(about), console))
 
 
 def _totals(data: Data, titles: Mapping[str, str]) -> Table:
@@ -87,7 +101,13 @@ def _totals(data: Data, titles: Mapping[str, str]) -> Table:
     for name, figures in data["strategies"].items():
         ones = [world["strategies"].get(name, {}) for world in worlds]
         title = titles.get(name, name)
-        cells = ["failed" if any(one.get("errors") for one in ones) else "–", "", "", "", ""]
+        cells = [
+            "failed" if any(one.get("errors") for one in ones) else "–",
+            "",
+            "",
+            "",
+            "",
+        ]
         if figures:
             area = figures["auc_relative"]
             times = [o["link_microseconds"]["mean"] for o in ones if o.get("link_microseconds")]
@@ -99,6 +119,59 @@ def _totals(data: Data, titles: Mapping[str, str]) -> Table:
                 f"{sum(times) / len(times):.0f}" if times else "–",
             ]
         table.add_row(name, title if title != name else "", *cells)
+    return table
+
+
+def _judged(world: Data) -> dict[str, Data]:
+    """Return the strategies whose crawls had a topic."""
+    return {name: one for name, one in world["strategies"].items() if one.get("steps")}
+
+
+def _kept(worlds: Sequence[Data]) -> Table:
+    """Precision and recall of all that was asked for, and of what the topic kept of it."""
+    names = list(dict.fromkeys(name for world in worlds for name in _judged(world)))
+    table = Table(
+        title="precision / recall in %: of all that was asked for → of what was kept",
+        title_justify="left",
+        header_style="bold",
+    )
+    table.add_column("world", overflow="fold")
+    for name in names:
+        table.add_column(name, justify="right")
+    for world in worlds:
+        cells = []
+        for name in names:
+            one = world["strategies"].get(name, {})
+            if not one.get("steps"):
+                cells.append("–")
+                continue
+            last, kept = one["steps"][-1], one["kept"]
+            cells.append(
+                f"{100 * last['precision']:.0f} / {100 * last['discovery']:.0f} → "
+                f"{100 * (kept['precision'] or 0):.0f} / {100 * kept['recall']:.0f}"
+            )
+        table.add_row(world["name"], *cells)
+    return table
+
+
+def _about(world: Data) -> Table:
+    """Precision after so many requests, and what the topic kept."""
+    ran = _judged(world)
+    table = Table(
+        title=f"{world['name']}: precision after so many requests, of what was kept, and recall",
+        title_justify="left",
+        header_style="bold",
+    )
+    table.add_column("strategy", overflow="fold")
+    for step in next(iter(ran.values()))["steps"]:
+        table.add_column(f"{step['requests']:,}", justify="right", no_wrap=True)
+    for name in ("kept", "recall"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, one in ran.items():
+        kept = one["kept"]
+        precision = "–" if kept["precision"] is None else f"{kept['precision']:.2f}"
+        cells = [f"{step['precision']:.2f}" for step in one["steps"]]
+        table.add_row(name, *cells, precision, f"{kept['recall']:.2f}")
     return table
 
 

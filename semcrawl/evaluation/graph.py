@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,20 +10,14 @@ from hashlib import sha256
 
 from semcrawl import rdf
 from semcrawl.config.scope import Scope
+from semcrawl.evaluation.judgement import Judge
 from semcrawl.evaluation.world import Answer, World
 from semcrawl.links import ExtractionOptions, Link, extract_links, merge_links
 from semcrawl.rdf.linkproperties import EMBEDDED_PRESETS
+from semcrawl.topics.novelty import statement_hashes
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import resolve
 from semcrawl.web.vocabulary import Kind
-
-#: Is this answer a target of the crawl?
-IsTarget = Callable[[Answer], bool]
-
-
-def is_rdf(answer: Answer) -> bool:
-    """The usual target: an RDF document served with status 200."""
-    return answer.status == 200 and answer.kind is Kind.RDF
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +31,19 @@ class Node:
     digest: bytes = b""
     #: RDF out of which not one statement can be read, for a fault of its own
     broken: bool = False
+    #: what the topic makes of it, 0 to 1; ``None`` without a topic, and for what has no body
+    relevance: float | None = None
+    #: hashes of the distinct statements of an RDF document
+    statements: Sequence[int] = ()
+
+
+#: Is this document a target of the crawl?
+IsTarget = Callable[[Node], bool]
+
+
+def is_rdf(node: Node) -> bool:
+    """The usual target: an RDF document served with status 200."""
+    return node.answer.status == 200 and node.answer.kind is Kind.RDF
 
 
 @dataclass
@@ -45,6 +53,8 @@ class LinkGraph:
     world: World
     #: at most so many links of a page are looked at
     max_links: int = 500
+    #: judges documents by the topic of the crawl, if it has one
+    judge: Judge | None = None
     #: properties of the data in pages whose values are links
     embedded_links: frozenset[str] = EMBEDDED_PRESETS["data"]
     _nodes: dict[str, Node] = field(default_factory=dict, repr=False)
@@ -74,10 +84,12 @@ class LinkGraph:
             return Node(answer)
         body = self.world.body(url)
         digest = sha256(body).digest()
+        relevance = None if self.judge is None else self.judge(url, answer, body)
         if answer.kind is Kind.RDF:
             reading = rdf.read(body, url, answer.content_type or None)
+            statements = array("Q", statement_hashes((reading.nquads,)))
             broken = reading.error_count > 0 and not reading.quads and not reading.contexts_needed
-            return Node(answer, (), digest, broken)
+            return Node(answer, (), digest, broken, relevance, statements)
         found: Sequence[Link] = extract_links(
             body,
             url,
@@ -89,7 +101,8 @@ class LinkGraph:
             data = rdf.read_embedded(body, url, answer.content_type)
             named = rdf.data_links(data.nquads, url, self.embedded_links, limit=self.max_links)
             found = merge_links([*found, *named], self.max_links)
-        return Node(answer, tuple(link for link in found if self.inside(link.url)), digest)
+        links = tuple(link for link in found if self.inside(link.url))
+        return Node(answer, links, digest, relevance=relevance)
 
     def redirect(self, url: str, answer: Answer) -> str | None:
         """Where a redirect leads to, normalised; ``None`` when that is outside of the world."""
@@ -144,9 +157,9 @@ def map_site(graph: LinkGraph, is_target: IsTarget = is_rdf, cap: int = 60_000) 
 
     for start in graph.world.starts:
         url, node = graph.follow(start)
-        if is_target(node.answer):
+        if is_target(node):
             target_depth.setdefault(name(url, node), 0)
-        elif node.answer.kind is Kind.HTML and name(url, node) not in depth:
+        if node.answer.kind is Kind.HTML and name(url, node) not in depth:
             starts.append(name(url, node))
             depth[name(url, node)] = 0
             queue.append((name(url, node), node))
@@ -162,10 +175,10 @@ def map_site(graph: LinkGraph, is_target: IsTarget = is_rdf, cap: int = 60_000) 
             if child.answer.status != 200:
                 continue
             document = name(url, child)
-            if is_target(child.answer):
+            if is_target(child):
                 to_targets.setdefault(document)
                 target_depth.setdefault(document, depth[page] + 1)
-            elif child.answer.kind is Kind.HTML:
+            if child.answer.kind is Kind.HTML:
                 to_pages.setdefault(document)
                 if document not in depth:
                     depth[document] = depth[page] + 1

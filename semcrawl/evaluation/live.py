@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from semcrawl.errors import SemcrawlError
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, is_rdf
+from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.serve import Asked, WorldServer
 from semcrawl.evaluation.simulate import Fetch, Run
 from semcrawl.evaluation.study import Crawl, Plan, Progress
@@ -72,7 +73,13 @@ def live(plan: Plan, tell: Callable[[Progress], None]) -> Crawl:
     ) -> Run:
         thesis = {k: v for k, v in settings.items() if plan.settings.get(k) != v}
         return crawl_live(
-            graph, name, pages, seed, settings={**changed, **thesis}, is_target=plan.is_target
+            graph,
+            name,
+            pages,
+            seed,
+            settings={**changed, **thesis},
+            is_target=plan.truth_of(graph.world),
+            aim=Aim.from_settings(settings),
         )
 
     return crawl
@@ -86,6 +93,7 @@ def crawl_live(
     *,
     settings: Mapping[str, Any] | None = None,
     is_target: IsTarget = is_rdf,
+    aim: Aim | None = None,
 ) -> Run:
     """Crawl a world with the spider ``html`` for at most ``pages`` requests.
 
@@ -106,7 +114,7 @@ def crawl_live(
         _spawn(graph, chosen, server.address, folder, 60 + pages * _SECONDS_PER_REQUEST)
         asked = [one for one in server.log if not one.robots]
         judged = _judged(Path(folder) / "crawl.db")
-    return run_of(graph, strategy, seed, asked, judged, is_target)
+    return run_of(graph, strategy, seed, asked, judged, is_target, aim)
 
 
 def spider_command(world: World, settings: Mapping[str, Any]) -> list[str]:
@@ -128,7 +136,11 @@ def spider_environment(proxy: str) -> dict[str, str]:
 
 
 def _spawn(
-    graph: LinkGraph, settings: Mapping[str, Any], proxy: str, folder: str, timeout: float
+    graph: LinkGraph,
+    settings: Mapping[str, Any],
+    proxy: str,
+    folder: str,
+    timeout: float,
 ) -> None:
     """Run ``semcrawl crawl html`` with all its traffic through the proxy."""
     try:
@@ -177,6 +189,7 @@ def run_of(
     asked: Sequence[Asked],
     judged: Mapping[str, Judged],
     is_target: IsTarget,
+    aim: Aim | None = None,
 ) -> Run:
     """Put the server's log into the form of a simulated run.
 
@@ -184,6 +197,7 @@ def run_of(
     """
     run = Run(graph.world.name, strategy, seed)
     had: set[str] = set()
+    said: set[int] = set()
     origin: dict[str, str] = {}  # target of a redirect → the link that led there
     known = set(graph.world.starts)  # what waited by a link of its own
     for one in asked:
@@ -198,16 +212,32 @@ def run_of(
         known.update(found.url for found in node.links)
         taken = one.status == 200 and outcome not in _NOT_TAKEN
         new = False
-        if taken and is_target(answer):
+        if taken and answer.kind is Kind.RDF:
+            said.update(node.statements)
+        kept = taken and (is_target(node) if aim is None else aim.reached(node.relevance))
+        if taken and is_target(node):
             document = answer.document or url
             new = document not in had
             had.add(document)
         kind: Kind | None = answer.kind if taken else None
         filtered = outcome == FetchOutcome.FILTERED_TYPE
         run.fetches.append(
-            Fetch(url, link, one.status, kind, label, rules, parent, depth, new, filtered)
+            Fetch(
+                url,
+                link,
+                one.status,
+                kind,
+                label,
+                rules,
+                parent,
+                depth,
+                new,
+                filtered,
+                kept,
+            )
         )
         run.curve.append(len(had))
         if parent is not None:
             run.judged.setdefault(link, (label, rules, parent))
+    run.statements = len(said)
     return run

@@ -16,7 +16,7 @@ from semcrawl.web.vocabulary import Kind
 
 def area_budget(site: SiteMap, pages: int) -> int:
     """Requests over which areas are taken: ``pages``, or all the site has if that is less."""
-    return min(pages, len(site.pages) + len(site.target_depth))
+    return min(pages, len(site.pages.keys() | site.target_depth.keys()))
 
 
 def padded(curve: Sequence[int], budget: int) -> list[int]:
@@ -119,6 +119,10 @@ class Truth:
         self._is_target = is_target
         self._labels: dict[str, Label | None] = {}
 
+    def document(self, url: str) -> str:
+        """Identity of the document that a URL serves."""
+        return self._graph.look(url).answer.document or url
+
     def label(self, url: str) -> Label | None:
         """The right label for a link; ``None`` when no document is served with status 200.
 
@@ -132,11 +136,11 @@ class Truth:
         _, node = self._graph.follow(url)
         if node.answer.status != 200:
             return None
-        if self._is_target(node.answer):
+        if self._is_target(node):
             return Label.R
         if node.answer.kind is not Kind.HTML:
             return Label.N
-        parent = any(self._is_target(self._graph.follow(link.url)[1].answer) for link in node.links)
+        parent = any(self._is_target(self._graph.follow(link.url)[1]) for link in node.links)
         return Label.HR if parent else Label.H
 
 

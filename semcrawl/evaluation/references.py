@@ -32,7 +32,7 @@ def omniscient(site: SiteMap, budget: int) -> list[int]:
     Each step takes the page with most new targets per request: g / (p + g) for g targets of its
     own not had yet and p pages not fetched yet on the shortest path to it, itself included; then
     fetches the path and those targets. Ties go to the page nearest to the start. Targets that are
-    starts themselves come first.
+    starts themselves come first. A page may be a target itself.
     """
     parent: dict[str, str | None] = dict.fromkeys(site.starts)
     queue = deque(site.starts)
@@ -67,11 +67,27 @@ def omniscient(site: SiteMap, budget: int) -> list[int]:
         return -gain[page] / (cost[page] + gain[page]), rank[page], page
 
     fetched: set[str] = set()
-    had = {target for target, depth in site.target_depth.items() if not depth}
-    curve = list(range(1, len(had) + 1))
-    for target in had:
-        for rich in holders[target]:
-            gain[rich] -= 1
+    had: set[str] = set()
+    curve: list[int] = []
+    changed: set[str] = set()
+
+    def fetch(document: str) -> None:
+        """Ask for a page or a target, or for what is both."""
+        if document in parent:
+            fetched.add(document)
+            for rich in below[document]:
+                cost[rich] -= 1
+                changed.add(rich)
+        if document in site.target_depth:
+            had.add(document)
+            for rich in holders[document]:
+                gain[rich] -= 1
+                changed.add(rich)
+        curve.append(len(had))
+
+    for target, depth in site.target_depth.items():
+        if not depth:
+            fetch(target)
     heap = [worth(page) for page in paths if gain[page]]
     heapq.heapify(heap)
     while heap and len(curve) < budget:
@@ -79,21 +95,13 @@ def omniscient(site: SiteMap, budget: int) -> list[int]:
         best = entry[2]
         if not gain[best] or entry != worth(best):
             continue  # out of date; the current entry is further down
-        changed: set[str] = set()
+        changed.clear()
         for page in reversed(paths[best]):
             if page not in fetched:
-                fetched.add(page)
-                curve.append(len(had))
-                for rich in below[page]:
-                    cost[rich] -= 1
-                    changed.add(rich)
+                fetch(page)
         for target in site.pages[best][1]:
             if target not in had:
-                had.add(target)
-                curve.append(len(had))
-                for rich in holders[target]:
-                    gain[rich] -= 1
-                    changed.add(rich)
+                fetch(target)
         for rich in changed:
             if gain[rich]:
                 heapq.heappush(heap, worth(rich))

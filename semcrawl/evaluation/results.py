@@ -11,16 +11,16 @@ from dataclasses import asdict
 from typing import Any
 
 import semcrawl
-from semcrawl.evaluation.metrics import RuleTable, padded
+from semcrawl.evaluation.metrics import RuleTable, harvest_rate, padded
 from semcrawl.evaluation.statistics import Comparison, compare, spread
 from semcrawl.evaluation.study import (
     TITLES,
     Plan,
     SetResult,
-    Trial,
     WorldResult,
     harvest_average,
 )
+from semcrawl.evaluation.trial import Trial
 from semcrawl.relevance import Label
 
 #: points of a curve that are kept
@@ -44,12 +44,13 @@ def as_data(results: Sequence[SetResult], plan: Plan, mode: str) -> dict[str, An
 
 
 def _set(result: SetResult, plan: Plan) -> dict[str, Any]:
-    points = checkpoints(plan.pages)
+    pages = max((world.pages for world in result.worlds), default=0) or plan.pages
+    points = checkpoints(pages)
     names = _strategies(result)
     return {
         "name": result.name,
         "thesis": result.thesis,
-        "worlds": [_world(world, plan.pages) for world in result.worlds],
+        "worlds": [_world(world) for world in result.worlds],
         "requests": points,
         "strategies": {name: _average(result, name, points) for name in names},
         "comparisons": [
@@ -65,13 +66,14 @@ def _strategies(result: SetResult) -> list[str]:
     return list(dict.fromkeys(name for world in result.worlds for name in world.trials))
 
 
-def _world(world: WorldResult, pages: int) -> dict[str, Any]:
+def _world(world: WorldResult) -> dict[str, Any]:
     points = checkpoints(world.budget)
     return {
         "name": world.world,
         "hosts": list(world.hosts),
         "starts": list(world.starts),
         "problem": world.problem,
+        "about": world.about,
         "html": len(world.site.pages),
         "targets": len(world.site.target_depth),
         "parents": world.site.parents,
@@ -85,7 +87,8 @@ def _world(world: WorldResult, pages: int) -> dict[str, Any]:
             "curve": [world.bound[p - 1] for p in points],
         },
         "strategies": {
-            name: _trials(trials, world, points) for name, trials in world.trials.items()
+            name: _trials(trials, world, points) | _about(trials, world)
+            for name, trials in world.trials.items()
         },
     }
 
@@ -110,6 +113,7 @@ def _trials(trials: Sequence[Trial], world: WorldResult, points: Sequence[int]) 
         "requests_to_50": _spread([trial.requests_to_50 for trial in good]),
         "requests_to_90": _spread([trial.requests_to_90 for trial in good]),
         "link_microseconds": _spread([trial.link_time for trial in good]),
+        "statements": _spread([trial.statements for trial in good]),
         "curve": [sum(curve[p - 1] for curve in curves) / len(curves) for p in points],
         # labels, rules and depths are those of the first seed: counts, that can be checked
         "labels": {
@@ -122,6 +126,38 @@ def _trials(trials: Sequence[Trial], world: WorldResult, points: Sequence[int]) 
             for depth, (every, targets) in first.depths.items()
         },
     }
+
+
+def _about(trials: Sequence[Trial], world: WorldResult) -> dict[str, Any]:
+    """Precision and discovery of a crawl about a topic, and of what it kept (first seed)."""
+    first = next((trial for trial in trials if trial.curve), None)
+    if not world.about or first is None:
+        return {}
+    total = max(1, len(world.site.target_depth))
+    kept, right = first.kept
+    return {
+        "steps": [
+            {
+                "requests": step,
+                "precision": harvest_rate(first.curve, step),
+                "discovery": first.curve[min(step, first.requests) - 1] / total,
+            }
+            for step in steps(world.pages)
+        ],
+        "kept": {
+            "documents": kept,
+            "right": right,
+            "precision": right / kept if kept else None,
+            "recall": right / total,
+        },
+    }
+
+
+def steps(pages: int) -> list[int]:
+    """Numbers of requests after which S told its figures: every 500, or an eighth of less."""
+    step = 500 if pages >= 1000 else max(1, pages // 8)
+    points = list(range(step, pages, step))
+    return [*points[: -1 if points and pages - points[-1] < step / 2 else None], pages]
 
 
 def _average(result: SetResult, name: str, points: Sequence[int]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, Node, is_rdf
+from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
 from semcrawl.evaluation.world import World
 from semcrawl.links import Link, Page
@@ -26,6 +27,7 @@ from semcrawl.relevance.contract import (
     Rekeying,
     Relevance,
 )
+from semcrawl.relevance.grading import Grade, grade
 from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES, Kind
 
 T = TypeVar("T")
@@ -55,6 +57,8 @@ class Fetch:
     new_target: bool = False
     #: abandoned after its headers (the content-type filter)
     filtered: bool = False
+    #: the crawl took it for a target
+    kept: bool = False
 
 
 @dataclass
@@ -72,6 +76,8 @@ class Run:
     #: links judged, duplicates counted, and seconds the strategy took in all
     ranked: int = 0
     seconds: float = 0.0
+    #: distinct statements in the RDF documents had
+    statements: int = 0
     #: why the run ended before its time; empty = it did not
     error: str = ""
 
@@ -98,19 +104,21 @@ def simulate(
     seed: int = 0,
     *,
     is_target: IsTarget = is_rdf,
+    aim: Aim | None = None,
     ambiguous_types: Collection[str] = AMBIGUOUS_MEDIA_TYPES,
     progress: Callable[[Run], None] | None = None,
 ) -> Run:
     """Run a strategy for at most ``pages`` requests (robots.txt and delays play no part).
 
     Give a :class:`LinkGraph` to share its parsed pages between runs. ``seed`` is only noted in the
-    result: a strategy gets its own when it is made. ``ambiguous_types`` are media types whose
+    result: a strategy gets its own when it is made. With an ``aim`` a strategy learns of what
+    reaches its threshold, whatever is counted as found. ``ambiguous_types`` are media types whose
     bodies are taken whatever the label. ``progress`` is called after every request. An exception
     of the strategy ends the run and is noted in ``Run.error``.
     """
     graph = world if isinstance(world, LinkGraph) else LinkGraph(world)
     run = Run(graph.world.name, strategy.name, seed)
-    crawl = _Crawl(graph, strategy, run, is_target, frozenset(ambiguous_types))
+    crawl = _Crawl(graph, strategy, run, is_target, aim, frozenset(ambiguous_types))
     try:
         crawl.plant()
         while len(run.fetches) < pages and crawl.step():
@@ -131,17 +139,20 @@ class _Crawl:
         strategy: Relevance,
         run: Run,
         is_target: IsTarget,
+        aim: Aim | None,
         ambiguous_types: frozenset[str],
     ) -> None:
         self.graph = graph
         self.strategy = strategy
         self.run = run
         self.is_target = is_target
+        self.aim = aim
         self.ambiguous_types = ambiguous_types
         self.frontier = SimulatedFrontier()
         self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
         self.had: set[bytes] = set()
         self.targets: set[str] = set()
+        self.said: set[int] = set()
         self.seconds = 0.0
 
     def plant(self) -> None:
@@ -194,16 +205,22 @@ class _Crawl:
         entered: tuple[Ranked, ...] = ()
         if kind is Kind.HTML and node.links:
             entered = self._rank(waiting, node)
-        target = kind is not None and not node.broken and self.is_target(answer)
-        self._learn(waiting, node, kind, target=target, duplicate=known, new_links=entered)
+        graded = self._grade(node) if kind is not None and not node.broken else Grade(False, 0.0)
+        self._learn(waiting, node, kind, graded, duplicate=known, new_links=entered)
+
+    def _grade(self, node: Node) -> Grade:
+        """How much of a target the crawl takes a document for."""
+        if self.aim is None:
+            return grade(self.is_target(node), None, 1.0)
+        return grade(True, node.relevance or 0.0, self.aim.threshold)
 
     def _learn(
         self,
         waiting: Waiting,
         node: Node,
         kind: Kind | None,
+        graded: Grade = Grade(False, 0.0),  # noqa: B008 - frozen
         *,
-        target: bool = False,
         duplicate: bool = False,
         new_links: tuple[Ranked, ...] = (),
     ) -> None:
@@ -211,7 +228,7 @@ class _Crawl:
         outcome = Outcome(
             url=waiting.asked,
             kind=kind,
-            target=target,
+            target=graded.target,
             final_url=waiting.url,
             parent=waiting.parent,
             depth=waiting.depth,
@@ -221,13 +238,15 @@ class _Crawl:
             group=waiting.group,
             duplicate=duplicate,
             new_links=new_links,
+            relevance=node.relevance if kind is not None else None,
+            gain=None if self.aim is None else graded.gain,
         )
         self._timed(lambda: self.strategy.learn(outcome))
         self._apply()
 
     def _rank(self, waiting: Waiting, node: Node) -> tuple[Ranked, ...]:
         """Judge a page's links; those that are new enter the frontier."""
-        page = Page(waiting.url, waiting.depth)
+        page = Page(waiting.url, waiting.depth, relevance=node.relevance)
         if isinstance(self.strategy, Citing):
             cited = self.strategy.cited
             self._timed(lambda: cited(page, node.links))
@@ -243,7 +262,13 @@ class _Crawl:
                 continue
             self.frontier.add(
                 Waiting(
-                    url, url, link.label, link.rules, waiting.url, waiting.depth + 1, link.group
+                    url,
+                    url,
+                    link.label,
+                    link.rules,
+                    waiting.url,
+                    waiting.depth + 1,
+                    link.group,
                 ),
                 link.key,
             )
@@ -264,7 +289,10 @@ class _Crawl:
     ) -> None:
         """Write the request down."""
         new = False
-        if kind is not None and self.is_target(node.answer):
+        if kind is Kind.RDF:
+            self.said.update(node.statements)
+            self.run.statements = len(self.said)
+        if kind is not None and self.is_target(node):
             document = node.answer.document or waiting.url
             new = document not in self.targets
             self.targets.add(document)
@@ -279,6 +307,7 @@ class _Crawl:
                 parent=waiting.parent,
                 depth=waiting.depth,
                 new_target=new,
+                kept=kind is not None and self._grade(node).target,
                 filtered=filtered,
             )
         )

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
-from typing import Any
+from typing import Any, Self
 
 from semcrawl.errors import SemcrawlError
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, SiteMap, is_rdf, map_site
+from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.metrics import (
-    LabelFigures,
-    RuleTable,
     Truth,
     area_budget,
-    auc,
-    auc_relative,
-    depth_histogram,
     harvest_rate,
-    label_figures,
-    requests_to,
-    rule_table,
 )
 from semcrawl.evaluation.references import REFERENCES, reference_curve
 from semcrawl.evaluation.simulate import Run, simulate
-from semcrawl.evaluation.world import World, status_class
+from semcrawl.evaluation.trial import Trial, measure
+from semcrawl.evaluation.world import Labelled, World, status_class
 from semcrawl.evaluation.worlds import WorldSet
 from semcrawl.relevance import Label, Relevance
+from semcrawl.relevance.focus import about_text
 from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES
 
 #: Names of the strategies in the thesis.
@@ -63,9 +58,23 @@ class Plan:
     repeat: int = 1
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
-    #: settings that the user chose, and that thesis mode leaves alone
+    #: settings that the user chose, and that thesis mode leaves alone; ``pages`` and
+    #: ``strategies``, where the user chose these
     chosen: frozenset[str] = frozenset()
     is_target: IsTarget = is_rdf
+
+    def for_set(self, worlds: WorldSet) -> Self:
+        """Return the plan for the worlds of a set: its strategies, unless the user chose some."""
+        if "strategies" in self.chosen or not worlds.strategies:
+            return self
+        return replace(self, strategies=worlds.strategies)
+
+    def truth_of(self, world: World, aim: Aim | None = None) -> IsTarget:
+        """Return what counts as found in a world: what it knows, or what the topic says."""
+        if isinstance(world, Labelled):
+            topical = world.topical
+            return lambda node: node.answer.status == 200 and topical(node.answer.document)
+        return self.is_target if aim is None else lambda node: aim.reached(node.relevance)
 
     def settings_for(self, thesis: bool, seed: int) -> dict[str, Any]:
         """Settings of one run."""
@@ -73,36 +82,6 @@ class Plan:
         if thesis:
             settings |= {k: v for k, v in THESIS_SETTINGS.items() if k not in self.chosen}
         return settings | {"SEMCRAWL_RANDOM_SEED": seed}
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One strategy on one world with one seed, measured."""
-
-    strategy: str
-    seed: int
-    #: distinct targets after each request; requests not made are not in it
-    curve: Sequence[int]
-    auc: int
-    auc_relative: float | None
-    requests_to_50: int | None
-    requests_to_90: int | None
-    labels: Mapping[Label, LabelFigures] = field(default_factory=dict)
-    rules: RuleTable = field(default_factory=RuleTable)
-    depths: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-    #: microseconds that the strategy took per link judged
-    link_time: float | None = None
-    error: str = ""
-
-    @property
-    def found(self) -> int:
-        """Distinct targets found."""
-        return self.curve[-1] if self.curve else 0
-
-    @property
-    def requests(self) -> int:
-        """Requests made."""
-        return len(self.curve)
 
 
 @dataclass
@@ -116,6 +95,10 @@ class WorldResult:
     #: requests over which areas are taken
     budget: int
     bound: Sequence[int]
+    #: the topic of the crawls; empty = they are after RDF
+    about: str = ""
+    #: requests at most
+    pages: int = 0
     #: strategy → its trials, one per seed
     trials: dict[str, list[Trial]] = field(default_factory=dict)
     #: URLs that any run requested, by outcome, and documents by type
@@ -156,12 +139,14 @@ def simulated(load: Load, plan: Plan, tell: Callable[[Progress], None]) -> Crawl
             if not run.requests % 200:
                 tell(Progress(run.world, name, seed, run.requests, run.found))
 
+        aim = Aim.from_settings(settings)
         return simulate(
             graph,
             load(name, settings),
             pages,
             seed,
-            is_target=plan.is_target,
+            is_target=plan.truth_of(graph.world, aim),
+            aim=aim,
             ambiguous_types=_words(settings.get("SEMCRAWL_AMBIGUOUS_TYPES", AMBIGUOUS_MEDIA_TYPES)),
             progress=report,
         )
@@ -193,37 +178,54 @@ def study(
         result = SetResult(worlds.name, worlds.thesis)
         results.append(result)
         for world in worlds.worlds:
-            _study_world(world, result, plan, crawl, tell)
+            _study_world(world, result, plan.for_set(worlds), crawl, tell)
     return results
 
 
 def _study_world(
-    world: World, into: SetResult, plan: Plan, crawl: Crawl, tell: Callable[[Progress], None]
+    world: World,
+    into: SetResult,
+    plan: Plan,
+    crawl: Crawl,
+    tell: Callable[[Progress], None],
 ) -> None:
     """Run every strategy on a world, whose figures are in the set from the start."""
-    thesis = into.thesis
-    limit = int(plan.settings_for(thesis, 0).get("SEMCRAWL_MAX_LINKS_PER_PAGE") or 10_000)
-    graph = LinkGraph(world, max_links=limit)
+    settings, pages = plan.settings_for(into.thesis, 0), plan.pages
+    if isinstance(world, Labelled):
+        settings["SEMCRAWL_ABOUT"] = world.about
+        pages = pages if "pages" in plan.chosen else world.requests
+        topic = world.topic
+    else:
+        topic = about_text(settings)
+    if topic and "SEMCRAWL_TARGETS" not in plan.chosen:
+        settings["SEMCRAWL_TARGETS"] = "html,rdf"
+    limit = int(settings.get("SEMCRAWL_MAX_LINKS_PER_PAGE") or 10_000)
     tell(Progress(world.name, "", 0, 0, 0))
     try:
-        site = map_site(graph, plan.is_target)
+        aim = Aim.from_settings(settings)
+        graph = LinkGraph(world, limit, aim.judge if aim is not None else None)
+        is_target = plan.truth_of(world, aim)
+        site = map_site(graph, is_target)
     except (OSError, SemcrawlError) as error:  # a file that cannot be read, say
         tell(Progress(world.name, "", 0, 0, 0, True, str(error)))
         nothing = SiteMap((), {}, {}, {})
         hosts, starts = sorted(world.hosts), world.starts
-        failed = WorldResult(world.name, hosts, starts, nothing, 0, [], problem=str(error))
+        failed = WorldResult(
+            world.name, hosts, starts, nothing, 0, [], topic, pages, problem=str(error)
+        )
         into.worlds.append(failed)
         return
-    budget = area_budget(site, plan.pages)
+    budget = area_budget(site, pages)
     bound = reference_curve("omniscient", site, budget)
-    result = WorldResult(world.name, sorted(world.hosts), world.starts, site, budget, bound)
+    hosts = sorted(world.hosts)
+    result = WorldResult(world.name, hosts, world.starts, site, budget, bound, topic, pages)
     into.worlds.append(result)
     result.problem = _problem(graph, site)
     if result.problem:
         tell(Progress(world.name, "", 0, 0, 0, True, result.problem))
         if not site.pages:
             return
-    truth = Truth(graph, plan.is_target)
+    truth = Truth(graph, is_target)
     asked: dict[str, int] = {}
     for name in plan.strategies:
         trials: list[Trial] = []
@@ -234,12 +236,12 @@ def _study_world(
                 run.curve = reference_curve(name, site, budget)
                 orders.append([])
             else:
-                run = _run(graph, name, plan, thesis, seed, crawl)
+                run = _run(graph, name, settings, pages, seed, crawl)
                 orders.append(run.order)
                 asked.update((fetch.url, fetch.status) for fetch in run.fetches)
             if len(orders) == 2 and orders[0] == orders[1]:
                 break  # the seed plays no part, and one run tells all
-            trials.append(_measure(run, result, truth))
+            trials.append(measure(run, truth, site, bound, budget, topical=bool(result.about)))
             result.trials[name] = trials
             tell(Progress(world.name, name, seed, len(run.curve), run.found, True, run.error))
         result.merged = _merge(asked, truth)
@@ -257,9 +259,16 @@ def _merge(asked: Mapping[str, int], truth: Truth) -> dict[str, int]:
     return counts
 
 
-def _run(graph: LinkGraph, name: str, plan: Plan, thesis: bool, seed: int, crawl: Crawl) -> Run:
+def _run(
+    graph: LinkGraph,
+    name: str,
+    settings: Mapping[str, Any],
+    pages: int,
+    seed: int,
+    crawl: Crawl,
+) -> Run:
     try:
-        return crawl(graph, name, plan.settings_for(thesis, seed), plan.pages, seed)
+        return crawl(graph, name, {**settings, "SEMCRAWL_RANDOM_SEED": seed}, pages, seed)
     except SemcrawlError as error:
         return Run(graph.world.name, name, seed, error=str(error))
     except Exception as error:  # whatever a strategy under test may raise while it is made
@@ -279,26 +288,6 @@ def _problem(graph: LinkGraph, site: SiteMap) -> str:
     if not site.target_depth:
         return "no target can be reached from the start page"
     return ""
-
-
-def _measure(run: Run, result: WorldResult, truth: Truth) -> Trial:
-    targets = result.bound[-1] if result.bound else 0
-    area = auc(run.curve, result.budget)
-    judged = bool(run.fetches) and bool(run.judged)
-    return Trial(
-        strategy=run.strategy,
-        seed=run.seed,
-        curve=run.curve,
-        auc=area,
-        auc_relative=auc_relative(run.curve, result.bound, result.budget) if targets else None,
-        requests_to_50=requests_to(run.curve, 0.5 * targets) if targets else None,
-        requests_to_90=requests_to(run.curve, 0.9 * targets) if targets else None,
-        labels=label_figures(run, truth) if judged else {},
-        rules=rule_table(run, truth) if judged else RuleTable(),
-        depths=depth_histogram(run),
-        link_time=1e6 * run.seconds / run.ranked if run.ranked else None,
-        error=run.error,
-    )
 
 
 def harvest_average(result: SetResult, strategy: str, requests: int) -> float | None:

@@ -67,6 +67,33 @@ class World(Protocol):
         ...
 
 
+@runtime_checkable
+class Labelled(Protocol):
+    """A made world that knows what its pages are about; optional.
+
+    That is the truth that a crawl is measured by. It steers nothing.
+    """
+
+    @property
+    def about(self) -> str:
+        """The topic, as ``SEMCRAWL_ABOUT`` names it."""
+        ...
+
+    @property
+    def topic(self) -> str:
+        """The topic, as people name it."""
+        ...
+
+    @property
+    def requests(self) -> int:
+        """Requests that a crawl of it takes unless the user says otherwise."""
+        ...
+
+    def topical(self, url: str) -> bool:
+        """Whether the page is about the topic."""
+        ...
+
+
 def status_class(status: int) -> str:
     """``success``, ``redirect``, ``refused`` (401, 403) or ``error``."""
     if status == 200:

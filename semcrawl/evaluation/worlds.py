@@ -1,4 +1,4 @@
-"""Worlds by the names that users give: ``thesis``, a folder, a site list, a recorded crawl."""
+"""Worlds by their names: ``thesis``, ``topic``, a folder, a site list, a recorded crawl."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ from semcrawl.evaluation.folder import FolderSite, FolderWorld
 from semcrawl.evaluation.recording import RecordedWorld, find_recording
 from semcrawl.evaluation.sitelist import load_sites
 from semcrawl.evaluation.thesis import thesis_worlds
+from semcrawl.evaluation.topicweb import (
+    KEYWORD_STRATEGIES,
+    TOPIC_STRATEGIES,
+    keyword_webs,
+    topic_web,
+)
 from semcrawl.evaluation.world import World
 
 _SITE_LIST = "sites.json"
@@ -27,15 +33,20 @@ class WorldSet:
     worlds: Sequence[World]
     #: run as the thesis ran: without our departures, at most 500 links of a page
     thesis: bool = False
+    #: strategies to run on them, unless the user says otherwise; empty = the usual ones
+    strategies: tuple[str, ...] = ()
 
 
 def load_worlds(name: str, seed: int = 0) -> WorldSet:
     """Make the worlds of a name.
 
-    ``thesis`` (or ``thesis:deri`` for one domain) · a site list (``sites.json``) or its folder · a
-    folder, served as ``localhost`` or, given as ``http://host/base/=FOLDER``, as that host · the
-    folder or file of a recorded crawl. Raises ``UsageError`` for anything else.
+    ``thesis`` (or ``thesis:deri`` for one domain) · ``topic`` · ``keywords`` · a site list
+    (``sites.json``) or its folder · a folder, served as ``localhost`` or, given as
+    ``http://host/base/=FOLDER``, as that host · the folder or file of a recorded crawl. Raises
+    ``UsageError`` for anything else.
     """
+    if name in ("topic", "keywords"):
+        return topic_worlds(seed) if name == "topic" else keyword_worlds(seed)
     if name == "thesis" or name.startswith("thesis:"):
         return _thesis(name, seed)
     address, equals, folder = name.rpartition("=")
@@ -55,7 +66,20 @@ def load_worlds(name: str, seed: int = 0) -> WorldSet:
         )
     if path.is_dir():
         return WorldSet(name, [_folder(path, f"http://localhost/{path.resolve().name}/")])
-    raise UsageError(f"no such world: {name} (thesis, a folder, a sites.json or a recorded crawl)")
+    raise UsageError(
+        f"no such world: {name} (thesis, topic, keywords, a folder, a sites.json or a recorded "
+        "crawl)"
+    )
+
+
+def topic_worlds(seed: int) -> WorldSet:
+    """The made web of ``evaluate topic`` (S), with the crawlers that are compared on it."""
+    return WorldSet("topic", [topic_web(seed)], strategies=TOPIC_STRATEGIES)
+
+
+def keyword_worlds(seed: int) -> WorldSet:
+    """The made webs of ``evaluate keywords`` (K), one for each query, with K's two crawlers."""
+    return WorldSet("keywords", keyword_webs(seed), strategies=KEYWORD_STRATEGIES)
 
 
 def _thesis(name: str, seed: int) -> WorldSet:

@@ -26,7 +26,7 @@ class WeightOptions:
     """The user's choices about relevance weights."""
 
     #: c: similarities below it count as 0
-    threshold: float = 0.2
+    threshold: float = 0.5
     #: links of weight 0 are dropped (hard focus) instead of waiting behind the others (soft focus)
     prune: bool = False
 

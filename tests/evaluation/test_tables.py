@@ -66,9 +66,9 @@ def test_strategies_stand_side_by_side():
     """With what went wrong, where something did."""
     head, first, second = rows(tables.side_by_side(DATA, title))
     assert head[-1] == "what went wrong"
-    assert first == ["A", "32", "2,000", "1.60 %", "0.500 ± 0.250", "15.0",
+    assert first == ["A", "32", "2,000", "1.60 %", "0.500 ± 0.250", "–", "15.0",
                      "75.0 %", "–", "–", "–", "seed 1: gone"]  # fmt: skip
-    assert second == ["B", *["–"] * 9, ""]
+    assert second == ["B", *["–"] * 10, ""]
     calm = {**DATA, "worlds": [{**DATA["worlds"][0], "strategies": {"a": ONE}}]}
     assert rows(tables.side_by_side(calm, title))[0][-1] == "precision N"
 

@@ -1,0 +1,86 @@
+"""A topic asked about the documents of a world, as a crawl asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from semcrawl import rdf
+from semcrawl.errors import UsageError
+from semcrawl.evaluation.world import Answer
+from semcrawl.links.pagetext import page_text
+from semcrawl.links.parsing import parse_html
+from semcrawl.topics import (
+    STATEMENTS,
+    TEXT,
+    Document,
+    Remembering,
+    Topic,
+    about,
+    parts_of,
+    threshold,
+)
+from semcrawl.web.vocabulary import Kind
+
+#: relevance of what a URL serves, 0 to 1: URL, answer, body
+Judge = Callable[[str, Answer, bytes], float]
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What a crawl is about, and from which relevance on a document counts."""
+
+    judge: Judge
+    threshold: float
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Aim | None:
+        """Read ``SEMCRAWL_ABOUT`` and its threshold; ``None`` without a topic.
+
+        Raises ``UsageError`` for wrong ones.
+        """
+        topic = about(settings.get("SEMCRAWL_ABOUT") or "", settings)
+        if topic is None:
+            return None
+        if any(isinstance(part, Remembering) for part in parts_of(topic)):
+            raise UsageError(
+                f"about: {topic.name}: what is new hangs on the order in which documents are asked "
+                "for; evaluate counts distinct statements for every strategy instead"
+            )
+        return cls(judge_by(topic), threshold(settings))
+
+    def reached(self, relevance: float | None) -> bool:
+        """Whether a document of that relevance counts."""
+        return relevance is not None and relevance >= self.threshold
+
+
+def judge_by(topic: Topic, max_text: int = 1 << 20) -> Judge:
+    """Return what judges pages by text and embedded data, RDF by its statements.
+
+    ``max_text``: characters of a page's text that are read.
+    """
+
+    def judge(url: str, answer: Answer, body: bytes) -> float:
+        content_type = answer.content_type or None
+        if answer.kind is Kind.RDF:
+            nquads = rdf.read(body, url, content_type).nquads
+            return topic.judge(Document(url, Kind.RDF, statements=lambda: (nquads,))).relevance
+        root = parse_html(body, content_type).root if TEXT in topic.needs else None
+        quads = rdf.read_embedded(body, url, content_type).nquads if embedded else b""
+        document = Document(url, Kind.HTML, statements=lambda: (quads,))
+        if root is not None:
+            text = page_text(root, max_text)
+            document = Document(
+                url,
+                Kind.HTML,
+                text.title,
+                text.headings,
+                text.text,
+                text.language,
+                lambda: (quads,),
+            )
+        return topic.judge(document).relevance
+
+    embedded = STATEMENTS in topic.needs
+    return judge

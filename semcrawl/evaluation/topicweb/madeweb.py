@@ -1,0 +1,113 @@
+"""A made web as a world: pages are rendered when they are asked for."""
+
+from __future__ import annotations
+
+from html import escape
+from random import Random
+
+from semcrawl.evaluation.built import HTML_TYPE
+from semcrawl.evaluation.topicweb.siteplans import (
+    FOOTER,
+    LIST,
+    NAV,
+    RELATED,
+    TEXT,
+    TOPIC,
+    PagePlan,
+    WebPlan,
+)
+from semcrawl.evaluation.world import Answer
+from semcrawl.web.vocabulary import Kind
+
+
+class TopicWeb:
+    """The pages of a :class:`WebPlan`, on as many hosts as it has sites."""
+
+    def __init__(
+        self, plan: WebPlan, name: str, about: str, requests: int, topic: str = ""
+    ) -> None:
+        self.name = name
+        self.about = about
+        self.topic = topic or about
+        self.requests = requests
+        #: what has to live as long as the web: the folder of its sample texts
+        self.samples: object = None
+        self.plan = plan
+        self._numbers = {self.url(n): n for n in range(len(plan.pages))}
+        self._seeds = self._found_by_search()
+
+    def url(self, number: int) -> str:
+        """Address of a page."""
+        page = self.plan.pages[number]
+        return f"http://{self.plan.hosts[page.site]}{page.path}"
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """One per site."""
+        return frozenset(self.plan.hosts)
+
+    @property
+    def starts(self) -> tuple[str, ...]:
+        """What a search for the topic gives (S: "the first 50 results")."""
+        return self._seeds
+
+    def topical(self, url: str) -> bool:
+        """Whether the page is about the topic: the truth, which no crawl is told."""
+        number = self._numbers.get(url)
+        return number is not None and self.plan.pages[number].subject == TOPIC
+
+    def robots(self, host: str) -> str:
+        """There is none."""
+        return ""
+
+    def fetch(self, url: str) -> Answer:
+        """Answer with the page."""
+        if url not in self._numbers:
+            return Answer(404, HTML_TYPE)
+        return Answer(200, HTML_TYPE, Kind.HTML, document=url)
+
+    def body(self, url: str) -> bytes:
+        """Render the page."""
+        number = self._numbers.get(url)
+        return b"" if number is None else self._render(number).encode()
+
+    def _found_by_search(self) -> tuple[str, ...]:
+        """Pages whose title names most of the commonest words of the topic, best known first."""
+        words = set(self.plan.topic_words(12))
+        scored = sorted(
+            (-len(words & set(page.title.split())), -page.fitness, number)
+            for number, page in enumerate(self.plan.pages)
+        )
+        return tuple(self.url(n) for _, _, n in scored[: self.plan.size.seeds])
+
+    def _render(self, number: int) -> str:
+        plan, page = self.plan, self.plan.pages[number]
+        random = Random(f"page {plan.seed} {number}")
+        places: list[list[str]] = [[] for _ in range(5)]
+        for to, anchor, place in page.links:
+            href = self._href(page, plan.pages[to])
+            link = f'<a href="{href}">{escape(anchor)}</a>'
+            places[place].append(self._around(random, page, plan.pages[to], link, place))
+        words = plan.language.text(random, page.subject, page.strength, random.randint(40, 160))
+        title = escape(page.title)
+        return (
+            f'<!DOCTYPE html>\n<html lang="en"><head><title>{title}</title></head><body>\n'
+            f"<ul id=menu>{''.join(places[NAV])}</ul>\n<h1>{title}</h1>\n"
+            f"<p>{' '.join(words)}</p>\n{''.join(places[TEXT])}"
+            f"<ul class=list>{''.join(places[LIST])}</ul>\n"
+            f"<div class=related>{''.join(places[RELATED])}</div>\n"
+            f"<div id=footer>{''.join(places[FOOTER])}</div></body></html>\n"
+        )
+
+    def _href(self, page: PagePlan, to: PagePlan) -> str:
+        return to.path if page.site == to.site else f"http://{self.plan.hosts[to.site]}{to.path}"
+
+    def _around(self, random: Random, page: PagePlan, to: PagePlan, link: str, place: int) -> str:
+        """Put texts around a link: in a text the page's own words, in a list a teaser."""
+        if place == TEXT:
+            text = self.plan.language.text(random, page.subject, page.strength, 12)
+            return f"<p>{' '.join(text[:6])} {link} {' '.join(text[6:])}</p>\n"
+        if place == LIST and random.random() < 0.5:
+            teaser = self.plan.language.text(random, to.subject, to.strength, 6)
+            return f"<li>{link} {' '.join(teaser)}</li>"
+        return f"<li>{link}</li>" if place in (NAV, LIST) else f"<span>{link}</span> "

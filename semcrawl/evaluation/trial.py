@@ -1,0 +1,90 @@
+"""One strategy on one world, measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from semcrawl.evaluation.graph import SiteMap
+from semcrawl.evaluation.metrics import (
+    LabelFigures,
+    RuleTable,
+    Truth,
+    auc,
+    auc_relative,
+    depth_histogram,
+    label_figures,
+    requests_to,
+    rule_table,
+)
+from semcrawl.evaluation.simulate import Run
+from semcrawl.relevance import Label
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One strategy on one world with one seed, measured."""
+
+    strategy: str
+    seed: int
+    #: distinct targets after each request; requests not made are not in it
+    curve: Sequence[int]
+    auc: int
+    auc_relative: float | None
+    requests_to_50: int | None
+    requests_to_90: int | None
+    labels: Mapping[Label, LabelFigures] = field(default_factory=dict)
+    rules: RuleTable = field(default_factory=RuleTable)
+    depths: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    #: microseconds that the strategy took per link judged
+    link_time: float | None = None
+    error: str = ""
+    #: of a crawl about a topic: documents that it took for targets, and how many of them were some
+    kept: tuple[int, int] = (0, 0)
+    #: distinct statements in the RDF documents that it had
+    statements: int | None = None
+
+    @property
+    def found(self) -> int:
+        """Distinct targets found."""
+        return self.curve[-1] if self.curve else 0
+
+    @property
+    def requests(self) -> int:
+        """Requests made."""
+        return len(self.curve)
+
+
+def measure(
+    run: Run, truth: Truth, site: SiteMap, bound: Sequence[int], budget: int, *, topical: bool
+) -> Trial:
+    """Take the figures of a run.
+
+    ``bound`` is what the areas are related to, over ``budget`` requests; a ``topical`` crawl has
+    no labels, which speak of RDF.
+    """
+    targets = bound[-1] if bound else 0
+    area = auc(run.curve, budget)
+    judged = bool(run.fetches) and bool(run.judged) and not topical
+    return Trial(
+        strategy=run.strategy,
+        seed=run.seed,
+        curve=run.curve,
+        auc=area,
+        auc_relative=auc_relative(run.curve, bound, budget) if targets else None,
+        requests_to_50=requests_to(run.curve, 0.5 * targets) if targets else None,
+        requests_to_90=requests_to(run.curve, 0.9 * targets) if targets else None,
+        labels=label_figures(run, truth) if judged else {},
+        rules=rule_table(run, truth) if judged else RuleTable(),
+        depths=depth_histogram(run),
+        link_time=1e6 * run.seconds / run.ranked if run.ranked else None,
+        error=run.error,
+        kept=_kept(run, truth, site),
+        statements=run.statements if run.fetches else None,
+    )
+
+
+def _kept(run: Run, truth: Truth, site: SiteMap) -> tuple[int, int]:
+    """Count the documents that a run took for targets, and those of them that are some."""
+    kept = {truth.document(fetch.url) for fetch in run.fetches if fetch.kept}
+    return len(kept), len(kept & site.target_depth.keys())
