@@ -25,6 +25,7 @@ class FetchOutcome(StrEnum):
     FETCHED_HTML = "fetched-html"  #: an HTML page, links extracted
     FETCHED_ROBOTS = "fetched-robots"  #: a robots.txt, whatever it held
     FETCHED_CONTEXT = "fetched-context"  #: a JSON-LD context that a document names
+    FETCHED_LIST = "fetched-list"  #: a catalogue or a linkset that is no RDF, links taken
     FETCHED_OTHER = "fetched-other"  #: a body that is neither RDF nor HTML, dropped
     NOT_MODIFIED = "not-modified"  #: 304 on a re-visit
     DUPLICATE = "duplicate"  #: its final URL or content had been had before

@@ -71,6 +71,25 @@ SEMCRAWL_PAGES = 0
 #: server only redirects such links there: one request instead of two. An address that turns out to
 #: be no folder is then requested as it was linked.
 SEMCRAWL_FORESEE_SLASHES = True
+#: Whether catalogues of data sets lead to links: CKAN's and OAI-PMH's answers, `data.json`, the
+#: next pages of DCAT, LDP and TREE, addresses that they write as texts. What is a link in any RDF
+#: (see `SEMCRAWL_RDF_LINKS`) is one without this.
+SEMCRAWL_CATALOGUES = True
+#: Pages of one catalogue that each worker follows: addresses that differ in digits and queries.
+#: 0 = any number.
+SEMCRAWL_MAX_CATALOGUE_PAGES = 2000
+#: Bytes above which a catalogue or a linkset that is no RDF is not read.
+SEMCRAWL_CATALOGUE_MAX_SIZE = 16 * 1024 * 1024
+#: Whether `Link:` headers and linksets (RFC 9264) lead to links.
+SEMCRAWL_SIGNPOSTING = True
+#: Whether pages that may be there as RDF as well are asked for again by type: `auto` (those that
+#: say `Vary: Accept` or describe themselves, and others of a host that gave RDF so), `never`.
+SEMCRAWL_NEGOTIATION = "auto"
+#: Pages of one shape that are asked for so before one of them gives RDF.
+SEMCRAWL_NEGOTIATION_TRIES = 2
+#: Names below `/.well-known/` that are asked for once on each host that gave a target (`void`,
+#: `api-catalog` …). Empty: none.
+SEMCRAWL_WELL_KNOWN = ["void"]
 #: Requests in a row without a target after which a crawl ends, if the strategy expects less than
 #: one target from as many more; 0 = never.
 SEMCRAWL_PATIENCE = 0
@@ -310,7 +329,8 @@ SEMCRAWL_EMBEDDED = ["jsonld", "microdata", "rdfa"]
 #: `void`, `see-also`, `foaf`, and IRIs. Empty: none.
 SEMCRAWL_EMBEDDED_LINKS = ["data"]
 #: Properties whose values are links in RDF: `all`, the presets `see-also` (rdfs:seeAlso,
-#: owl:sameAs, rdfs:isDefinedBy, owl:imports), `foaf`, `dcat`, `void`, and IRIs.
+#: owl:sameAs, rdfs:isDefinedBy, owl:imports), `foaf`, `dcat`, `void`, `catalogue` (data sets and
+#: files, parts of containers, further pages), and IRIs.
 SEMCRAWL_RDF_LINKS = ["all"]
 #: Places in a statement whose IRIs are links: `subject` (with `all` only), `predicate`, `object`,
 #: `type` (objects of rdf:type), `graph`.

@@ -27,8 +27,9 @@ FLOORS: list[set[str]] = [
     {"topics"},
     {"addon", "config", "settings"},
     {"reading"},
+    {"sources"},
     {"rdf"},
-    {"links", "sources"},
+    {"links"},
     {"items"},
 ]  # fmt: skip
 

@@ -12,6 +12,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.url import add_http_if_no_scheme
 
 from semcrawl.config.jobdir import job_path
+from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.normalisation import url_normalisation
 from semcrawl.config.readoptions import read_options
 from semcrawl.config.targets import Targets
@@ -51,6 +52,7 @@ def check_crawl(settings: BaseSettings) -> None:
     RobotsTags.from_settings(settings)
     UrlPatterns.from_settings(settings)
     read_options(settings)
+    LeadOptions.from_settings(settings)
     if delivers(settings):
         check_store_settings(settings)
 

@@ -17,6 +17,7 @@ from semcrawl.errors import UsageError
 _CHOICES = {
     "SEMCRAWL_ENDPOINTS": ("never", "seeds", "found"),
     "SEMCRAWL_PROGRESS": ("auto", "live", "lines", "off"),
+    "SEMCRAWL_NEGOTIATION": ("auto", "never"),
     "SEMCRAWL_REVISIT_POLICY": ("uniform", "proportional"),
     "SEMCRAWL_STORE_AUTH": ("basic", "digest"),
 }

@@ -20,6 +20,10 @@ from semcrawl.web.vocabulary import FoundBy, Kind
 MAX_WEIGHT = 16.0
 
 
+#: word among the rules of a document that its server calls immutable
+IMMUTABLE = "immutable"
+
+
 class RevisitPolicy(StrEnum):
     """How visits are shared out."""
 
@@ -132,9 +136,10 @@ def weights(documents: Sequence[Visited], policy: RevisitPolicy) -> list[float]:
 def due(documents: Iterable[Visited], options: RevisitOptions, now: float) -> list[Revisit]:
     """Return the documents to be re-visited at ``now``, the most urgent first.
 
-    Missing documents may come back; they are visited at the longest interval.
+    Missing documents may come back; they are visited at the longest interval. What its server calls
+    immutable is never visited again.
     """
-    known = list(documents)
+    known = [document for document in documents if IMMUTABLE not in document.rules]
     found = []
     for document, weight in zip(known, weights(known, options.policy), strict=True):
         share = min(weight, 1 / MAX_WEIGHT) if document.missing else weight

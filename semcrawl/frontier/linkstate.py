@@ -10,6 +10,8 @@ from semcrawl.frontier.contract import Entry
 from semcrawl.links import FoundBy
 from semcrawl.relevance.contract import Label
 
+#: word of the rules of a link that nobody named
+GUESS = "guess"
 #: ways by their places, as they are packed
 _WAYS = tuple(FoundBy)
 
@@ -42,6 +44,17 @@ class LinkState:
     found_by: FoundBy | None = None
     #: the step of an endpoint's pages that it is (:mod:`semcrawl.sources.endpointsteps`), if any
     query: str = ""
+
+    @property
+    def validators(self) -> dict[str, str]:
+        """The headers that ask for a known document only if it has changed."""
+        headers = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
+        return {name: value for name, value in headers.items() if value}
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether nobody named what it leads to: most often there is none."""
+        return GUESS in self.rules
 
     @property
     def way(self) -> FoundBy:

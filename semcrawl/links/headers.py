@@ -8,7 +8,12 @@ from collections.abc import Iterable, Iterator
 from semcrawl.links.model import Link
 from semcrawl.links.texts import fold
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, resolve
-from semcrawl.web.vocabulary import HTML_MEDIA_TYPES, RDF_MEDIA_TYPES, FoundBy
+from semcrawl.web.vocabulary import (
+    HTML_MEDIA_TYPES,
+    LINKSET_MEDIA_TYPES,
+    RDF_MEDIA_TYPES,
+    FoundBy,
+)
 
 #: characters of one header that are read
 _MAX_HEADER = 20_000
@@ -24,6 +29,9 @@ _REFRESH = re.compile(
 )
 #: relations to data about a resource that is no page
 _METADATA = frozenset({"describedby", "meta"})
+#: relations by which any document leads to others (signposting): parts, the whole, further pages,
+#: the persistent address, and a document of links
+_LEADING = frozenset({"item", "collection", "next", "cite-as", "linkset"})
 
 
 def header_text(value: bytes) -> str:
@@ -35,10 +43,17 @@ def header_text(value: bytes) -> str:
 
 
 def header_links(
-    header: str, url: str, normalisation: Normalisation = DEFAULT_NORMALISATION
+    header: str,
+    url: str,
+    normalisation: Normalisation = DEFAULT_NORMALISATION,
+    *,
+    longest: int = _MAX_HEADER,
 ) -> Iterator[Link]:
-    """Yield the links of one HTTP ``Link:`` header (RFC 8288); malformed ones are skipped."""
-    for match in _LINK.finditer(header[:_MAX_HEADER]):
+    """Yield the links of one HTTP ``Link:`` header (RFC 8288); malformed ones are skipped.
+
+    Its first ``longest`` characters are read.
+    """
+    for match in _LINK.finditer(header[:longest]):
         target = resolve(url, match[1], normalisation)
         if target is None:
             continue
@@ -52,13 +67,25 @@ def header_links(
             title=fold(parameters.get("title", "")),
             type=fold(parameters.get("type", "")).lower(),
             rel=fold(parameters.get("rel", "")).lower(),
+            cues=_profiles(parameters.get("profile", "")),
             index=dropped_index(match[1]) if target[-1] == "/" else "",
             found_by=FoundBy.HEADER,
         )
 
 
+def _profiles(text: str) -> str:
+    """Return the profiles that a link says its target conforms to (RFC 6906), as cues."""
+    return " ".join(f"profile:{name}" for name in fold(text).split())
+
+
+def _leads(link: Link) -> bool:
+    """Whether a link leads from any document to more that may be of use."""
+    useful = RDF_MEDIA_TYPES | HTML_MEDIA_TYPES | LINKSET_MEDIA_TYPES
+    return (not link.type or link.type in useful) and not _LEADING.isdisjoint(link.rel.split())
+
+
 def metadata_links(links: Iterable[Link], *, rdf: bool) -> list[Link]:
-    """Return those header links that lead from a file, not a page, to RDF about it.
+    """Return those header links that lead from a file, not a page, to RDF about it, or further.
 
     A table or an image may have its description, or itself as RDF, at another address; of an RDF
     document (``rdf``) the description counts alone, as other forms of it say the same again.
@@ -68,6 +95,7 @@ def metadata_links(links: Iterable[Link], *, rdf: bool) -> list[Link]:
         for link in links
         if (link.type in RDF_MEDIA_TYPES and not rdf)
         or (not _METADATA.isdisjoint(link.rel.split()) and link.type not in HTML_MEDIA_TYPES)
+        or _leads(link)
     ]
 
 

@@ -6,6 +6,17 @@ from dataclasses import dataclass
 
 from semcrawl.web.vocabulary import FoundBy
 
+#: properties whose values are the next, or further, pages of a document
+NEXT_PAGES = frozenset(
+    {
+        "http://www.w3.org/ns/hydra/core#next",
+        "http://www.w3.org/ns/hydra/core#nextPage",
+        "http://www.w3.org/1999/xhtml/vocab#next",
+        "http://www.w3.org/ns/ldp#nextPage",
+        "https://w3id.org/tree#node",
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -33,8 +44,27 @@ class Link:
     predicate: str = ""
     #: directory index that normalising dropped of the address (``index.html``), if any
     index: str = ""
+    #: what else its source says of it, in words without spaces: ``profile:…``
+    cues: str = ""
     #: what led to it
     found_by: FoundBy = FoundBy.LINK
+
+    @property
+    def leads_on(self) -> bool:
+        """Whether it leads to a list of links, whatever its extension: a linkset, say."""
+        if self.element == "catalogue" and self._is_part:
+            return True
+        return self.type.startswith("application/linkset") or "linkset" in self.rel.split()
+
+    @property
+    def _is_part(self) -> bool:
+        """Whether a catalogue names it as a part of itself, and not as what it lists."""
+        return self.is_next or self.tag_path.endswith(("/sign", "/formats", "/records", "/dataset"))
+
+    @property
+    def is_next(self) -> bool:
+        """Whether it leads to the next page of a list."""
+        return "next" in self.rel.split() or self.predicate in NEXT_PAGES
 
     @property
     def context(self) -> str:

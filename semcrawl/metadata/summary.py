@@ -13,7 +13,7 @@ from semcrawl.items import FetchOutcome
 from semcrawl.metadata.history import means_gone
 from semcrawl.metadata.missed import Missed
 from semcrawl.metadata.models import Fetch
-from semcrawl.metadata.tally import PROBLEMS, ROBOTS_FIRST, is_aside, is_robots, was_sent
+from semcrawl.metadata.tally import PROBLEMS, ROBOTS_FIRST, is_aside, is_guess, is_robots, was_sent
 from semcrawl.web.hosts import netloc_of
 
 
@@ -129,13 +129,15 @@ def summarise(engine: Engine) -> Summary:
             if is_aside(rules):
                 summary.context_requests += was_sent(outcome, errors)
                 continue
-            missed.note(url, final_url, outcome, status, errors)
+            guess = is_guess(rules)  # (there need not be anything)
+            if not guess:
+                missed.note(url, final_url, outcome, status, errors)
             host, found_by = hosts.setdefault(netloc_of(url), HostSummary()), ways[way]
             if was_sent(outcome, errors):
                 summary.requests += 1
                 host.requests += 1
                 found_by.requests += 1
-            host.errors += outcome in PROBLEMS
+            host.errors += outcome in PROBLEMS and not guess
             if outcome == FetchOutcome.FETCHED_RDF or means_gone(outcome, status):
                 for found in (documents, pages):
                     found.pop(url, None)

@@ -45,6 +45,11 @@ def is_aside(rules: str | Iterable[str]) -> bool:
     return "context" in (rules.split() if isinstance(rules, str) else rules)
 
 
+def is_guess(rules: str | Iterable[str]) -> bool:
+    """Whether an attempt with these rules looked for what nobody named."""
+    return "guess" in (rules.split() if isinstance(rules, str) else rules)
+
+
 def is_robots(url: str, outcome: str) -> bool:
     """Whether an attempt asked for a robots.txt, with whatever outcome."""
     return outcome == FetchOutcome.FETCHED_ROBOTS or (
@@ -81,7 +86,7 @@ class Tally:
             self.quads += record.quads
         elif record.outcome is FetchOutcome.FETCHED_HTML:
             self.embedded_quads += record.quads
-        self.errors += record.outcome in PROBLEMS
+        self.errors += record.outcome in PROBLEMS and not is_guess(record.rules)
         self.bytes += record.bytes
         host = netloc_of(record.url)
         self._hosts[host] = None

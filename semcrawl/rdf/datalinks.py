@@ -54,6 +54,9 @@ def data_links(
     properties: Collection[str],
     normalisation: Normalisation = DEFAULT_NORMALISATION,
     limit: int = 10_000,
+    *,
+    element: str = "embedded",
+    found_by: FoundBy = FoundBy.EMBEDDED,
 ) -> list[Link]:
     """Return the links of a page's data: the values of ``properties``, each address once.
 
@@ -85,14 +88,14 @@ def data_links(
             about = subject
         links[target] = Link(
             target,
-            element="embedded",
+            element=element,
             title=fold(titles.get(about, b"").decode("utf-8", "replace")),
             type=media_type(types.get(about, b"").decode("utf-8", "replace")),
             predicate=predicate.decode("utf-8", "replace"),
-            tag_path=f"embedded/{local.decode('utf-8', 'replace')}",
+            tag_path=f"{element}/{local.decode('utf-8', 'replace')}",
             position=len(links),
             index=dropped_index(written) if target[-1] == "/" else "",
-            found_by=FoundBy.EMBEDDED,
+            found_by=found_by,
         )
     return list(links.values())
 

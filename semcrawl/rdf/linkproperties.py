@@ -12,6 +12,31 @@ _DCAT = "http://www.w3.org/ns/dcat#"
 _VOID = "http://rdfs.org/ns/void#"
 _SEE_ALSO = frozenset({f"{_RDFS}seeAlso", f"{_OWL}sameAs", f"{_RDFS}isDefinedBy", f"{_OWL}imports"})
 
+_HYDRA = "http://www.w3.org/ns/hydra/core#"
+_LDP = "http://www.w3.org/ns/ldp#"
+_FDP = "https://w3id.org/fdp/fdp-o#"
+_TREE = "https://w3id.org/tree#"
+_DCAT_LINKS = frozenset(
+    _DCAT + name
+    for name in (
+        "catalog", "dataset", "record", "distribution", "downloadURL", "accessURL",
+        "landingPage", "endpointDescription", "service",
+    )
+)  # fmt: skip
+_VOID_LINKS = frozenset(
+    _VOID + name for name in ("dataDump", "exampleResource", "inDataset", "rootResource", "subset")
+)
+#: what catalogues lead on by: data sets and their files, parts of containers, further pages
+CATALOGUE_LINKS = (
+    _DCAT_LINKS
+    | _VOID_LINKS
+    | {_HYDRA + name for name in ("next", "nextPage", "first", "view", "member", "collection")}
+    | {_LDP + name for name in ("contains", "nextPage", "pageOf")}
+    | {_FDP + name for name in ("metadataCatalog", "metadataService", "fairDataPoint")}
+    | {_TREE + name for name in ("node", "view", "viewDescription")}
+    | {"http://purl.org/dc/terms/hasPart", "http://www.w3.org/1999/xhtml/vocab#next"}
+)
+
 #: properties by the name of the preset; ``all`` is any property. ``see-also`` is what the crawlers
 #: that follow chosen properties agree on (sources.md, link policy inside RDF)
 LINK_PRESETS: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -25,17 +50,9 @@ LINK_PRESETS: Mapping[str, frozenset[str]] = MappingProxyType(
                 "primaryTopic", "member", "topic",
             )
         },
-        "dcat": frozenset(
-            _DCAT + name
-            for name in (
-                "catalog", "dataset", "record", "distribution", "downloadURL", "accessURL",
-                "landingPage", "endpointDescription", "service",
-            )
-        ),
-        "void": frozenset(
-            _VOID + name
-            for name in ("dataDump", "exampleResource", "inDataset", "rootResource", "subset")
-        ),
+        "dcat": _DCAT_LINKS,
+        "void": _VOID_LINKS,
+        "catalogue": CATALOGUE_LINKS,
     }
 )  # fmt: skip
 

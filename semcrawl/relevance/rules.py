@@ -53,7 +53,7 @@ def relevancy_r(link: Link) -> tuple[Label, tuple[str, ...]]:
                 held.append(name + "2")
     if held:
         return Label.R, tuple(rule for rule in R_RULES if rule in held)
-    if not extension or extension in HTML_EXTENSIONS:
+    if not extension or extension in HTML_EXTENSIONS or link.leads_on:
         return Label.H, ()
     return Label.N, ()
 

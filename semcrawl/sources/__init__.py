@@ -1,3 +1,17 @@
 """Sources beside the links of pages: pure descriptions of them."""
 
-__all__ = ["endpointanswers", "endpointpaging", "endpointsteps", "pings", "searching", "seedlists"]
+__all__ = [
+    "datalists",
+    "endpointanswers",
+    "endpointpaging",
+    "endpointsteps",
+    "hostsigns",
+    "jsoncatalogue",
+    "linkset",
+    "listedlinks",
+    "negotiation",
+    "oaipmh",
+    "pings",
+    "searching",
+    "seedlists",
+]

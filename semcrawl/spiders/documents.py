@@ -17,18 +17,16 @@ from semcrawl.items import FetchOutcome
 from semcrawl.links import (
     Link,
     Page,
-    PageReading,
-    header_links,
-    header_text,
-    metadata_links,
-    refresh_target,
 )
 from semcrawl.rdf import Detection, Reading
 from semcrawl.reading.pool import ReadingLost
 from semcrawl.relevance import Outcome, Ranked
+from semcrawl.sources.listedlinks import DataList
+from semcrawl.sources.negotiation import is_as_rdf
 from semcrawl.spiders.contexts import ContextFetcher
 from semcrawl.spiders.endpoints import EndpointReader
 from semcrawl.spiders.judging import TopicJudge, Verdict
+from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy, is_seed
 from semcrawl.spiders.reading import Reader, discard
 from semcrawl.spiders.results import (
@@ -42,7 +40,7 @@ from semcrawl.spiders.results import (
 )
 from semcrawl.web.bodies import BODY_FILE, body_file
 from semcrawl.web.robotstags import NOFOLLOW
-from semcrawl.web.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind, RdfFormat
 
 #: bytes of a body on disk by which its type is detected
 _HEAD = 1 << 22
@@ -64,6 +62,7 @@ class BodyReader:
     targets: Targets
     endpoints: EndpointReader
     judge: TopicJudge
+    leads: Leads
     contexts: ContextFetcher
     #: the spider's own queue, and the one of the links that it does not follow
     queue: str
@@ -99,16 +98,26 @@ class BodyReader:
             return await self._take_other(attempt, response)
         head = response.body if file is None else file.head(_HEAD)
         detection = self.reader.detect(head, content_type(response), attempt.url)
+        listed = await self.leads.read_list(attempt, response, head)
+        if listed is not None:
+            if listed.rdf:
+                found = Detection(Kind.RDF, RdfFormat.RDF_XML, 1.0, listed.form)
+                reading = await self.reader.read(listed.rdf, attempt.url, "", found)
+                return await self._take_rdf(attempt, response, reading, listed)
+            if detection.kind is not Kind.RDF and (listed.links or listed.faults):
+                return await self._take_list(attempt, response, listed)
         if detection.kind is Kind.RDF or detection.compression is not None:
             reading = await self._read_rdf(attempt, response, detection)
             # the type of a packed body is known only now
             if Kind.RDF in (detection.kind, reading.detection.kind):
-                return await self._take_rdf(attempt, response, reading)
+                return await self._take_rdf(attempt, response, reading, listed)
             discard(reading)
             if file is not None and (plain := await self.reader.decoded(file)) is not file:
                 attempt.meta[BODY_FILE] = plain
                 return await self._read_by_type(attempt, response)
         elif detection.kind is Kind.HTML:
+            if is_as_rdf(attempt.url):
+                return [self.leads.note_same_page(attempt, response)]
             faults: list[str] = []
             if file is not None:  # the beginning of a page, however large it may be
                 response = response.replace(body=file.head(self.reader.options.max_in_memory))
@@ -129,7 +138,7 @@ class BodyReader:
         duplicate = self._is_duplicate(attempt)
         rules = self.policy.robots_rules(response, page=True)
         kept = self.policy.robots_tags.keeps(rules)
-        read = await self._page(response, attempt.url)
+        read = await self.leads.of_page(response, attempt.url)
         page = Page(attempt.url, attempt.link_state.depth)
 
         async def embedded(contexts: Mapping[str, bytes] | None = None) -> Reading:
@@ -158,6 +167,7 @@ class BodyReader:
             data = await self.contexts.read_again(data, embedded, attempt, len(response.body))
             verdict = await judge(data)
             new += await follow((), data)
+        await self.leads.note_page(attempt, response, data, target=verdict.target)
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
         record.real_type = str(Kind.HTML)
         verdict.note_in(record)
@@ -226,16 +236,23 @@ class BodyReader:
             return reading
         return await self.contexts.read_again(reading, read, attempt, len(response.body))
 
-    async def _take_rdf(self, attempt: Attempt, response: Response, reading: Reading) -> list[Any]:
-        """Pass the quads of an RDF document on, and its links."""
+    async def _take_rdf(
+        self,
+        attempt: Attempt,
+        response: Response,
+        reading: Reading,
+        listed: DataList | None = None,
+    ) -> list[Any]:
+        """Pass the quads of an RDF document on, and its links; ``listed`` has some more."""
         duplicate = self._is_duplicate(attempt)
+        self.leads.note_immutable(attempt, response)
         record = record_of(attempt, response, reading)
         rules = self.policy.robots_rules(response)
         if not self.policy.robots_tags.keeps(rules):
             record.outcome, record.quads, record.errors = FetchOutcome.NOT_KEPT, 0, _NOT_KEPT
         whole = record.outcome is FetchOutcome.FETCHED_RDF
-        links = [] if NOFOLLOW in rules else self.reader.rdf_links(reading)
-        links += self._metadata_links(response, attempt.url, rdf=True)
+        links = [] if NOFOLLOW in rules else self.leads.of_rdf(attempt, reading, listed)
+        links += self.leads.of_headers(response, attempt.url, rdf=True)
         name = saved_name_of(response)
         # (JSON-LD without its context is RDF nevertheless)
         kept = record.outcome is not FetchOutcome.NOT_KEPT
@@ -252,6 +269,7 @@ class BodyReader:
         new: tuple[Ranked, ...] = ()
         if verdict.leads_on or is_seed(attempt):
             new = await self._follow(page, links)
+        await self.leads.note_rdf(attempt, whole=whole, target=verdict.target)
         outcome = attempt.outcome(
             *(Kind.RDF, response),
             target=verdict.target,
@@ -270,39 +288,26 @@ class BodyReader:
             discard(reading)
         return items
 
+    async def _take_list(self, attempt: Attempt, response: Response, listed: DataList) -> list[Any]:
+        """Follow the links of a catalogue or a linkset that is no RDF."""
+        record = attempt.record(FetchOutcome.FETCHED_LIST, response)
+        record.real_type = f"list:{listed.form}"
+        record.errors = "; ".join(listed.faults)
+        page = Page(attempt.url, attempt.link_state.depth)
+        nofollow = NOFOLLOW in self.policy.robots_rules(response)
+        new = await self._follow(page, () if nofollow else listed.links)
+        # (to the strategy, it is a page of links)
+        kind = Kind.HTML if listed.links else Kind.OTHER
+        self._learn(attempt.outcome(kind, response, new_links=new), page)
+        wanted = self.targets.has_type(record.content_type, attempt.url, saved_name_of(response))
+        return [file_of(attempt, response), record] if wanted else [record]
+
     # -- links
     async def follow_metadata(self, attempt: Attempt, response: Response) -> tuple[Ranked, ...]:
         """Put in the RDF that the headers of a file, neither page nor RDF, name as its metadata."""
-        links = self._metadata_links(response, attempt.url)
+        links = self.leads.of_headers(response, attempt.url)
         page = Page(attempt.url, attempt.link_state.depth)
         return await self.feed.discover(page, links) if links else ()
-
-    async def _page(self, response: Response, url: str) -> PageReading:
-        """Return the links of a page and of its headers, and its text for the topic."""
-        headers = [header_text(value) for value in response.headers.getlist(b"Link")]
-        headers += _refreshes(response)
-        return await self.reader.page(
-            response.body, url, content_type(response), headers, self.session.intake.knows
-        )
-
-    def _metadata_links(self, response: Response, url: str, *, rdf: bool = False) -> list[Link]:
-        """Return the links to RDF in the headers of an RDF document, or of another file.
-
-        A file may lead on by a ``Refresh`` header: often it has no body.
-        """
-        if NOFOLLOW in self.policy.robots_rules(response):
-            return []
-        spelling = self.reader.extraction.normalisation
-        found = [
-            link
-            for value in response.headers.getlist(b"Link")
-            for link in header_links(header_text(value), url, spelling)
-        ]
-        links = metadata_links(found, rdf=rdf)
-        if not rdf:
-            for target in _refreshes(response):
-                links += header_links(target, url, spelling)
-        return links
 
     def _is_duplicate(self, attempt: Attempt) -> bool:
         """Whether an attempt's body was read before in this run."""
@@ -336,9 +341,3 @@ class BodyReader:
             record.outcome, record.errors = FetchOutcome.NOT_KEPT, _NOT_KEPT
             return [record]
         return [file_of(attempt, response), record] if target else [record]
-
-
-def _refreshes(response: Response) -> list[str]:
-    """Return the ``Refresh`` headers as ``Link`` headers."""
-    values = map(header_text, response.headers.getlist(b"Refresh"))
-    return [f"<{target}>" for target in map(refresh_target, values) if target]

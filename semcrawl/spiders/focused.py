@@ -26,10 +26,12 @@ from semcrawl.frontier.contract import Lease, WaitingLink
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked
+from semcrawl.sources.negotiation import address_of, is_as_rdf
 from semcrawl.spiders.contexts import ContextFetcher, ContextRules
 from semcrawl.spiders.documents import BodyReader
 from semcrawl.spiders.endpoints import EndpointOptions, EndpointReader
 from semcrawl.spiders.judging import TopicJudge
+from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy
 from semcrawl.spiders.planting import SeedPlanter
 from semcrawl.spiders.reading import Reader
@@ -153,6 +155,7 @@ class FocusedSpider(Spider):
             *(self.logger, session, self._policy, self._feed, self.reader, self.targets),
             self._endpoints,
             self.judge,
+            Leads.from_settings(self, session, self._feed, self.reader, self.queue),
             ContextFetcher(
                 self.crawler, session, ContextRules.from_settings(self.settings), self.emit
             ),
@@ -216,12 +219,9 @@ class FocusedSpider(Spider):
             self._tasks.start(self._go_ahead(attempt, target))
             return None
         state = attempt.link_state
-        rdf_first = state.label is Label.R or self.queue == "rdf"
+        rdf_first = state.label is Label.R or self.queue == "rdf" or is_as_rdf(attempt.url)
         headers = {"Accept": RDF_FIRST if rdf_first else HTML_FIRST}
-        if state.etag:
-            headers["If-None-Match"] = state.etag
-        if state.last_modified:
-            headers["If-Modified-Since"] = state.last_modified
+        headers |= state.validators
         meta: dict[str, Any] = {
             ATTEMPT: attempt,
             "depth": state.depth,
@@ -233,7 +233,7 @@ class FocusedSpider(Spider):
         if state.query:
             self._endpoints.prepare(attempt, headers, meta)
         return Request(
-            lease.entry.url,
+            address_of(lease.entry.url),
             callback=self.parse,
             errback=self._failed,
             headers=headers,

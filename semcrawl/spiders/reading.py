@@ -8,6 +8,7 @@ and nothing is copied. All others are read in processes, which can be ended.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,6 +26,7 @@ from semcrawl.links import ExtractionOptions, Link, PageReading, merge_links, re
 from semcrawl.links.pagecontent import PageContent, page_content
 from semcrawl.rdf.detection import coding_of, compression_of
 from semcrawl.rdf.limits import Budget
+from semcrawl.rdf.linkproperties import CATALOGUE_LINKS
 from semcrawl.rdf.packed.archives import unpacked
 from semcrawl.rdf.packed.streams import CountedFile, SafeFile
 from semcrawl.reading import process as isolated
@@ -37,6 +39,11 @@ T = TypeVar("T")
 
 #: bytes that are decoded at a time
 _PIECE = 1 << 20
+#: properties that catalogues alone have
+_CATALOGUE = re.compile(
+    rb"<http://www\.w3\.org/ns/(?:dcat|hydra/core|ldp)#|<http://rdfs\.org/ns/void#"
+    rb"|<https://w3id\.org/(?:tree|fdp/fdp-o)#"
+)
 #: bytes of a page's quads that are looked through for links
 _LOOKED_THROUGH = 1 << 24
 
@@ -203,6 +210,27 @@ class Reader:
                     found_by=FoundBy.RDF,
                 )
         return list(links.values())
+
+    def catalogue_links(self, reading: rdf.Reading, url: str) -> list[Link]:
+        """Return what a catalogue in RDF leads to, addresses that it writes as texts among them."""
+        wanted = CATALOGUE_LINKS
+        if self.options.link_properties:
+            wanted &= self.options.link_properties
+        if not wanted or reading.spool is not None or not _CATALOGUE.search(reading.nquads):
+            return []
+        return rdf.data_links(
+            reading.nquads,
+            url,
+            wanted,
+            self.extraction.normalisation,
+            self.extraction.max_links,
+            element="rdf",
+            found_by=FoundBy.CATALOGUE,
+        )
+
+    async def run(self, work: Callable[..., T], body: bytes, *rest: object) -> T:
+        """Call pure work with a body: here if that is small, else in a process."""
+        return await self._run(work, body, *rest)
 
     def with_data_links(self, links: Sequence[Link], data: rdf.Reading, url: str) -> Sequence[Link]:
         """Return the links of a page with those that its data name, each address once."""

@@ -66,7 +66,10 @@ class ResponseReader:
     async def _read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Read a response of whatever status."""
         status = response.status
+        if attempt.link_state.is_guess and status >= 400:
+            return [self._guessed_wrong(attempt, response)]
         if is_redirect(response):
+            await self.bodies.leads.ask_as_rdf(attempt, response)
             return [await self.redirects.follow(attempt, response)]
         if status == 304:
             self.session.learn(attempt.outcome(None, response, duplicate=True), self.queue)
@@ -105,6 +108,13 @@ class ResponseReader:
         items = await self.bodies.read(attempt, response)
         return _records_of(items) if attempt.link_state.check else items
 
+    def _guessed_wrong(self, attempt: Attempt, response: Response) -> FetchRecord:
+        """Record that there is nothing where something might have been: one request tells it."""
+        record = attempt.record(FetchOutcome.HTTP_ERROR, response)
+        record.errors = f"not there, as on most hosts: HTTP status {response.status}"
+        self.session.learn(attempt.outcome(None, response), self.queue)
+        return record
+
     async def _read_failure(self, attempt: Attempt, failure: Failure) -> list[Any]:
         """Record why there is no response, unless the link was put back before it was sent."""
         if isinstance(failure.value, PutBack):
@@ -141,6 +151,8 @@ class ResponseReader:
 
     async def _ask_mirrors(self, attempt: Attempt, items: Sequence[Any]) -> None:
         """Have the mirrors of a host asked for an address that it does not give."""
+        if attempt.link_state.is_guess:
+            return
         missing = any(isinstance(i, FetchRecord) and i.outcome in _NOT_GIVEN for i in items)
         if not missing or not self.session.awaits(attempt.lease):  # (it is tried again)
             return

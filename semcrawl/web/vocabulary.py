@@ -120,6 +120,9 @@ HTML_EXTENSIONS: frozenset[str] = frozenset(
     }
 )  # fmt: skip
 
+#: Documents of links (RFC 9264), JSON first
+LINKSET_MEDIA_TYPES: frozenset[str] = frozenset({"application/linkset+json", "application/linkset"})
+
 #: Extensions that are never RDF or HTML: dropped before any rule is asked (T.5, link filter 1).
 NON_SEMANTIC_EXTENSIONS: frozenset[str] = frozenset(
     # images
@@ -176,7 +179,8 @@ AMBIGUOUS_MEDIA_TYPES: frozenset[str] = VAGUE_MEDIA_TYPES | frozenset(
     {
         "application/xml", "text/xml", "application/json", "text/json",
         # RSS 1.0 is RDF, and so are most ontologies labelled OWL
-        "application/rss+xml", "application/owl+xml", "application/activity+json",
+        "application/rss+xml", "application/linkset+json", "application/linkset",
+        "application/owl+xml", "application/activity+json",
         "application/gzip", "application/x-gzip", "application/x-bzip2", "application/x-xz",
         "application/zstd", "application/bzip2", "application/zip", "application/x-zip",
         "application/x-tgz", "application/x-zip-compressed", "application/x-tar",

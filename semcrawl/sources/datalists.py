@@ -1,0 +1,83 @@
+"""Which list of addresses a body is, and its links: the one entrance to all forms."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from semcrawl.links import header_links
+from semcrawl.sources import linkset
+from semcrawl.sources.jsoncatalogue import ckan_links, data_json_links
+from semcrawl.sources.listedlinks import DataList, LinkCollector
+from semcrawl.sources.oaipmh import is_oaipmh, oaipmh_links
+from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation
+
+#: bytes by which a body is told to be a list
+_HEAD = 4096
+_LINKSET = re.compile(rb'\A\s*\{\s*"linkset"\s*:')
+_CKAN = re.compile(rb'"(?:success|help)"\s*:\s*(?:true|"[^"]*(?:package_|/action/))')
+_DATA_JSON = re.compile(rb'"(?:dataset|conformsTo)"\s*:\s*(?:\[|"https://project-open-data)')
+
+
+def form_of(head: bytes, content_type: str) -> str:
+    """Return what a body seems to be by its beginning: ``linkset``, ``ckan`` …; else nothing."""
+    media_type = content_type.partition(";")[0].strip().lower()
+    if media_type == linkset.TEXT_TYPE:
+        return "linkset-text"
+    head = head[:_HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head[:1] == b"{":
+        if media_type == linkset.JSON_TYPE or _LINKSET.match(head):
+            return "linkset"
+        if _CKAN.search(head):
+            return "ckan"
+        return "data.json" if _DATA_JSON.search(head) else ""
+    return "oai-pmh" if head[:1] == b"<" and is_oaipmh(head) else ""
+
+
+def read_list(
+    body: bytes,
+    form: str,
+    url: str,
+    normalisation: Normalisation = DEFAULT_NORMALISATION,
+    limit: int = 10_000,
+) -> DataList:
+    """Read a list of a form that :func:`form_of` told; never raises for what is wrong with it."""
+    into = LinkCollector(url, form.partition("-text")[0], normalisation, limit)
+    if form == "oai-pmh":
+        return oaipmh_links(body, url, into)
+    if form == "linkset-text":
+        return _text_linkset(body, url, into.found, normalisation, limit)
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deep" if isinstance(error, RecursionError) else str(error)
+        into.found.faults.append(f"broken JSON: {reason}"[:120])
+        return into.found
+    if not isinstance(data, dict):
+        return into.found
+    return _of_json(data, form, url, into)
+
+
+def _of_json(data: Mapping[str, Any], form: str, url: str, into: LinkCollector) -> DataList:
+    if form == "linkset":
+        return linkset.linkset_of_json(data, into)
+    return ckan_links(data, url, into) if form == "ckan" else data_json_links(data, into)
+
+
+def _text_linkset(
+    body: bytes, url: str, found: DataList, normalisation: Normalisation, limit: int
+) -> DataList:
+    """Read a linkset in the form of ``Link:`` headers, over many lines (RFC 9264, section 4.1)."""
+    seen: set[str] = {url}
+    text = " ".join(body.decode("utf-8", "replace").split())
+    for link in header_links(text, url, normalisation, longest=len(text)):
+        if link.url in seen:
+            continue
+        if len(found.links) >= limit:
+            found.faults.append(f"only the first {limit:,} links are taken")
+            break
+        seen.add(link.url)
+        found.links.append(link)
+    return found

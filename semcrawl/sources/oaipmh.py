@@ -1,0 +1,80 @@
+"""OAI-PMH: what a repository's answer leads to, and the RDF that stands in its records.
+
+The clients on PyPI (sickle, oaipmh-scythe) fetch by themselves, past the frontier; so the answers
+are read here with lxml.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from lxml import etree
+
+from semcrawl.rdf.terms import RDF
+from semcrawl.sources.listedlinks import NEXT, DataList, LinkCollector
+
+_OAI = "{http://www.openarchives.org/OAI/2.0/}"
+_DC = "{http://purl.org/dc/elements/1.1/}"
+#: prefixes of metadata that hold RDF, those that hold the most first; then the one that all have
+_PREFIXES = ("rdf", "edm", "ore", "oai_ore", "qdc_rdf", "dcat", "didl_rdf", "oai_dc")
+#: elements inside of each other, at most
+_DEEPEST = 200
+
+
+def is_oaipmh(head: bytes) -> bool:
+    """Whether a body begins as an answer of OAI-PMH."""
+    return b"<OAI-PMH" in head[:2048] or b":OAI-PMH" in head[:2048]
+
+
+def oaipmh_links(body: bytes, url: str, into: LinkCollector) -> DataList:
+    """Read an answer: the requests that follow, the addresses in its records, their RDF."""
+    found = into.found
+    parser = etree.XMLParser(
+        resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, recover=True
+    )
+    try:
+        root = etree.fromstring(body, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        found.faults.append(f"broken XML: {str(error)[:100]}")
+        return found
+    if root is None or root.tag != f"{_OAI}OAI-PMH":
+        found.faults.append("it is no OAI-PMH")
+        return found
+    if root.getroottree().docinfo.doctype:
+        found.faults.append("it declares a document type (DOCTYPE) and is not read")
+        return found
+    base = url.partition("?")[0]
+    for refusal in root.iterfind(f"{_OAI}error"):
+        text = " ".join((refusal.text or "").split())[:100]
+        found.faults.append(f"the repository answers {refusal.get('code', 'error')}: {text}")
+    if root.find(f"{_OAI}Identify") is not None:
+        into.add(f"{base}?verb=ListMetadataFormats", "formats")
+    names = [
+        (name.text or "").strip()
+        for name in root.iterfind(f"{_OAI}ListMetadataFormats/*/{_OAI}metadataPrefix")
+    ]
+    if prefix := next((each for each in _PREFIXES if each in names), ""):
+        into.add(
+            f"{base}?{urlencode({'verb': 'ListRecords', 'metadataPrefix': prefix})}", "records"
+        )
+    for listing in root.iterfind(f"{_OAI}ListRecords"):
+        _take_records(listing, base, into)
+    return found
+
+
+def _take_records(listing: Any, base: str, into: LinkCollector) -> None:
+    statements = etree.Element(f"{{{RDF}}}RDF", nsmap={"rdf": RDF})
+    for metadata in listing.iterfind(f"{_OAI}record/{_OAI}metadata"):
+        for identifier in metadata.iter(f"{_DC}identifier", f"{_DC}relation", f"{_DC}source"):
+            address = (identifier.text or "").strip()
+            if address.startswith(("http://", "https://")):
+                into.add(address, identifier.tag.rpartition("}")[2])
+        for graph in list(metadata.iter(f"{{{RDF}}}RDF")):
+            statements.extend(list(graph))
+    if len(statements):
+        into.found.rdf = etree.tostring(statements)
+    for token in listing.iterfind(f"{_OAI}resumptionToken"):
+        if text := (token.text or "").strip():
+            query = urlencode({"verb": "ListRecords", "resumptionToken": text[:4000]})
+            into.add(f"{base}?{query}", NEXT, rel=NEXT)

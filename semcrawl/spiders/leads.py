@@ -1,0 +1,258 @@
+"""What else leads to data, besides the links of pages and documents, for the spiders."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Self
+from urllib.parse import urlsplit
+
+from scrapy import Spider
+from scrapy.http import Response
+from scrapy.utils.log import SpiderLoggerAdapter
+
+from semcrawl.config.leadoptions import LeadOptions
+from semcrawl.config.revisit import IMMUTABLE
+from semcrawl.crawl.attempt import Attempt, content_type, header
+from semcrawl.crawl.session import CrawlSession
+from semcrawl.frontier.linkstate import GUESS, LinkState
+from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.links import (
+    Link,
+    Page,
+    PageReading,
+    header_links,
+    header_text,
+    merge_links,
+    metadata_links,
+    refresh_target,
+)
+from semcrawl.rdf import Reading
+from semcrawl.relevance import Label
+from semcrawl.sources.datalists import form_of, read_list
+from semcrawl.sources.hostsigns import catalogue_places
+from semcrawl.sources.listedlinks import DataList
+from semcrawl.sources.negotiation import (
+    NegotiationBook,
+    as_rdf,
+    is_as_rdf,
+    names_itself,
+    other_form,
+    shape_of,
+    varies_by_type,
+)
+from semcrawl.spiders.linking import LinkFeed
+from semcrawl.spiders.reading import Reader
+from semcrawl.spiders.redirecting import is_redirect
+from semcrawl.web.bodies import body_file
+from semcrawl.web.hosts import netloc_of
+from semcrawl.web.robotstags import NOFOLLOW
+from semcrawl.web.vocabulary import FoundBy, Kind
+
+#: lines about catalogues without end in the log
+_MOST_TOLD = 10
+
+
+class Leads:
+    """Finds links where no element of a page has them, for one spider."""
+
+    def __init__(
+        self,
+        logger: SpiderLoggerAdapter,
+        session: CrawlSession,
+        feed: LinkFeed,
+        reader: Reader,
+        options: LeadOptions,
+        queue: str,
+    ) -> None:
+        """Put links into ``queue``, by way of the spider's ``feed`` where they are judged."""
+        self._logger = logger
+        self._session = session
+        self._feed = feed
+        self._reader = reader
+        self.options = options
+        self._queue = queue
+        self._book = NegotiationBook(options.tries if options.negotiation else 0)
+        #: hosts whose well-known places, and whose software, were looked at
+        self._looked: set[str] = set()
+        self._signed: set[str] = set()
+        #: hashes of the pages of each catalogue that were followed, by shape
+        self._pages: defaultdict[str, set[int]] = defaultdict(set)
+        self._told: set[str] = set()
+
+    @classmethod
+    def from_settings(
+        cls, spider: Spider, session: CrawlSession, feed: LinkFeed, reader: Reader, queue: str
+    ) -> Self:
+        """Read the spider's settings; raise ``UsageError`` for wrong ones."""
+        options = LeadOptions.from_settings(spider.settings)
+        return cls(spider.logger, session, feed, reader, options, queue)
+
+    # -- pages and headers
+    async def of_page(self, response: Response, url: str) -> PageReading:
+        """Return the links of a page and of its headers, with those that its software has."""
+        headers = self.signposts(response) + _refreshes(response)
+        knows = self._session.intake.knows
+        read = await self._reader.page(response.body, url, content_type(response), headers, knows)
+        more = self.of_software(response, url)
+        return replace(read, links=[*read.links, *more]) if more else read
+
+    def of_headers(self, response: Response, url: str, *, rdf: bool = False) -> list[Link]:
+        """Return the links to RDF in the headers of an RDF document, or of another file.
+
+        A file may lead on by a ``Refresh`` header: often it has no body.
+        """
+        if NOFOLLOW in self._feed.policy.robots_rules(response):
+            return []
+        spelling = self._reader.extraction.normalisation
+        found = [
+            link
+            for value in self.signposts(response)
+            for link in header_links(value, url, spelling)
+        ]
+        links = self.bounded(url, metadata_links(found, rdf=rdf))
+        if not rdf:
+            for target in _refreshes(response):
+                links += header_links(target, url, spelling)
+        return links
+
+    def signposts(self, response: Response) -> list[str]:
+        """Return the ``Link:`` headers, if they are followed."""
+        if not self.options.signposts:
+            return []
+        return [header_text(value) for value in response.headers.getlist(b"Link")]
+
+    def note_immutable(self, attempt: Attempt, response: Response) -> None:
+        """Note in the records that a document never changes, as pages of an event stream say."""
+        if "immutable" in header(response, b"Cache-Control").lower():
+            state = attempt.link_state
+            attempt.link_state = replace(state, rules=(*state.rules, IMMUTABLE))
+
+    # -- lists
+    async def read_list(self, attempt: Attempt, response: Response, head: bytes) -> DataList | None:
+        """Read a catalogue or a linkset within bounds; ``None`` for what seems to be neither."""
+        form = form_of(head, content_type(response))
+        wanted = self.options.signposts if form.startswith("linkset") else self.options.catalogues
+        if not form or not wanted:
+            return None
+        body = response.body if body_file(attempt.meta) is None else None
+        if body is None or len(body) > self.options.most_bytes:
+            limit = self.options.most_bytes
+            return DataList(form, faults=[f"it has more than {limit:,} bytes and is not read"])
+        extraction = self._reader.extraction
+        listed = await self._reader.run(
+            read_list, body, form, attempt.url, extraction.normalisation, extraction.max_links
+        )
+        listed.links = self.bounded(attempt.url, listed.links)
+        return listed
+
+    def of_rdf(self, attempt: Attempt, reading: Reading, listed: DataList | None) -> list[Link]:
+        """Return the links of an RDF document, those of a catalogue first."""
+        links = self._reader.rdf_links(reading)
+        if not self.options.catalogues:
+            return links
+        more = self._reader.catalogue_links(reading, attempt.url)
+        more += listed.links if listed is not None else ()
+        if more:
+            links = merge_links([*more, *links], self._reader.extraction.max_links)
+        return self.bounded(attempt.url, links)
+
+    def bounded(self, url: str, links: Sequence[Link]) -> list[Link]:
+        """Leave out the next pages of a catalogue that goes on for ever."""
+        kept = []
+        for link in links:
+            if link.is_next and netloc_of(link.url) == netloc_of(url):
+                pages = self._pages[shape_of(link.url)]
+                if hash(link.url) not in pages:
+                    if len(pages) >= self.options.most_pages > 0:
+                        self._tell(shape_of(link.url), url)
+                        continue
+                    pages.add(hash(link.url))
+            kept.append(link)
+        return kept
+
+    def _tell(self, shape: str, url: str) -> None:
+        if shape not in self._told and len(self._told) < _MOST_TOLD:
+            self._told.add(shape)
+            self._logger.info(
+                "%s: %d pages of its catalogue were followed, and no more are "
+                "(SEMCRAWL_MAX_CATALOGUE_PAGES)",
+                url,
+                self.options.most_pages,
+            )
+
+    def of_software(self, response: Response, url: str) -> list[Link]:
+        """Return links to the catalogue that a host has, once, if a page shows its software."""
+        host = netloc_of(url)
+        if not self.options.catalogues or host in self._signed:
+            return []
+        links = catalogue_places(response.body, url)
+        if links:
+            self._signed.add(host)
+        return links
+
+    # -- hosts
+    async def look_at_host(self, url: str) -> None:
+        """Put in the well-known places of the host of a target, once."""
+        parts = urlsplit(url)
+        origin = f"{parts.scheme}://{parts.netloc}"
+        if origin in self._looked or not self.options.well_known:
+            return
+        self._looked.add(origin)
+        policy = self._feed.policy
+        state = LinkState(url, 1, Label.R, rules=(GUESS, "well-known"), found_by=FoundBy.WELL_KNOWN)
+        places = [f"{origin}/.well-known/{name}" for name in self.options.well_known]
+        links = [(place, state) for place in places if policy.may_fetch(place)]
+        await self._session.intake.put_in_front(links, self._queue)
+
+    # -- negotiation
+    async def ask_as_rdf(
+        self, attempt: Attempt, response: Response, data: Reading | None = None
+    ) -> None:
+        """Put in the other form of a page, or of what leads to it, where there may be one."""
+        asked_as_rdf = attempt.link_state.label is Label.R or self._queue == "rdf"
+        if asked_as_rdf or not self.options.negotiation or is_as_rdf(attempt.asked):
+            return
+        varies = varies_by_type(map(header_text, response.headers.getlist(b"Vary")))
+        if not varies and is_redirect(response):
+            return
+        itself = data is not None and names_itself(data.nquads, attempt.url)
+        candidate = self._book.is_candidate(attempt.url, varies=varies, names_itself=itself)
+        if candidate and self._book.ask(attempt.url):
+            await self._put_in(attempt, [attempt.url])
+
+    async def note_page(
+        self, attempt: Attempt, response: Response, data: Reading | None, *, target: bool
+    ) -> None:
+        """Take in a page that was read: its other form, and its host if it is a target."""
+        await self.ask_as_rdf(attempt, response, data)
+        if target:
+            await self.look_at_host(attempt.url)
+
+    async def note_rdf(self, attempt: Attempt, *, whole: bool, target: bool) -> None:
+        """Take in an RDF document: its host if it is a target, others of its shape."""
+        if target:
+            await self.look_at_host(attempt.url)
+        if whole and is_as_rdf(attempt.asked):
+            await self._put_in(attempt, self._book.note_found(attempt.asked))
+
+    def note_same_page(self, attempt: Attempt, response: Response) -> FetchRecord:
+        """Record that an address was asked for as RDF and gave its page again."""
+        record = attempt.record(FetchOutcome.DUPLICATE, response)
+        record.errors = "it is there as a page only"
+        outcome = attempt.outcome(Kind.HTML, response, duplicate=True)
+        self._session.learn(outcome, self._queue)
+        return record
+
+    async def _put_in(self, attempt: Attempt, urls: Sequence[str]) -> None:
+        for url in urls:
+            if not self._session.intake.knows(as_rdf(url)):
+                page = Page(url, attempt.link_state.depth)
+                await self._feed.discover(page, [other_form(url)])
+
+
+def _refreshes(response: Response) -> list[str]:
+    """Return the ``Refresh`` headers as ``Link`` headers."""
+    values = map(header_text, response.headers.getlist(b"Refresh"))
+    return [f"<{target}>" for target in map(refresh_target, values) if target]
