@@ -11,7 +11,7 @@ import pyoxigraph
 from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import namespace_of
 from semcrawl.topics.options import TopicOptions
-from semcrawl.topics.sourcefiles import quads_of
+from semcrawl.topics.sourcefiles import made_of
 from semcrawl.topics.vocabularies import Vocabulary
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -57,7 +57,7 @@ class Ontology(Vocabulary):
         name = argument.strip().strip('"')
         if not name:
             raise UsageError("name a file with an ontology, ontology:fish.owl say")
-        terms = terms_in(quads_of(name, options))
+        terms = made_of(name, options, terms_in)
         if not terms:
             raise UsageError(f"{name} is no ontology: it declares no class and no property")
         return cls(sorted(terms), options)

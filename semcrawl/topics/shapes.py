@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Self
 
@@ -54,14 +55,9 @@ class Shape:
         self.knows_words = any(term != _TYPE for term in terms)
         seconds = whole_number(options.settings, "SEMCRAWL_ABOUT_SHAPE_TIMEOUT")
         self._memory = whole_number(options.settings, "SEMCRAWL_ABOUT_SHAPE_MEMORY")
-        self._processes = ReadingProcesses(1, seconds)
-        try:
-            fault = self._check(b"").fault
-        except ReadingLost as lost:
-            fault = str(lost)
-        if fault:
-            self.close()
+        if fault := _fault_of(shape, seconds, self._memory):
             raise UsageError(fault)
+        self._processes = ReadingProcesses(1, seconds)
 
     @classmethod
     def from_argument(cls, argument: str, options: TopicOptions) -> Self:
@@ -126,6 +122,25 @@ class Shape:
         self._processes.close()
 
     def _check(self, lines: bytes) -> Checked:
-        if isinstance(self._shape, str):
-            return self._processes.call(ask, self._shape, lines, self._memory)
-        return self._processes.call(conform, self._shape, lines, self._memory)
+        return _checked(self._processes, self._shape, lines, self._memory)
+
+
+def _checked(processes: ReadingProcesses, shape: str | bytes, lines: bytes, memory: int) -> Checked:
+    if isinstance(shape, str):
+        return processes.call(ask, shape, lines, memory)
+    return processes.call(conform, shape, lines, memory)
+
+
+@lru_cache(maxsize=4)
+def _fault_of(shape: str | bytes, seconds: int, memory: int) -> str:
+    """Say what is wrong with a query or shapes; nothing if nothing is.
+
+    Kept, as a crawl makes its topic several times.
+    """
+    processes = ReadingProcesses(1, seconds)
+    try:
+        return _checked(processes, shape, b"", memory).fault
+    except ReadingLost as lost:
+        return str(lost)
+    finally:
+        processes.close()

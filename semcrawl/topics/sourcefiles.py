@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar, cast
 
 import pyoxigraph
 
@@ -20,6 +22,8 @@ from semcrawl.topics.passages import Role, passages
 from semcrawl.web.vocabulary import Kind
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 #: nothing is spooled: a topic's own file is held in memory while it is read
 _WHOLE = ReadOptions(spool_above=1 << 62, max_in_memory=1 << 62)
@@ -46,7 +50,10 @@ def statements_of(name: str, options: TopicOptions) -> bytes:
     Raises ``UsageError`` when it cannot be read, or holds no RDF. Where it holds errors, what is
     good is taken, and a warning says so.
     """
-    data = options.read(name)
+    return _statements_in(options.read(name), name)
+
+
+def _statements_in(data: bytes, name: str) -> bytes:
     reading = read(data, _base_of(name), None, _WHOLE)
     if not reading.quads:
         why = f": {reading.errors[0].message}" if reading.errors else ""
@@ -63,9 +70,19 @@ def _base_of(name: str) -> str:
     return iri_of(name if "://" in name else Path(name).resolve().as_uri())
 
 
-def quads_of(name: str, options: TopicOptions) -> Iterator[pyoxigraph.Quad]:
-    """Yield the statements of an RDF file or URL; raises as :func:`statements_of` does."""
-    return pyoxigraph.parse(statements_of(name, options), format=pyoxigraph.RdfFormat.N_QUADS)
+def made_of(name: str, options: TopicOptions, make: Callable[[Iterator[pyoxigraph.Quad]], T]) -> T:
+    """Return what ``make`` makes of the statements of an RDF file or URL.
+
+    A crawl makes its topic several times, for each spider and for the strategy: what was made of
+    the same bytes last is kept. Raises as :func:`statements_of` does.
+    """
+    return cast("T", _made(options.read(name), name, make))
+
+
+@lru_cache(maxsize=2)
+def _made(data: bytes, name: str, make: Callable[[Iterator[pyoxigraph.Quad]], object]) -> object:
+    lines = _statements_in(data, name)
+    return make(pyoxigraph.parse(lines, format=pyoxigraph.RdfFormat.N_QUADS))
 
 
 def samples_of(name: str, options: TopicOptions) -> list[Sample]:

@@ -22,7 +22,7 @@ from semcrawl.topics.contract import STATEMENTS, TEXT, Document
 from semcrawl.topics.excerpts import blocks
 from semcrawl.topics.options import TopicOptions
 from semcrawl.topics.passages import Role
-from semcrawl.topics.sourcefiles import quads_of
+from semcrawl.topics.sourcefiles import made_of
 from semcrawl.topics.usedobjects import objects_in
 from semcrawl.topics.weightedphrases import Finding, Phrase, WeightedPhrases
 
@@ -158,7 +158,7 @@ class Thesaurus(WeightedPhrases):
         file, _, chosen = argument.strip().strip('"').partition("#")
         if not file:
             raise UsageError("name a file in SKOS, thesaurus:fish.ttl or thesaurus:fish.ttl#tuna")
-        concepts = Concepts.of(quads_of(file, options))
+        concepts = made_of(file, options, Concepts.of)
         if not concepts.labels:
             raise UsageError(f"{file} is no thesaurus: nothing in it has a skos:prefLabel")
         names = split_list(chosen)

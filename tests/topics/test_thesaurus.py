@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from semcrawl.errors import UsageError
 from semcrawl.topics import Document, TopicOptions, about
 from semcrawl.topics.ontology import terms_in
-from semcrawl.topics.sourcefiles import quads_of
+from semcrawl.topics.sourcefiles import made_of
 from semcrawl.topics.thesaurus import Concepts
 from semcrawl.web.vocabulary import Kind
 
@@ -40,7 +40,7 @@ def page(text: str, language: str = "en") -> Document:
 
 
 def weights(file, chosen: str) -> dict[str, float]:
-    concepts = Concepts.of(quads_of(str(file), TopicOptions()))
+    concepts = made_of(str(file), TopicOptions(), Concepts.of)
     found = concepts.around(concepts.find(chosen), 2)
     return {iri.removeprefix(BASE): weight for iri, weight in found.items()}
 
