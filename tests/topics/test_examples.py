@@ -61,12 +61,34 @@ def test_a_word_of_the_topic_in_a_text_on_something_else_does_not_count_much():
 
 def test_bad_examples_push_away_what_is_like_them():
     """Words that both have count less."""
-    cooking = "Cook the fish in an oven. Salt and butter make a sauce for the fish."
-    without = learned().judge(page(cooking)).relevance
+    cooking = page("Cook the fish in an oven. Salt and butter make a sauce for the fish.")
     bad = ["Cook the fish with salt and butter.", "Fry the fish in butter, serve with sauce.", FOOD]
-    with_bad = learned(bad=bad)
-    assert with_bad.judge(page(cooking)).relevance < without
-    assert with_bad.judge(page(cooking)).relevance < 0.5 < with_bad.judge(page(SHARK)).relevance
+    without, with_bad = learned(), learned(bad=bad)
+    assert with_bad.similarity("fish", "en") < without.similarity("fish", "en")
+    assert with_bad.judge(cooking).relevance < 0.5 < with_bad.judge(page(SHARK)).relevance
+
+
+def test_what_all_pages_of_a_site_say_is_learned_from_the_first_ones():
+    """Without bad examples: its navigation counts less and less."""
+    frame = "Home of the harbour library, catalogue, opening hours, membership, contact, imprint."
+    topic = learned(good=[f"{frame} {text}" for text in (TUNA, COD, SALMON)])
+    before = topic.judge(page(f"{frame} {CODE}")).relevance
+    for n in range(60):
+        topic.judge(page(f"{frame} {(CODE, MUSIC, FOOD)[n % 3]}"))
+    after = topic.judge(page(f"{frame} {CODE}")).relevance
+    assert after < 0.7 * before
+    assert topic.judge(page(f"{frame} {SHARK}")).relevance > 0.5 > after
+
+
+def test_what_was_learned_does_not_change_for_ever():
+    """After the background is full a document is judged the same each time."""
+    topic = learned()
+    for n in range(topic.BACKGROUND):
+        topic.judge(page(f"{(CODE, MUSIC, FOOD)[n % 3]} {n}"))
+    first = topic.judge(page(SHARK))
+    for _ in range(20):
+        topic.judge(page(MUSIC))
+    assert topic.judge(page(SHARK)) == first
 
 
 def test_title_words_count_more():
@@ -78,10 +100,10 @@ def test_title_words_count_more():
 
 
 def test_the_reasons_are_the_strongest_words():
-    """As they are compared: stems, with their share."""
+    """As they are compared: stems, with their part in it."""
     reasons = dict(learned().judge(page(SHARK)).reasons)
     assert {"fish", "fisheri", "catch"} <= reasons.keys()
-    assert all(why.endswith("% of the words") for why in reasons.values())
+    assert all(why.endswith("% of the likeness") for why in reasons.values())
 
 
 def test_words_of_links_are_near_by_their_weight():
