@@ -19,6 +19,7 @@ FLOORS: list[set[str]] = [
     {"demo", "evaluation"},
     {"extensions", "middlewares", "spiders"},
     {"download"},
+    {"results"},
     {"exporters", "pipelines"},
     {"crawl"},
     {"frontier"},

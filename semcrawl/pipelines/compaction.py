@@ -74,5 +74,11 @@ def finish_compaction(path: Path, committed_end: int) -> None:
         copy.unlink()
 
 
+def current_file(path: Path, committed_end: int) -> Path:
+    """Return the file that the ledger speaks of: a committed copy that is not in its place yet."""
+    copy = _copy_of(path)
+    return copy if copy.exists() and copy.stat().st_size == committed_end else path
+
+
 def _copy_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.compact")

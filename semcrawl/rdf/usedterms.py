@@ -9,7 +9,7 @@ from semcrawl.rdf.terms import RDF
 
 _TYPE = f"<{RDF}type>".encode()
 #: a whole line: the predicate, and the object where the predicate is ``rdf:type`` and that an IRI
-_LINE = re.compile(rb"\S+ (<[^>]*>)(?: (?<=" + _TYPE + rb" )(<[^>]*>))?.*\n")
+_LINE = re.compile(rb"\S+ (<[^>]*>)(?: (?<=" + _TYPE + rb" )(<(?!<)[^>]*>))?.*\n")
 #: bytes of an IRI above which it does not count as a term
 MAX_IRI = 2048
 

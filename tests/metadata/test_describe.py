@@ -6,10 +6,8 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyoxigraph
 import pytest
@@ -22,6 +20,7 @@ from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
 from semcrawl.pipelines.quadsfile import QuadsFile
 from tests.inprocess import exit_status
+from tests.readonly import read_only
 
 SEED, DATA, GONE = "http://example.org/", "http://example.org/a b|c", "http://example.org/gone"
 READ_ONLY = os.strerror(errno.EROFS)
@@ -81,23 +80,6 @@ def semcrawl(capfdbinary):
         return Done(status, out.decode(), err.decode())
 
     return run
-
-
-@contextmanager
-def read_only(folder: Path) -> Iterator[None]:
-    """A folder on a disk that may only be read, which holds for root as well."""
-
-    def mount(*options: str) -> bool:
-        done = subprocess.run(["mount", *options, folder], capture_output=True, check=False)
-        return done.returncode == 0
-
-    if os.geteuid() or not mount("--bind", str(folder)):
-        pytest.skip("needs the right to mount a disk")
-    try:
-        assert mount("-o", "remount,ro,bind")
-        yield
-    finally:
-        subprocess.run(["umount", "-l", folder], check=True)
 
 
 def one(store: pyoxigraph.Store, pattern: str) -> list[list]:

@@ -7,7 +7,7 @@ from collections import Counter
 import pyoxigraph
 from hypothesis import given
 from hypothesis import strategies as st
-from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from semcrawl.rdf.terms import RDF
 from semcrawl.rdf.usedterms import MAX_IRI, TermCounter
@@ -21,11 +21,12 @@ texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"])) | st.ju
     f'" <{RDF}type> <http://example.org/no> .\n'
 )
 literals = texts.map(Literal) | texts.map(lambda text: Literal(text, language="en"))
+triples = st.just(Triple(NamedNode("urn:s"), TYPE, Literal('" <urn:o> )>> <urn:x> .')))
 quads = st.builds(
     Quad,
     nodes,
     iris | st.just(TYPE),
-    nodes | literals,
+    nodes | literals | triples,
     nodes | st.just(DefaultGraph()),
 )
 

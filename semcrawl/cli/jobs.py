@@ -1,0 +1,65 @@
+"""What commands that look into a job folder share."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from semcrawl.cli.base import OneLineErrors
+from semcrawl.errors import UsageError
+from semcrawl.terminal.messages import fitted, table_console
+from semcrawl.terminal.printable import printable
+
+
+class JobCommand(OneLineErrors):
+    """A command on a job folder, of a crawl that is over or under way."""
+
+    requires_project = False
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}
+
+    def add_top(self, parser: argparse.ArgumentParser, rows: int, what: str) -> None:
+        """Add the option ``--top``."""
+        parser.add_argument(
+            "--top", type=int, default=rows, metavar="N", help=f"{what} shown ({rows:,})"
+        )
+
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse a number of rows below 1."""
+        if opts.top < 1:
+            raise UsageError(f"--top must be at least 1, not {opts.top}")
+
+
+def job_at(args: list[str], position: int) -> Path:
+    """Return the folder that the arguments name; the current one where they name none."""
+    return Path(args[position]) if len(args) > position else Path()
+
+
+def print_json(content: Any) -> None:
+    """Print an object as JSON; what is not ASCII stays as it is."""
+    json.dump(content, sys.stdout, ensure_ascii=False, indent=1)
+    print()
+
+
+def print_table(title: str, columns: dict[str, bool], rows: list[tuple[str, ...]]) -> None:
+    """Print an aligned table: names break where it is too wide, figures (``True``) do not."""
+    console = table_console()
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for name, is_figure in columns.items():
+        if is_figure:
+            table.add_column(name, justify="right", no_wrap=True)
+        else:
+            table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console.print(fitted(table, console))
+
+
+def remark(text: str) -> None:
+    """Say something beside the answer, on standard error."""
+    print(printable(text), file=sys.stderr)

@@ -1,0 +1,103 @@
+"""``semcrawl find``: which documents of a job use a class or a property."""
+
+from __future__ import annotations
+
+import argparse
+
+from semcrawl.cli.jobs import JobCommand, job_at, print_json, print_table, remark
+from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.metadata.database import connect
+from semcrawl.results.finding import Found, find_term
+from semcrawl.results.job import Job
+
+_TERMS_SHOWN = 20
+
+
+class Command(JobCommand):
+    """Shows who has a term, with how many statements."""
+
+    def syntax(self) -> str:
+        """Return the arguments."""
+        return "[options] TERM [DIR]"
+
+    def short_desc(self) -> str:
+        """Return the line of the overview."""
+        return "Find the documents of a job that use a class or a property"
+
+    def long_desc(self) -> str:
+        """Return the description shown in the command's own help."""
+        return (
+            "TERM is a class or a property, such as schema:Dataset or <http://schema.org/Dataset>; "
+            "a prefix (foaf:) or a namespace stands for all of its terms, a bare word (Dataset) "
+            "for any term of this name. DIR is a job folder (default: the current one), of a crawl "
+            "that is over or under way."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options."""
+        super().add_options(parser)
+        self.add_top(parser, 50, "documents")
+        parser.add_argument("--all", action="store_true", help="show every document")
+        parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse what cannot be meant."""
+        super().check(args, opts)
+        if not 1 <= len(args) <= 2 or not args[0].strip():
+            raise UsageError("give a term and a job folder: semcrawl find schema:Dataset DIR")
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Look the term up in the job's ledgers, or in the database that the settings name."""
+        term, folder = args[0].strip(), job_at(args, 1)
+        limit = None if opts.all else opts.top
+        database = self.own_settings.get("SEMCRAWL_METADATA_URL")
+        if database:
+            where = "the database of SEMCRAWL_METADATA_URL"
+            found = find_term([connect(database)], term, limit)
+        else:
+            where = str(folder)
+            with Job(folder) as job:
+                job.index(
+                    lambda documents: remark(f"{documents:,} documents are indexed first, once …")
+                )
+                found = job.find(term, limit)
+        if not found.terms:
+            raise SemcrawlError(_nothing(found, where))
+        if opts.json:
+            print_json(found.as_dict())
+        else:
+            _show(found, every_term=opts.all)
+        if found.incomplete:
+            remark(
+                f"{found.incomplete:,} large documents have more terms than their index holds; "
+                "`semcrawl query` looks into all they say"
+            )
+
+
+def _nothing(found: Found, where: str) -> str:
+    hint = "`semcrawl profile` shows what they use"
+    if found.near:
+        *others, last = found.near
+        hint = f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
+    return f"no document in {where} uses {found.asked}; {hint}"
+
+
+def _show(found: Found, *, every_term: bool) -> None:
+    shown = found.terms if every_term else found.terms[:_TERMS_SHOWN]
+    title = "terms" if len(shown) == len(found.terms) else f"terms (of {len(found.terms):,})"
+    print_table(
+        title,
+        {"term": False, "kind": False, "documents": True, "statements": True},
+        [
+            (term.name, term.kind, f"{term.documents:,}", f"{term.statements:,}")
+            for term in shown
+        ],
+    )  # fmt: skip
+    title = f"documents ({found.total:,})"
+    if len(found.documents) < found.total:
+        title = f"documents ({len(found.documents):,} of {found.total:,}; --all shows every one)"
+    print_table(
+        title,
+        {"statements": True, "format": False, "document": False},
+        [(f"{each.statements:,}", each.format, each.url) for each in found.documents],
+    )

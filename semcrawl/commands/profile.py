@@ -1,0 +1,111 @@
+"""``semcrawl profile``: what the quads of a job consist of."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from semcrawl.cli.jobs import JobCommand, job_at, print_json, print_table, remark
+from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.machine.wholefiles import whole_file
+from semcrawl.rdf.shortnames import shorten
+from semcrawl.results.job import Job
+from semcrawl.results.profilepage import profile_page
+from semcrawl.results.profiling import Profile
+
+
+class Command(JobCommand):
+    """Counts vocabularies, classes, properties, languages, datatypes, links between hosts."""
+
+    def syntax(self) -> str:
+        """Return the arguments."""
+        return "[options] [DIR]"
+
+    def short_desc(self) -> str:
+        """Return the line of the overview."""
+        return "Show what a job's quads consist of: vocabularies, languages, links"
+
+    def long_desc(self) -> str:
+        """Return the description shown in the command's own help."""
+        return (
+            "Count vocabularies, classes, properties, languages, datatypes and links between hosts "
+            "in all quads of the job in DIR (default: the current folder), those embedded in pages "
+            "among them."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options."""
+        super().add_options(parser)
+        self.add_top(parser, 15, "rows of each table")
+        outputs = parser.add_mutually_exclusive_group()
+        outputs.add_argument("--json", action="store_true", help="print all figures as JSON")
+        outputs.add_argument(
+            "--html", metavar="FILE", help="write a page that needs nothing beside itself"
+        )
+
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse what cannot be meant."""
+        super().check(args, opts)
+        if len(args) > 1:
+            raise UsageError("give one job folder")
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Count and show."""
+        folder = job_at(args, 0)
+        with Job(folder) as job:
+            profile = job.profile()
+        if not profile.statements:
+            raise SemcrawlError(f"{folder} holds no statements: there is nothing to profile")
+        if opts.json:
+            print_json(profile.as_dict())
+        elif opts.html:
+            page = profile_page(profile, folder.resolve().name)
+            try:
+                with whole_file(Path(opts.html)) as file:
+                    file.write(page.encode())
+            except OSError as error:
+                raise SemcrawlError(f"cannot write {opts.html}: {error.strerror}") from None
+            print(opts.html)
+        else:
+            _show(profile, opts.top)
+        if profile.is_cut:
+            remark("rare terms and links are left out: there are too many to keep")
+
+
+def _show(profile: Profile, top: int) -> None:
+    places = {"RDF documents": profile.documents, "pages with data": profile.pages}
+    there = (f"{number:,} {name}" for name, number in places.items() if number)
+    print(f"{profile.statements:,} statements in {' and '.join(there)}")
+    total = sum(profile.objects.values())
+    shares = (f"{name}s {count / total:.0%}" for name, count in profile.objects.items())
+    print(f"objects: {', '.join(shares)}\n")
+    for title, uses, name in (
+        ("vocabularies", profile.vocabularies, "vocabulary"),
+        ("classes", profile.classes, "class"),
+        ("properties", profile.properties, "property"),
+        ("languages", profile.languages, "language"),
+        ("datatypes", profile.datatypes, "datatype"),
+        ("hosts", profile.hosts, "host"),
+    ):
+        if uses:
+            print_table(
+                _title(title, len(uses), top),
+                {name: False, "documents": True, "statements": True},
+                [
+                    (shorten(use.name), f"{use.documents:,}", f"{use.statements:,}")
+                    for use in uses[:top]
+                ],
+            )  # fmt: skip
+    if profile.links:
+        print_table(
+            _title("links between hosts", len(profile.links), top),
+            {"from": False, "to": False, "documents": True, "statements": True},
+            [
+                (link.source, link.target, f"{link.documents:,}", f"{link.statements:,}")
+                for link in profile.links[:top]
+            ],
+        )
+
+
+def _title(title: str, number: int, top: int) -> str:
+    return f"{title} ({number:,})" if number <= top else f"{title} ({top:,} of {number:,})"

@@ -1,0 +1,138 @@
+"""``semcrawl query``: SPARQL over all quads of a job."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from itertools import islice
+from pathlib import Path
+
+from pyoxigraph import (
+    BlankNode,
+    Literal,
+    NamedNode,
+    QueryResultsFormat,
+    QuerySolutions,
+    parse_query_results,
+)
+
+from semcrawl.cli.jobs import JobCommand, print_table, remark
+from semcrawl.errors import UsageError
+from semcrawl.rdf.shortnames import shorten
+from semcrawl.results.asking import Answer, asked
+from semcrawl.results.job import Job
+from semcrawl.results.querystore import held_store
+
+_FORMATS = {
+    "csv": "SELECT as CSV",
+    "tsv": "SELECT as TSV, terms as in Turtle",
+    "json": "SELECT and ASK as SPARQL's JSON",
+    "ttl": "CONSTRUCT and DESCRIBE as Turtle (the default)",
+    "nt": "CONSTRUCT and DESCRIBE as N-Triples",
+}
+#: bytes of quads from which on it is said that the store is being filled
+_LARGE = 20_000_000
+
+
+class Command(JobCommand):
+    """Answers a query over the union of all graphs."""
+
+    def syntax(self) -> str:
+        """Return the arguments."""
+        return "[options] DIR QUERY"
+
+    def short_desc(self) -> str:
+        """Return the line of the overview."""
+        return "Ask all quads of a job in SPARQL"
+
+    def long_desc(self) -> str:
+        """Return the description shown in the command's own help."""
+        return (
+            "Answer a SPARQL query over all quads of the job in DIR. The default graph is their "
+            "union; GRAPH ?document { … } asks who says something. Common prefixes (schema:, "
+            "foaf:, dcterms: …) need no PREFIX. QUERY may be @FILE, or - for standard input. The "
+            "quads are kept in a store, the folder query in DIR, which is brought up to date by "
+            "each query and may be removed at any time."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options."""
+        super().add_options(parser)
+        self.add_top(parser, 1000, "rows of the table")
+        formats = parser.add_mutually_exclusive_group()
+        for name, text in _FORMATS.items():
+            formats.add_argument(
+                f"--{name}", action="store_const", const=name, dest="format", default="", help=text
+            )
+        parser.add_argument(
+            "--timeout",
+            type=float,
+            default=300.0,
+            metavar="SECONDS",
+            help="how long a query may take (300; 0: as long as it does)",
+        )
+
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse what cannot be meant."""
+        super().check(args, opts)
+        if len(args) != 2:
+            raise UsageError("give a job folder and a query: semcrawl query DIR 'SELECT …'")
+        if not 0 <= opts.timeout < 1e7:
+            raise UsageError(f"--timeout must be a number of seconds, not {opts.timeout:g}")
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Bring the store up to date and ask it."""
+        query = _query(args[1])
+        with (
+            Job(Path(args[0])) as job,
+            held_store(job.folder, job.sources, _say_that_it_takes_long) as store,
+            asked(store, query, opts.format, opts.timeout or None) as answer,
+        ):
+            if opts.format or answer.kind == "triples":
+                shutil.copyfileobj(answer.stream, sys.stdout.buffer)
+                sys.stdout.buffer.flush()
+            else:
+                _show(answer, opts.top)
+
+
+def _query(text: str) -> str:
+    """Return the query that an argument gives or names."""
+    if text == "-":
+        return sys.stdin.read()
+    if not text.startswith("@"):
+        return text
+    try:
+        return Path(text[1:]).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot read {text[1:]}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{text[1:]} is not UTF-8") from None
+
+
+def _say_that_it_takes_long(size: int) -> None:
+    if size > _LARGE:
+        remark(f"{size / 1e6:,.0f} MB of quads are read into the store first …")
+
+
+def _show(answer: Answer, top: int) -> None:
+    found = parse_query_results(answer.stream, QueryResultsFormat.JSON)
+    if not isinstance(found, QuerySolutions):
+        print("yes" if found else "no")
+        return
+    names = [variable.value for variable in found.variables]
+    rows = [tuple(_shown(term) for term in solution) for solution in islice(found, top + 1)]
+    if not rows:
+        remark("nothing fits the query")
+        return
+    print_table("", dict.fromkeys(names, False), rows[:top])
+    if len(rows) > top:
+        remark(f"the first {top:,} rows; --top N shows more, --csv all")
+
+
+def _shown(term: object) -> str:
+    if isinstance(term, NamedNode):
+        return shorten(term.value)
+    if isinstance(term, BlankNode):
+        return f"_:{term.value}"
+    return term.value if isinstance(term, Literal) else "" if term is None else str(term)

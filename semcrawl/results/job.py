@@ -1,0 +1,137 @@
+"""A job folder as an object: documents, records, quads, and what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, TypeVar
+
+import pyoxigraph
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from semcrawl.errors import UsageError
+from semcrawl.metadata.database import CRAWL_DB
+from semcrawl.metadata.models import Document, Fetch
+from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
+from semcrawl.results.finding import Found, find_term
+from semcrawl.results.indexing import index_documents
+from semcrawl.results.profiling import Profile, profile_of
+from semcrawl.results.quadsource import QuadSource, told
+from semcrawl.results.querystore import held_store
+from semcrawl.settings import SEMCRAWL_INDEXED_TERMS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import rdflib
+
+T = TypeVar("T", Document, Fetch)
+_ROWS = 1000
+
+
+class Job:
+    """The results of a crawl, also of one that is under way.
+
+    Its methods raise ``StoreError`` for what cannot be read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Open the folder; see :func:`semcrawl.results.open`."""
+        self.folder = folder
+        if not folder.is_dir():
+            raise UsageError(f"there is no folder {folder}")
+        if not (folder / CRAWL_DB).is_file():
+            raise UsageError(f"{folder} is no job folder: it holds no {CRAWL_DB}")
+        self._exit = ExitStack()
+        #: the quads of RDF documents, then those embedded in pages, if there are any
+        self.sources: list[QuadSource] = []
+        for name, ledger in ((QUADS_FILE, CRAWL_DB), (EMBEDDED_FILE, EMBEDDED_LEDGER)):
+            if (folder / ledger).is_file():
+                source = QuadSource(folder, name, ledger)
+                self._exit.callback(source.close)
+                self.sources.append(source)
+
+    def __enter__(self) -> Self:
+        """Return the job."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close the job."""
+        self.close()
+
+    def close(self) -> None:
+        """Close its databases."""
+        self._exit.close()
+
+    def records(self) -> Iterator[Fetch]:
+        """Yield a row for each attempt, as they ended (columns: see ``semcrawl.items``)."""
+        yield from self._rows(self.sources[0], Fetch)
+
+    def documents(self, *, gone: bool = False) -> Iterator[Document]:
+        """Yield a row for each RDF document, then for each page with data (format ``embedded``).
+
+        Those that a re-visit found gone are among them if asked for.
+        """
+        for source in self.sources:
+            for document in self._rows(source, Document):
+                if gone or document.gone_at is None:
+                    yield document
+
+    def quads(self) -> Iterator[pyoxigraph.Quad]:
+        """Yield every quad, those embedded in pages last; graph names as the documents state."""
+        for source in self.sources:
+            with source.snapshot() as snapshot:
+                for place in snapshot.places():
+                    for lines in snapshot.lines(place):
+                        yield from pyoxigraph.parse(lines, pyoxigraph.RdfFormat.N_QUADS)
+
+    def dataset(self) -> rdflib.Dataset:
+        """Return all quads as an ``rdflib.Dataset`` in memory, some 1 KB each.
+
+        Its default graph is the union of all.
+        """
+        from semcrawl.results.rdflibdata import dataset_of  # loading rdflib takes a while
+
+        return dataset_of(self.quads())
+
+    def find(self, term: str, limit: int | None = None) -> Found:
+        """Return who uses a class or a property; see :func:`find_term`."""
+        self.index()
+        return find_term([source.engine for source in self.sources], term, limit)
+
+    def index(self, starting: Callable[[int], None] = lambda documents: None) -> None:
+        """Index what was crawled without an index; ``starting`` is told of how many documents."""
+        for source in self.sources:
+            index_documents(source, SEMCRAWL_INDEXED_TERMS, starting)
+
+    def profile(self) -> Profile:
+        """Return what the quads consist of, counted in one pass over them."""
+        return profile_of(self.sources)
+
+    def query(
+        self, sparql: str
+    ) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean | pyoxigraph.QueryTriples:
+        """Answer a SPARQL query over the union of all graphs; common prefixes are known.
+
+        There is no time limit (``semcrawl query`` has one). Raises ``UsageError`` for a query that
+        is wrong, or wants to ask other servers.
+        """
+        from semcrawl.results.queryprocess import evaluate
+
+        with held_store(self.folder, self.sources) as store:
+            return evaluate(str(store), sparql)
+
+    def frame(self, name: str) -> pd.DataFrame:
+        """Return ``records``, ``documents`` or ``terms`` as a data frame of pandas.
+
+        Raises ``UsageError`` for another name, and where pandas is not installed.
+        """
+        from semcrawl.results.frames import frame_of
+
+        return frame_of(self, name)
+
+    def _rows(self, source: QuadSource, table: type[T]) -> Iterator[T]:
+        with told(source.ledger), Session(source.engine) as session:
+            session.connection(execution_options={"read_only": True})
+            yield from session.scalars(select(table).order_by(table.id)).yield_per(_ROWS)

@@ -1,0 +1,153 @@
+"""The profile of a job as one page that needs nothing beside itself: no network, no scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from string import Template
+
+from semcrawl import __version__
+from semcrawl.rdf.shortnames import shorten
+from semcrawl.results.flowchart import flow_chart
+from semcrawl.results.profiling import Profile, Use
+from semcrawl.terminal.printable import printable
+
+#: rows that a table shows at once, and all that it has
+_FIRST, _MOST = 12, 300
+#: links of the chart
+_RIBBONS = 18
+
+
+def profile_page(profile: Profile, name: str) -> str:
+    """Make the page; ``name`` is the job's."""
+    template = Template(files("semcrawl.results").joinpath("profile.html").read_text("utf-8"))
+    return template.substitute(title=f"{_text(name)}: profile", body=_body(profile, name))
+
+
+def _body(profile: Profile, name: str) -> str:
+    parts = [
+        f"<h1>What {_text(name)} holds</h1>",
+        _tiles(profile),
+        _objects(profile),
+        '<div class="pair">',
+        _section("Vocabularies", "vocabulary", profile.vocabularies, 0),
+        _section("Hosts", "host", profile.hosts, 8),
+        _section("Classes", "class", profile.classes, 2),
+        _section("Properties", "property", profile.properties, 5),
+        _section("Languages", "language", profile.languages, 3),
+        _section("Datatypes", "datatype", profile.datatypes, 6),
+        _section("Formats", "format", profile.formats, 1),
+        "</div>",
+        _links(profile),
+        f"<footer>Made by semcrawl {escape(__version__)}. Statements of a vocabulary are those "
+        "with a property or a class of it. A statement links two hosts when its object is an "
+        "address of another host than its document’s; classes do not count."
+        + (" Rare terms and links are left out." if profile.is_cut else "")
+        + "</footer>",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _tiles(profile: Profile) -> str:
+    figures = {
+        "statements": profile.statements,
+        "RDF documents": profile.documents,
+        "pages with data": profile.pages,
+        "hosts": len(profile.hosts),
+        "vocabularies": len(profile.vocabularies),
+        "classes": len(profile.classes),
+        "properties": len(profile.properties),
+    }
+    tiles = (f"<div><dt>{name}</dt><dd>{number:,}</dd></div>" for name, number in figures.items())
+    return f'<dl class="tiles">{"".join(tiles)}</dl>'
+
+
+def _objects(profile: Profile) -> str:
+    """One bar of what the objects of statements are."""
+    total = sum(profile.objects.values())
+    bars, keys, at = [], [], 0.0
+    for number, (name, count) in enumerate(profile.objects.items()):
+        width = 100 * count / total
+        look = f"s{number}"
+        label = f"{_text(name)}s {_percent(count, total)}"
+        bars.append(
+            f'<rect class="{look}" x="{at:.2f}" width="{width:.2f}" height="4">'
+            f"<title>{label}</title></rect>"
+        )
+        keys.append(
+            f'<li><svg class="{look}" viewBox="0 0 1 1" aria-hidden="true">'
+            f'<rect width="1" height="1"/></svg>{label}</li>'
+        )
+        at += width
+    if not bars:
+        return ""
+    return (
+        '<svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" role="img">'
+        f"<title>Objects of statements</title>{''.join(bars)}</svg>"
+        f'<ul class="key"><li>Objects:</li>{"".join(keys)}</ul>'
+    )
+
+
+def _section(title: str, name: str, uses: Sequence[Use], colour: int) -> str:
+    """A table whose rows have bars; long ones are folded."""
+    if not uses:
+        return ""
+    most = max(use.statements for use in uses) or 1
+    rows = [_row(use, most, colour) for use in uses[:_MOST]]
+    note = f'<p class="note">The first {_MOST} of {len(uses):,}.</p>' if len(uses) > _MOST else ""
+    return (
+        f"<section><h2>{title}</h2>{_table(name, rows[:_FIRST])}"
+        + _folded(f"{len(rows) - _FIRST:,} more", _table(name, rows[_FIRST:]) + note, rows)
+        + "</section>"
+    )
+
+
+def _folded(summary: str, content: str, rows: Sequence[str]) -> str:
+    if len(rows) <= _FIRST:
+        return ""
+    return f"<details><summary>{summary}</summary>{content}</details>"
+
+
+def _table(name: str, rows: Sequence[str], *names: str) -> str:
+    heads = "".join(f"<th>{each}</th>" for each in (name, *names, "documents", "statements"))
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _row(use: Use, most: int, colour: int) -> str:
+    width = max(100 * use.statements / most, 0.5)
+    return (
+        f'<tr><td title="{_text(use.name)}">{_text(shorten(use.name)) or "–"}'
+        f'<svg class="s{colour}" viewBox="0 0 100 4" preserveAspectRatio="none" '
+        f'aria-hidden="true"><rect width="{width:.2f}" height="4"/></svg></td>'
+        f"<td>{use.documents:,}</td><td>{use.statements:,}</td></tr>"
+    )
+
+
+def _links(profile: Profile) -> str:
+    if not profile.links:
+        return ""
+    rows = [
+        f"<tr><td>{_text(link.source)} → {_text(link.target)}</td>"
+        f"<td>{link.documents:,}</td><td>{link.statements:,}</td></tr>"
+        for link in profile.links[:_MOST]
+    ]
+    shown = profile.links[:_RIBBONS]
+    chart = flow_chart([(link.source, link.target, link.statements) for link in shown])
+    those = f"; the {len(shown)} most frequent" if len(shown) < len(profile.links) else ""
+    return (
+        '<section><h2>Links between hosts</h2><p class="note">From the hosts of documents (left) '
+        f'to those that they speak of (right){those}.</p><div class="scroll">{chart}</div>'
+        f"{_table('link', rows[:_FIRST])}"
+        + _folded(f"{len(rows) - _FIRST:,} more", _table("link", rows[_FIRST:]), rows)
+        + "</section>"
+    )
+
+
+def _percent(count: int, total: int) -> str:
+    share = 100 * count / total
+    return "under 1 %" if 0 < share < 1 else f"{share:.0f} %"
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))

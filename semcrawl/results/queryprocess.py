@@ -1,0 +1,139 @@
+"""Queries to the store of a job: ``python -m semcrawl.results.queryprocess`` answers one.
+
+In a process of its own, as nothing else ends a query that takes too long. It reads a
+:class:`Question` as JSON from standard input, and writes a line of JSON that says what comes, then
+the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from pyoxigraph import (
+    QueryBoolean,
+    QueryResultsFormat,
+    QuerySolutions,
+    QueryTriples,
+    RdfFormat,
+    Store,
+    serialize,
+)
+
+from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.rdf.shortnames import PREFIXES
+
+SOLUTIONS = {
+    "json": QueryResultsFormat.JSON,
+    "csv": QueryResultsFormat.CSV,
+    "tsv": QueryResultsFormat.TSV,
+}
+TRIPLES = {"ttl": RdfFormat.TURTLE, "nt": RdfFormat.N_TRIPLES}
+
+#: what a query says of other servers stands outside of these: IRIs, strings, comments, names
+_TOKENS = re.compile(
+    r"<[^<>\"{}|^`\\\x00-\x20]*>"
+    r'|"""(?:[^"\\]|\\.|"(?!""))*"""' + r"|'''(?:[^'\\]|\\.|'(?!''))*'''"
+    r'|"(?:[^"\\\n\r]|\\.)*"' + r"|'(?:[^'\\\n\r]|\\.)*'"
+    r"|\#[^\n\r]*"
+    r"|[?$]\w+|@[\w-]+"
+    r"|(?:\w[\w.-]*)?:(?:[\w.:%-]|\\.)*"
+    r"|(?P<word>\w+)"
+    r"|.",
+    re.S,
+)
+_ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+_PLACE = re.compile(r"error at (\d+):(\d+): (.*)", re.S)
+_MOST_WORDS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query, the folder of the store, and the format of the answer; empty: the usual one."""
+
+    store: str
+    query: str
+    format: str = ""
+
+
+def evaluate(store: str, query: str) -> QuerySolutions | QueryBoolean | QueryTriples:
+    """Ask a store, with the union of its graphs as default graph. Raises ``UsageError``."""
+    if asks_others(query):
+        raise UsageError("a query with SERVICE would ask other servers, which it may not")
+    try:
+        return Store.read_only(store).query(
+            query, use_default_graph_as_union=True, prefixes=PREFIXES
+        )
+    except SyntaxError as error:
+        raise UsageError(_told(error)) from None
+    except ValueError as error:
+        raise UsageError(f"the query is wrong: {' '.join(str(error).split())}") from None
+
+
+def asks_others(query: str) -> bool:
+    """Whether a query calls another server (``SERVICE``).
+
+    >>> asks_others("SELECT * { SERVICE <http://example.org/sparql> { ?s ?p ?o } }")
+    True
+    >>> asks_others("SELECT ?service { ?service ?p 'SERVICE' } # SERVICE")
+    False
+    """
+    plain = _ESCAPED.sub(_character, query)
+    return any((match["word"] or "").upper() == "SERVICE" for match in _TOKENS.finditer(plain))
+
+
+def _character(match: re.Match[str]) -> str:
+    code = int(match[1] or match[2], 16)
+    return chr(code) if code <= sys.maxunicode else match[0]
+
+
+def _told(error: SyntaxError) -> str:
+    """Say in one line where a query is wrong."""
+    match = _PLACE.fullmatch(str(error))
+    words = " ".join((match[3] if match else str(error)).split())
+    if "Prefix not found" in words:  # among all that could stand there
+        words = "a prefix that is not known; declare it with PREFIX"
+    words = words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]}…"
+    place = f" in line {match[1]}, column {match[2]}" if match else ""
+    return f"the query is wrong{place}: {words}"
+
+
+def answer(question: Question, out: BinaryIO) -> None:
+    """Write what comes as a line of JSON, then the answer."""
+    try:
+        result = evaluate(question.store, question.query)
+        kind, formats = _kind(result)
+        if question.format and question.format not in formats:
+            usable = " or ".join(f"--{name}" for name in formats)
+            raise UsageError(f"the answer to this query is {kind}: give {usable}")
+    except SemcrawlError as error:
+        out.write(json.dumps({"error": str(error)}).encode() + b"\n")
+        return
+    out.write(json.dumps({"kind": kind}).encode() + b"\n")
+    if isinstance(result, QueryTriples):
+        syntax = TRIPLES[question.format or "ttl"]
+        prefixes = PREFIXES if syntax == RdfFormat.TURTLE else None
+        serialize(result, out, syntax, prefixes=prefixes)
+    else:
+        result.serialize(out, SOLUTIONS[question.format or "json"])
+
+
+def _kind(result: QuerySolutions | QueryBoolean | QueryTriples) -> tuple[str, list[str]]:
+    if isinstance(result, QueryTriples):
+        return "triples", list(TRIPLES)
+    if isinstance(result, QueryBoolean):
+        return "yes or no", ["json"]
+    return "a table", list(SOLUTIONS)
+
+
+if __name__ == "__main__":
+    try:
+        answer(Question(**json.load(sys.stdin)), sys.stdout.buffer)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        sys.stderr.close()  # who asked has seen enough
+    except (OSError, RuntimeError, ValueError) as error:
+        sys.exit(" ".join(str(error).split()))

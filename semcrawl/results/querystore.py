@@ -1,0 +1,129 @@
+"""The quads of a job in a store that can be queried, kept in the job folder as a cache."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import astuple
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, cast
+
+from pyoxigraph import RdfFormat, Store
+
+from semcrawl.errors import StoreError
+from semcrawl.machine.filelocks import lock
+from semcrawl.results.quadsource import QuadSource, Snapshot, State
+
+#: folder in the job folder; may be removed at any time
+CACHE = "query"
+_STATE = "state.json"
+
+#: told of the bytes that are to be read into the store
+Telling = Callable[[int], None]
+
+
+@contextmanager
+def held_store(
+    folder: Path, sources: Sequence[QuadSource], starting: Telling = lambda size: None
+) -> Iterator[Path]:
+    """Give the folder of a store that holds what the sources hold now.
+
+    Documents that came are added to it; when some changed or went it is made anew. Until the
+    context ends no other process changes it. A job folder that may not be written has a store that
+    lasts as long as the context. Raises ``StoreError``.
+    """
+    cache = folder / CACHE
+    if not os.access(cache if cache.exists() else folder, os.W_OK):
+        with TemporaryDirectory(prefix="semcrawl-") as temporary:
+            yield _up_to_date(Path(temporary), sources, starting)
+        return
+    try:
+        cache.mkdir(exist_ok=True)
+        file = (cache / "lock").open("ab")
+    except OSError as error:
+        raise StoreError(f"cannot write {cache}: {error.strerror}") from None
+    with file:
+        lock(file)
+        store = _up_to_date(cache, sources, starting)
+        lock(file, shared=True)
+        yield store
+
+
+def _up_to_date(cache: Path, sources: Sequence[QuadSource], starting: Telling) -> Path:
+    store, note = cache / "store", cache / _STATE
+    try:
+        known = _known(note) if store.is_dir() else {}
+        with _snapshots(sources) as snapshots:
+            states = {name: snapshot.state for name, snapshot in snapshots.items()}
+            if known == states:
+                return store
+            if not all(_only_grew(state, states.get(name)) for name, state in known.items()):
+                known = {}
+            # without a note the store counts as broken: a process may be killed here
+            note.unlink(missing_ok=True)
+            if not known:
+                shutil.rmtree(store, ignore_errors=True)
+            starting(sum(source.path.stat().st_size for source in sources if source.path.exists()))
+            target = Store(str(store))
+            for name, snapshot in snapshots.items():
+                newer_than = known[name].revision if name in known else 0
+                lines = cast("IO[bytes]", _Lines(snapshot, newer_than))
+                target.bulk_load(lines, RdfFormat.N_QUADS, lenient=True)
+            target.flush()
+            del target
+            content = {name: astuple(state) for name, state in states.items()}
+            note.write_text(json.dumps(content), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"cannot write {store}: {error.strerror or error}") from None
+    except SyntaxError as error:
+        raise StoreError(f"the quads of {cache.parent} cannot be read: {error}") from None
+    return store
+
+
+@contextmanager
+def _snapshots(sources: Sequence[QuadSource]) -> Iterator[dict[str, Snapshot]]:
+    with ExitStack() as stack:
+        yield {source.path.name: stack.enter_context(source.snapshot()) for source in sources}
+
+
+def _known(note: Path) -> dict[str, State]:
+    """Return what the store holds, by file; nothing where that is not sure."""
+    try:
+        content = json.loads(note.read_text(encoding="utf-8"))
+        return {name: State(*values) for name, values in content.items()}
+    except (FileNotFoundError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _only_grew(before: State, now: State | None) -> bool:
+    return now is not None and before.changes == now.changes and before.documents <= now.documents
+
+
+class _Lines:
+    """The lines of a snapshot as a file to read."""
+
+    def __init__(self, snapshot: Snapshot, newer_than: int) -> None:
+        self._pieces = (
+            lines
+            for place in snapshot.places(newer_than=newer_than)
+            for lines in snapshot.lines(place)
+        )
+        self._held = b""
+
+    def read(self, size: int = -1) -> bytes:
+        """Return up to ``size`` bytes."""
+        if not self._held:
+            some, length = [], 0
+            for piece in self._pieces:
+                some.append(piece)
+                length += len(piece)
+                if 0 <= size <= length:
+                    break
+            self._held = b"".join(some)
+        found = self._held if size < 0 else self._held[:size]
+        self._held = self._held[len(found) :]
+        return found
