@@ -29,7 +29,8 @@ def write_terms(connection: Connection, terms: Mapping[int, TermCounter]) -> Non
     for document, counter in terms.items():
         for kind, iri, count in _terms_of(counter):
             number = _number(kind, iri)
-            rows[number] = {"id": number, "kind": kind, "iri": storable(iri)}
+            if number not in rows:
+                rows[number] = {"id": number, "kind": kind, "iri": storable(iri)}
             uses.append({"document_id": document, "term_id": number, "count": count})
     if not uses:
         return
