@@ -8,7 +8,6 @@ the answer.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -25,6 +24,7 @@ from pyoxigraph import (
 
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.rdf.shortnames import PREFIXES
+from semcrawl.rdf.sparqltext import asks_others, told
 
 SOLUTIONS = {
     "json": QueryResultsFormat.JSON,
@@ -32,22 +32,6 @@ SOLUTIONS = {
     "tsv": QueryResultsFormat.TSV,
 }
 TRIPLES = {"ttl": RdfFormat.TURTLE, "nt": RdfFormat.N_TRIPLES}
-
-#: what a query says of other servers stands outside of these: IRIs, strings, comments, names
-_TOKENS = re.compile(
-    r"<[^<>\"{}|^`\\\x00-\x20]*>"
-    r'|"""(?:[^"\\]|\\.|"(?!""))*"""' + r"|'''(?:[^'\\]|\\.|'(?!''))*'''"
-    r'|"(?:[^"\\\n\r]|\\.)*"' + r"|'(?:[^'\\\n\r]|\\.)*'"
-    r"|\#[^\n\r]*"
-    r"|[?$]\w+|@[\w-]+"
-    r"|(?:\w[\w.-]*)?:(?:[\w.:%-]|\\.)*"
-    r"|(?P<word>\w+)"
-    r"|.",
-    re.S,
-)
-_ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
-_PLACE = re.compile(r"error at (\d+):(\d+): (.*)", re.S)
-_MOST_WORDS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,37 +52,9 @@ def evaluate(store: str, query: str) -> QuerySolutions | QueryBoolean | QueryTri
             query, use_default_graph_as_union=True, prefixes=PREFIXES
         )
     except SyntaxError as error:
-        raise UsageError(_told(error)) from None
+        raise UsageError(told(error)) from None
     except ValueError as error:
         raise UsageError(f"the query is wrong: {' '.join(str(error).split())}") from None
-
-
-def asks_others(query: str) -> bool:
-    """Whether a query calls another server (``SERVICE``).
-
-    >>> asks_others("SELECT * { SERVICE <http://example.org/sparql> { ?s ?p ?o } }")
-    True
-    >>> asks_others("SELECT ?service { ?service ?p 'SERVICE' } # SERVICE")
-    False
-    """
-    plain = _ESCAPED.sub(_character, query)
-    return any((match["word"] or "").upper() == "SERVICE" for match in _TOKENS.finditer(plain))
-
-
-def _character(match: re.Match[str]) -> str:
-    code = int(match[1] or match[2], 16)
-    return chr(code) if code <= sys.maxunicode else match[0]
-
-
-def _told(error: SyntaxError) -> str:
-    """Say in one line where a query is wrong."""
-    match = _PLACE.fullmatch(str(error))
-    words = " ".join((match[3] if match else str(error)).split())
-    if "Prefix not found" in words:  # among all that could stand there
-        words = "a prefix that is not known; declare it with PREFIX"
-    words = words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]}…"
-    place = f" in line {match[1]}, column {match[2]}" if match else ""
-    return f"the query is wrong{place}: {words}"
 
 
 def answer(question: Question, out: BinaryIO) -> None:

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.errors import UsageError
+from semcrawl.rdf.sparqltext import asks_others
 from semcrawl.results.job import Job
-from semcrawl.results.queryprocess import asks_others
 from tests.readonly import read_only
 
 from .jobs import ANN, BOB, FOAF, PAGE, PERSON, TYPE, add, changed, document, gone
