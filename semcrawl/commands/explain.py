@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,26 @@ from scrapy import Request, Spider
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
+from semcrawl.cli.aboutoptions import add_about_options, take_about_options
 from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.documentreading import ReadDocument, read_for_explanation
 from semcrawl.config.components import say_who_it_is
-from semcrawl.config.normalisation import url_normalisation
-from semcrawl.config.readoptions import read_options
 from semcrawl.errors import SemcrawlError, UsageError
-from semcrawl.evaluation.explanation import RULE_MEANINGS, RankedLink, rank_page, reason
-from semcrawl.links import ExtractionOptions, Link, Page, extract_links, header_text, merge_links
-from semcrawl.rdf import data_links, detect, read_embedded
+from semcrawl.evaluation.explanation import (
+    RULE_MEANINGS,
+    RankedLink,
+    rank_page,
+    reason,
+    topic_weights,
+)
+from semcrawl.links import header_text
 from semcrawl.relevance import STRATEGIES, Relevance, load_strategy
+from semcrawl.relevance.focus import about_text, read_focus
+from semcrawl.spiders.judging import Verdict
 from semcrawl.terminal.messages import fitted, table_console
+from semcrawl.terminal.printable import printable
 from semcrawl.web.urls import normalise
-from semcrawl.web.vocabulary import FoundBy, Kind
+from semcrawl.web.vocabulary import FoundBy
 
 #: links whose reasons are given
 _REASONED = 10
@@ -100,9 +109,12 @@ class Command(OneLineErrors):
         group.add_argument(
             "--all", action="store_true", help="give the reasons of every link, not of ten"
         )
+        add_about_options(group, keeps=False)
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse options that make no sense."""
+        take_about_options(self.own_settings, opts)
+        read_focus(self.own_settings)
         if len(args) != 1:
             raise UsageError("give one URL or file")
 
@@ -110,19 +122,11 @@ class Command(OneLineErrors):
         """Get the page, rank its links, print them."""
         strategy = self._strategy(opts)
         url, body, content_type, headers = self._page(args[0], opts)
-        kind = detect(body, content_type or None, url).kind
-        if kind is not Kind.HTML:
-            raise UsageError(f"{url} is no HTML page (it is {kind}): no links to explain")
-        limit = self.own_settings.getint("SEMCRAWL_MAX_LINKS_PER_PAGE")
-        options = ExtractionOptions(limit, url_normalisation(self.own_settings))
-        links = extract_links(body, url, content_type, options, headers)
-        reading = read_options(self.own_settings)
-        if reading.embedded and reading.embedded_links:
-            data = read_embedded(body, url, content_type, reading)
-            wanted = reading.embedded_links
-            named = data_links(data.nquads, url, wanted, options.normalisation, limit)
-            links = merge_links([*links, *named], limit)
-        self._show(strategy, Page(url), links, None if opts.all else _REASONED)
+        document = asyncio.run(
+            read_for_explanation(self.own_settings, body, url, content_type or "", headers)
+        )
+        self._show_judgement(document.verdict)
+        self._show(strategy, document, None if opts.all else _REASONED)
 
     def _strategy(self, opts: argparse.Namespace) -> Relevance:
         settings = self.own_settings
@@ -172,10 +176,23 @@ class Command(OneLineErrors):
         headers = [header_text(value) for value in response.headers.getlist(b"Link")]
         return normalise(response.url) or url, response.body, content_type, headers
 
-    def _show(
-        self, strategy: Relevance, page: Page, links: list[Link], reasoned: int | None
-    ) -> None:
+    def _show_judgement(self, verdict: Verdict) -> None:
+        """Print what the topic makes of the document, if there is one."""
+        if verdict.relevance is None:
+            return
+        says = "a target" if verdict.target else "no target"
+        console = table_console()
+        console.print(
+            f"Relevance {verdict.relevance:.2f} ({says}) to {about_text(self.own_settings)}",
+            style="bold", soft_wrap=True,
+        )  # fmt: skip
+        for reason_ in verdict.reasons or ("nothing in it is near the topic",):
+            console.print(f"  {printable(reason_)}", highlight=False, soft_wrap=True)
+
+    def _show(self, strategy: Relevance, document: ReadDocument, reasoned: int | None) -> None:
         """Print the links and the reasons of the first."""
+        page, links = document.page, document.links
+        weights = topic_weights(self.own_settings, page, links)
         ranked = rank_page(strategy, page, links)
         console = table_console()
         table = Table(
@@ -183,8 +200,9 @@ class Command(OneLineErrors):
             title_justify="left",
             header_style="bold",
         )
-        for name in ("turn", "label", "group", "value", "key", "rules", "found by"):
-            number = name in ("turn", "value", "key")
+        of_topic = ("RW", "IPR share") if weights else ()
+        for name in ("turn", "label", "group", "value", "key", *of_topic, "rules", "found by"):
+            number = name in ("turn", "value", "key", *of_topic)
             table.add_column(
                 name,
                 justify="right" if number else "left",
@@ -193,7 +211,11 @@ class Command(OneLineErrors):
             )
         table.add_column("link", overflow="fold")
         for one in ranked:
-            table.add_row(*_cells(one))
+            cells = _cells(one)
+            if weight := weights.get(one.ranked.link.url):
+                share = "–" if weight.share is None else f"{weight.share:.1%}"
+                cells[5:5] = [f"{weight.weight:.2f}", share]
+            table.add_row(*cells)
         console.print(fitted(table, console))
         held = {rule for one in ranked for rule in one.rules}
         for rule, meaning in RULE_MEANINGS.items():

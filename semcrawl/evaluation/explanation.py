@@ -5,10 +5,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Citing, Ranked, Relevance
+from semcrawl.relevance.pagerank import IPageRank
 from semcrawl.relevance.rules import relevancy_r
+from semcrawl.topics import about
 
 #: Texts for the rules that hold (sources.md T.2, T.3 and T.7).
 RULE_MEANINGS: Mapping[str, str] = {
@@ -77,3 +80,28 @@ def reason(link: RankedLink, strategy: Relevance, page: Page) -> str:
     """Why a link has its turn, in a line."""
     rows = strategy.explain(page, link.ranked.link)
     return "; ".join(f"{topic}: {text}" for topic, text in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicWeight:
+    """What S's strategies make of a link of a crawl with a topic."""
+
+    #: RW of its texts
+    weight: float
+    #: share of its page's rank that IPageRank passes on to it; ``None`` without links that weigh
+    share: float | None
+
+
+def topic_weights(
+    settings: Mapping[str, Any], page: Page, links: Sequence[Link]
+) -> dict[str, TopicWeight]:
+    """Return RW and the share of IPageRank by URL; empty without a topic that knows words."""
+    topic = about(settings.get("SEMCRAWL_ABOUT") or "", settings)
+    if topic is None or not topic.knows_words:
+        return {}
+    strategy = IPageRank.from_settings(settings)
+    strategy.cited(page, links)
+    return {
+        link.url: TopicWeight(strategy.weights.of(link), strategy.graph.share(page.url, link.url))
+        for link in links
+    }
