@@ -31,6 +31,7 @@ from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.metadata.tally import Tally
 from semcrawl.relevance import Outcome, Ranked, Relevance
+from semcrawl.topics import StatementMemory
 
 logger = logging.getLogger(__name__)
 Logger = logging.Logger | logging.LoggerAdapter[logging.Logger]
@@ -58,6 +59,8 @@ class CrawlSession:
         self.failure = ""
         #: digests of bodies that were read
         self.digests: set[bytes] = set()
+        #: statements that were read, where the topic asks for them
+        self.said: StatementMemory | None = None
         self.tally = Tally()
         self.finished = asyncio.Event()
         self._channels = SpiderChannels()
@@ -83,7 +86,6 @@ class CrawlSession:
         self._opened = False
         self._opening = asyncio.Lock()
 
-    # -- life
     async def open(self) -> None:
         """Open the frontier and continue with the saved state."""
         async with self._opening:
@@ -205,7 +207,6 @@ class CrawlSession:
         """Leases whose links are being fetched now."""
         return self._leases.in_flight
 
-    # -- an attempt
     def attempt(self, lease: Lease) -> Attempt:
         """Return the attempt of a link that was handed out."""
         return self._leases.attempt(lease)
@@ -269,7 +270,6 @@ class CrawlSession:
         self.intake.mirrors.over(lease)
         self.wake()
 
-    # -- inside
     async def _pump(self) -> None:
         """Take links whenever there is room, until everything is done."""
         try:

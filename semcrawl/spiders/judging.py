@@ -16,7 +16,15 @@ from semcrawl.links import PageText
 from semcrawl.rdf import Reading
 from semcrawl.relevance.focus import Focus, read_focus
 from semcrawl.relevance.grading import grade
-from semcrawl.topics import TEXT, Closing, Document, Judgement
+from semcrawl.topics import (
+    TEXT,
+    Closing,
+    Document,
+    Judgement,
+    Remembering,
+    StatementMemory,
+    parts_of,
+)
 from semcrawl.web.vocabulary import Kind
 
 #: bytes of statements that are read at a time
@@ -69,6 +77,14 @@ class TopicJudge:
         """Characters of a page's text that the topic reads; 0 = it reads none."""
         topic = self._focus.topic
         return self._focus.max_size if topic is not None and TEXT in topic.needs else 0
+
+    def share_memory(self, memory: StatementMemory | None) -> StatementMemory | None:
+        """Remember in the memory of the other spiders; without one return that of the topic."""
+        for part in parts_of(self._focus.topic) if self._focus.topic else ():
+            if isinstance(part, Remembering):
+                memory = memory or part.memory
+                part.remember_in(memory)
+        return memory
 
     def close(self) -> None:
         """End what the topic holds open."""

@@ -12,8 +12,6 @@ from semcrawl.topics.contract import (
     Closing,
     Document,
     Judgement,
-    Remembering,
-    StatementMemory,
     Topic,
 )
 from semcrawl.topics.options import TopicOptions
@@ -69,12 +67,6 @@ class _Combination(ABC):
         A link's text rarely names two subjects at once: what is near to one part leads on.
         """
         return max(numbers, default=0.0)
-
-    def remember_in(self, memory: StatementMemory) -> None:
-        """Tell the parts that remember."""
-        for part, _ in self.parts:
-            if isinstance(part, Remembering):
-                part.remember_in(memory)
 
     def close(self) -> None:
         """Close the parts that have something to close."""

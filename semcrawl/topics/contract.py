@@ -119,8 +119,12 @@ class StatementMemory(Protocol):
 class Remembering(Protocol):
     """A topic that judges a document by those before it; optional.
 
-    By default each topic has a memory in its process. Several workers need one that they share.
+    It begins with a memory of its own. All topics of a crawl are given one that they share; callers
+    find those inside combinations with :func:`parts_of`.
     """
+
+    #: what it remembers with
+    memory: StatementMemory
 
     def remember_in(self, memory: StatementMemory) -> None:
         """Use another memory from now on."""

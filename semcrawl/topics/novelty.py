@@ -79,7 +79,7 @@ class New:
 
     def __init__(self, memory: StatementMemory, options: TopicOptions) -> None:
         """Take the memory of what was said."""
-        self._memory = memory
+        self.memory = memory
         self._options = options
 
     @classmethod
@@ -93,18 +93,18 @@ class New:
     @property
     def takes_long(self) -> bool:
         """Whether the memory is in another process."""
-        return self._memory.takes_long
+        return self.memory.takes_long
 
     def remember_in(self, memory: StatementMemory) -> None:
         """Use a memory that all workers share."""
-        self._memory = memory
+        self.memory = memory
 
     def judge(self, document: Document) -> Judgement:
         """Count the statements that are new, and remember them."""
         hashes = sorted(statement_hashes(self._lines(document)))
         if not hashes:
             return Judgement.of(0.0, [(self.name, "it makes no statement")])
-        new = sum(self._memory.add(_hash(document.url.encode()), hashes))
+        new = sum(self.memory.add(_hash(document.url.encode()), hashes))
         return Judgement.of(
             new / len(hashes), [(self.name, f"{new} of {len(hashes)} distinct statements")]
         )

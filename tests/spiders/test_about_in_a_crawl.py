@@ -57,6 +57,20 @@ def test_all_is_kept_where_all_is_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_what_is_new_is_so_for_both_spiders(tmp_path: Path) -> None:
+    """One statement, in a page and in an RDF document, is new once."""
+    site = {
+        "/": page("/page", "/cod.nt"),
+        "/page": SITE["/page"],
+        "/cod.nt": ("application/n-triples", f'_:cod <{FISH}name> "Cod" .\n'.encode()),
+    }
+    with serve(DemoWeb(), handlers={"d.example": handler(site)}) as server:
+        run = harvest(f"{D}/", "--fast", "--about", "new", folder=tmp_path, proxy=server.proxy_url)
+    records = {record["url"]: record["relevance"] for record in run.records}
+    assert sorted([records[f"{D}/page"], records[f"{D}/cod.nt"]]) == [0, 1]
+
+
+@pytest.mark.slow
 def test_pages_about_something_are_kept_with_title_text_and_reasons(tmp_path: Path) -> None:
     run = crawl(tmp_path, "--targets", "html", "--about", "keywords:herring")
     shown = semcrawl("pages", str(run.folder), "--jsonl", folder=tmp_path)

@@ -74,14 +74,12 @@ def test_workers_may_share_a_memory():
     """Topics share their memory, inside combinations too."""
     memory = LocalMemory(100)
     line = b"<http://a.example/1> <http://a.example/p> <http://a.example/o> .\n"
-    one, other = about("new", {}), about("all(vocabulary:foaf:, new)", {})
-    assert isinstance(one, Remembering)
-    assert isinstance(other, Remembering)
-    one.remember_in(memory)
-    other.remember_in(memory)
+    one, other = about("new", {}), parts_of(about("all(vocabulary:foaf:, new)", {}))[1]
+    for topic in (one, other):
+        assert isinstance(topic, Remembering)
+        topic.remember_in(memory)
     assert one.judge(document("http://a.example/a", line)).relevance == 1
-    new = parts_of(other)[1]
-    assert new.judge(document("http://a.example/b", line)).relevance == 0
+    assert other.judge(document("http://a.example/b", line)).relevance == 0
 
 
 def test_an_argument_is_refused():
