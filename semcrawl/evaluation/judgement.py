@@ -29,7 +29,7 @@ Judge = Callable[[str, Answer, bytes], float]
 
 @dataclass(frozen=True)
 class Aim:
-    """What a crawl is about, and from which relevance on a document counts."""
+    """The topic of a crawl, and the relevance from which a document counts."""
 
     judge: Judge
     threshold: float

@@ -41,7 +41,7 @@ def _steps(world: Data, title: Title) -> str:
 
 
 def kept(data: Data, title: Title) -> str:
-    """What each crawl returned: all pages, or those that it took to be about the topic."""
+    """The pages that each crawl returned: all, or those that it judged to be on topic."""
     worlds = [world for world in data["worlds"] if world.get("about")]
     names = [n for n in data["strategies"] if any(_returned(w, n, keeps=True) for w in worlds)]
     if not names:

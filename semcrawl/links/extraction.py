@@ -57,7 +57,7 @@ DEFAULT_EXTRACTION = ExtractionOptions()
 
 @dataclass(frozen=True, slots=True)
 class PageReading:
-    """What one pass over a page found."""
+    """The finds of one pass over a page."""
 
     links: list[Link]
     #: empty unless it is asked for

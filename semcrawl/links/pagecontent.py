@@ -46,7 +46,7 @@ _COLOURED = re.compile(r"(?<![-\w])color:")
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """What a page is about, in plain text."""
+    """The content of a page, in plain text."""
 
     title: str = ""
     #: the main text: no navigation, no scripts

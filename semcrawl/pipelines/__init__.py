@@ -1,3 +1,3 @@
 """Where items end up: files, triple stores, databases."""
 
-__all__ = ["embedded", "files", "metadata", "quads", "store"]
+__all__ = ["embedded", "files", "metadata", "quads", "store", "topicpages"]

@@ -74,7 +74,7 @@ def other_form(url: str) -> Link:
 
 @dataclass(slots=True)
 class _Shape:
-    """What came of asking for pages of one shape as RDF."""
+    """The results of asking for pages of one shape as RDF."""
 
     gave: int = 0
     #: asked for without RDF in answer, those included that were not answered yet

@@ -1,4 +1,4 @@
-"""What else leads to data, besides the links of pages and documents, for the spiders."""
+"""Ways to data besides the links of pages and documents, for the spiders."""
 
 from __future__ import annotations
 

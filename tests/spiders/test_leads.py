@@ -1,4 +1,4 @@
-"""What leads to data besides links, in crawls of a small web."""
+"""Ways to data besides links, in crawls of a small web."""
 
 from __future__ import annotations
 

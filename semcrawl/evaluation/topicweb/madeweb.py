@@ -48,7 +48,7 @@ class TopicWeb:
 
     @property
     def starts(self) -> tuple[str, ...]:
-        """What a search for the topic gives (S: "the first 50 results")."""
+        """The results of a search for the topic (S: "the first 50 results")."""
         return self._seeds
 
     def topical(self, url: str) -> bool:

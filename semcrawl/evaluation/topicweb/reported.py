@@ -1,4 +1,4 @@
-"""What S and K report (sources.md), to be shown beside ours.
+"""Figures that S and K report (sources.md), to be shown beside ours.
 
 No code uses it to make a world or to steer a crawl.
 """

@@ -142,7 +142,7 @@ class WebPlan:
         self._sections.append(sections)
 
     def _section_subjects(self, subject: int, topical: bool) -> list[int]:
-        """What a site's sections are about: most of them about what the site is."""
+        """The subjects of a site's sections: mostly that of the site."""
         random = self._random
         subjects = [
             subject

@@ -1,4 +1,4 @@
-"""What the topic of a crawl made of each document."""
+"""Columns for the topic's judgement of each document."""
 
 from __future__ import annotations
 
