@@ -13,10 +13,10 @@ from rich.table import Table
 from sqlalchemy import func, make_url, select
 
 from semcrawl.cli.notharvested import NotHarvested
-from semcrawl.crawl.health import GivenUp, given_up_lines
+from semcrawl.crawl.healthrows import GivenUp, given_up_lines
 from semcrawl.frontier.contract import LeftOutLinks, Withheld
 from semcrawl.machine.wholefiles import whole_file
-from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
+from semcrawl.metadata.database import CRAWL_DB, crawl_db_url, opened
 from semcrawl.metadata.missed import FAILED
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.summary import Summary, last_problem, summarise
@@ -86,11 +86,8 @@ def last_summary(folder: Path) -> dict[str, Any]:
 
 def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
     """Add up the records of all runs and write ``summary.json``, whole or not at all."""
-    engine = connect(database)
-    try:
+    with opened(database) as engine:
         summary = summarise(engine)
-    finally:
-        engine.dispose()
     data = summary.as_dict()
     data["bytes_saved"] = run.bytes_saved + int(last_summary(folder).get("bytes_saved", 0))
     if run.files:
@@ -112,12 +109,11 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
 
 def count_records(database: str) -> int:
     """Return how many attempts a database knows; raise as ``connect`` does."""
-    engine = connect(database)
-    try:
-        with engine.execution_options(read_only=True).connect() as connection:
-            return connection.scalar(select(func.count()).select_from(Fetch)) or 0
-    finally:
-        engine.dispose()
+    with (
+        opened(database) as engine,
+        engine.execution_options(read_only=True).connect() as connection,
+    ):
+        return connection.scalar(select(func.count()).select_from(Fetch)) or 0
 
 
 def shown_database(database: str, folder: Path) -> str:
@@ -128,11 +124,8 @@ def shown_database(database: str, folder: Path) -> str:
 
 def why_nothing(database: str) -> str:
     """Say in a line that nothing could be fetched, and why the last attempt failed."""
-    engine = connect(database)
-    try:
+    with opened(database) as engine:
         reason = last_problem(engine)
-    finally:
-        engine.dispose()
     reason = reason.removeprefix(ROBOTS_FIRST)  # what fails first; the page would as well
     kind, colon, text = reason.partition(": ")
     reason = text if colon and kind.isidentifier() else reason

@@ -19,7 +19,7 @@ from semcrawl.config.jobdir import job_path
 from semcrawl.config.scope import Scope
 from semcrawl.config.switches import read_switch
 from semcrawl.crawl.lost import lost_feeds, lost_results
-from semcrawl.crawl.opening import SessionSource, frontier_options, session_options
+from semcrawl.crawl.sessionsource import SessionSource, frontier_options, session_options
 from semcrawl.errors import UsageError
 from semcrawl.exporters.asked import check_feeds
 from semcrawl.frontier.backends import admit_worker, check_backend

@@ -15,8 +15,8 @@ from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.console import ProgressDisplay, show
 from semcrawl.evaluation.references import REFERENCES
 from semcrawl.evaluation.report import report_page
-from semcrawl.evaluation.results import as_data
 from semcrawl.evaluation.study import Crawl, Plan, SetResult, simulated, study
+from semcrawl.evaluation.studydata import as_data
 from semcrawl.evaluation.worlds import WorldSet, load_worlds
 from semcrawl.relevance import STRATEGIES, load_strategy
 from semcrawl.terminal.messages import complain, plain_console, table_console

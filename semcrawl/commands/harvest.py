@@ -24,17 +24,17 @@ from semcrawl.cli.harvestreport import (
     write_summary,
 )
 from semcrawl.cli.readiness import check_crawl, check_folder, delivers, metadata_url
-from semcrawl.cli.seedreport import seed_lines
 from semcrawl.config.components import check_reactor
 from semcrawl.config.scope import Scope
 from semcrawl.crawl.lost import lost_feeds, lost_results, stats_of
-from semcrawl.crawl.opening import SessionSource
+from semcrawl.crawl.sessionsource import SessionSource
 from semcrawl.errors import ResultsGone, StoreError, UsageError
 from semcrawl.frontier.backends import admit_harvest, holds_frontier
 from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.machine.eventloop import FASTEST_LOOP
 from semcrawl.metadata.database import CRAWL_DB, connect
 from semcrawl.metadata.parquet import check_parquet, write_parquet
+from semcrawl.metadata.seedfates import seed_lines
 from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.pagestore import count_pages
 from semcrawl.pipelines.standing import Standing

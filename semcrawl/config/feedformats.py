@@ -1,13 +1,13 @@
 """Formats and storages for Scrapy's ``FEED_EXPORTERS`` and ``FEED_STORAGES``."""
 
 FEED_EXPORTERS: dict[str, str] = {
-    "nq": "semcrawl.exporters.documents.NQuadsExporter",
-    "nt": "semcrawl.exporters.documents.NTriplesExporter",
-    "trig": "semcrawl.exporters.documents.TrigExporter",
-    "ttl": "semcrawl.exporters.documents.TurtleExporter",
-    "jsonl": "semcrawl.exporters.documents.DocumentLinesExporter",
-    "gz": "semcrawl.exporters.documents.CompressedExporter",
-    "zst": "semcrawl.exporters.documents.CompressedExporter",
+    "nq": "semcrawl.exporters.documentfeeds.NQuadsExporter",
+    "nt": "semcrawl.exporters.documentfeeds.NTriplesExporter",
+    "trig": "semcrawl.exporters.documentfeeds.TrigExporter",
+    "ttl": "semcrawl.exporters.documentfeeds.TurtleExporter",
+    "jsonl": "semcrawl.exporters.documentfeeds.DocumentLinesExporter",
+    "gz": "semcrawl.exporters.documentfeeds.CompressedExporter",
+    "zst": "semcrawl.exporters.documentfeeds.CompressedExporter",
 }
 
 FEED_STORAGES: dict[str, str] = {

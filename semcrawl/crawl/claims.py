@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 from semcrawl.errors import FrontierError
 from semcrawl.frontier.contract import SharedCache
@@ -44,6 +45,36 @@ async def asked_once(
         await asyncio.sleep(pause)
         pause = min(2 * pause, _LONGEST_LOOK)
     return found
+
+
+class SharedTasks(Generic[T]):
+    """One task for all in this process who want the same thing."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, asyncio.Task[T]] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._tasks
+
+    def get(self, name: str, make: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:
+        """Return the task that finds ``name``; it is made where there is none."""
+        task = self._tasks.get(name)
+        if task is None:
+            task = self._tasks[name] = asyncio.create_task(make())
+            task.add_done_callback(partial(self._over, name))
+        return task
+
+    async def close(self) -> None:
+        """Find nothing any more."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _over(self, name: str, task: asyncio.Task[T]) -> None:
+        del self._tasks[name]
+        if not task.cancelled():
+            task.exception()  # for the tasks that still wait for it, if any
 
 
 @asynccontextmanager

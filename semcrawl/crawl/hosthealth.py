@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from math import inf
 
-from semcrawl.crawl.health import WORDS, Away, Fate, GivenUp, HealthOptions, HealthRows, Sign
+from semcrawl.crawl.healthrows import WORDS, Away, Fate, GivenUp, HealthOptions, HealthRows, Sign
 from semcrawl.crawl.intake import Intake, check_link
 from semcrawl.crawl.networkpause import NetworkPause
 from semcrawl.frontier.contract import Entry, Lease, Rest, WaitingLink

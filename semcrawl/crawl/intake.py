@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from semcrawl.crawl.batching import BatchedAdds
+from semcrawl.crawl.batchedadds import BatchedAdds
 from semcrawl.crawl.learning import SharedLearning
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.withholding import FamilyBook, LeftOutBook, MirrorBook

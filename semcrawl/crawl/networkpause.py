@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from math import inf
 
-from semcrawl.crawl.health import Away, HealthOptions, Sign
+from semcrawl.crawl.healthrows import Away, HealthOptions, Sign
 from semcrawl.frontier.contract import Outages, Rest
 
 logger = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from twisted.internet.defer import Deferred
 
 from semcrawl.crawl.attempt import ATTEMPT
 from semcrawl.crawl.channels import SpiderChannel
-from semcrawl.crawl.opening import SessionSource, session_source
+from semcrawl.crawl.sessionsource import SessionSource, session_source
 from semcrawl.crawl.spider import SessionSpider
 from semcrawl.errors import SemcrawlError
 from semcrawl.frontier.contract import Lease

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from functools import partial
 
-from semcrawl.crawl.claims import asked_once
+from semcrawl.crawl.claims import SharedTasks, asked_once
 from semcrawl.frontier.contract import Frontier
 
 _NAME = "context:"
@@ -39,7 +38,7 @@ class ContextCache:
         #: URLs that failed in this run
         self._lost: set[str] = set()
         #: contexts that are being fetched
-        self._asking: dict[str, asyncio.Task[bytes]] = {}
+        self._asking: SharedTasks[bytes] = SharedTasks()
 
     async def get(self, url: str, ask: Ask) -> bytes:
         """Return a context, empty when it failed; ``ask`` fetches it where no worker has.
@@ -51,23 +50,11 @@ class ContextCache:
         if (known := self._known.get(url)) is not None:
             self._known.move_to_end(url)
             return known
-        task = self._asking.get(url)
-        if task is None:
-            task = self._asking[url] = asyncio.create_task(self._find(url, ask))
-            task.add_done_callback(partial(self._over, url))
-        return await asyncio.shield(task)
+        return await asyncio.shield(self._asking.get(url, lambda: self._find(url, ask)))
 
     async def close(self) -> None:
         """Fetch nothing any more."""
-        tasks = list(self._asking.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _over(self, url: str, task: asyncio.Task[bytes]) -> None:
-        del self._asking[url]
-        if not task.cancelled():
-            task.exception()  # for the tasks that still wait for it, if any
+        await self._asking.close()
 
     async def _find(self, url: str, ask: Ask) -> bytes:
         name = _NAME + url

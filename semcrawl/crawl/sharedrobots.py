@@ -8,14 +8,13 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 import msgpack
 
 from semcrawl.config.typedfields import check_fields
-from semcrawl.crawl.claims import asked_once
+from semcrawl.crawl.claims import SharedTasks, asked_once
 from semcrawl.crawl.turns import Turn, Turns
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Frontier, Lease
@@ -125,7 +124,7 @@ class SharedRobots:
         #: bytes of the rules at hand
         self._size = 0
         #: requests under way
-        self._asking: dict[str, asyncio.Task[KnownRobots]] = {}
+        self._asking: SharedTasks[KnownRobots] = SharedTasks()
         #: why asking failed, for the next link
         self._failures: dict[str, Exception] = {}
 
@@ -156,9 +155,7 @@ class SharedRobots:
 
     async def close(self) -> None:
         """Stop asking."""
-        for task in list(self._asking.values()):
-            task.cancel()
-        await asyncio.gather(*self._asking.values(), return_exceptions=True)
+        await self._asking.close()
 
     async def _pass_turn(
         self,
@@ -185,12 +182,7 @@ class SharedRobots:
         turn: Turn | None,
     ) -> asyncio.Task[KnownRobots]:
         """Return what asks for a robots.txt: one task for all who want it."""
-        task = self._asking.get(origin)
-        if task is None:
-            task = asyncio.create_task(self._find(origin, ask, parse, turn))
-            self._asking[origin] = task
-            task.add_done_callback(partial(self._over, origin))
-        return task
+        return self._asking.get(origin, lambda: self._find(origin, ask, parse, turn))
 
     def _note_failure(self, origin: str, task: asyncio.Task[KnownRobots]) -> None:
         """Keep the failure for the next link that wants this robots.txt."""
@@ -217,11 +209,6 @@ class SharedRobots:
             _, oldest = self._known.popitem(last=False)
             self._size -= oldest.size
         return known
-
-    def _over(self, origin: str, task: asyncio.Task[KnownRobots]) -> None:
-        del self._asking[origin]
-        if not task.cancelled():
-            task.exception()  # for the tasks that still wait for it, if any
 
     async def _find(
         self,

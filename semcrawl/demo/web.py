@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from random import Random
 from urllib.parse import urlsplit
 
-from semcrawl.demo import blog, catalogue, elsewhere, members, society, terms
+from semcrawl.demo import blog, catalogue, definitions, elsewhere, members, society
 from semcrawl.demo.model import Host, Resource, ResourceKind, Response
 from semcrawl.demo.prose import Prose
 
 _BUILDERS: tuple[Callable[[Prose, float], Host], ...] = (
     society.build,
     members.build,
-    terms.build,
+    definitions.build,
     catalogue.build,
     blog.build,
 )

@@ -1,3 +1,3 @@
 """Documents in the files users ask for: feed exporters and their compression."""
 
-__all__ = ["documents", "feeds", "storage", "warc"]
+__all__ = ["documentfeeds", "feedcompression", "feeds", "storage", "warc"]

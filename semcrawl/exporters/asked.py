@@ -12,7 +12,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.conf import feed_process_params_from_cli
 
 from semcrawl.errors import UsageError
-from semcrawl.exporters.compression import PLUGINS, inner_format
+from semcrawl.exporters.feedcompression import PLUGINS, inner_format
 from semcrawl.exporters.storage import local_path
 from semcrawl.machine.wholefiles import is_special
 

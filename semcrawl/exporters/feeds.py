@@ -31,8 +31,8 @@ from scrapy.extensions.postprocessing import PostProcessingManager
 from scrapy.utils.defer import ensure_awaitable
 
 from semcrawl.errors import SemcrawlError, StoreError, UsageError
-from semcrawl.exporters.compression import PLUGINS, inner_format
-from semcrawl.exporters.documents import NQuadsExporter
+from semcrawl.exporters.documentfeeds import NQuadsExporter
+from semcrawl.exporters.feedcompression import PLUGINS, inner_format
 from semcrawl.exporters.storage import BEGUN, AtomicFileStorage, moment
 
 logger = logging.getLogger(__name__)

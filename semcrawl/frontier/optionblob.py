@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import msgpack
 
 from semcrawl.frontier.options import FrontierOptions
+
+logger = logging.getLogger(__name__)
 
 
 def pack_options(options: FrontierOptions) -> bytes:
@@ -39,17 +42,20 @@ def changes(before: bytes, after: bytes) -> str:
     )
 
 
-def as_strict_as(before: bytes, options: FrontierOptions) -> FrontierOptions:
-    """Return options with a pace that is nowhere quicker than that of a packed map."""
+def slowed(before: bytes, options: FrontierOptions) -> FrontierOptions:
+    """Return options with a pace that is nowhere quicker than that of a packed map; log it."""
     old = _read(before)
     delay, concurrency = old.get("delay", 0), old.get("concurrency", options.concurrency)
-    return replace(
+    found = replace(
         options,
         delay=max(options.delay, delay / 1e6) if isinstance(delay, int) else options.delay,
         concurrency=min(options.concurrency, concurrency)
         if isinstance(concurrency, int)
         else options.concurrency,
     )
+    if slower := changes(pack_options(options), pack_options(found)):
+        logger.warning("others work on this crawl, and their slower pace holds: %s", slower)
+    return found
 
 
 def bloom_size(options: FrontierOptions) -> str:

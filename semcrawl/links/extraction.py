@@ -18,7 +18,7 @@ from semcrawl.links.model import Link
 from semcrawl.links.pagetext import SILENT, PageText, page_text
 from semcrawl.links.parsing import parse_html
 from semcrawl.links.texts import MAX_TEXT, fold, fold_end
-from semcrawl.web.references import with_slashes
+from semcrawl.web.hrefs import with_slashes
 from semcrawl.web.urls import (
     DEFAULT_NORMALISATION,
     Normalisation,

@@ -15,6 +15,8 @@ from typing import Any
 #: settings name
 FORMER = {
     "semcrawl.downloading": "semcrawl.download.handler",
+    "semcrawl.exporters.compression": "semcrawl.exporters.feedcompression",
+    "semcrawl.exporters.documents": "semcrawl.exporters.documentfeeds",
     "semcrawl.exporters.registry": "semcrawl.config.feedformats",
     "semcrawl.frontier.acknowledgement": "semcrawl.crawl.acknowledgement",
     "semcrawl.frontier.keys": "semcrawl.frontier.redis.keys",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -70,6 +72,16 @@ def connect(url: str) -> Engine:
         engine.dispose()
         raise StoreError(f"cannot open the database {shown}: {one_line(error)}") from None
     return engine
+
+
+@contextmanager
+def opened(url: str) -> Iterator[Engine]:
+    """Open a database for as long as the block lasts; raises as :func:`connect` does."""
+    engine = connect(url)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
 
 
 def _set_up_sqlite(engine: Engine) -> None:

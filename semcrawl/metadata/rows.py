@@ -14,31 +14,28 @@ MAX_ERRORS = 4000
 MAX_MEMBERS = 1_000_000
 
 
+#: columns of ``fetch`` and of ``document`` that have the names and values of the items' fields
+_OF_BOTH = ("url", "parent_url", "depth", "label", "content_type", "bytes", "quads")
+_OF_FETCH = (*_OF_BOTH, "final_url", "status", "started_at", "elapsed", "attempt")
+_OF_DOCUMENT = (
+    *_OF_BOTH, "request_url", "format", "error_count", "etag", "last_modified", "content_hash",
+    "fetched_at",
+)  # fmt: skip
+#: columns of ``fetch`` that a record has among its ``extra`` texts, and most characters of each
+_EXTRA = {"spider": 64, "worker": 128, "etag": None, "last_modified": None, "content_hash": 64}
+
+
 def fetch_row(record: FetchRecord) -> dict[str, Any]:
     """Return the values of a row of ``fetch``."""
+    row = {name: getattr(record, name) for name in _OF_FETCH}
+    row |= {name: record.extra.get(name, "")[:most] for name, most in _EXTRA.items()}
     return _stored(
         {
-            "url": record.url,
-            "final_url": record.final_url,
-            "parent_url": record.parent_url,
-            "depth": record.depth,
-            "label": record.label,
+            **row,
             "rules": " ".join(record.rules),
             "outcome": str(record.outcome),
-            "status": record.status,
-            "content_type": record.content_type,
             "real_type": record.real_type[:64],
-            "bytes": record.bytes,
-            "quads": record.quads,
             "errors": printable(record.errors)[:MAX_ERRORS],
-            "started_at": record.started_at,
-            "elapsed": record.elapsed,
-            "spider": record.extra.get("spider", "")[:64],
-            "worker": record.extra.get("worker", "")[:128],
-            "etag": record.extra.get("etag", ""),
-            "last_modified": record.extra.get("last_modified", ""),
-            "content_hash": record.extra.get("content_hash", "")[:64],
-            "attempt": record.attempt,
             "found_by": str(record.found_by or ""),
             "relevance": record.relevance,
             "reasons": "\n".join(record.reasons) or None,
@@ -50,24 +47,11 @@ def document_row(document: RdfDocument) -> dict[str, Any]:
     """Return the values of a row of ``document``, without its place in the file."""
     return _stored(
         {
+            **{name: getattr(document, name) for name in _OF_DOCUMENT},
             "url_key": url_key(document.url),
-            "url": document.url,
-            "request_url": document.request_url,
-            "parent_url": document.parent_url,
-            "depth": document.depth,
-            "label": document.label,
             "rules": " ".join(document.rules),
-            "format": document.format,
-            "content_type": document.content_type,
-            "bytes": document.bytes,
-            "quads": document.quads,
-            "error_count": document.error_count,
-            "etag": document.etag,
-            "last_modified": document.last_modified,
-            "content_hash": document.content_hash,
             "members": _members(document),
             "found_by": str(document.found_by),
-            "fetched_at": document.fetched_at,
             "first_seen_at": document.fetched_at,
             "last_seen_at": document.fetched_at,
         }

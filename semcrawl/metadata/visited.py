@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import Any
 
 from sqlalchemy import Engine, and_, case, distinct, func, or_, select
 from sqlalchemy.orm import aliased
 
 from semcrawl.config.revisit import Revisit, RevisitOptions, Visited, due
 from semcrawl.items import FetchOutcome
-from semcrawl.metadata.database import connect
+from semcrawl.metadata.database import opened
 from semcrawl.metadata.models import Document, Fetch
 from semcrawl.web.vocabulary import FoundBy, Kind
 
@@ -22,11 +23,8 @@ def due_revisits(
     ``files``: URLs of files that are neither RDF nor pages and are kept. Raises ``UsageError`` and
     ``StoreError`` as :func:`semcrawl.metadata.database.connect` does.
     """
-    engine = connect(url)
-    try:
+    with opened(url) as engine:
         return due(visited_documents(engine, files), options, now)
-    finally:
-        engine.dispose()
 
 
 def visited_documents(engine: Engine, files: Collection[str] = ()) -> Iterator[Visited]:
@@ -44,23 +42,8 @@ def visited_documents(engine: Engine, files: Collection[str] = ()) -> Iterator[V
         is_wanted = and_(is_wanted, Document.found_by != FoundBy.ENDPOINT)
         for row in connection.execute(select(Document).where(is_wanted)):
             found[row.parent_url] = found.get(row.parent_url, 0) + (row.gone_at is None)
-            yield Visited(
-                url=row.url,
-                kind=Kind.RDF,
-                etag=row.etag,
-                last_modified=row.last_modified,
-                visits=row.visits,
-                changes=row.changes,
-                first_seen_at=row.first_seen_at,
-                last_seen_at=row.last_seen_at,
-                richness=row.quads,
-                parent_url=row.parent_url,
-                depth=row.depth,
-                label=row.label,
-                rules=tuple(row.rules.split()),
-                found_by=FoundBy.read(row.found_by),
-                missing=row.gone_at is not None,
-            )
+            missing = row.gone_at is not None
+            yield _visited(row, Kind.RDF, row.changes, richness=row.quads, missing=missing)
         url = case((Fetch.final_url != "", Fetch.final_url), else_=Fetch.url)
         read = [FetchOutcome.FETCHED_HTML, *([FetchOutcome.FETCHED_OTHER] if files else [])]
         is_read = Fetch.outcome.in_(read)
@@ -109,20 +92,30 @@ def visited_documents(engine: Engine, files: Collection[str] = ()) -> Iterator[V
             is_page = row.outcome == FetchOutcome.FETCHED_HTML
             if not is_page and row.url not in files:
                 continue
-            yield Visited(
-                url=row.url,
-                kind=Kind.HTML if is_page else Kind.OTHER,
-                etag=row.etag,
-                last_modified=row.last_modified,
-                visits=row.visits,
-                changes=max(0, row.contents - 1),
-                first_seen_at=row.first_seen_at,
-                last_seen_at=row.last_seen_at,
+            yield _visited(
+                row,
+                Kind.HTML if is_page else Kind.OTHER,
+                max(0, row.contents - 1),
                 richness=found.get(row.url, 0),
-                parent_url=row.parent_url,
-                depth=row.depth,
-                label=row.label,
-                rules=tuple(row.rules.split()),
-                found_by=FoundBy.read(row.found_by),
                 missing=row.last_missing > row.last_read,
             )
+
+
+def _visited(row: Any, kind: Kind, changes: int, *, richness: int, missing: bool) -> Visited:
+    return Visited(
+        url=row.url,
+        kind=kind,
+        etag=row.etag,
+        last_modified=row.last_modified,
+        visits=row.visits,
+        changes=changes,
+        first_seen_at=row.first_seen_at,
+        last_seen_at=row.last_seen_at,
+        richness=richness,
+        parent_url=row.parent_url,
+        depth=row.depth,
+        label=row.label,
+        rules=tuple(row.rules.split()),
+        found_by=FoundBy.read(row.found_by),
+        missing=missing,
+    )

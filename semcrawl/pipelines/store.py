@@ -77,6 +77,8 @@ class StorePipeline(QuadsFilePipeline):
         #: documents spooled since the last delivery began
         self._gathered = 0
         self._closing_since: float | None = None
+        #: no other pipeline of the crawl writes the spool
+        self._spools = True
         #: documents whose addresses were taken in the store
         self._renamed = 0
 
@@ -90,7 +92,8 @@ class StorePipeline(QuadsFilePipeline):
 
     def open_spider(self) -> None:
         """Open the spool; delivery starts with the rest of an earlier run."""
-        if not self._is_spooled():
+        self._spools = not self._is_spooled()
+        if self._spools:
             super().open_spider()
         self._lock = (self._folder / STORE_LOCK).open("ab")
         self._work.set()
@@ -100,7 +103,8 @@ class StorePipeline(QuadsFilePipeline):
         if self._task is None:
             self._task = asyncio.create_task(self._deliver())
         if isinstance(item, RdfDocument | FetchRecord):
-            item = await super().process_item(item)
+            if self._spools:
+                item = await super().process_item(item)
             self._gathered += isinstance(item, RdfDocument)
             self._work.set()
         return item

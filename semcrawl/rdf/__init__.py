@@ -5,11 +5,11 @@ Knows neither the network nor the crawler.
 
 from semcrawl.rdf.datalinks import data_links
 from semcrawl.rdf.detection import Detection, detect
+from semcrawl.rdf.documentreader import Member, Reading, read, read_stream
 from semcrawl.rdf.embedded.page import read_embedded
 from semcrawl.rdf.guards import script_bytes
 from semcrawl.rdf.options import Embedded, Position, ReadOptions
 from semcrawl.rdf.rdflinks import RdfLink
-from semcrawl.rdf.reading import Member, Reading, read, read_stream
 
 __all__ = [
     "Detection",

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
+from semcrawl.relevance.thesis import address_of
 from semcrawl.web.urls import segments
 
 #: URLs at most so far apart are taken to be alike
@@ -56,7 +57,7 @@ class UrlDistance(Strategy):
         """Ask Relevancy_R, and for H links the distance to known parents."""
         label, rules = super().label(page, link)
         if label is Label.H and not page.rdf:
-            parent = self._parents.get(_place(link.url))
+            parent = self._parents.get(address_of(link.url))
             if parent is not None and url_distance(link.url, parent) <= SIMILAR:
                 return Label.HR, ("url",)
         return label, rules
@@ -70,7 +71,7 @@ class UrlDistance(Strategy):
     def learn(self, outcome: Outcome) -> None:
         """Keep the parent of a document that turned out to be RDF."""
         if outcome.wanted and outcome.parent is not None:
-            self._parents.setdefault(_place(outcome.parent), outcome.parent)
+            self._parents.setdefault(address_of(outcome.parent), outcome.parent)
 
     def dump_state(self) -> bytes:
         """Return the known parents."""
@@ -83,12 +84,7 @@ class UrlDistance(Strategy):
             data = json.loads(state)
             if data["strategy"] != self.name:
                 raise ValueError("another strategy's")
-            places = {_place(url): url for url in map(str, data["parents"])}
+            places = {address_of(url): url for url in map(str, data["parents"])}
         except (ValueError, KeyError, TypeError) as error:
             raise state_error(self.name) from error
         self._parents.update(places)
-
-
-def _place(url: str) -> tuple[str, tuple[str, ...]]:
-    parts = urlsplit(url)
-    return parts.netloc, segments(parts.path)

@@ -13,7 +13,7 @@ from twisted.python.failure import Failure
 
 from semcrawl.crawl.attempt import FILTERED, Attempt
 from semcrawl.crawl.failures import PutBack, RobotsUnavailable, outcome_of_failure
-from semcrawl.crawl.health import Fate
+from semcrawl.crawl.healthrows import Fate
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument

@@ -15,7 +15,7 @@ from twisted.python.failure import Failure
 
 from semcrawl.crawl.attempt import Attempt, header
 from semcrawl.crawl.failures import NameMissingError
-from semcrawl.crawl.health import Fate
+from semcrawl.crawl.healthrows import Fate
 from semcrawl.crawl.session import CrawlSession
 
 #: seconds before the first retry; doubled for each further one

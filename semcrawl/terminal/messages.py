@@ -25,6 +25,7 @@ _PIPED = 1000
 #: part that was asked for
 _TOLD = frozenset(
     {
+        "semcrawl.frontier.optionblob",
         "semcrawl.frontier.redis.frontier",
         "semcrawl.frontier.redis.connection",
         "semcrawl.frontier.sqlite.frontier",

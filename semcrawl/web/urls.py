@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
 from w3lib.url import safe_url_string
 
-from semcrawl.web.references import encode_query, with_slashes
+from semcrawl.web.hrefs import encode_query, with_slashes
 
 #: links longer than this are not followed (characters)
 MAX_URL_LENGTH = 4096

@@ -17,9 +17,9 @@ from semcrawl.evaluation.graph import LinkGraph, map_site
 from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.references import omniscient
 from semcrawl.evaluation.report import report_page
-from semcrawl.evaluation.results import as_data, steps
 from semcrawl.evaluation.simulate import simulate
 from semcrawl.evaluation.study import Plan, simulated, study
+from semcrawl.evaluation.studydata import as_data, steps
 from semcrawl.evaluation.topicweb import TopicWeb, WebPlan, WebSize, keyword_webs, topic_web
 from semcrawl.evaluation.topicweb.siteplans import TOPIC
 from semcrawl.evaluation.world import Labelled, World

@@ -10,8 +10,8 @@ import pytest
 
 from semcrawl.evaluation.references import REFERENCES
 from semcrawl.evaluation.report import report_page
-from semcrawl.evaluation.results import as_data
 from semcrawl.evaluation.study import Plan, simulated, study
+from semcrawl.evaluation.studydata import as_data
 from semcrawl.evaluation.worlds import WorldSet
 from semcrawl.relevance import STRATEGIES, load_strategy
 from tests.evaluation.worlds import members

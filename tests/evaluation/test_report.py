@@ -7,9 +7,9 @@ import pytest
 from semcrawl.errors import SemcrawlError
 from semcrawl.evaluation.charts import Line, _style
 from semcrawl.evaluation.report import _Page, report_page
-from semcrawl.evaluation.results import as_data, checkpoints
 from semcrawl.evaluation.simulate import Fetch, Run
 from semcrawl.evaluation.study import Plan, simulated, study
+from semcrawl.evaluation.studydata import as_data, checkpoints
 from semcrawl.evaluation.worlds import WorldSet
 from semcrawl.relevance import STRATEGIES, Label, load_strategy
 from tests.evaluation.worlds import barren, members

@@ -2,9 +2,9 @@
 
 import pytest
 
-from semcrawl.evaluation.results import as_data
 from semcrawl.evaluation.simulate import Fetch, Run
 from semcrawl.evaluation.study import Plan, simulated, study
+from semcrawl.evaluation.studydata import as_data
 from semcrawl.evaluation.worlds import WorldSet
 from semcrawl.relevance import Label, load_strategy
 from tests.evaluation.worlds import barren, members

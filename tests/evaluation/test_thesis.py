@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from semcrawl.evaluation.graph import LinkGraph
-from semcrawl.evaluation.results import as_data
 from semcrawl.evaluation.study import Plan, simulated, study
+from semcrawl.evaluation.studydata import as_data
 from semcrawl.evaluation.thesis import figures, thesis_worlds
 from semcrawl.evaluation.world import status_class
 from semcrawl.evaluation.worlds import WorldSet

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from semcrawl.crawl.batching import BatchedAdds
+from semcrawl.crawl.batchedadds import BatchedAdds
 from semcrawl.frontier import Entry, RedisFrontier
 from semcrawl.frontier.redis.localserver import RedisServer
 

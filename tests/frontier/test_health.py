@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from semcrawl.crawl.health import HealthOptions, HealthRows, Sign
+from semcrawl.crawl.healthrows import HealthOptions, HealthRows, Sign
 
 A, B = "a.example", "b.example"
 

@@ -18,7 +18,7 @@ from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier import RedisFrontier
 from semcrawl.frontier.contract import Entry
 from semcrawl.frontier.linkstate import LinkState
-from semcrawl.frontier.optionblob import as_strict_as, changes, pack_options
+from semcrawl.frontier.optionblob import changes, pack_options, slowed
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis.localserver import RedisServer
 from semcrawl.frontier.redis.packing import unpack_lease, unpack_member, unpack_taken
@@ -140,7 +140,7 @@ def test_a_robots_txt_is_read_or_refused(kept: bytes) -> None:
 @given(PACKED)
 def test_options_of_other_workers_are_taken_or_passed_over(kept: bytes) -> None:
     options = FrontierOptions()
-    as_strict_as(kept, options)
+    slowed(kept, options)
     changes(kept, pack_options(options))
 
 

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Outcome
-from semcrawl.relevance.parents import KnownParents, address_of
 from semcrawl.relevance.rules import (
     R_RULES,
     is_non_semantic,
@@ -15,7 +14,7 @@ from semcrawl.relevance.rules import (
     relevancy_r,
 )
 from semcrawl.relevance.strategy import RuleOptions
-from semcrawl.relevance.thesis import Rules, RulesParents
+from semcrawl.relevance.thesis import KnownParents, Rules, RulesParents, address_of
 from semcrawl.web.vocabulary import Kind
 
 THESIS = RuleOptions(promote_waiting=False, keep_unlikely=False)

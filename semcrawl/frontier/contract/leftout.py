@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol, Self
 
 from semcrawl.relevance.families import Family, Verdict
 
@@ -28,6 +28,16 @@ class LeftOutLinks:
     first: Mapping[tuple[Reason, str], str] = field(default_factory=dict)
     #: there were more than could be counted once each
     more: bool = False
+
+    @classmethod
+    def of(cls, numbers: Mapping[bytes, Any], first: Mapping[bytes, bytes], *, more: bool) -> Self:
+        """Read numbers and first links by reason and host, as the backends keep them."""
+        counts: dict[Reason, Counter[str]] = {}
+        for name, number in numbers.items():
+            reason, host = _reason_and_host(name)
+            counts.setdefault(reason, Counter())[host] = int(number)
+        links = {_reason_and_host(n): url.decode("utf-8", "replace") for n, url in first.items()}
+        return cls(counts, links, more)
 
     @property
     def most(self) -> tuple[str, int]:
@@ -54,6 +64,31 @@ class Withheld:
     asked: int
     #: these are copies: ``document`` and ``pattern`` are two origins that give the same
     mirror: bool = False
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any], links: int) -> Self:
+        """Read the stored state of a family, of which so many links are withheld."""
+        document, pattern = (field_text(facts.get(name, b"")) for name in ("document", "pattern"))
+        mirror = "mirror" in facts
+        if mirror:
+            document, pattern = sorted((document, pattern))
+        asked = sum(int(facts.get(name, 0)) for name in ("barren", "unknown", "useful"))
+        return cls(document, pattern, links, asked, mirror)
+
+
+def most_first(found: Iterable[Withheld]) -> list[Withheld]:
+    """Return families of which links are withheld, those with most first."""
+    return sorted((f for f in found if f.links), key=lambda f: (-f.links, f.document))
+
+
+def field_text(value: Any) -> str:
+    """Return the stored state of a family, as text."""
+    return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else str(value)
+
+
+def _reason_and_host(name: bytes) -> tuple[Reason, str]:
+    reason, _, host = name.decode("utf-8", "replace").partition(" ")
+    return Reason(reason), host
 
 
 class LeftOutLog(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Network, ip_address
+from math import isfinite
 from typing import Protocol
 
 from semcrawl.frontier.contract.entries import Lease, WaitingLink
@@ -91,6 +92,25 @@ class AddressPace(Protocol):
 
     async def over(self, address: str, name: str) -> None:
         """Note that a request is over."""
+
+
+def micros(seconds: float) -> int:
+    """Return a time as the backends count it, in microseconds."""
+    return round(seconds * 1e6)
+
+
+def checked_pace(host: str, delay: float, concurrency: int) -> int:
+    """Return a crawl delay in microseconds; raise ``ValueError`` where there is no such pace."""
+    if delay < 0 or not isfinite(delay) or concurrency < 1:
+        raise ValueError(f"no pace for {host}: delay {delay} s, concurrency {concurrency}")
+    return micros(delay)
+
+
+def checked_rest(seconds: float) -> int:
+    """Return a time to rest in microseconds; raise ``ValueError`` for what is none."""
+    if seconds < 0 or not isfinite(seconds):
+        raise ValueError(f"no time to rest: {seconds} s")
+    return micros(seconds)
 
 
 def address_block(address: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import uuid4
 
-from semcrawl.frontier.redis.connection import Server, micros
+from semcrawl.frontier.contract.pace import micros
+from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.keys import Keys
 
 
@@ -18,13 +19,11 @@ class RedisBlobs:
 
     async def put(self, name: str, content: bytes) -> None:
         """Store a blob."""
-        redis, key = self._server.redis, self._key
-        await self._server.through(lambda: redis.hset(key, name, content), key)
+        await self._server.ask("hset", self._key, name, content)
 
     async def get(self, name: str) -> bytes | None:
         """Return a blob, or ``None``."""
-        redis, key = self._server.redis, self._key
-        found: bytes | None = await self._server.through(lambda: redis.hget(key, name), key)
+        found: bytes | None = await self._server.ask("hget", self._key, name)
         return found
 
     def describe(self, name: str) -> str:
@@ -43,13 +42,11 @@ class RedisCache:
 
     async def put(self, name: str, content: bytes, seconds: float) -> None:
         """Store an answer for some time."""
-        redis, key, life = self._server.redis, self._keys[name], _millis(seconds)
-        await self._server.through(lambda: redis.set(key, content, px=life), key)
+        await self._server.ask("set", self._keys[name], content, px=_millis(seconds))
 
     async def get(self, name: str) -> bytes | None:
         """Return an answer that has not expired, or ``None``."""
-        redis, key = self._server.redis, self._keys[name]
-        found: bytes | None = await self._server.through(lambda: redis.get(key), key)
+        found: bytes | None = await self._server.ask("get", self._keys[name])
         return found
 
     async def claim(self, name: str, seconds: float) -> bool:
@@ -76,9 +73,7 @@ class RedisSeeds:
     async def push(self, key: str, seeds: Sequence[str]) -> None:
         """Append raw seeds to the Redis list ``key``."""
         if seeds:
-            await self._server.through(
-                lambda: self._server.redis.rpush(key, *map(_bytes, seeds)), key
-            )
+            await self._server.ask("rpush", key, *map(_bytes, seeds))
 
     async def take(self, key: str, limit: int) -> list[str]:
         """Take seeds from the head of the list (or set, or highest of a sorted set) ``key``."""

@@ -69,11 +69,6 @@ def connect(server: str | Path, *, timeout: float) -> Redis:
         raise UsageError(f"not the address of a Redis server: {server!r} ({error})") from error
 
 
-def micros(seconds: float) -> int:
-    """Return a time as the scripts count it, in microseconds."""
-    return round(seconds * 1e6)
-
-
 def plain_reason(error: Exception) -> str:
     """Describe an error in our words: redis-py's texts of failed connections show Python."""
     cause = error.__context__ if isinstance(error, RedisError) else error
@@ -210,6 +205,10 @@ class Server:
             return await self.through(lambda: self._scripts.run(self.redis, name, all_keys, *parts))
         finally:
             self._slots.append(slot)
+
+    async def ask(self, command: str, key: str, *args: Any, **options: Any) -> Any:
+        """Have the client run a command on ``key``; return the reply."""
+        return await self.through(lambda: getattr(self.redis, command)(key, *args, **options), key)
 
     async def through(self, once: Callable[[], Awaitable[Any]], key: str = "") -> Any:
         """Await ``once`` (on ``key``), again after an outage; raise ``FrontierError`` at last."""

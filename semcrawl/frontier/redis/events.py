@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
 from uuid import uuid4
 
 from semcrawl.errors import FrontierCorrupt
@@ -56,22 +55,19 @@ class RedisEvents:
 
     async def read(self, limit: int = 1000) -> list[CrawlEvent]:
         """Read the events since the last call, this worker's own among them."""
-        redis, name = self._server.redis, self._keys["events"]
         start = self.position if self.position == b"-" else b"(" + self.position
-        reply: Any = await self._server.through(lambda: redis.xrange(name, start, "+", limit), name)
+        reply = await self._server.ask("xrange", self._keys["events"], start, "+", limit)
         return self._read(reply or [])
 
     async def save_state(self, name: str, state: bytes) -> None:
         """Save the learned state, together with this worker's place in the log."""
-        redis, key = self._server.redis, self._keys["state"]
-        fields: Any = {name: state, name + ":event": self.position}
-        await self._server.through(lambda: redis.hset(key, mapping=fields), key)
+        fields = {name: state, name + ":event": self.position}
+        await self._server.ask("hset", self._keys["state"], mapping=fields)
 
     async def load_state(self, name: str) -> bytes | None:
         """Return the saved state, or ``None``; :meth:`read` goes on from its place."""
-        redis, key = self._server.redis, self._keys["state"]
         names = [name, name + ":event"]
-        reply: list[bytes | None] = await self._server.through(lambda: redis.hmget(key, names), key)
+        reply: list[bytes | None] = await self._server.ask("hmget", self._keys["state"], names)
         state, event = reply
         if state is not None and event is not None:
             self.position = event

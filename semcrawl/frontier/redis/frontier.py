@@ -14,18 +14,22 @@ from redis.asyncio import Redis
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
 from semcrawl.frontier import contract
 from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
+from semcrawl.frontier.contract.pace import micros
 from semcrawl.frontier.linkblob import digest, pack_blob, text
-from semcrawl.frontier.optionblob import as_strict_as, bloom_size, changes, pack_options
+from semcrawl.frontier.optionblob import bloom_size, changes, pack_options, slowed
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis.blobs import RedisBlobs, RedisCache, RedisSeeds
-from semcrawl.frontier.redis.connection import Server, micros
+from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.events import EVENTS_KEPT, RedisEvents
-from semcrawl.frontier.redis.importing import RedisImporter
-from semcrawl.frontier.redis.inspection import RedisInspector
+from semcrawl.frontier.redis.inspection import RedisImporter, RedisInspector
 from semcrawl.frontier.redis.keys import FORMAT_VERSION, Keys
 from semcrawl.frontier.redis.leftout import RedisLeftOut, RedisWithheld
-from semcrawl.frontier.redis.outages import RedisOutages
-from semcrawl.frontier.redis.pace import RedisAddressPace, RedisErrandTurns, RedisHostPace
+from semcrawl.frontier.redis.pace import (
+    RedisAddressPace,
+    RedisErrandTurns,
+    RedisHostPace,
+    RedisOutages,
+)
 from semcrawl.frontier.redis.packing import unpack_lease
 from semcrawl.frontier.workers import is_gone
 
@@ -131,10 +135,8 @@ class RedisFrontier:
             )
         self._created, self._server.crawl = text(created), created
         if not self._guest and await self.heartbeat(self.options.lease_time) and self._considerate:
-            self.options = as_strict_as(kept, self.options)
-            asked, options = options, pack_options(self.options)
-            if slower := changes(asked, options):
-                logger.warning("others work on this crawl, and their slower pace holds: %s", slower)
+            self.options = slowed(kept, self.options)
+            options = pack_options(self.options)
         if kept != options and not self._guest:
             await self._server.run("set_options", [options])
             logger.info("options of the crawl, for all workers: %s", changes(kept, options))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
+from semcrawl.frontier.contract.leftout import most_first
 from semcrawl.frontier.linkblob import digest, text
 from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.keys import Keys
@@ -36,12 +35,12 @@ class RedisLeftOut:
         bucket: int | None = 0
         while bucket is not None:  # in portions, so that no other worker waits long
             bucket = await self._server.run("left_out", [bucket, _LEFT_AT_ONCE])
-        redis, keys = self._server.redis, self._keys
+        ask, keys = self._server.ask, self._keys
         names = keys["lefthosts"], keys["leftfirst"]
-        hosts, first = [await self._server.through(partial(redis.hgetall, n), n) for n in names]
-        full = await self._server.through(lambda: redis.hexists(keys.meta, "leftfull"), keys.meta)
+        hosts, first = [await ask("hgetall", name) for name in names]
+        full = await ask("hexists", keys.meta, "leftfull")
         with readable(f"the frontier's keys {names}"):
-            return _left_out(hosts, first, more=bool(full))
+            return LeftOutLinks.of(hosts, first, more=bool(full))
 
 
 class RedisWithheld:
@@ -91,42 +90,13 @@ class RedisWithheld:
 
     async def families(self) -> list[Withheld]:
         """Return the families of which links are withheld, those with most first."""
-        redis, keys = self._server.redis, self._keys
-        name = keys["withholding"]
+        ask, keys = self._server.ask, self._keys
         found = []
-        for family in await self._server.through(lambda: redis.smembers(name), name):
-            key, links = keys["family:" + text(family)], keys["withheld:" + text(family)]
-            facts = await self._server.through(partial(redis.hgetall, key), key)
-            number = await self._server.through(partial(redis.hlen, links), links)
+        for family in await ask("smembers", keys["withholding"]):
+            key = keys["family:" + text(family)]
+            facts = await ask("hgetall", key)
+            number = await ask("hlen", keys["withheld:" + text(family)])
             with readable(f"the frontier's key {key!r}"):
-                found.append(_withheld(facts, number))
-        return sorted((f for f in found if f.links), key=lambda f: (-f.links, f.document))
-
-
-def _left_out(
-    hosts: Mapping[bytes, bytes], first: Mapping[bytes, bytes], *, more: bool
-) -> LeftOutLinks:
-    """Read numbers and links by reason and host."""
-    counts: dict[Reason, Counter[str]] = {}
-    for name, number in hosts.items():
-        reason, host = _parts(name)
-        counts.setdefault(reason, Counter())[host] = int(number)
-    links = {_parts(name): url.decode("utf-8", "replace") for name, url in first.items()}
-    return LeftOutLinks(counts, links, more)
-
-
-def _parts(name: bytes) -> tuple[Reason, str]:
-    reason, _, host = name.decode("utf-8", "replace").partition(" ")
-    return Reason(reason), host
-
-
-def _withheld(facts: Mapping[bytes, bytes], links: int) -> Withheld:
-    """Read the stored state of a family."""
-    document, pattern = (
-        facts.get(name, b"").decode("utf-8", "surrogatepass") for name in (b"document", b"pattern")
-    )
-    mirror = b"mirror" in facts
-    if mirror:
-        document, pattern = sorted((document, pattern))
-    asked = sum(int(facts.get(name, 0)) for name in (b"barren", b"unknown", b"useful"))
-    return Withheld(document, pattern, links, asked, mirror)
+                named = {name.decode(): value for name, value in facts.items()}
+                found.append(Withheld.of(named, number))
+        return most_first(found)

@@ -1,4 +1,4 @@
-"""The pace of hosts and addresses on Redis."""
+"""The pace of hosts and addresses on Redis, and hosts that are down."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from math import isfinite
 from typing import Any
 from uuid import uuid4
 
-from semcrawl.frontier.contract import AddressLimits, Lease
-from semcrawl.frontier.contract.pace import address_block
+from semcrawl.frontier.contract import AddressLimits, Lease, Rest, WaitingLink
+from semcrawl.frontier.contract.pace import address_block, checked_pace, checked_rest, micros
+from semcrawl.frontier.linkblob import text
 from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.redis.connection import Server, micros
+from semcrawl.frontier.redis.connection import Server
+from semcrawl.frontier.redis.packing import unpack_member
+
+#: links that one call sets aside, so that other workers do not wait long
+_SET_ASIDE_AT_ONCE = 1000
 
 
 class RedisHostPace:
@@ -22,15 +27,12 @@ class RedisHostPace:
         self, host: str, *, delay: float, concurrency: int = 1, at_least: bool = False
     ) -> None:
         """Set a host's crawl delay (seconds) and concurrency."""
-        if delay < 0 or not isfinite(delay) or concurrency < 1:
-            raise ValueError(f"no pace for {host}: delay {delay} s, concurrency {concurrency}")
-        await self._server.run("set_pace", [host, micros(delay), concurrency, int(at_least)])
+        gap = checked_pace(host, delay, concurrency)
+        await self._server.run("set_pace", [host, gap, concurrency, int(at_least)])
 
     async def rest(self, host: str, seconds: float) -> None:
         """Let a host rest."""
-        if seconds < 0 or not isfinite(seconds):
-            raise ValueError(f"no time to rest: {seconds} s")
-        await self._server.run("rest", [host, micros(seconds)])
+        await self._server.run("rest", [host, checked_rest(seconds)])
 
     async def reward(self, host: str, *, target: bool) -> None:
         """Count a fetch on the host, and whether it gave a target."""
@@ -91,3 +93,56 @@ class RedisAddressPace:
     async def over(self, address: str, name: str) -> None:
         """Note that a request is over."""
         await self._server.run("address_over", [address_block(address), name])
+
+
+class RedisOutages:
+    """Hosts that are down (:class:`~semcrawl.frontier.contract.Outages`)."""
+
+    def __init__(self, server: Server, root: str, max_failed: int) -> None:
+        self._server = server
+        self._root = root
+        self._max_failed = max_failed
+
+    async def falter(
+        self, host: str, why: str, *, step: float, patience: float, untried_patience: float
+    ) -> Rest:
+        """Report that a host is down, or that its probe failed."""
+        limits = [micros(s) if isfinite(s) else -1 for s in (patience, untried_patience)]
+        reply = await self._server.run("falter", [host, why, micros(step), *limits])
+        over, pause, since, reason, good = reply
+        return Rest(bool(over), pause / 1e6, since / 1e6, text(reason), text(good))
+
+    async def recover(self, host: str, *, step: float, good: str = "") -> tuple[float, float]:
+        """Report that a host answered; return the rest that remains, and its time down."""
+        left, down_for = await self._server.run("recover", [host, micros(step), good])
+        return left / 1e6, down_for / 1e6
+
+    async def good(self, host: str) -> str:
+        """Return an address that a host gave, in this run or another; empty if it gave none."""
+        return await self._field("good", host)
+
+    async def note_dead(self) -> None:
+        """Count one more host that was found dead."""
+        await self._server.ask("hincrby", f"{self._root}meta", "dead", 1)
+
+    async def why(self, host: str) -> str:
+        """Return the reason why a host is down, one word; empty if it is not."""
+        return (await self._field("down", host)).rpartition(" ")[2]
+
+    async def _field(self, key: str, host: str) -> str:
+        name = host.encode("utf-8", "surrogatepass")
+        found: bytes | None = await self._server.ask("hget", self._root + key, name)
+        return text(found or b"")
+
+    async def set_aside(self, host: str) -> list[WaitingLink]:
+        """Keep all waiting links of a host for a requeue; return them."""
+        links: list[WaitingLink] = []
+        while True:
+            args = [host, _SET_ASIDE_AT_ONCE, self._max_failed]
+            reply = await self._server.run("set_aside", args, once=True)
+            links += [
+                unpack_member(self._root, text(queue), host, text(group), float(key), member)
+                for queue, group, key, member in reply
+            ]
+            if len(reply) < _SET_ASIDE_AT_ONCE:
+                return links

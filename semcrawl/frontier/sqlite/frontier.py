@@ -10,12 +10,12 @@ from typing import Self
 
 from semcrawl.frontier import contract
 from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
+from semcrawl.frontier.contract.pace import micros
 from semcrawl.frontier.linkblob import digest
-from semcrawl.frontier.optionblob import as_strict_as, changes, pack_options
+from semcrawl.frontier.optionblob import changes, pack_options, slowed
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.sqlite import adding, taking
-from semcrawl.frontier.sqlite.importing import SqliteImporter
-from semcrawl.frontier.sqlite.inspection import SqliteInspector, count
+from semcrawl.frontier.sqlite.inspection import SqliteImporter, SqliteInspector, count
 from semcrawl.frontier.sqlite.leases import reclaim, release_all, workers
 from semcrawl.frontier.sqlite.leftout import SqliteLeftOut, SqliteWithheld
 from semcrawl.frontier.sqlite.links import site_of
@@ -25,7 +25,6 @@ from semcrawl.frontier.sqlite.pace import (
     SqliteAddressPace,
     SqliteErrandTurns,
     SqliteHostPace,
-    micros,
 )
 from semcrawl.frontier.sqlite.sharing import (
     SqliteBlobs,
@@ -118,8 +117,7 @@ class SqliteFrontier:
             raise
 
     async def _join(self) -> None:
-        kept = await self._store.run(lambda t: t.row("SELECT options FROM crawl")[0])
-        options = pack_options(self.options)
+        kept = (await self._store.row("SELECT options FROM crawl"))[0]
         others = [] if self._guest else await self.heartbeat(self.options.lease_time)
         if len(others) >= _FEW:
             logger.warning(
@@ -128,14 +126,10 @@ class SqliteFrontier:
                 self._store.path,
             )
         if others and self._considerate:
-            self.options = as_strict_as(kept, self.options)
-            asked, options = options, pack_options(self.options)
-            if slower := changes(asked, options):
-                logger.warning("others work on this crawl, and their slower pace holds: %s", slower)
+            self.options = slowed(kept, self.options)
+        options = pack_options(self.options)
         if kept != options and not self._guest:
-            await self._store.run(
-                lambda t: t.execute("UPDATE crawl SET options = ?", (options,)).rowcount
-            )
+            await self._store.write("UPDATE crawl SET options = ?", options)
             # hosts that something is fetched from were filed by the old ones
             await self._store.run(_refile_busy)
             logger.info("options of the crawl, for all workers: %s", changes(kept, options))

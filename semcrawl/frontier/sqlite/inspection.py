@@ -1,10 +1,9 @@
-"""Reading a whole frontier in a SQLite file."""
+"""Reading a whole frontier in a SQLite file, and filling an empty one."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 from semcrawl.frontier.contract import Counts, FrontierState, WaitingLink
 from semcrawl.frontier.contract.inspection import (
@@ -14,12 +13,14 @@ from semcrawl.frontier.contract.inspection import (
     HostYield,
     LeaseState,
 )
+from semcrawl.frontier.contract.leftout import field_text
 from semcrawl.frontier.linkblob import text
+from semcrawl.frontier.sqlite.adding import restore, see_digests
 from semcrawl.frontier.sqlite.audit import audit
 from semcrawl.frontier.sqlite.leases import tick
-from semcrawl.frontier.sqlite.leftout import field_text
 from semcrawl.frontier.sqlite.links import read_link, read_links
 from semcrawl.frontier.sqlite.transaction import Transaction
+from semcrawl.frontier.sqlite.withheldlinks import set_field, stored
 from semcrawl.frontier.sqlite.writer import Store
 
 _PAGE = 1000
@@ -58,7 +59,7 @@ class SqliteInspector:
 
     async def queues(self) -> list[str]:
         """Names of all queues that ever held links."""
-        return [row[0] for row in await self._rows("SELECT name FROM queue ORDER BY name")]
+        return [row[0] for row in await self._store.rows("SELECT name FROM queue ORDER BY name")]
 
     async def state(self, top: int = 20, seed_keys: Sequence[str] = ()) -> FrontierState:
         """Totals, the ``top`` fullest hosts, the ``top`` best groups, all leases.
@@ -69,8 +70,8 @@ class SqliteInspector:
         counts = await self._store.run(lambda t: count(t, queues, seed_keys))
         totals = await self._store.run(lambda t: dict(t.totals))
         now = time.time()
-        created = (await self._rows("SELECT created FROM crawl"))[0][0]
-        withheld = (await self._rows("SELECT count(*) FROM withheld"))[0][0]
+        created = (await self._store.rows("SELECT created FROM crawl"))[0][0]
+        withheld = (await self._store.rows("SELECT count(*) FROM withheld"))[0][0]
         return FrontierState(
             counts=counts,
             done=int(totals["done"]),
@@ -91,7 +92,7 @@ class SqliteInspector:
 
     async def waiting(self) -> AsyncIterator[WaitingLink]:
         """All waiting links, group by group, in their order."""
-        parts = await self._rows(
+        parts = await self._store.rows(
             "SELECT part.id FROM part JOIN queue ON queue.id = part.queue"
             " JOIN grp ON grp.id = part.grp JOIN host ON host.id = part.host WHERE state != 0"
             " ORDER BY queue.name, grp.name, host.name"
@@ -140,7 +141,7 @@ class SqliteInspector:
 
     async def families(self) -> list[tuple[str, dict[str, str]]]:
         """Families of links by name, in order, and the fields that are kept of each."""
-        rows = await self._rows("SELECT name, field, value FROM family ORDER BY name, field")
+        rows = await self._store.rows("SELECT name, field, value FROM family ORDER BY name, field")
         found: dict[str, dict[str, str]] = {}
         for name, field, value in rows:
             found.setdefault(name, {})[field] = field_text(value)
@@ -153,7 +154,7 @@ class SqliteInspector:
         passes = number // _SORTED_AT_ONCE + 1
         bounds = [(65536 * n // passes).to_bytes(3, "big")[1:] for n in range(passes)]
         for low, high in zip(bounds, [*bounds[1:], b"\xff" * 16], strict=True):
-            rows = await self._rows(
+            rows = await self._store.rows(
                 "SELECT digest FROM seen WHERE digest >= ?1 AND digest < ?2 UNION SELECT digest"
                 " FROM seen_before WHERE digest >= ?1 AND digest < ?2 ORDER BY digest",
                 low,
@@ -164,17 +165,17 @@ class SqliteInspector:
 
     async def values(self) -> dict[str, float]:
         """Values of all groups."""
-        rows = await self._rows("SELECT name, value FROM grp WHERE value IS NOT NULL")
+        rows = await self._store.rows("SELECT name, value FROM grp WHERE value IS NOT NULL")
         return {text(name): float(value) for name, value in rows}
 
     async def paces(self) -> dict[str, tuple[float, int]]:
         """Crawl delay (seconds) and concurrency of hosts that have their own."""
         sql = "SELECT name, delay, concurrency FROM host WHERE delay IS NOT NULL"
-        return {text(name): (delay / 1e6, n) for name, delay, n in await self._rows(sql)}
+        return {text(name): (delay / 1e6, n) for name, delay, n in await self._store.rows(sql)}
 
     async def yields(self) -> dict[str, HostYield]:
         """Return the counts of each host so far, where they are kept (for fairness)."""
-        rows = await self._rows(
+        rows = await self._store.rows(
             "SELECT name, fetches, targets, barren, coalesce(turn, 0.0) FROM host"
             " WHERE fetches > 0 OR turn IS NOT NULL ORDER BY name"
         )
@@ -188,18 +189,16 @@ class SqliteInspector:
     async def states(self) -> dict[str, bytes]:
         """Blobs of the crawl, by name: what strategies learned among them."""
         return {
-            text(name): value for name, value in await self._rows("SELECT name, value FROM state")
+            text(name): value
+            for name, value in await self._store.rows("SELECT name, value FROM state")
         }
 
     async def audit(self) -> list[str]:
         """Compare all sums and orders with the tables; return what differs, one line each."""
         return await self._store.run(audit)
 
-    async def _rows(self, sql: str, *values: Any) -> list[Any]:
-        return await self._store.run(lambda t: t.execute(sql, values).fetchall())
-
     async def _hosts(self, queue: str, top: int, now: float) -> list[HostState]:
-        rows = await self._rows(
+        rows = await self._store.rows(
             "SELECT host.name, front.waiting, host.busy, host.cooling FROM front JOIN host"
             " ON host.id = front.host WHERE front.waiting > 0 AND front.queue ="
             " (SELECT id FROM queue WHERE name = ?) ORDER BY waiting DESC, host.name DESC LIMIT ?",
@@ -212,7 +211,7 @@ class SqliteInspector:
         ]
 
     async def _groups(self, queue: str, top: int) -> list[GroupState]:
-        rows = await self._rows(
+        rows = await self._store.rows(
             "SELECT grp.name, -s.score, s.parts, (SELECT count(*) FROM link WHERE state = 0 AND"
             " part IN (SELECT id FROM part WHERE grp = s.grp AND queue = s.queue AND state != 0))"
             " FROM standing s JOIN grp ON grp.id = s.grp WHERE s.queue ="
@@ -237,3 +236,50 @@ def _leases(t: Transaction) -> list[LeaseState]:
         LeaseState(f"{queue}:{number}", worker, read_link(t, seq), (due - t.now) / 1e6)
         for queue, number, worker, seq, due in rows
     ]
+
+
+class SqliteImporter:
+    """Fills an empty frontier (:class:`~semcrawl.frontier.contract.Importer`)."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def links(self, links: Sequence[WaitingLink], *, failed: bool = False) -> None:
+        """Put links into their old places, or among the failed ones."""
+        for link in links:
+            link.entry.check()
+        await self._store.run(lambda t: restore(t, links, failed=failed))
+
+    async def totals(self, totals: Mapping[str, float]) -> None:
+        """Set the totals of the former frontier."""
+
+        def totals_of(t: Transaction) -> None:
+            for name, value in totals.items():
+                if name in TOTALS:
+                    t.set_total(name, value if name == "turn" else int(value))
+
+        await self._store.run(totals_of)
+
+    async def host_yield(self, host: str, numbers: Sequence[int], turn: float) -> None:
+        """Set a host's counts, and its turn."""
+
+        def host_yield(t: Transaction) -> None:
+            row = t.host_named(host)
+            row.fetches, row.targets, row.barren = numbers
+            row.turn = turn or None
+            t.touch(row)
+
+        await self._store.run(host_yield)
+
+    async def family(self, name: str, fields: Mapping[str, str]) -> None:
+        """Set the state of a family of links."""
+
+        def family(t: Transaction) -> None:
+            for field, value in fields.items():
+                set_field(t, name, field, stored(value))
+
+        await self._store.run(family)
+
+    async def seen(self, digests: Sequence[bytes]) -> None:
+        """Count URLs as seen, by their digests."""
+        await self._store.run(lambda t: see_digests(t, digests))

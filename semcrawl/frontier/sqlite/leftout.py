@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
+from semcrawl.frontier.contract.leftout import most_first
 from semcrawl.frontier.linkblob import digest
 from semcrawl.frontier.sqlite import copies, withheldlinks
 from semcrawl.frontier.sqlite.links import site_of
@@ -47,13 +46,8 @@ class SqliteLeftOut:
                 bool(t.totals["left_full"]),
             )
         )
-        counts: dict[Reason, Counter[str]] = {}
-        first: dict[tuple[Reason, str], str] = {}
-        for name, number, url in rows:
-            reason, _, host = name.decode("utf-8", "replace").partition(" ")
-            counts.setdefault(Reason(reason), Counter())[host] = int(number)
-            first[Reason(reason), host] = url.decode("utf-8", "replace")
-        return LeftOutLinks(counts, first, full)
+        numbers = {name: number for name, number, _ in rows}
+        return LeftOutLinks.of(numbers, {name: url for name, _, url in rows}, more=full)
 
 
 def _leave_out(t: Transaction, notes: Sequence[_Note], limit: int) -> None:
@@ -134,20 +128,4 @@ class SqliteWithheld:
                 (withheldlinks.fields(t, name), n) for name, n in withheldlinks.withholding(t)
             ]
         )
-        found = [_withheld(facts, number) for facts, number in rows]
-        return sorted(found, key=lambda f: (-f.links, f.document))
-
-
-def field_text(value: Any) -> str:
-    """The stored state of a family, as text."""
-    return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else str(value)
-
-
-def _withheld(facts: Mapping[str, Any], links: int) -> Withheld:
-    """Read the stored state of a family."""
-    document, pattern = (field_text(facts.get(name, "")) for name in ("document", "pattern"))
-    mirror = "mirror" in facts
-    if mirror:
-        document, pattern = sorted((document, pattern))
-    asked = sum(int(facts.get(name, 0)) for name in ("barren", "unknown", "useful"))
-    return Withheld(document, pattern, links, asked, mirror)
+        return most_first(Withheld.of(facts, number) for facts, number in rows)

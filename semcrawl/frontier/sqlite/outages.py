@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import isfinite
 
 from semcrawl.frontier.contract import Rest, WaitingLink
+from semcrawl.frontier.contract.pace import micros
 from semcrawl.frontier.linkblob import text
 from semcrawl.frontier.sqlite.availability import STOOD_STILL, cool, pace, rest_until
 from semcrawl.frontier.sqlite.links import label_of, read_link, refile
 from semcrawl.frontier.sqlite.ordering import file_availability, file_turn
-from semcrawl.frontier.sqlite.pace import micros
 from semcrawl.frontier.sqlite.taking import keep_aside
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
 from semcrawl.frontier.sqlite.writer import Store
@@ -40,12 +40,8 @@ class SqliteOutages:
 
     async def good(self, host: str) -> str:
         """Return an address that a host gave, in this run or another; empty if it gave none."""
-
-        def good(t: Transaction) -> str:
-            row = t.row("SELECT good FROM host WHERE name = ?", encoded(host))
-            return text(row[0] or b"") if row else ""
-
-        return await self._store.run(good)
+        row = await self._store.row("SELECT good FROM host WHERE name = ?", encoded(host))
+        return text(row[0] or b"") if row else ""
 
     async def note_dead(self) -> None:
         """Count one more host that was found dead."""
@@ -53,12 +49,9 @@ class SqliteOutages:
 
     async def why(self, host: str) -> str:
         """Return the reason why a host is down, one word; empty if it is not."""
-
-        def why(t: Transaction) -> str:
-            row = t.row("SELECT why FROM host WHERE name = ? AND since IS NOT NULL", encoded(host))
-            return str(row[0] or "") if row else ""
-
-        return await self._store.run(why)
+        sql = "SELECT why FROM host WHERE name = ? AND since IS NOT NULL"
+        row = await self._store.row(sql, encoded(host))
+        return str(row[0] or "") if row else ""
 
     async def set_aside(self, host: str) -> list[WaitingLink]:
         """Keep all waiting links of a host for a requeue; return them."""

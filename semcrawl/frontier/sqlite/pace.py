@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from uuid import uuid4
 
 from semcrawl.frontier.contract import AddressLimits, Lease
-from semcrawl.frontier.contract.pace import address_block
+from semcrawl.frontier.contract.pace import address_block, checked_pace, checked_rest, micros
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.sqlite.availability import cool, pace, rest_until
 from semcrawl.frontier.sqlite.leases import end_errand, lease, let_go, number_of, tick
 from semcrawl.frontier.sqlite.ordering import file_availability
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
 from semcrawl.frontier.sqlite.writer import Store
-
-
-def micros(seconds: float) -> int:
-    """Return a time as the tables count it, in microseconds."""
-    return round(seconds * 1e6)
 
 
 class SqliteHostPace:
@@ -30,20 +24,16 @@ class SqliteHostPace:
         self, host: str, *, delay: float, concurrency: int = 1, at_least: bool = False
     ) -> None:
         """Set a host's crawl delay (seconds) and concurrency."""
-        if delay < 0 or not isfinite(delay) or concurrency < 1:
-            raise ValueError(f"no pace for {host}: delay {delay} s, concurrency {concurrency}")
-        await self._store.run(
-            lambda t: _set_pace(t, host, micros(delay), concurrency, at_least=at_least)
-        )
+        gap = checked_pace(host, delay, concurrency)
+        await self._store.run(lambda t: _set_pace(t, host, gap, concurrency, at_least=at_least))
 
     async def rest(self, host: str, seconds: float) -> None:
         """Let a host rest."""
-        if seconds < 0 or not isfinite(seconds):
-            raise ValueError(f"no time to rest: {seconds} s")
+        time = checked_rest(seconds)
 
         def rest(t: Transaction) -> None:
             row = t.host_named(host)
-            rest_until(t, row, t.now + micros(seconds))
+            rest_until(t, row, t.now + time)
             cool(t, row, row.cooling or 0)
             file_availability(t, row.id)
 
@@ -218,13 +208,8 @@ class SqliteAddressPace:
 
     async def over(self, address: str, name: str) -> None:
         """Note that a request is over."""
-        block = address_block(address)
-
-        def over(t: Transaction) -> None:
-            sql = "DELETE FROM under_way WHERE address = ? AND name = ?"
-            t.execute(sql, (block, name))
-
-        await self._store.run(over)
+        sql = "DELETE FROM under_way WHERE address = ? AND name = ?"
+        await self._store.write(sql, address_block(address), name)
 
     def _turn(
         self,

@@ -9,8 +9,8 @@ from uuid import uuid4
 
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import CrawlEvent
+from semcrawl.frontier.contract.pace import micros
 from semcrawl.frontier.linkblob import UNREADABLE
-from semcrawl.frontier.sqlite.pace import micros
 from semcrawl.frontier.sqlite.taken import unpack_taken
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
 from semcrawl.frontier.sqlite.writer import Store
@@ -86,18 +86,13 @@ class SqliteEvents:
 
     async def save_state(self, name: str, state: bytes) -> None:
         """Save the learned state, together with this worker's place in the log."""
-        values = (encoded(name), state, self.position)
-
-        def save(t: Transaction) -> None:
-            t.execute("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", values)
-
-        await self._store.run(save)
+        sql = "INSERT OR REPLACE INTO state VALUES (?, ?, ?)"
+        await self._store.write(sql, encoded(name), state, self.position)
 
     async def load_state(self, name: str) -> bytes | None:
         """Return the saved state, or ``None``; :meth:`read` goes on from its place."""
-        row = await self._store.run(
-            lambda t: t.row("SELECT value, event FROM state WHERE name = ?", encoded(name))
-        )
+        sql = "SELECT value, event FROM state WHERE name = ?"
+        row = await self._store.row(sql, encoded(name))
         if row is None:
             return None
         if row[1] is not None:
@@ -137,21 +132,14 @@ class SqliteBlobs:
 
     async def put(self, name: str, content: bytes) -> None:
         """Store a blob."""
-
-        def put(t: Transaction) -> None:
-            t.execute(
-                "INSERT INTO state VALUES (?, ?, NULL) ON CONFLICT DO UPDATE"
-                " SET value = excluded.value",
-                (encoded(name), content),
-            )
-
-        await self._store.run(put)
+        sql = (
+            "INSERT INTO state VALUES (?, ?, NULL) ON CONFLICT DO UPDATE SET value = excluded.value"
+        )
+        await self._store.write(sql, encoded(name), content)
 
     async def get(self, name: str) -> bytes | None:
         """Return a blob, or ``None``."""
-        row = await self._store.run(
-            lambda t: t.row("SELECT value FROM state WHERE name = ?", encoded(name))
-        )
+        row = await self._store.row("SELECT value FROM state WHERE name = ?", encoded(name))
         return None if row is None else row[0]
 
     def describe(self, name: str) -> str:
@@ -207,8 +195,7 @@ class SqliteCache:
     async def release(self, name: str) -> None:
         """Give a claim up."""
         sql = "DELETE FROM cache WHERE name = ? AND value = ?"
-        values = (encoded(_CLAIM + name), self._holder)
-        await self._store.run(lambda t: t.execute(sql, values).rowcount)
+        await self._store.write(sql, encoded(_CLAIM + name), self._holder)
 
     def describe(self, name: str) -> str:
         """Say where an answer is stored."""

@@ -81,6 +81,18 @@ class Store:
         result: T = await self._ask(call)
         return result
 
+    async def rows(self, sql: str, *values: Any) -> list[Any]:
+        """Return the rows that a query finds."""
+        return await self.run(lambda t: t.execute(sql, values).fetchall())
+
+    async def row(self, sql: str, *values: Any) -> Any:
+        """Return the first row that a query finds, or ``None``."""
+        return await self.run(lambda t: t.row(sql, *values))
+
+    async def write(self, sql: str, *values: Any) -> None:
+        """Execute a statement that changes something."""
+        await self.run(lambda t: t.execute(sql, values).rowcount)
+
     def hurry(self, patience: float) -> None:
         """Wait no longer than ``patience`` seconds for a file that cannot be used from now on."""
         self._patience = min(self._patience, patience)

@@ -6,12 +6,10 @@ written at all.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Executor
 from itertools import islice
 from typing import Any
-from urllib.parse import urlencode
 
 from semcrawl.pipelines.stores.contract import StoreUnavailable
 from semcrawl.pipelines.stores.sending import HttpError, Sender
@@ -22,7 +20,6 @@ GRAPHS_AT_ONCE = 500
 #: bytes of a graph that are looked at, where only the Graph Store Protocol is there
 MOST_BYTES = 1 << 20
 
-_RESULTS = "application/sparql-results+json"
 _TRIPLES = "application/n-triples"
 #: name of the query endpoint, by the last part of another endpoint's path
 _NEIGHBOURS = {
@@ -91,7 +88,7 @@ class StoreReader:
             reason: HttpError | None = None
             for url in self._candidates:
                 try:
-                    self._ask(url, query)
+                    self._sender.query(url, query)
                 except HttpError as error:
                     reason = error
                     continue
@@ -106,18 +103,9 @@ class StoreReader:
 
     def _answered(self, url: str, query: str) -> list[Any]:
         try:
-            return self._ask(url, query)
+            return self._sender.query(url, query)
         except HttpError as error:
             raise self._untold(error) from None
-
-    def _ask(self, url: str, query: str) -> list[Any]:
-        form = urlencode({"query": query, "format": _RESULTS}).encode()
-        kind = "application/x-www-form-urlencoded"
-        answer = self._sender.send("POST", url, {}, form, kind, accept=_RESULTS, again=True)
-        try:
-            return list(json.loads(answer)["results"]["bindings"])
-        except (ValueError, KeyError, TypeError):
-            raise HttpError(200, "with no results in it") from None
 
     def _get(self, name: str) -> str:
         """Return the start of a graph as N-Triples; empty when there is none."""

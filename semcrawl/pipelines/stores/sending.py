@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import threading
-from typing import IO
+from typing import IO, Any
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import requests
@@ -12,6 +14,7 @@ from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 
 from semcrawl.pipelines.stores.contract import StoreUnavailable
 
+_RESULTS = "application/sparql-results+json"
 #: body of a request
 Body = IO[bytes] | tempfile.SpooledTemporaryFile[bytes] | bytes
 
@@ -98,6 +101,16 @@ class Sender:
     def update(self, url: str, body: Body) -> None:
         """Send SPARQL 1.1 Update operations; raises what :meth:`send` raises."""
         self.send("POST", url, {}, body, "application/sparql-update; charset=utf-8")
+
+    def query(self, url: str, query: str) -> list[Any]:
+        """Return the results of a SPARQL 1.1 query; raises what :meth:`send` raises."""
+        form = urlencode({"query": query, "format": _RESULTS}).encode()
+        kind = "application/x-www-form-urlencoded"
+        answer = self.send("POST", url, {}, form, kind, accept=_RESULTS, again=True)
+        try:
+            return list(json.loads(answer)["results"]["bindings"])
+        except (ValueError, KeyError, TypeError):
+            raise HttpError(200, "with no results in it") from None
 
     def close(self) -> None:
         """Close the connections."""

@@ -8,10 +8,8 @@ them, several times as fast as ``INSERT DATA`` and ``PUT``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
-from urllib.parse import urlencode
 
 from urllib3.filepost import encode_multipart_formdata
 
@@ -97,7 +95,7 @@ class VirtuosoLoader:
         try:
             self._call(line, is_replacing=True)
             self._call(line, is_replacing=True)  # another blank node
-            answer = self._ask(f"SELECT ?s {{ GRAPH {graph} {{ ?s ?p ?o }} }}")
+            answer = self._sender.query(self._url, f"SELECT ?s {{ GRAPH {graph} {{ ?s ?p ?o }} }}")
             self._drop([graph])
         except HttpError:
             return False
@@ -116,16 +114,6 @@ class VirtuosoLoader:
         if names:
             drops = " ;\n".join(f"DROP SILENT GRAPH {name}" for name in names)
             self._sender.update(self._url, drops.encode())
-
-    def _ask(self, query: str) -> Sequence[object]:
-        form = urlencode({"query": query, "format": "application/sparql-results+json"}).encode()
-        kind = "application/x-www-form-urlencoded"
-        answer = self._sender.send("POST", self._url, {}, form, kind, again=True)
-        try:
-            found = json.loads(answer)["results"]["bindings"]
-        except (ValueError, KeyError, TypeError):
-            raise HttpError(200, "with no results in it") from None
-        return list(found)
 
 
 def _literals_first(nquads: bytes) -> bytes:

@@ -18,7 +18,12 @@ from semcrawl.rdf.limits import ErrorLog, LimitReached
 from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.patterns import re
 from semcrawl.rdf.sink import QuadSink
-from semcrawl.rdf.syntaxes.contexts import ContextInliner, clean_bases, restore_bases, value_length
+from semcrawl.rdf.syntaxes.contextinlining import (
+    ContextInliner,
+    clean_bases,
+    restore_bases,
+    value_length,
+)
 
 _FORMAT = pyoxigraph.RdfFormat.JSON_LD
 _QUADS = pyoxigraph.RdfFormat.N_QUADS

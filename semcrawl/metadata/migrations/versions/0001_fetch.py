@@ -35,8 +35,3 @@ def upgrade() -> None:
         sa.Column("elapsed", sa.Double, nullable=False),
     )
     op.create_index("ix_fetch_outcome", "fetch", ["outcome"])
-
-
-def downgrade() -> None:
-    """Drop it."""
-    op.drop_table("fetch")

@@ -85,12 +85,3 @@ def upgrade() -> None:
         sa.Column("error", LONG_TEXT, nullable=False),
         sa.Column("refused_at", sa.Double, nullable=False),
     )
-
-
-def downgrade() -> None:
-    """Drop them."""
-    for table in ("refusal", "delivery", "contribution", "document"):
-        op.drop_table(table)
-    with op.batch_alter_table("fetch") as batch:
-        for name, _ in NEW_COLUMNS:
-            batch.drop_column(name)

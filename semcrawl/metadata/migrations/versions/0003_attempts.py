@@ -13,9 +13,3 @@ def upgrade() -> None:
     """Add the column."""
     op.add_column("fetch", sa.Column("attempt", sa.BigInteger, nullable=True))
     op.create_index("ix_fetch_attempt", "fetch", ["attempt"], unique=True)
-
-
-def downgrade() -> None:
-    """Drop it."""
-    op.drop_index("ix_fetch_attempt", "fetch")
-    op.drop_column("fetch", "attempt")

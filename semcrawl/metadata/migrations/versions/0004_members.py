@@ -15,8 +15,3 @@ _LONG_TEXT = sa.Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
 def upgrade() -> None:
     """Add the column."""
     op.add_column("document", sa.Column("members", _LONG_TEXT, nullable=True))
-
-
-def downgrade() -> None:
-    """Drop it."""
-    op.drop_column("document", "members")

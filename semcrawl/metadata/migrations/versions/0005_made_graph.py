@@ -34,10 +34,3 @@ def upgrade() -> None:
     )
     op.create_index("ix_made_graph_name", "made_graph", ["target", "name_key"], unique=True)
     op.create_index("ix_made_graph_document", "made_graph", ["target", "document_key"])
-
-
-def downgrade() -> None:
-    """Drop it."""
-    op.drop_table("made_graph")
-    with op.batch_alter_table("delivery") as batch:
-        batch.drop_column("has_owners")

@@ -29,11 +29,3 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_index("ix_term_use_term", "term_use", ["term_id"])
-
-
-def downgrade() -> None:
-    """Drop them."""
-    op.drop_table("term_use")
-    op.drop_table("term")
-    with op.batch_alter_table("document") as batch:
-        batch.drop_column("terms_complete")

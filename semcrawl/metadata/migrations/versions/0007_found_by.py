@@ -17,10 +17,3 @@ def upgrade() -> None:
         )
         with op.batch_alter_table(table) as batch:
             batch.alter_column("found_by", existing_type=sa.String(16), server_default=None)
-
-
-def downgrade() -> None:
-    """Drop them."""
-    for table in ("fetch", "document"):
-        with op.batch_alter_table(table) as batch:
-            batch.drop_column("found_by")

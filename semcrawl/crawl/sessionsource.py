@@ -8,7 +8,7 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.crawl.health import HealthOptions
+from semcrawl.crawl.healthrows import HealthOptions
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import UsageError

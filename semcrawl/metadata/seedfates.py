@@ -1,4 +1,4 @@
-"""The fate of a crawl's seeds, read from its records."""
+"""The fate of a crawl's seeds, read from its records: where they led, which gave nothing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from semcrawl.items import FetchOutcome
+from semcrawl.metadata.database import opened
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.tally import is_aside, is_robots
 from semcrawl.web.hosts import host_of, pay_level_domain
@@ -26,6 +27,8 @@ _HAD = frozenset(
 )
 #: seeds whose records are looked at, and redirects of one that are followed
 _MOST_SEEDS, _MOST_REDIRECTS = 100_000, 30
+#: lines about single seeds
+_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,16 @@ class SeedFate:
             return f"the seed {where} answers {self.status}"
         why = self.errors.partition("\n")[0] or str(self.outcome)
         return f"the seed {where}{':' if self.end == self.seed else ' fails:'} {why}"
+
+
+def seed_lines(database: str) -> list[str]:
+    """Return a line for each seed that led to another domain or gave nothing; the first ones."""
+    with opened(database) as engine:
+        lines = [line for fate in seed_fates(engine) if (line := fate.line())]
+    more = len(lines) - _SHOWN
+    if more > 0:
+        lines[_SHOWN:] = [f"… and {more:,} more seeds; crawl.db has their records"]
+    return lines
 
 
 def seed_fates(engine: Engine) -> list[SeedFate]:

@@ -13,7 +13,7 @@ from semcrawl.errors import UsageError
 #: post-processing plugin by file ending
 PLUGINS = {
     "gz": "scrapy.extensions.postprocessing.GzipPlugin",
-    "zst": "semcrawl.exporters.compression.ZstdPlugin",
+    "zst": "semcrawl.exporters.feedcompression.ZstdPlugin",
 }
 
 
