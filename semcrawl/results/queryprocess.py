@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import BinaryIO
 
 from pyoxigraph import (
+    NamedNode,
     QueryBoolean,
     QueryResultsFormat,
     QuerySolutions,
     QueryTriples,
     RdfFormat,
     Store,
+    Triple,
     serialize,
 )
 
 from semcrawl.errors import SemcrawlError, UsageError
-from semcrawl.rdf.shortnames import PREFIXES
+from semcrawl.rdf.shortnames import PREFIXES, namespace_of
 from semcrawl.rdf.sparqltext import asks_others, told
 
 SOLUTIONS = {
@@ -31,6 +35,8 @@ SOLUTIONS = {
     "csv": QueryResultsFormat.CSV,
     "tsv": QueryResultsFormat.TSV,
 }
+#: triples that the prefixes of Turtle are taken from
+_LOOKED_THROUGH = 10_000
 TRIPLES = {"ttl": RdfFormat.TURTLE, "nt": RdfFormat.N_TRIPLES}
 
 
@@ -44,13 +50,11 @@ class Question:
 
 
 def evaluate(store: str, query: str) -> QuerySolutions | QueryBoolean | QueryTriples:
-    """Ask a store, with the union of its graphs as default graph. Raises ``UsageError``."""
+    """Ask a store, whose default graph is the union of all. Raises ``UsageError``."""
     if asks_others(query):
         raise UsageError("a query with SERVICE would ask other servers, which it may not")
     try:
-        return Store.read_only(store).query(
-            query, use_default_graph_as_union=True, prefixes=PREFIXES
-        )
+        return Store.read_only(store).query(query, prefixes=PREFIXES)
     except SyntaxError as error:
         raise UsageError(told(error)) from None
     except ValueError as error:
@@ -71,10 +75,18 @@ def answer(question: Question, out: BinaryIO) -> None:
     out.write(json.dumps({"kind": kind}).encode() + b"\n")
     if isinstance(result, QueryTriples):
         syntax = TRIPLES[question.format or "ttl"]
-        prefixes = PREFIXES if syntax == RdfFormat.TURTLE else None
-        serialize(result, out, syntax, prefixes=prefixes)
+        first = list(islice(result, _LOOKED_THROUGH))
+        prefixes = _prefixes_in(first) if syntax == RdfFormat.TURTLE else None
+        serialize(chain(first, result), out, syntax, prefixes=prefixes)
     else:
         result.serialize(out, SOLUTIONS[question.format or "json"])
+
+
+def _prefixes_in(triples: Iterable[Triple]) -> dict[str, str]:
+    """Return the prefixes that these triples have a use for."""
+    nodes = {term.value for triple in triples for term in triple if isinstance(term, NamedNode)}
+    used = {namespace_of(iri) for iri in nodes}
+    return {name: iri for name, iri in PREFIXES.items() if iri in used}
 
 
 def _kind(result: QuerySolutions | QueryBoolean | QueryTriples) -> tuple[str, list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -21,6 +22,12 @@ from semcrawl.results.quadsource import QuadSource, Snapshot, State
 #: folder in the job folder; may be removed at any time
 CACHE = "query"
 _STATE = "state.json"
+#: a whole line: subject, predicate and object, then the graph
+_LINE = re.compile(
+    rb"(\S+ \S+ (?:<(?!<)[^>]*>|_:\S+|<<\(.*\)>>"
+    rb'|"[^"\\]*(?:\\.[^"\\]*)*"(?:@[A-Za-z0-9-]+|\^\^<[^>]*>)?))'
+    rb"(?: (?:<[^>]*>|_:\S+))? \.\n"
+)
 
 #: told of the bytes that are to be read into the store
 Telling = Callable[[int], None]
@@ -104,13 +111,18 @@ def _only_grew(before: State, now: State | None) -> bool:
 
 
 class _Lines:
-    """The lines of a snapshot as a file to read."""
+    """The lines of a snapshot as a file to read, each with its graph and without.
+
+    So the default graph is the union as a set: what several documents say is there once. (A store
+    that joins graphs while it answers would count it several times.)
+    """
 
     def __init__(self, snapshot: Snapshot, newer_than: int) -> None:
         self._pieces = (
-            lines
+            each
             for place in snapshot.places(newer_than=newer_than)
             for lines in snapshot.lines(place)
+            for each in (lines, _LINE.sub(rb"\1 .\n", lines))
         )
         self._held = b""
 

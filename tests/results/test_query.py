@@ -75,6 +75,28 @@ def test_triples_come_as_turtle_and_n_triples(job, semcrawl):
     )
 
 
+def test_turtle_declares_the_prefixes_that_it_uses(job, semcrawl):
+    turtle = semcrawl("query", job, "CONSTRUCT { ?s a foaf:Agent } { ?s a foaf:Person }").out
+    declared = {line.split()[1] for line in turtle.splitlines() if line.startswith("@prefix")}
+    assert declared == {"rdf:", "foaf:"}
+
+
+def test_what_several_documents_say_counts_once(tmp_path):
+    """The default graph is a set; each document's graph has its own statement."""
+    objects = ['"a \\"b\\" <c> ."@en', "<urn:o>", '"1"^^<urn:d>', '"x"']
+    said = "".join(f"<urn:s> <urn:p> {each} {{0}} .\n" for each in objects)
+    whole = [document(f"http://a.example/{n}") for n in range(3)]
+    for each in whole:
+        each.nquads = said.format(f"<{each.url}>").encode()
+    whole[2].nquads = said.replace(" {0}", "").encode()
+    add(tmp_path, *whole)
+    with Job(tmp_path) as job:
+        counted = "SELECT (COUNT(*) AS ?n) {{ {0} }}"
+        for pattern, number in (("?s ?p ?o", 4), ("GRAPH ?g { ?s ?p ?o }", 8)):
+            (row,) = job.query(counted.format(pattern))
+            assert row["n"].value == str(number)
+
+
 def test_graphs_tell_who_says_it(job, semcrawl):
     done = semcrawl("query", job, "SELECT ?g { GRAPH ?g { ?s foaf:age ?age } }", "--csv")
     assert done.out.split() == ["g", ANN]
