@@ -213,6 +213,8 @@ def after_failure(step: Step, reason: str) -> Following:
         return Following([replace(walk, offset=0, size=size)] if size else [], [note])
     if step.ask is Ask.LABELS:
         return after_labels(replace(step, seen=("", "")), "")
+    if step.ask is Ask.DEFAULT:
+        return Following(notes=[f"{reason}: the default graph is taken for the others' union"])
     if step.ask in _ORDERED_PARTS and (step.ask is Ask.SUBJECT or step.last) and not step.nested:
         return Following([replace(step, nested=True)], [reason], again=True)
     if step.ask in PAGES:

@@ -7,10 +7,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Any, Self
+from typing import Any
 
 from scrapy.http import Response
-from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 from scrapy.utils.log import SpiderLoggerAdapter
 
@@ -33,7 +32,6 @@ from semcrawl.sources.endpointpaging import (
     after_labels,
     after_page,
     after_plan,
-    first_steps,
 )
 from semcrawl.sources.endpointsteps import (
     ENDPOINT_PROPERTIES,
@@ -44,6 +42,8 @@ from semcrawl.sources.endpointsteps import (
     Ask,
     Step,
 )
+from semcrawl.spiders.endpointrules import EndpointOptions
+from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.linking import LinkPolicy
 from semcrawl.spiders.reading import Reader, discard
 from semcrawl.spiders.results import MAX_TEXT, document_of, record_of
@@ -62,46 +62,12 @@ _NO_ENDPOINT = frozenset(
         HTTPStatus.TOO_MANY_REQUESTS,
     }
 )
+#: verdict on what is not kept
+_NOTHING = Verdict(target=False)
 #: lines about one endpoint in the log
 _MOST_TOLD = 10
 #: bytes of an answer of rows that are read at once
 _AT_ONCE = 262_144
-
-
-@dataclass(frozen=True, slots=True)
-class EndpointOptions:
-    """How endpoints are read."""
-
-    #: which are: ``never``, ``seeds`` or ``found``
-    allowed: str = "seeds"
-    #: triples of a page, and of an endpoint (0: any number)
-    page: int = 10_000
-    most: int = 10_000_000
-    #: seconds for a query, and for all queries of an endpoint in one run (0: any time)
-    timeout: float = 60.0
-    seconds: float = 43_200.0
-    #: patterns of graphs that are left out
-    skipped: tuple[str, ...] = ()
-
-    @classmethod
-    def from_settings(cls, settings: BaseSettings) -> Self:
-        """Read the settings."""
-        return cls(
-            settings.get("SEMCRAWL_ENDPOINTS") or "never",
-            settings.getint("SEMCRAWL_ENDPOINT_PAGE"),
-            settings.getint("SEMCRAWL_ENDPOINT_TRIPLES"),
-            settings.getfloat("SEMCRAWL_ENDPOINT_TIMEOUT"),
-            settings.getfloat("SEMCRAWL_ENDPOINT_TIME"),
-            tuple(settings.getlist("SEMCRAWL_ENDPOINT_SKIP_GRAPHS")),
-        )
-
-    def seed(self, endpoint: str) -> list[tuple[str, LinkState]]:
-        """Return the links that begin with an endpoint."""
-        description, graphs = first_steps(endpoint, self.page, self.most)
-        return [
-            (description.url, LinkState(query=description.pack())),
-            (graphs.url, LinkState(found_by=FoundBy.ENDPOINT, query=graphs.pack())),
-        ]
 
 
 @dataclass
@@ -114,6 +80,7 @@ class EndpointReader:
     policy: LinkPolicy
     reader: Reader
     targets: Targets
+    judge: TopicJudge
     options: EndpointOptions
     #: the spider's own queue
     queue: str
@@ -261,10 +228,18 @@ class EndpointReader:
             record.outcome = FetchOutcome.TOO_LARGE
         elif step.ask is not Ask.DESCRIPTION:
             record.outcome = FetchOutcome.FETCHED_OTHER
-        target = kept and self.targets.include(Kind.RDF, record.content_type)
-        self.session.learn(
-            attempt.outcome(Kind.RDF if kept else Kind.OTHER, response, target=target), self.queue
+        counts = kept and self.targets.include(Kind.RDF, record.content_type)
+        verdict = await self.judge.rdf(attempt.url, reading, counts=counts) if kept else _NOTHING
+        verdict.note_in(record)
+        if not verdict.kept:
+            kept, record.outcome = False, FetchOutcome.OFF_TOPIC
+        outcome = attempt.outcome(
+            *(Kind.RDF if wanted else Kind.OTHER, response),
+            target=verdict.target,
+            relevance=verdict.relevance,
+            gain=verdict.gain,
         )
+        self.session.learn(outcome, self.queue)
         await self._follow(attempt, step, following, record)
         if not kept:
             record.quads = 0

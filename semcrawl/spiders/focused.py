@@ -29,7 +29,8 @@ from semcrawl.relevance import Label, Ranked
 from semcrawl.sources.negotiation import address_of, is_as_rdf
 from semcrawl.spiders.contexts import ContextFetcher, ContextRules
 from semcrawl.spiders.documents import BodyReader
-from semcrawl.spiders.endpoints import EndpointOptions, EndpointReader
+from semcrawl.spiders.endpointrules import EndpointOptions
+from semcrawl.spiders.endpoints import EndpointReader
 from semcrawl.spiders.judging import TopicJudge
 from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy
@@ -142,15 +143,12 @@ class FocusedSpider(Spider):
             seeds=self._seeds_text,
             scope=self._scope_text,
         )
-        self._redirects = Redirects(
-            self.settings, session, self._policy, self.normalisation, self.queue
-        )
+        shared = (self.settings, session, self._policy, self.normalisation, self.queue)
+        self._redirects = Redirects(*shared)
+        self.submissions = Submissions.from_settings(*shared)
         self._endpoints = EndpointReader(
             *(self.logger, self.crawler.stats, session, self._policy, self.reader, self.targets),
-            *(EndpointOptions.from_settings(self.settings), self.queue),
-        )
-        self.submissions = Submissions.from_settings(
-            self.settings, session, self._policy, self.normalisation, self.queue
+            *(self.judge, EndpointOptions.from_settings(self.settings), self.queue),
         )
         bodies = BodyReader(
             *(self.logger, session, self._policy, self._feed, self.reader, self.targets),

@@ -16,7 +16,7 @@ from semcrawl.errors import FrontierError, SemcrawlError, UsageError
 from semcrawl.frontier.backends import frontier_file
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.sources.endpointsteps import endpoint_of_seed
-from semcrawl.spiders.endpoints import EndpointOptions
+from semcrawl.spiders.endpointrules import EndpointOptions
 from semcrawl.spiders.linking import LinkFeed
 from semcrawl.spiders.revisits import Reach, due_links, fetched_pages
 from semcrawl.spiders.seeds import (

@@ -349,3 +349,21 @@ def test_an_endpoint_that_a_document_names_is_read_where_that_is_allowed(
         )
     wanted = canonical(list(store)) if allowed == "found" else set()
     assert canonical([q for q in harvested(run) if q.graph_name.value == BIG]) == wanted
+
+
+@pytest.mark.slow
+def test_pages_of_an_endpoint_are_judged_by_the_topic_of_the_crawl(tmp_path: Path) -> None:
+    store = filled(40)
+    other = ox.NamedNode("http://g.example/other")
+    kind = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+    person = ox.NamedNode("http://xmlns.com/foaf/0.1/Person")
+    store.add(ox.Quad(ox.NamedNode("http://d.example/ann"), kind, person, other))
+    with endpoint(store) as url:
+        run = harvest(
+            *("--endpoint", url, "--fast", "-q", "--about", "vocabulary:foaf:"),
+            folder=tmp_path / "out",
+        )
+    assert {quad.graph_name for quad in harvested(run)} == {other}
+    outcomes = [r["outcome"] for r in run.records if r["found_by"] == "endpoint"]
+    assert outcomes.count("off-topic") == 1
+    assert outcomes.count("fetched-rdf") == 1
