@@ -55,7 +55,8 @@ class ResourceKind(StrEnum):
 class Resource:
     """One URL: its kind, and one response per media type it is offered in.
 
-    ``quads`` counts the statements of an RDF document, without repetitions.
+    ``quads`` counts the statements of an RDF document, without repetitions; of a page, those of its
+    other form.
     ``embedded`` counts those of the data inside an HTML page.
     """
 

@@ -48,6 +48,7 @@ def _home(host: Host, prose: Prose, news: list[tuple[int, str]]) -> None:
             link("http://data.demo.example/", "Data catalogue"),
             link("http://vocab.demo.example/", "The words we use"),
             link("http://blog.demo.example/", "Field notes"),
+            link("http://archive.demo.example/", "Archive"),
             link("/map.html", "Map of our places"),
             link("/old", "The old web site"),
             link("/links.html", "Links we like"),

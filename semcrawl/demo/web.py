@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from random import Random
 from urllib.parse import urlsplit
 
-from semcrawl.demo import blog, catalogue, definitions, elsewhere, members, society
+from semcrawl.demo import archive, blog, catalogue, definitions, elsewhere, members, society
 from semcrawl.demo.model import Host, Resource, ResourceKind, Response
 from semcrawl.demo.prose import Prose
+from semcrawl.sources.negotiation import as_rdf
+from semcrawl.web.vocabulary import FoundBy
 
 _BUILDERS: tuple[Callable[[Prose, float], Host], ...] = (
     society.build,
@@ -17,6 +19,7 @@ _BUILDERS: tuple[Callable[[Prose, float], Host], ...] = (
     definitions.build,
     catalogue.build,
     blog.build,
+    archive.build,
 )
 
 #: Foreign hosts that pages or RDF may mention; none of them is served.
@@ -32,8 +35,10 @@ class Manifest:
     persistent-identifier redirectors.
     """
 
-    #: RDF documents and their numbers of quads
+    #: RDF documents and their numbers of quads; pages that are RDF too by the name of that form
     documents: Mapping[str, int]
+    #: those of them that no link leads to, by what does
+    announced: Mapping[FoundBy, frozenset[str]]
     #: HTML pages
     pages: frozenset[str]
     #: HTML pages with embedded data and its numbers of quads
@@ -56,7 +61,7 @@ class Manifest:
 
 
 class DemoWeb:
-    """Some 300 pages on seven hosts, generated from ``seed``; the same seed, the same bytes.
+    """Some 300 pages on eight hosts, generated from ``seed``; the same seed, the same bytes.
 
     ``crawl_delay`` (seconds) is what each host's robots.txt asks for.
     """
@@ -101,8 +106,11 @@ class DemoWeb:
         beyond = f"http://{elsewhere.OBSERVATORY}/"
         pages = {resource.url for resource in urls(ResourceKind.HTML)}
         outside = {url for url in pages if url.startswith(beyond)}
+        documents = {r.url: r.quads for r in urls(ResourceKind.RDF)}
+        documents |= {as_rdf(r.url): r.quads for r in urls(ResourceKind.HTML) if r.quads}
         return Manifest(
-            documents={r.url: r.quads for r in urls(ResourceKind.RDF)},
+            documents=documents,
+            announced=archive.ANNOUNCED,
             pages=frozenset(pages - outside),
             embedded={r.url: r.embedded for r in urls(ResourceKind.HTML) if r.embedded},
             redirects=frozenset(r.url for r in urls(ResourceKind.REDIRECT)),

@@ -8,6 +8,7 @@ import pytest
 
 from harvest.runs import Run, asked, duplicates, harvest, pages, start_harvest
 from semcrawl.demo import DemoWeb, serve
+from semcrawl.web.vocabulary import FoundBy
 
 WEB = DemoWeb()
 MANIFEST = WEB.manifest()
@@ -36,9 +37,9 @@ def test_every_document_is_had_once_and_whole(whole: tuple[Run, Path]) -> None:
     lines = run.quads
     assert not duplicates(lines)
     requests = asked(log)
-    assert {
-        url: requests[url.removeprefix("http://")] for url in MANIFEST.documents
-    } == dict.fromkeys(MANIFEST.documents, 1)
+    # (a page that is RDF too is asked for twice)
+    wanted = {url.partition("#")[0]: 1 + ("#" in url) for url in MANIFEST.documents}
+    assert {url: requests[url.removeprefix("http://")] for url in wanted} == wanted
 
 
 def test_the_quads_are_those_of_the_documents_and_pages(whole: tuple[Run, Path]) -> None:
@@ -88,6 +89,37 @@ def test_the_summary_tells_what_led_to_the_documents(whole: tuple[Run, Path]) ->
     assert f"RDF found by: link {ways['link']['rdf_documents']}" in run.out
     asides = {row["url"] for row in run.records if not row["found_by"]}
     assert all(url.endswith("/robots.txt") for url in asides)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("option", "way"),
+    [
+        ("SEMCRAWL_EMBEDDED_LINKS=", FoundBy.EMBEDDED),
+        ("SEMCRAWL_SIGNPOSTING=0", FoundBy.HEADER),
+        ("SEMCRAWL_CATALOGUES=0", FoundBy.CATALOGUE),
+        ("SEMCRAWL_NEGOTIATION=never", FoundBy.NEGOTIATION),
+        ("SEMCRAWL_WELL_KNOWN=", FoundBy.WELL_KNOWN),
+    ],
+)
+def test_without_a_way_exactly_what_only_it_leads_to_is_missing(
+    tmp_path: Path, option: str, way: FoundBy
+) -> None:
+    with serve(WEB) as server:
+        arguments = (WEB.start, "--fast", "-s", option)
+        run = harvest(*arguments, folder=tmp_path / "out", proxy=server.proxy_url)
+    lost = MANIFEST.documents.keys() - run.documents().keys()
+    # (a header of the society's own site names a document as well)
+    assert lost - {"http://www.demo.example/about/society"} == MANIFEST.announced[way]
+
+
+def test_the_records_tell_the_way_to_each_document(whole: tuple[Run, Path]) -> None:
+    """What an RDF document names that was found so counts as found by RDF, or by a catalogue."""
+    run, _ = whole
+    ways = {record["url"]: record["found_by"] for record in run.records}
+    for way, documents in MANIFEST.announced.items():
+        assert str(way) in {ways[url] for url in documents}
+        assert not {"link", "seed"} & {ways[url] for url in documents}
 
 
 def test_running_it_again_asks_for_nothing_more(whole: tuple[Run, Path], tmp_path: Path) -> None:

@@ -1,0 +1,200 @@
+"""archive: data that no link leads to, each announced in another way.
+
+Data in a page, a linkset, CKAN's catalogue, a VoID description, pages that are RDF too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import pyoxigraph as ox
+from pyoxigraph import RdfFormat
+
+from semcrawl.demo.markup import link, listing, page, paragraphs
+from semcrawl.demo.model import (
+    Host,
+    ResourceKind,
+    Response,
+    Statement,
+    iri,
+    serialise,
+    triples,
+)
+from semcrawl.demo.prose import PLACES, Prose
+from semcrawl.sources.negotiation import as_rdf
+from semcrawl.web.vocabulary import FoundBy
+
+HOST = "archive.demo.example"
+SITE = "Saltmarsh archive"
+PORTAL = "/portal/"
+COUNTERS = ("ada", "bo", "cleo")
+_HTML, _TURTLE = "text/html", "text/turtle"
+_ANY_URI = "http://www.w3.org/2001/XMLSchema#anyURI"
+
+_ROOT = f"http://{HOST}"
+#: documents that no link leads to, by what does
+ANNOUNCED: Mapping[FoundBy, frozenset[str]] = MappingProxyType(
+    {
+        FoundBy.EMBEDDED: frozenset({f"{_ROOT}/store?file=survey"}),
+        FoundBy.HEADER: frozenset({f"{_ROOT}/store?file=methods"}),
+        FoundBy.CATALOGUE: frozenset(
+            {f"{_ROOT}{PORTAL}catalog.ttl", f"{_ROOT}{PORTAL}catalog.ttl?page=2"}
+            | {f"{_ROOT}{PORTAL}sets/{number}" for number in (1, 2, 3)}
+        ),
+        FoundBy.NEGOTIATION: frozenset(as_rdf(f"{_ROOT}/counters/{name}") for name in COUNTERS),
+        FoundBy.WELL_KNOWN: frozenset(
+            {f"{_ROOT}/.well-known/void", f"{_ROOT}/store?file=everything"}
+        ),
+    }
+)
+
+
+def build(prose: Prose, crawl_delay: float) -> Host:
+    """Build the host."""
+    host = Host(HOST, site=SITE, crawl_delay=crawl_delay)
+    host.html(
+        "/",
+        "Archive",
+        paragraphs([prose.paragraph()])
+        + listing(
+            [
+                link("/survey/", "The great survey"),
+                link("/methods/", "How we count"),
+                link(PORTAL, "Portal"),
+                link("/counters/", "Who counts"),
+                link("/finds.ttl", "Finds of the year"),
+            ]
+        ),
+    )
+    _counts(host, prose, "/finds.ttl")
+    _survey(host, prose)
+    _methods(host, prose)
+    _portal(host, prose)
+    _counters(host, prose)
+    _void(host, prose)
+    return host
+
+
+def _counts(host: Host, prose: Prose, path: str) -> str:
+    """Add a document of counts; return its address."""
+    rows: list[Statement] = []
+    for number, place in enumerate(PLACES[:5], 1):
+        subject = host.url(f"{path}#{number}")
+        rows += [
+            (subject, "rdf:type", "sfs:Sighting"),
+            (subject, "rdfs:label", place),
+            (subject, "sfs:count", prose.number(1, 900)),
+        ]
+    return host.rdf(path, rows, RdfFormat.TURTLE)
+
+
+def _survey(host: Host, prose: Prose) -> None:
+    """Add a page whose data name a file, and nothing else does."""
+    address = _counts(host, prose, "/store?file=survey")
+    data = {
+        "@context": "https://schema.org/",
+        "@type": "Dataset",
+        "name": "The great survey",
+        "distribution": {
+            "@type": "DataDownload",
+            "contentUrl": address,
+            "encodingFormat": _TURTLE,
+        },
+    }
+    script = f'<script type="application/ld+json">{json.dumps(data)}</script>\n'
+    content = paragraphs([prose.paragraph()])
+    host.html("/survey/", "The great survey", content, head=script, embedded=6)
+
+
+def _methods(host: Host, prose: Prose) -> None:
+    """Add a page whose header names a document of links."""
+    address = _counts(host, prose, "/store?file=methods")
+    linkset = {
+        "linkset": [
+            {
+                "anchor": host.url("/methods/"),
+                "describedby": [{"href": address, "type": _TURTLE}],
+            }
+        ]
+    }
+    kind = "application/linkset+json"
+    host.html(
+        "/methods/",
+        "How we count",
+        paragraphs([prose.paragraph()]),
+        headers=[("Link", f'</methods/links>; rel="linkset"; type="{kind}"')],
+    )
+    host.body("/methods/links", ResourceKind.OTHER, json.dumps(linkset).encode(), kind)
+
+
+def _portal(host: Host, prose: Prose) -> None:
+    """Add a portal that shows that it is CKAN, with two pages of DCAT, and its interface."""
+    sign = '<meta name="generator" content="ckan 2.10.4">\n'
+    root = f'<p data-site-root="{PORTAL}">Search our data sets.</p>'
+    host.html(PORTAL, "Portal", root, head=sign)
+    catalogue = host.url(f"{PORTAL}catalog.ttl")
+    for number, query in ((1, ""), (2, "?page=2")):
+        address = _counts(host, prose, f"{PORTAL}sets/{number}")
+        dataset = f"{catalogue}{query}#dataset"
+        rows: list[Statement] = [
+            (dataset, "rdf:type", "dcat:Dataset"),
+            (dataset, "dcterms:title", prose.title()),
+            (dataset, "dcat:distribution", f"_:d{number}"),
+            # (a text, as catalogues often write it)
+            (f"_:d{number}", "dcat:downloadURL", ox.Literal(address, datatype=iri(_ANY_URI))),
+            (f"_:d{number}", "dcat:mediaType", _TURTLE),
+        ]
+        if number == 1:
+            next_page = iri(f"{catalogue}?page=2")
+            rows.append((catalogue, "http://www.w3.org/ns/hydra/core#next", next_page))
+        host.rdf(f"{PORTAL}catalog.ttl{query}", rows, RdfFormat.TURTLE)
+    address = _counts(host, prose, f"{PORTAL}sets/3")
+    resource = {"url": address, "format": "TTL", "name": "Counts"}
+    answer = {"success": True, "result": {"count": 1, "results": [{"resources": [resource]}]}}
+    host.body(
+        f"{PORTAL}api/3/action/package_search?rows=100",
+        ResourceKind.OTHER,
+        json.dumps(answer).encode(),
+        "application/json",
+    )
+
+
+def _counters(host: Host, prose: Prose) -> None:
+    """Add people, each a page and RDF at one address."""
+    host.html(
+        "/counters/", "Who counts", listing(link(f"/counters/{n}", n.title()) for n in COUNTERS)
+    )
+    for name in COUNTERS:
+        subject = host.url(f"/counters/{name}#it")
+        data = triples(
+            [
+                (subject, "rdf:type", "foaf:Person"),
+                (subject, "foaf:name", name.title()),
+                (subject, "sfs:count", prose.number(1, 900)),
+            ]
+        )
+        vary = ("Vary", "Accept")
+        text = page(SITE, name.title(), paragraphs([prose.sentence()])).encode()
+        host.put(
+            f"/counters/{name}",
+            ResourceKind.HTML,
+            (_HTML, Response(200, (("Content-Type", f"{_HTML}; charset=utf-8"), vary), text)),
+            (
+                _TURTLE,
+                Response(200, (("Content-Type", _TURTLE), vary), serialise(data, RdfFormat.TURTLE)),
+            ),
+            quads=len(data),
+        )
+
+
+def _void(host: Host, prose: Prose) -> None:
+    """Add a description of the host, where such descriptions are looked for."""
+    dump = _counts(host, prose, "/store?file=everything")
+    web = host.url("/.well-known/void#web")
+    host.rdf(
+        "/.well-known/void",
+        [(web, "rdf:type", "void:Dataset"), (web, "void:dataDump", dump)],
+        RdfFormat.TURTLE,
+    )
