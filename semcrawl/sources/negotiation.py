@@ -25,8 +25,8 @@ _AS_RDF = "#as-rdf"
 _DIGITS = re.compile(r"\d+")
 #: shapes that are told apart; beyond, those of long ago are forgotten
 _MOST_SHAPES = 20_000
-#: pages of a shape that wait for the answer of the first
-_MOST_WAITING = 1000
+#: pages that wait for the answers of others of their shapes
+_MOST_WAITING = 50_000
 #: shapes of a host that are tried, as multiples of the tries of one, before one of them gave RDF
 _HOST_FACTOR = 3
 _TYPED = possessive.compile(
@@ -79,7 +79,7 @@ class _Shape:
     gave: int = 0
     #: asked for without RDF in answer, those included that were not answered yet
     wasted: int = 0
-    waiting: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_WAITING))
+    waiting: deque[str] = field(default_factory=deque)
 
 
 class NegotiationBook:
@@ -94,6 +94,7 @@ class NegotiationBook:
         self._tries = tries
         self._shapes: dict[str, _Shape] = {}
         self._hosts: dict[str, _Shape] = {}
+        self._waiting = 0
 
     def is_candidate(self, url: str, *, varies: bool, names_itself: bool) -> bool:
         """Whether a page shows a sign that it may be there as RDF."""
@@ -107,34 +108,42 @@ class NegotiationBook:
         return names_itself or (host is not None and host.gave > 0)
 
     def ask(self, url: str) -> bool:
-        """Say whether a candidate is asked for now; one that is not may come back later."""
+        """Say whether a candidate is asked for now; one that is not waits for others' answers."""
         shape, host = self._of(url)
-        if shape.gave:
-            if shape.wasted >= self._tries + shape.gave:
-                return False
-        elif shape.wasted >= self._tries:
+        if self._may_ask(shape, host):
+            shape.wasted += 1
+            host.wasted += 1
+            return True
+        if self._waiting < _MOST_WAITING:
             shape.waiting.append(url)
-            return False
-        elif not host.gave and host.wasted >= _HOST_FACTOR * self._tries:
-            return False
-        shape.wasted += 1
-        host.wasted += 1
-        return True
+            self._waiting += 1
+        return False
 
     def note_found(self, url: str) -> list[str]:
-        """Note an address that gave RDF; return those of its shape that may be asked for now."""
+        """Note an address that gave RDF; return those of its shape that are asked for now."""
         shape, host = self._of(address_of(url))
         for each in (shape, host):
             each.gave += 1
             each.wasted = max(0, each.wasted - 1)
-        waiting = list(dict.fromkeys(shape.waiting))
-        shape.waiting.clear()
-        return [each for each in waiting if self.ask(each)]
+        asked = []
+        while shape.waiting and self._may_ask(shape, host):
+            asked.append(shape.waiting.popleft())
+            self._waiting -= 1
+            shape.wasted += 1
+            host.wasted += 1
+        return asked
+
+    def _may_ask(self, shape: _Shape, host: _Shape) -> bool:
+        """Whether so few were asked for in vain, or not answered yet, that one more may be."""
+        if shape.wasted >= self._tries + shape.gave:
+            return False
+        return bool(shape.gave or host.gave) or host.wasted < _HOST_FACTOR * self._tries
 
     def _of(self, url: str) -> tuple[_Shape, _Shape]:
         if len(self._shapes) > _MOST_SHAPES:
             self._shapes.clear()
             self._hosts.clear()
+            self._waiting = 0
         host = netloc_of(url)
         shapes = self._shapes
         return shapes.setdefault(shape_of(url), _Shape()), self._hosts.setdefault(host, _Shape())

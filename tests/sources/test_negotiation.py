@@ -31,12 +31,14 @@ def test_a_shape_that_gives_nothing_costs_the_tries_only() -> None:
     assert [book.ask(f"{D}/p/{n}") for n in range(5)] == [True, True, False, False, False]
 
 
-def test_pages_that_waited_are_asked_for_when_one_of_their_shape_gave_rdf() -> None:
-    book = NegotiationBook(1)
-    assert book.ask(f"{D}/p/1")
-    assert not book.ask(f"{D}/p/2")
-    assert book.note_found(as_rdf(f"{D}/p/1")) == [f"{D}/p/2"]
-    assert book.ask(f"{D}/p/3")
+def test_pages_that_waited_are_all_asked_for_where_their_shape_gives_rdf() -> None:
+    book = NegotiationBook(2)
+    urls = [f"{D}/p/{number}" for number in range(50)]
+    asked = [url for url in urls if book.ask(url)]
+    assert asked == urls[:2]
+    for url in asked:  # (grows)
+        asked += book.note_found(as_rdf(url))
+    assert asked == urls
 
 
 def test_a_shape_that_gives_seldom_is_given_up() -> None:
@@ -95,3 +97,12 @@ def test_a_page_names_itself_by_typed_data_about_its_address(subject: str, wante
     body = f'<div vocab="http://schema.org/" typeof="Person" resource="{subject}">x</div>'
     reading = read_embedded(body.encode(), f"{D}/ann", "text/html")
     assert names_itself(reading.nquads, f"{D}/ann") is wanted
+
+
+def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("semcrawl.sources.negotiation._MOST_WAITING", 5)
+    book = NegotiationBook(1)
+    asked = [url for number in range(20) if book.ask(url := f"{D}/p/{number}")]
+    for url in asked:  # (grows)
+        asked += book.note_found(as_rdf(url))
+    assert len(asked) == 6
