@@ -25,6 +25,7 @@ class FetchOutcome(StrEnum):
     FETCHED_HTML = "fetched-html"  #: an HTML page, links extracted
     FETCHED_ROBOTS = "fetched-robots"  #: a robots.txt, whatever it held
     FETCHED_CONTEXT = "fetched-context"  #: a JSON-LD context that a document names
+    FETCHED_SITEMAP = "fetched-sitemap"  #: a sitemap, entries taken
     FETCHED_LIST = "fetched-list"  #: a catalogue or a linkset that is no RDF, links taken
     FETCHED_OTHER = "fetched-other"  #: a body that is neither RDF nor HTML, dropped
     NOT_MODIFIED = "not-modified"  #: 304 on a re-visit
@@ -41,6 +42,7 @@ class FetchOutcome(StrEnum):
     TIMEOUT = "timeout"  #: no answer in DOWNLOAD_TIMEOUT
     ADDRESS_REFUSED = "address-refused"  #: a private address, not asked for
     HOST_DOWN = "host-down"  #: the host was down for long; nothing was sent
+    OVER_BUDGET = "over-budget"  #: a budget of its host or domain is spent; nothing was sent
     IGNORED = "ignored"  #: another middleware of the project raised IgnoreRequest
     PARSE_ERROR = "parse-error"  #: claimed to be RDF, and not one statement could be read
     INTERRUPTED = "interrupted"  #: the crawl could not go on before it was read

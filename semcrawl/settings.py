@@ -90,6 +90,25 @@ SEMCRAWL_NEGOTIATION_TRIES = 2
 #: Names below `/.well-known/` that are asked for once on each host that gave a target (`void`,
 #: `api-catalog` …). Empty: none.
 SEMCRAWL_WELL_KNOWN = ["void"]
+#: What is asked of each host at most, for all workers and runs together: `requests=1000,bytes=1G,`
+#: `documents=500,depth=6,rdf=1%/200` (of 200 requests or more at least 1 % must give RDF). Empty =
+#: no bounds. `semcrawl limits DIR` changes it while a crawl runs.
+SEMCRAWL_HOST_BUDGET = ""
+#: The same for each pay-level domain.
+SEMCRAWL_DOMAIN_BUDGET = ""
+#: Seconds between two looks at limits that were changed, and at what other workers spent.
+SEMCRAWL_LIMITS_INTERVAL = 2.0
+#: Whether sitemaps lead to links: `auto` (those that a robots.txt names, else `/sitemap.xml` of the
+#: hosts that seeds name), `never`, or `only` (and the links of pages do not).
+SEMCRAWL_SITEMAPS = "auto"
+#: Bytes of a sitemap that are read, unpacked.
+SEMCRAWL_SITEMAP_MAX_SIZE = 100 * 1024 * 1024
+#: Entries of a sitemap that are read.
+SEMCRAWL_SITEMAP_MAX_ENTRIES = 100_000
+#: Sitemaps of a host that each worker reads.
+SEMCRAWL_MAX_SITEMAPS_OF_HOST = 1000
+#: Whether a re-visit asks for nothing of which its sitemap says that it did not change since.
+SEMCRAWL_SITEMAP_DATES = True
 #: Requests in a row without a target after which a crawl ends, if the strategy expects less than
 #: one target from as many more; 0 = never.
 SEMCRAWL_PATIENCE = 0

@@ -10,7 +10,7 @@ from statistics import median
 import pytest
 
 ROOT = Path(__file__).parents[1] / "semcrawl"
-PURE = ("relevance", "topics", "links", "rdf", "evaluation")
+PURE = ("relevance", "topics", "links", "sources", "rdf", "evaluation")
 WIRED = {"scrapy", "scrapy_redis", "twisted", "redis", "aiohttp", "requests", "sqlalchemy"}
 #: packages, and modules beside them, from the highest floor to the lowest; each may import from its
 #: own floor and from lower ones. What is not named here is the ground
@@ -140,7 +140,7 @@ def test_the_conformance_suite_knows_no_backend() -> None:
 
 #: Names of several modules that each do the same for their own subject.
 SAME_SUBJECT = {
-    "contract", "frontier", "importing", "inspection", "leftout", "model", "options",
+    "contract", "frontier", "importing", "inspection", "leftout", "limits", "model", "options",
     "outages", "pace", "queue", "registry", "sharing", "strategy",
 }  # fmt: skip
 

@@ -52,8 +52,20 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
             f"--{name}",
             metavar="PATTERN",
             action="append",
-            help=f"follow {what}: /data/*, example.org/data/*, re:EXPRESSION",
+            help=f"follow {what}: /data/*, example.org/data/*, host:*.org, type:image/*, "
+            "re:EXPRESSION, @FILE",
         )
+    for name in ("host", "domain"):
+        group.add_argument(
+            f"--{name}-budget",
+            metavar="BOUNDS",
+            help=f"of each {name}: requests=N,bytes=1G,documents=N,depth=N,rdf=1%%/200",
+        )
+    group.add_argument(
+        "--sitemaps",
+        choices=["auto", "never", "only"],
+        help="whether sitemaps lead to links; only: and the links of pages do not",
+    )
     group.add_argument(
         "--targets",
         metavar="LIST",
@@ -138,6 +150,9 @@ def take_harvest_options(settings: BaseSettings, opts: argparse.Namespace) -> No
         (opts.scope, "SEMCRAWL_SCOPE"),
         (opts.include, "SEMCRAWL_INCLUDE"),
         (opts.exclude, "SEMCRAWL_EXCLUDE"),
+        (opts.host_budget, "SEMCRAWL_HOST_BUDGET"),
+        (opts.domain_budget, "SEMCRAWL_DOMAIN_BUDGET"),
+        (opts.sitemaps, "SEMCRAWL_SITEMAPS"),
         (opts.targets, "SEMCRAWL_TARGETS"),
         (opts.links, "SEMCRAWL_RDF_LINKS"),
         (opts.patience, "SEMCRAWL_PATIENCE"),

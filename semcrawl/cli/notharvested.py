@@ -36,6 +36,7 @@ _WORDS: Mapping[str, str] = {
     FetchOutcome.PARSE_ERROR: "RDF of which nothing could be read",
     FetchOutcome.TOO_LARGE: "too large",
     FetchOutcome.ADDRESS_REFUSED: "on private addresses",
+    FetchOutcome.OVER_BUDGET: "over the budget of their host or domain",
     FetchOutcome.IGNORED: "ignored by a middleware",
 }
 

@@ -16,7 +16,7 @@ from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.normalisation import url_normalisation
 from semcrawl.config.readoptions import read_options
 from semcrawl.config.targets import Targets
-from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.crawl.crawllimits import Limits
 from semcrawl.errors import UsageError
 from semcrawl.exporters.asked import why_unwritable
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
@@ -50,7 +50,7 @@ def check_crawl(settings: BaseSettings) -> None:
     Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
     read_focus(settings)
     RobotsTags.from_settings(settings)
-    UrlPatterns.from_settings(settings)
+    Limits.from_settings(settings)
     read_options(settings)
     LeadOptions.from_settings(settings)
     if delivers(settings):

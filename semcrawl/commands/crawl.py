@@ -26,7 +26,7 @@ from semcrawl.frontier.backends import admit_worker, check_backend
 from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.machine.eventloop import FASTEST_LOOP
 from semcrawl.relevance import crawl_strategy
-from semcrawl.spiders.seeds import check_endpoints, read_seeds
+from semcrawl.spiders.seeds import check_endpoints, read_priorities, read_seeds
 from semcrawl.terminal.messages import complain
 from semcrawl.web.urls import Normalisation
 
@@ -133,7 +133,8 @@ class Command(OneLineErrors, ScrapyCrawl):
                 raise UsageError(f"the spider takes no argument {name}; {hint}")
         read_switch("follow_rdf", given.get("follow_rdf", ""))
         if given.get("seeds") == "@-":  # which can be read but once
-            given["seeds"] = " ".join(read_seeds("@-", Normalisation(exact=True)))
+            read = read_priorities("@-", Normalisation(exact=True)).items()
+            given["seeds"] = " ".join(f"{url} {p:g}" if p else url for url, p in read)
         seeds = read_seeds(given["seeds"]) if "seeds" in given else []
         check_endpoints(seeds, self.own_settings.get("SEMCRAWL_ENDPOINTS"))
         Scope.parse(given.get("scope") or self.own_settings.get("SEMCRAWL_SCOPE", "site"))

@@ -41,7 +41,7 @@ from semcrawl.pipelines.standing import Standing
 from semcrawl.pipelines.stores.opening import RENAMED_WORDS, open_deliverer
 from semcrawl.relevance.focus import about_text
 from semcrawl.sources.endpointsteps import SEED_PREFIX
-from semcrawl.spiders.seeds import check_endpoints, read_seeds
+from semcrawl.spiders.seeds import check_endpoints, read_priorities
 from semcrawl.terminal.messages import complain, error_handler, log_handler
 from semcrawl.web.urls import Normalisation
 
@@ -92,7 +92,8 @@ class Command(OneLineErrors):
                     "again for what it holds, --revisit"
                 )
         named = [*args, *(SEED_PREFIX + endpoint for endpoint in opts.endpoint)]
-        self._seeds = [url for arg in named for url in read_seeds(arg, Normalisation(exact=True))]
+        self._priorities = _read_arguments(named)
+        self._seeds = list(self._priorities)
         check_endpoints(self._seeds, settings.get("SEMCRAWL_ENDPOINTS"))
         if not (self._seeds or opts.join or _is_job(folder)):
             raise UsageError(
@@ -198,6 +199,11 @@ class Command(OneLineErrors):
         if (self.own_settings.getpriority("LOG_FILE") or 0) < 40:
             self.own_settings.set("LOG_FILE", str(folder / "crawl.log"), "cmdline")
 
+    def _written(self, seeds: list[str]) -> str | None:
+        """Return the seeds as the spider reads them, with their priorities."""
+        text = (f"{url} {p:g}" if (p := self._priorities[url]) else url for url in seeds)
+        return " ".join(text) or None
+
     def _crawl(self, seeds: list[str], source: SessionSource, *, verbose: bool) -> bool:
         """Run both spiders until the crawl is over or interrupted; return whether a part failed."""
         process = self.crawler_process
@@ -208,7 +214,7 @@ class Command(OneLineErrors):
         self._crawlers = [process.create_crawler("html"), process.create_crawler("rdf")]
         crawls = Crawls(process)
         crawls.run(
-            {self._crawlers[0]: {"seeds": " ".join(seeds) or None}, self._crawlers[1]: {}},
+            {self._crawlers[0]: {"seeds": self._written(seeds)}, self._crawlers[1]: {}},
             source.fail,
         )
         return crawls.failed
@@ -270,3 +276,18 @@ def _write_tables(database: str, folder: Path, *, quiet: bool) -> None:
 def _is_job(folder: Path) -> bool:
     """Whether a harvest was begun in a folder."""
     return (folder / CRAWL_DB).is_file() or holds_frontier(folder)
+
+
+def _read_arguments(args: list[str]) -> dict[str, float]:
+    """Read seeds and files of seeds, a number behind one being its priority."""
+    seeds: dict[str, float] = {}
+    texts: list[str] = []
+    for arg in args:
+        is_number = arg.replace(".", "", 1).removeprefix("-").isdecimal()
+        if is_number and texts and not texts[-1].startswith("@"):
+            texts[-1] += f" {arg}"
+        else:
+            texts.append(arg)
+    for text in texts:
+        seeds |= read_priorities(text, Normalisation(exact=True))
+    return seeds

@@ -19,6 +19,7 @@ _CHOICES = {
     "SEMCRAWL_PROGRESS": ("auto", "live", "lines", "off"),
     "SEMCRAWL_NEGOTIATION": ("auto", "never"),
     "SEMCRAWL_REVISIT_POLICY": ("uniform", "proportional"),
+    "SEMCRAWL_SITEMAPS": ("auto", "never", "only"),
     "SEMCRAWL_STORE_AUTH": ("basic", "digest"),
 }
 #: settings of which 0 would leave nothing to read

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from semcrawl.errors import UsageError
@@ -24,12 +25,13 @@ class UrlPattern:
 
     ``/data/*`` is compared with path and query, ``*.example.org/x/*`` with host, path and query,
     what has ``://`` with the whole address; ``*`` stands for any signs, and everything else for
-    itself. ``re:…`` is a regular expression, searched for in the whole address.
+    itself. ``re:…`` is a regular expression, searched for in the whole address. ``host:…`` is
+    compared with the host alone, ``type:…`` with the media type of what a server sends.
     """
 
     text: str
     _expression: re.Pattern[str]
-    #: how much of an address it speaks of: ``url``, ``place`` (all but the scheme) or ``path``
+    #: what it speaks of: ``url``, ``place`` (all but the scheme), ``path``, ``host`` or ``type``
     _part: str
 
     @classmethod
@@ -41,6 +43,12 @@ class UrlPattern:
                 return cls(text, re.compile(text.removeprefix(_REGEX)), "url")
             except re.error as error:
                 raise UsageError(f"{text!r} is no regular expression: {error}") from None
+        for kind in ("host", "type"):
+            if text.startswith(f"{kind}:"):
+                glob = text.removeprefix(f"{kind}:").strip().lower()
+                if not glob or "/" in glob.replace("/", "", kind == "type"):
+                    raise UsageError(f"{text!r} names no {kind}")
+                return cls(text, _compiled(glob), kind)
         if not text:
             raise UsageError("a pattern of addresses is empty")
         part = "path" if text.startswith("/") else "url" if "://" in text else "place"
@@ -51,7 +59,16 @@ class UrlPattern:
             scheme, mark, rest = glob.rpartition("://")
             host, slash, path = rest.partition("/")
             glob = scheme.lower() + mark + host.lower() + slash + path
-        return cls(text, re.compile(".*".join(map(re.escape, glob.split("*"))) + r"\Z"), part)
+        return cls(text, _compiled(glob), part)
+
+    @property
+    def is_type(self) -> bool:
+        """Whether it speaks of media types, which are known when the answer comes."""
+        return self._part == "type"
+
+    def holds_type(self, content_type: str) -> bool:
+        """Whether it is a pattern of a ``Content-Type``."""
+        return bool(self._expression.match(content_type.partition(";")[0].strip().lower()))
 
     def holds(self, url: str) -> bool:
         """Whether it is a pattern of a normalised address."""
@@ -62,6 +79,9 @@ class UrlPattern:
                 else self._expression.match(url)
             )
         place = url.partition("://")[2]
+        if self._part == "host":
+            host = place.partition("/")[0]
+            return any(map(self._expression.match, (host, host.partition(":")[0])))
         if self._part == "path":
             place = "/" + place.partition("/")[2]
         return bool(self._expression.match(place))
@@ -94,12 +114,45 @@ class UrlPatterns:
 
     def allow(self, url: str) -> bool:
         """Whether an address may be asked for."""
-        if self.include and not any(pattern.holds(url) for pattern in self.include):
+        include = [pattern for pattern in self.include if not pattern.is_type]
+        if include and not any(pattern.holds(url) for pattern in include):
             return False
-        return not any(pattern.holds(url) for pattern in self.exclude)
+        return not self.exclude_it(url)
+
+    def exclude_it(self, url: str) -> bool:
+        """Whether a pattern excludes an address, whatever is to be included."""
+        return any(pattern.holds(url) for pattern in self.exclude if not pattern.is_type)
+
+    def allow_type(self, content_type: str) -> bool:
+        """Whether what a server sends as this type may be downloaded."""
+        include = [pattern for pattern in self.include if pattern.is_type]
+        if include and not any(pattern.holds_type(content_type) for pattern in include):
+            return False
+        return not any(p.holds_type(content_type) for p in self.exclude if p.is_type)
+
+
+def _compiled(glob: str) -> re.Pattern[str]:
+    return re.compile(".*".join(map(re.escape, glob.split("*"))) + r"\Z")
+
+
+def _read_file(name: str) -> list[str]:
+    """Return the patterns of a file, one a line, ``#`` before comments."""
+    try:
+        lines = Path(name).read_text("utf-8-sig", "replace").splitlines()
+    except OSError as error:
+        raise UsageError(f"cannot read the patterns in {name}: {error.strerror}") from None
+    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
 
 
 def _listed(settings: BaseSettings, name: str) -> list[str]:
+    """Read a list of patterns, those in files (``@file``) among them."""
+    found: list[str] = []
+    for text in _written(settings, name):
+        found += _read_file(text.strip()[1:]) if text.strip().startswith("@") else [text]
+    return found
+
+
+def _written(settings: BaseSettings, name: str) -> list[str]:
     """Read a list of patterns: a list, JSON, or text with commas between them.
 
     A regular expression may hold commas: text that begins as one is one pattern.

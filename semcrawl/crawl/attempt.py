@@ -81,6 +81,8 @@ class Attempt:
     #: the spider's own callback has read the response, and has given all its items
     read: bool = False
     complete: bool = False
+    #: it was a target
+    paid: bool = False
     #: the callback has ended: no more items come
     ended: bool = False
 
@@ -156,6 +158,7 @@ class Attempt:
         gain: float | None = None,
     ) -> Outcome:
         """Return the outcome of the fetch for the strategy."""
+        self.paid = target
         return Outcome(
             url=self.asked,
             kind=kind,

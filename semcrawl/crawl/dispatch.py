@@ -11,6 +11,7 @@ from semcrawl.crawl.hosthealth import HostHealth
 from semcrawl.crawl.intake import Intake
 from semcrawl.crawl.learning import first_asked
 from semcrawl.crawl.leasebook import LeaseBook
+from semcrawl.crawl.listgroups import is_judged
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.slots import QueueYields, Slots
 from semcrawl.frontier.contract import Frontier, Lease, SkippedHosts
@@ -114,7 +115,8 @@ class Dispatcher:
                 leases = await self._prepare(taken)
                 left -= len(leases)
                 for lease in leases:
-                    self._strategy.taken([first_asked(lease.entry)])
+                    if is_judged(lease.entry):
+                        self._strategy.taken([first_asked(lease.entry)])
                     self._hand_out(lease)
                 if len(taken) < portion:
                     break

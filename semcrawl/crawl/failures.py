@@ -28,6 +28,10 @@ class HostDown(IgnoreRequest):
     """The host does not answer and rests; nothing is sent."""
 
 
+class OverBudget(IgnoreRequest):
+    """A budget of the link's host or domain is spent; nothing is sent."""
+
+
 class PutBack(IgnoreRequest):
     """A decision, no error: nothing is sent now, and the link goes back into the frontier.
 
@@ -94,6 +98,8 @@ def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
         return FetchOutcome.ADDRESS_REFUSED, text
     if isinstance(error, HostDown):
         return FetchOutcome.HOST_DOWN, text
+    if isinstance(error, OverBudget):
+        return FetchOutcome.OVER_BUDGET, text
     if isinstance(error, IgnoreRequest) and error.__cause__ is None:
         robots = RobotsUnavailable | RobotsUnreachable
         forbidden = isinstance(error, robots) or text == _FORBIDDEN

@@ -16,7 +16,8 @@ from http import HTTPStatus
 from math import inf
 
 from semcrawl.crawl.healthrows import WORDS, Away, Fate, GivenUp, HealthOptions, HealthRows, Sign
-from semcrawl.crawl.intake import Intake, check_link
+from semcrawl.crawl.intake import Intake
+from semcrawl.crawl.listgroups import check_link
 from semcrawl.crawl.networkpause import NetworkPause
 from semcrawl.frontier.contract import Entry, Lease, Rest, WaitingLink
 from semcrawl.frontier.linkstate import LinkState

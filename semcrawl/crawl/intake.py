@@ -6,18 +6,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from semcrawl.crawl.batchedadds import BatchedAdds
+from semcrawl.crawl.crawllimits import CrawlLimits
 from semcrawl.crawl.learning import SharedLearning
+from semcrawl.crawl.listgroups import LAST, LISTS, SEEDS
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.withholding import FamilyBook, LeftOutBook, MirrorBook
 from semcrawl.frontier.contract import FRONT, Entry, Frontier, Lease, Reason
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.linkstate import SITEMAP, LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked, Relevance
 from semcrawl.relevance.contract import Citing, Restrained
 from semcrawl.web.hosts import host_of, netloc_of, pay_level_domain
 
-#: value of the seeds' group: above everything
-_SEEDS = "seeds"
+#: value of the seeds: above everything
 _SEEDS_VALUE = 1e9
 #: seeds that are ranked and put in together
 _PLANTED_AT_ONCE = 500
@@ -63,6 +64,8 @@ class Intake:
         self.families = FamilyBook(frontier.withheld, frontier.options.family_tries)
         #: hosts that give the same under several names
         self.mirrors = MirrorBook(frontier.withheld, frontier.options.mirror_copies)
+        #: budgets and patterns that may change while the crawl runs
+        self.limits: CrawlLimits | None = None
         self.wake = wake
         self._adds = BatchedAdds(frontier)
         #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
@@ -73,7 +76,7 @@ class Intake:
     async def open(self) -> None:
         """Continue with the saved roots and the saved state."""
         await self.know_all_seeds()
-        await self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
+        await self.frontier.set_values({SEEDS: _SEEDS_VALUE, LISTS: LAST})
         await self.families.open()
         await self.mirrors.open()
         await self.learning.load()
@@ -94,8 +97,12 @@ class Intake:
         queue: str,
         allowed: Callable[[Ranked], bool],
         barren: int = 0,
+        more: Mapping[str, str] | None = None,
     ) -> tuple[Ranked, ...]:
-        """Rank the links of a page and put those in that are new; return these."""
+        """Rank the links of a page and put those in that are new; return these.
+
+        ``more``: places in a long list, by URL (:attr:`LinkState.more`).
+        """
         dropped = self._dropped
         if self._citing is not None:
             self._citing.cited(page, links)
@@ -127,17 +134,18 @@ class Intake:
                 url=r.link.url,
                 host=self.host_key(r.link.url),
                 queue=queue,
-                group=r.group or _SEEDS,
+                group=r.group or SEEDS,
                 key=r.key,
                 label=str(r.label),
                 payload=LinkState(
                     page.url,
                     page.depth + 1,
                     r.label,
-                    r.rules,
+                    r.rules if not r.link.is_sitemap else (SITEMAP, *r.rules),
                     index=r.link.index,
                     family=family.get(r.link.url, ""),
                     found_by=r.link.found_by,
+                    more=more.get(r.link.url, "") if more else "",
                 ).pack(),
                 barren=barren,
             )
@@ -152,15 +160,21 @@ class Intake:
         """Whether this process knows that a URL is in the seen set."""
         return hash(url) in self._known
 
-    async def plant(self, urls: Sequence[tuple[str, LinkState]], queue: str) -> int:
+    async def plant(
+        self,
+        urls: Sequence[tuple[str, LinkState]],
+        queue: str,
+        priorities: Mapping[str, float] | None = None,
+    ) -> int:
         """Put seeds in, before everything else; return how many were new.
 
-        They go in by batches, between which the crawl goes on.
+        They go in by batches, between which the crawl goes on. Where some have ``priorities``
+        (larger first, 0 for the others), these are their order; else it is the strategy's.
         """
         new = 0
         for start in range(0, len(urls), _PLANTED_AT_ONCE):
             entries = [
-                self._seed(url, state, queue)
+                self._seed(url, state, queue, priorities)
                 for url, state in urls[start : start + _PLANTED_AT_ONCE]
             ]
             await self.learning.apply_values()
@@ -180,12 +194,16 @@ class Intake:
         self.wake()
         return new
 
-    def _seed(self, url: str, state: LinkState, queue: str) -> Entry:
+    def _seed(
+        self, url: str, state: LinkState, queue: str, priorities: Mapping[str, float] | None = None
+    ) -> Entry:
         ranked = self.strategy.rank(Page(url, depth=-1), [Link(url, element="seed")])[0]
-        group = ranked.group if ranked.group is not None else _SEEDS
+        group = ranked.group if ranked.group is not None else SEEDS
         state = replace(state, label=ranked.label, rules=ranked.rules)
-        host = self.host_key(url)
-        return Entry(url, host, queue, group, ranked.key, state.pack(), str(ranked.label))
+        key, host = ranked.key, self.host_key(url)
+        if priorities:
+            group, key = SEEDS, -priorities.get(url, 0.0)
+        return Entry(url, host, queue, group, key, state.pack(), str(ranked.label))
 
     async def widen(self, roots: Iterable[str], *, named: bool = False) -> None:
         """Add pay-level domains to :attr:`roots`, for later runs and other workers as well.
@@ -245,8 +263,8 @@ class Intake:
 
     async def put_first(self, url: str, state: LinkState, queue: str) -> None:
         """Put an address before all others, be it known or not: a known one is visited again."""
-        entry = replace(self._seed(url, state, queue), group=_SEEDS, key=FRONT)
-        await self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
+        entry = replace(self._seed(url, state, queue), group=SEEDS, key=FRONT)
+        await self.frontier.set_values({SEEDS: _SEEDS_VALUE})
         if not (await self.frontier.add([entry]))[0]:
             again = replace(LinkState.unpack(entry), revisit=True, found_by=state.way)
             if not (await self.frontier.add_again([replace(entry, payload=again.pack())]))[0]:
@@ -324,12 +342,6 @@ class Intake:
             for entry, is_new in zip(entries, new, strict=True)
             if is_new or not refusing
         )
-
-
-def check_link(url: str, host: str, queue: str) -> Entry:
-    """Return a known address as a link that is asked for before all others of its host."""
-    state = LinkState(check=True)
-    return Entry(url, host, queue, _SEEDS, FRONT, state.pack(), str(state.label))
 
 
 def _evidence(page: Page, link: Link) -> int:

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import groupby, islice, takewhile
 from operator import itemgetter
 
+from semcrawl.crawl.listgroups import is_judged
 from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier.contract import FRONT, QUEUES, CrawlEvent, Entry, Frontier
 from semcrawl.frontier.linkstate import LinkState
@@ -183,7 +184,7 @@ class SharedLearning:
 
     def note_taken(self, entries: Sequence[Entry]) -> None:
         """Note that a worker, this one or another, has taken these links (``synchronised``)."""
-        asked = [first_asked(entry) for entry in entries]
+        asked = [first_asked(entry) for entry in entries if is_judged(entry)]
         now = time.monotonic()
         for url in asked:
             self._away.pop(url, None)

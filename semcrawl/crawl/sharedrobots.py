@@ -6,8 +6,8 @@ import asyncio
 import time
 import zlib
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -18,6 +18,7 @@ from semcrawl.crawl.claims import SharedTasks, asked_once
 from semcrawl.crawl.turns import Turn, Turns
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Frontier, Lease
+from semcrawl.sources import named_sitemaps
 
 #: bytes of a robots.txt that are read; RFC 9309, section 2.5 asks for 500 KiB at least
 LONGEST = 512 * 1024
@@ -100,6 +101,12 @@ class KnownRobots:
     rules: Any = None
     #: bytes that they take, about
     size: int = _FILE
+    #: addresses of the sitemaps that it names, as it writes them
+    sitemaps: Sequence[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read the lines that are no rules, while the text is there."""
+        self.sitemaps = named_sitemaps(self.answer.rules) if self.answer.available else ()
 
 
 #: asks for a robots.txt; it ends the turn that it is given
@@ -152,6 +159,13 @@ class SharedRobots:
             return None
         self._failures.pop(origin, None)
         return await asyncio.shield(self._task(origin, ask, parse, None))
+
+    async def sitemaps(self, origin: str) -> Sequence[str]:
+        """Return the sitemaps that the robots.txt of an origin names, if that is known."""
+        if (known := self._at_hand(origin)) is not None:
+            return known.sitemaps
+        kept = await self._kept("robots:" + origin)
+        return () if kept is None else KnownRobots(kept).sitemaps
 
     async def close(self) -> None:
         """Stop asking."""

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from urllib.parse import urlsplit
 
 from semcrawl import rdf
 from semcrawl.config.scope import Scope
@@ -14,10 +15,14 @@ from semcrawl.evaluation.judgement import Judge
 from semcrawl.evaluation.world import Answer, World
 from semcrawl.links import ExtractionOptions, Link, extract_links, merge_links
 from semcrawl.rdf.linkproperties import EMBEDDED_PRESETS
+from semcrawl.sources import Shelf, arrange, is_sitemap_name, links_of, read_sitemap
 from semcrawl.topics.novelty import statement_hashes
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import resolve
 from semcrawl.web.vocabulary import Kind
+
+#: the day by which entries of sitemaps are old or new: figures do not change from day to day
+_NOW = 1_767_225_600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,9 @@ class Node:
     relevance: float | None = None
     #: hashes of the distinct statements of an RDF document
     statements: Sequence[int] = ()
+
+    #: of a sitemap, its links by shape
+    shelves: tuple[Shelf, ...] = ()
 
 
 #: Is this document a target of the crawl?
@@ -57,8 +65,12 @@ class LinkGraph:
     judge: Judge | None = None
     #: properties of the data in pages whose values are links
     embedded_links: frozenset[str] = EMBEDDED_PRESETS["data"]
+    #: whether sitemaps lead to links
+    sitemaps: bool = False
     _nodes: dict[str, Node] = field(default_factory=dict, repr=False)
     _inside: dict[str, bool] = field(default_factory=dict, repr=False)
+    #: what sitemaps name as sitemaps
+    _named: set[str] = field(default_factory=set, repr=False)
 
     def __post_init__(self) -> None:
         self._scope = Scope.parse(",".join(sorted(self.world.hosts)) or "localhost")
@@ -78,8 +90,33 @@ class LinkGraph:
             known = self._inside[host] = self._scope.inside(url)
         return known
 
+    def sitemap_of(self, url: str) -> str:
+        """Where the sitemap of a URL's host is looked for; empty if it is not.
+
+        The ``Sitemap:`` lines of robots.txt play no part, as robots.txt plays none.
+        """
+        parts = urlsplit(url)
+        is_looked_for = self.sitemaps and any(
+            urlsplit(start).netloc == parts.netloc for start in self.world.starts
+        )
+        return f"{parts.scheme}://{parts.netloc}/sitemap.xml" if is_looked_for else ""
+
+    def _read_sitemap(self, url: str, answer: Answer) -> Node | None:
+        """Return a sitemap with its links; ``None`` for what is none."""
+        named = url in self._named or is_sitemap_name(url)
+        if not self.sitemaps or answer.status != 200 or not named:
+            return None
+        file = read_sitemap([self.world.body(url)])
+        if not file.form:
+            return None
+        links, _ = links_of(file.entries, url, self.inside, now=_NOW)
+        self._named.update(link.url for link in links if link.is_sitemap)
+        return Node(answer, tuple(links), shelves=tuple(arrange(links)))
+
     def _read(self, url: str) -> Node:
         answer = self.world.fetch(url)
+        if answer.kind is Kind.OTHER and (sitemap := self._read_sitemap(url, answer)) is not None:
+            return sitemap
         if answer.status != 200 or answer.kind not in (Kind.HTML, Kind.RDF):
             return Node(answer)
         body = self.world.body(url)
@@ -163,6 +200,11 @@ def map_site(graph: LinkGraph, is_target: IsTarget = is_rdf, cap: int = 60_000) 
             starts.append(name(url, node))
             depth[name(url, node)] = 0
             queue.append((name(url, node), node))
+    for url in dict.fromkeys(filter(None, map(graph.sitemap_of, graph.world.starts))):
+        node = graph.look(url)
+        if node.shelves:
+            depth[url] = 1
+            queue.append((url, node))
     while queue and len(pages) < cap:
         page, node = queue.popleft()
         to_pages: dict[str, None] = {}
@@ -178,7 +220,7 @@ def map_site(graph: LinkGraph, is_target: IsTarget = is_rdf, cap: int = 60_000) 
             if is_target(child):
                 to_targets.setdefault(document)
                 target_depth.setdefault(document, depth[page] + 1)
-            if child.answer.kind is Kind.HTML:
+            if child.answer.kind is Kind.HTML or child.shelves:
                 to_pages.setdefault(document)
                 if document not in depth:
                     depth[document] = depth[page] + 1

@@ -110,6 +110,7 @@ def crawl_live(
             "SEMCRAWL_RELEVANCE": strategy,
             "SEMCRAWL_PAGES": pages,
             "SEMCRAWL_MAX_LINKS_PER_PAGE": graph.max_links,
+            "SEMCRAWL_SITEMAPS": "auto" if graph.sitemaps else "never",
         }
         _spawn(graph, chosen, server.address, folder, 60 + pages * _SECONDS_PER_REQUEST)
         asked = [one for one in server.log if not one.robots]

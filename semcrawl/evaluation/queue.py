@@ -24,6 +24,8 @@ class Waiting:
     group: str
     #: redirects that led here
     redirects: int = 0
+    #: it stands for a list of links, of which some go in; 0: it does not
+    turn: int = 0
 
     def redirected(self, url: str) -> Waiting:
         """The same link, to be fetched where it was redirected to."""
@@ -63,6 +65,17 @@ class SimulatedFrontier:
         self._arrived += 1
         self._put(key, self._arrived, link)
         return True
+
+    def waits(self, url: str) -> bool:
+        """Whether a link to the URL waits, and stands for no list."""
+        return url in self._waiting and not self._waiting[url][2].turn
+
+    def add_again(self, link: Waiting, key: float) -> None:
+        """Put a link in that was added before; where it waits, it moves."""
+        self._seen.add(link.url)
+        self._arrived += 1
+        self._put(key, self._arrived, link)
+        self._file(link.group)
 
     def set_values(self, values: Mapping[str, float]) -> None:
         """Give groups new values."""

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, Node, is_rdf
 from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
+from semcrawl.evaluation.simulatedlists import SimulatedLists, is_judged
 from semcrawl.evaluation.world import World
 from semcrawl.links import Link, Page
 from semcrawl.relevance.bodytypes import body_wanted
@@ -150,6 +152,9 @@ class _Crawl:
         self.ambiguous_types = ambiguous_types
         self.frontier = SimulatedFrontier()
         self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
+        self.lists = SimulatedLists(graph, self.frontier, self._enter, self._learn_more)
+        #: the last fetch was a target
+        self.paid = False
         self.had: set[bytes] = set()
         self.targets: set[str] = set()
         self.said: set[int] = set()
@@ -170,13 +175,28 @@ class _Crawl:
         waiting = self.frontier.take()
         if waiting is None:
             return False
-        self._timed(lambda: self.strategy.taken([waiting.asked]))
+        if waiting.turn:
+            self.lists.take_turn(waiting)
+            return True
+        self.paid = False
         node = self.graph.look(waiting.url)
-        if node.answer.redirect:
+        judged = is_judged(waiting)
+        if judged:
+            self._timed(lambda: self.strategy.taken([waiting.asked]))
+        if node.shelves or not judged:
+            self._note(waiting, node, None)
+            self.lists.keep(waiting, node)
+        elif node.answer.redirect:
             self._redirected(waiting, node)
         else:
             self._read(waiting, node)
+        self.lists.fetched(waiting, paid=self.paid)
         return True
+
+    def _learn_more(self, outcome: Outcome) -> None:
+        """Have the strategy learn of links that a list brought."""
+        self._timed(partial(self.strategy.learn, outcome))
+        self._apply()
 
     def _redirected(self, waiting: Waiting, node: Node) -> None:
         """Put a redirect's target in front of its group, if it was not had and may be fetched."""
@@ -206,6 +226,7 @@ class _Crawl:
         if kind is Kind.HTML and node.links:
             entered = self._rank(waiting, node)
         graded = self._grade(node) if kind is not None and not node.broken else Grade(False, 0.0)
+        self.paid = graded.target
         self._learn(waiting, node, kind, graded, duplicate=known, new_links=entered)
 
     def _grade(self, node: Node) -> Grade:
@@ -250,26 +271,23 @@ class _Crawl:
         if isinstance(self.strategy, Citing):
             cited = self.strategy.cited
             self._timed(lambda: cited(page, node.links))
-        ranked = self._timed(lambda: self.strategy.rank(page, node.links))
+        return self._enter(page, node.links)
+
+    def _enter(self, page: Page, links: Sequence[Link]) -> tuple[Ranked, ...]:
+        """Judge links; those that are new enter the frontier."""
+        ranked = self._timed(lambda: self.strategy.rank(page, links))
         self.run.ranked += len(ranked)
         entered = []
         for link in ranked:
             url = link.link.url
             if self.frontier.knows(url):
                 continue
-            self.run.judged[url] = (link.label, link.rules, waiting.url)
+            self.run.judged[url] = (link.label, link.rules, page.url)
             if link.group is None:
                 continue
+            rules = ("sitemap", *link.rules) if link.link.is_sitemap else link.rules
             self.frontier.add(
-                Waiting(
-                    url,
-                    url,
-                    link.label,
-                    link.rules,
-                    waiting.url,
-                    waiting.depth + 1,
-                    link.group,
-                ),
+                Waiting(url, url, link.label, rules, page.url, page.depth + 1, link.group),
                 link.key,
             )
             entered.append(link)

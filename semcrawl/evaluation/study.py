@@ -39,6 +39,7 @@ THESIS_SETTINGS: Mapping[str, Any] = {
     "SEMCRAWL_KEEP_UNLIKELY": False,
     "SEMCRAWL_AMBIGUOUS_TYPES": [],
     "SEMCRAWL_MAX_LINKS_PER_PAGE": 500,
+    "SEMCRAWL_SITEMAPS": "never",
 }
 
 #: Makes a strategy by name for a set of settings; may raise anything.
@@ -204,6 +205,7 @@ def _study_world(
     try:
         aim = Aim.from_settings(settings)
         graph = LinkGraph(world, limit, aim.judge if aim is not None else None)
+        graph.sitemaps = settings.get("SEMCRAWL_SITEMAPS", "never") != "never"
         is_target = plan.truth_of(world, aim)
         site = map_site(graph, is_target)
     except (OSError, SemcrawlError) as error:  # a file that cannot be read, say

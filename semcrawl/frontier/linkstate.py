@@ -10,8 +10,8 @@ from semcrawl.frontier.contract import Entry
 from semcrawl.links import FoundBy
 from semcrawl.relevance.contract import Label
 
-#: word of the rules of a link that nobody named
-GUESS = "guess"
+#: words of the rules of a link: it leads to a sitemap; nobody named it
+SITEMAP, GUESS = "sitemap", "guess"
 #: ways by their places, as they are packed
 _WAYS = tuple(FoundBy)
 
@@ -44,6 +44,15 @@ class LinkState:
     found_by: FoundBy | None = None
     #: the step of an endpoint's pages that it is (:mod:`semcrawl.sources.endpointsteps`), if any
     query: str = ""
+    #: place in a long list, of which some more go in if this link pays
+    more: str = ""
+    #: turn of a long list whose links go in, in the place of a request for this one
+    turn: str = ""
+
+    @property
+    def is_sitemap(self) -> bool:
+        """Whether it leads to a sitemap."""
+        return SITEMAP in self.rules
 
     @property
     def validators(self) -> dict[str, str]:
@@ -93,6 +102,10 @@ class LinkState:
             packed["b"] = _WAYS.index(self.way)
         if self.query:
             packed["q"] = self.query
+        if self.more:
+            packed["n"] = self.more
+        if self.turn:
+            packed["w"] = self.turn
         if self.family:
             if self.redirects or self.retries:  # once asked for, it is not withheld
                 packed = {"s": self.family, **packed}
@@ -121,6 +134,8 @@ class LinkState:
             check=bool(packed.get("c", False)),
             found_by=_way(packed),
             query=_text(packed, "q"),
+            more=_text(packed, "n"),
+            turn=_text(packed, "w"),
         )
 
 

@@ -27,7 +27,8 @@ class Link:
 
     url: str
     #: where it was found: ``a area link iframe frame meta`` (HTML), ``header`` (HTTP ``Link:``),
-    #: ``rdf`` (an IRI of an RDF document), ``embedded`` (data in a page), ``redirect``, ``seed``
+    #: ``rdf`` (an IRI of an RDF document), ``embedded`` (data in a page),
+    #: ``sitemap``, ``redirect``, ``seed``
     element: str = "a"
     anchor: str = ""
     title: str = ""
@@ -44,15 +45,20 @@ class Link:
     predicate: str = ""
     #: directory index that normalising dropped of the address (``index.html``), if any
     index: str = ""
-    #: what else its source says of it, in words without spaces: ``profile:…``
+    #: what else its source says of it, in words without spaces: ``profile:…``, ``priority:0.8``
     cues: str = ""
     #: what led to it
     found_by: FoundBy = FoundBy.LINK
 
     @property
+    def is_sitemap(self) -> bool:
+        """Whether a sitemap names it as another sitemap."""
+        return self.element == "sitemap" and self.rel == "sitemap"
+
+    @property
     def leads_on(self) -> bool:
         """Whether it leads to a list of links, whatever its extension: a linkset, say."""
-        if self.element == "catalogue" and self._is_part:
+        if self.is_sitemap or (self.element == "catalogue" and self._is_part):
             return True
         return self.type.startswith("application/linkset") or "linkset" in self.rel.split()
 

@@ -41,6 +41,7 @@ _ITSELF = frozenset(
         FetchOutcome.TOO_LARGE,
         FetchOutcome.PARSE_ERROR,
         FetchOutcome.IGNORED,
+        FetchOutcome.OVER_BUDGET,
         FetchOutcome.HTTP_ERROR,
     }
 )

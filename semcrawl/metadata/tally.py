@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from semcrawl.items import FetchOutcome, FetchRecord
@@ -15,6 +15,7 @@ UNSENT = frozenset(
         FetchOutcome.ROBOTS_DENIED,
         FetchOutcome.ADDRESS_REFUSED,
         FetchOutcome.HOST_DOWN,
+        FetchOutcome.OVER_BUDGET,
         FetchOutcome.IGNORED,
     }
 )
@@ -71,11 +72,15 @@ class Tally:
     errors: int = 0
     bytes: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
+    #: hear of each attempt as well
+    listeners: list[Callable[[FetchRecord], None]] = field(default_factory=list)
     _hosts: OrderedDict[str, None] = field(default_factory=OrderedDict)
 
     def add(self, record: FetchRecord) -> None:
         """Count an attempt."""
         self.outcomes[str(record.outcome)] += 1
+        for listener in self.listeners:
+            listener(record)
         if is_robots(record.url, record.outcome) or is_aside(record.rules):
             return
         if was_sent(record.outcome, record.errors):

@@ -9,9 +9,9 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request
 
-from semcrawl.crawl.attempt import ATTEMPT, ROBOTS
-from semcrawl.crawl.failures import AddressRefused
-from semcrawl.crawl.spider import spider_of
+from semcrawl.crawl.attempt import ATTEMPT, ROBOTS, attempt_of
+from semcrawl.crawl.failures import AddressRefused, OverBudget
+from semcrawl.crawl.spider import session_of, spider_of
 from semcrawl.download.resolver import AddressRules
 from semcrawl.web.hosts import host_of
 from semcrawl.web.privatehosts import is_private_address
@@ -23,7 +23,7 @@ _MOST_WARNED = 1000
 
 
 class ExcludedLinksMiddleware:
-    """Downloader middleware: ignores links that the settings of this run do not allow."""
+    """Downloader middleware: ignores links that the run refuses, or that are over a budget."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -38,6 +38,11 @@ class ExcludedLinksMiddleware:
         spider = spider_of(self._crawler)
         if spider is not None and (reason := spider.why_refused(request)):
             raise IgnoreRequest(reason)
+        attempt, session = attempt_of(request), session_of(self._crawler)
+        if attempt is None or session is None or session.intake.limits is None:
+            return
+        if reason := session.intake.limits.over_budget(attempt.url, attempt.link_state.depth):
+            raise OverBudget(reason)
 
 
 class PrivateAddressMiddleware:

@@ -83,6 +83,8 @@ class AttemptMiddleware:
                 host = turn.host
             else:
                 session.send(lease)
+                if session.intake.limits is not None:
+                    session.intake.limits.sent(request.url)
                 leaves, paced = partial(_leaves, partial(session.leaves, lease)), lease.held
                 host = lease.entry.host
             if request.url.partition(":")[0] in self._reporting:

@@ -11,7 +11,8 @@ from scrapy.http import Headers, Request, Response
 from scrapy.statscollectors import StatsCollector
 
 from semcrawl.config.targets import Targets, saved_name
-from semcrawl.crawl.attempt import FILTERED, lease_of
+from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.crawl.attempt import FILTERED, attempt_of
 from semcrawl.relevance import Label
 from semcrawl.relevance.bodytypes import body_wanted
 
@@ -29,8 +30,13 @@ class FetchFilterMiddleware:
     """
 
     def __init__(
-        self, also: frozenset[str], targets: Targets, stats: StatsCollector | None
+        self,
+        also: frozenset[str],
+        targets: Targets,
+        stats: StatsCollector | None,
+        patterns: UrlPatterns | None = None,
     ) -> None:
+        self._patterns = patterns or UrlPatterns()
         self._also = also
         self._targets = targets
         self._stats = stats
@@ -40,20 +46,25 @@ class FetchFilterMiddleware:
         """Make the middleware and listen for headers."""
         also = crawler.settings.getlist("SEMCRAWL_AMBIGUOUS_TYPES")
         targets = Targets.parse(crawler.settings.getlist("SEMCRAWL_TARGETS"))
-        middleware = cls(frozenset(t.strip().lower() for t in also), targets, crawler.stats)
+        patterns = UrlPatterns.from_settings(crawler.settings)
+        types = frozenset(t.strip().lower() for t in also)
+        middleware = cls(types, targets, crawler.stats, patterns)
         crawler.signals.connect(middleware.headers_received, signals.headers_received)
         return middleware
 
     def headers_received(self, headers: Headers, body_length: object, request: Request) -> None:
         """Stop the download when the type is neither wanted nor unknown."""
-        if (lease := lease_of(request)) is None:
+        attempt = attempt_of(request)
+        if attempt is None or attempt.link_state.is_sitemap:
             return
+        lease = attempt.lease
         media_type = (headers.get(b"Content-Type") or b"").decode("latin-1")
         label = Label.read(lease.entry.label)
-        if body_wanted(media_type, label, self._also):
+        allowed = self._patterns.allow_type(media_type)
+        if allowed and body_wanted(media_type, label, self._also):
             return
         name = saved_name((headers.get(b"Content-Disposition") or b"").decode("latin-1"))
-        if not self._targets.has_type(media_type, request.url, name):
+        if not allowed or not self._targets.has_type(media_type, request.url, name):
             # (Twisted's client has a word for a length that is not announced)
             request.meta[_LENGTH] = body_length if isinstance(body_length, int) else 0
             raise StopDownload(fail=False)

@@ -71,6 +71,8 @@ def is_non_semantic(link: Link) -> bool:
 
     Its extension says so, or the ``rel`` of a ``<link>`` element.
     """
+    if link.is_sitemap:  # packed, as a rule
+        return False
     extension = extension_of(path_of(link.url))
     if extension in NON_SEMANTIC_EXTENSIONS or extension in ARCHIVE_EXTENSIONS:
         return True

@@ -1,17 +1,43 @@
 """Sources beside the links of pages: pure descriptions of them."""
 
+from semcrawl.sources.listing import CHUNK, NEXT, Listing, Shelf, arrange, turn
+from semcrawl.sources.robotslines import named_sitemaps
+from semcrawl.sources.sitemapentries import Entry, EntryKind, SitemapFile, SitemapLimits
+from semcrawl.sources.sitemapfile import read_sitemap
+from semcrawl.sources.sitemaplinks import ELEMENT as SITEMAP_ELEMENT
+from semcrawl.sources.sitemaplinks import is_sitemap_name, links_of
+from semcrawl.sources.untried import GUESSED_AFTER, NAMED_AFTER, UntriedShapes
+
 __all__ = [
+    "CHUNK",
+    "GUESSED_AFTER",
+    "NAMED_AFTER",
+    "NEXT",
+    "SITEMAP_ELEMENT",
+    "Entry",
+    "EntryKind",
+    "Listing",
+    "Shelf",
+    "SitemapFile",
+    "SitemapLimits",
+    "UntriedShapes",
+    "arrange",
     "datalists",
     "endpointanswers",
     "endpointpaging",
     "endpointsteps",
     "hostsigns",
+    "is_sitemap_name",
     "jsoncatalogue",
+    "links_of",
     "linkset",
     "listedlinks",
+    "named_sitemaps",
     "negotiation",
     "oaipmh",
     "pings",
+    "read_sitemap",
     "searching",
     "seedlists",
+    "turn",
 ]

@@ -38,6 +38,7 @@ from semcrawl.spiders.results import (
     saved_name_of,
     topic_page_of,
 )
+from semcrawl.spiders.sitemaps import Sitemaps
 from semcrawl.web.bodies import BODY_FILE, body_file
 from semcrawl.web.robotstags import NOFOLLOW
 from semcrawl.web.vocabulary import Kind, RdfFormat
@@ -69,6 +70,7 @@ class BodyReader:
     other: str
     #: whether the links of a page, or of an RDF document, wait in the spider's own queue
     follows: Callable[[Page], bool]
+    sitemaps: Sitemaps
 
     async def read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Detect the type of a body and read it (T.5, step 3).
@@ -97,6 +99,10 @@ class BodyReader:
         if response.status in _NO_CONTENT:  # whatever its headers say
             return await self._take_other(attempt, response)
         head = response.body if file is None else file.head(_HEAD)
+        if self.sitemaps.expects(attempt, head):
+            records = await self.sitemaps.read(attempt, response)
+            if records is not None:
+                return list(records)
         detection = self.reader.detect(head, content_type(response), attempt.url)
         listed = await self.leads.read_list(attempt, response, head)
         if listed is not None:

@@ -19,7 +19,8 @@ from semcrawl.config.scope import Scope
 from semcrawl.config.switches import read_switch
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.acknowledgement import Acknowledgement
-from semcrawl.crawl.attempt import ATTEMPT, UNKEPT, Attempt, attempt_of
+from semcrawl.crawl.attempt import UNKEPT, Attempt, attempt_of
+from semcrawl.crawl.crawllimits import keep_limits
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError, UsageError
 from semcrawl.frontier.contract import Lease, WaitingLink
@@ -27,6 +28,7 @@ from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked
 from semcrawl.sources.negotiation import address_of, is_as_rdf
+from semcrawl.spiders.asking import parts_of_request
 from semcrawl.spiders.contexts import ContextFetcher, ContextRules
 from semcrawl.spiders.documents import BodyReader
 from semcrawl.spiders.endpointrules import EndpointOptions
@@ -41,10 +43,10 @@ from semcrawl.spiders.responses import ResponseReader
 from semcrawl.spiders.results import record_of_unsent
 from semcrawl.spiders.retrying import Retries
 from semcrawl.spiders.seeds import seed_list
+from semcrawl.spiders.sitemaps import Sitemaps
 from semcrawl.spiders.submissions import Submissions
 from semcrawl.spiders.tasks import BackgroundTasks
 from semcrawl.web.urls import Normalisation
-from semcrawl.web.vocabulary import HTML_FIRST, RDF_FIRST
 
 
 class FocusedSpider(Spider):
@@ -133,6 +135,7 @@ class FocusedSpider(Spider):
         self.scope.roots = session.intake.roots
         self.scope.named = session.intake.named
         self._tasks = BackgroundTasks(self, session)
+        self._tasks.start(keep_limits(session, self.settings, self._policy.take_patterns))
         self._feed = LinkFeed(
             self._policy, session, self.queue, self.other, self._list_of(self.other)
         )
@@ -150,6 +153,7 @@ class FocusedSpider(Spider):
             *(self.logger, self.crawler.stats, session, self._policy, self.reader, self.targets),
             *(self.judge, EndpointOptions.from_settings(self.settings), self.queue),
         )
+        self._sitemaps = Sitemaps.of_spider(self, session, self._feed)
         bodies = BodyReader(
             *(self.logger, session, self._policy, self._feed, self.reader, self.targets),
             self._endpoints,
@@ -161,6 +165,7 @@ class FocusedSpider(Spider):
             queue=self.queue,
             other=self.other,
             follows=self.follows,
+            sitemaps=self._sitemaps,
         )
         self._responses = ResponseReader(
             session, self._policy, Retries(self, session), self._redirects, bodies, self.queue
@@ -214,22 +219,18 @@ class FocusedSpider(Spider):
         ``None`` for one whose redirect to its folder is foreseen: the folder takes its place.
         """
         attempt = self.session.attempt(lease)
-        if target := self._redirects.foreseen(attempt):
-            self._tasks.start(self._go_ahead(attempt, target))
+        instead = None
+        if attempt.link_state.turn:
+            instead = self._sitemaps.take_turn(attempt)
+        elif target := self._redirects.foreseen(attempt):
+            instead = self._redirects.go_ahead(attempt, target)
+        if instead is not None:
+            self._tasks.start(self._without_request(attempt, instead))
             return None
-        state = attempt.link_state
-        rdf_first = state.label is Label.R or self.queue == "rdf" or is_as_rdf(attempt.url)
-        headers = {"Accept": RDF_FIRST if rdf_first else HTML_FIRST}
-        headers |= state.validators
-        meta: dict[str, Any] = {
-            ATTEMPT: attempt,
-            "depth": state.depth,
-            "dont_redirect": True,
-            "dont_retry": True,
-            "handle_httpstatus_all": True,
-            "retry_times": state.retries,
-        }
-        if state.query:
+        label = attempt.link_state.label
+        wants_rdf = label is Label.R or self.queue == "rdf" or is_as_rdf(attempt.url)
+        headers, meta = parts_of_request(attempt, rdf_first=wants_rdf)
+        if attempt.link_state.query:
             self._endpoints.prepare(attempt, headers, meta)
         return Request(
             address_of(lease.entry.url),
@@ -240,10 +241,10 @@ class FocusedSpider(Spider):
             meta=meta,
         )
 
-    async def _go_ahead(self, attempt: Attempt, target: str) -> None:
-        """Finish a link without a request: its folder is asked for in its place."""
+    async def _without_request(self, attempt: Attempt, work: Any) -> None:
+        """Finish a link without a request: other links go in, in its place."""
         self.session.downloaded(attempt.lease)
-        async for record in self._conclude(attempt, self._redirects.go_ahead(attempt, target)):
+        async for record in self._conclude(attempt, work):
             self._tasks.pass_on(record)
         if attempt.read:
             self.session.acknowledge(attempt.lease, failed=attempt.failed)

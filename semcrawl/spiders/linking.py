@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from scrapy import Spider
@@ -16,6 +16,7 @@ from semcrawl.frontier.contract import Reason
 from semcrawl.links import Link, Page, header_text
 from semcrawl.relevance import Label, Ranked
 from semcrawl.relevance.rules import is_non_semantic
+from semcrawl.sources import SITEMAP_ELEMENT
 from semcrawl.spiders.seeds import hand_over
 from semcrawl.web.hosts import host_of
 from semcrawl.web.robotstags import HEADER, RobotsTags
@@ -68,7 +69,9 @@ class LinkPolicy:
                 outside.append(link)
             elif self.robots_tags.passes_over(link.rel):
                 continue
-            elif self.patterns.allow(link.url):
+            elif self.patterns.allow(link.url) or (
+                link.is_sitemap and not self.patterns.exclude_it(link.url)
+            ):
                 possible.append(link)
             else:
                 excluded.append(link)
@@ -88,6 +91,15 @@ class LinkPolicy:
         """Whether an address may be asked for that no page links to, a mirror's say."""
         return self.scope.inside(url) and self.is_allowed(url) and self.patterns.allow(url)
 
+    def take_patterns(self, patterns: UrlPatterns) -> None:
+        """Go by other patterns from now on."""
+        self.patterns = patterns
+
+    def may_fetch_sitemap(self, url: str) -> bool:
+        """Whether a sitemap may be asked for; the pages that are wanted are others."""
+        allowed = self.scope.inside(url) and self.is_allowed(url)
+        return allowed and not self.patterns.exclude_it(url)
+
     def may_redirect(self, target: str, attempt: Attempt) -> bool:
         """Whether a redirect is followed: within the scope, and from a seed anywhere."""
         if not self.is_allowed(target):
@@ -99,7 +111,9 @@ class LinkPolicy:
 
     def is_excluded(self, attempt: Attempt) -> bool:
         """Whether the patterns of this run exclude a link that waited."""
-        return bool(self.patterns) and not (self.patterns.allow(attempt.url) or is_seed(attempt))
+        if not self.patterns or self.patterns.allow(attempt.url) or is_seed(attempt):
+            return False
+        return not attempt.link_state.is_sitemap or self.patterns.exclude_it(attempt.url)
 
     def robots_rules(self, response: Response, *, page: bool = False) -> frozenset[str]:
         """Return the robots rules of a response that are obeyed: of its headers, and as a page."""
@@ -118,11 +132,20 @@ class LinkFeed:
     #: the other spider, and the Redis list that it takes links from
     other: str
     other_list: str
+    #: follow no links but those of sitemaps
+    only_sitemaps: bool = False
 
     async def discover(
-        self, page: Page, links: Sequence[Link], barren: int = 0
+        self,
+        page: Page,
+        links: Sequence[Link],
+        barren: int = 0,
+        more: Mapping[str, str] | None = None,
     ) -> tuple[Ranked, ...]:
-        """Rank the links of a page and put the new ones that are in scope into the frontier."""
+        """Rank the links of a page and put the new ones that are in scope into the frontier.
+
+        ``more``: places in a long list, by URL.
+        """
         links = self._possible(page, links)
         if not links:
             return ()
@@ -134,7 +157,7 @@ class LinkFeed:
                 ranked.link.url, label_r=ranked.label is Label.R, page_inside=inside
             )
 
-        return await self.session.intake.discover(page, links, self.queue, allowed, barren)
+        return await self.session.intake.discover(page, links, self.queue, allowed, barren, more)
 
     async def hand_over(
         self, page: Page, links: Sequence[Link], barren: int = 0
@@ -155,6 +178,8 @@ class LinkFeed:
 
     def _possible(self, page: Page, links: Sequence[Link]) -> list[Link]:
         """Return the links that may be followed; count the others for the summary."""
+        if self.only_sitemaps:
+            links = [link for link in links if link.element == SITEMAP_ELEMENT]
         possible, others = self.policy.sort(page, links)
         for reason, left_out in others.items():
             for link in left_out:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from scrapy import Spider, signals
 from scrapy.exceptions import CloseSpider
@@ -24,7 +24,7 @@ from semcrawl.spiders.seeds import (
     by_page,
     check_endpoints,
     read_planted,
-    read_seeds,
+    read_priorities,
     seed_url,
 )
 from semcrawl.spiders.tasks import BackgroundTasks
@@ -98,8 +98,8 @@ class SeedPlanter:
             if self.waits:
                 self._log_waiting()
             return
-        written = read_seeds(self._seeds, Normalisation(exact=True))
-        check_endpoints(written, self._endpoints.allowed)
+        written = read_priorities(self._seeds, Normalisation(exact=True))
+        check_endpoints(list(written), self._endpoints.allowed)
         endpoints = [found for url in written if (found := endpoint_of_seed(url))]
         seeds = [
             (seed_url(url, self._normalisation), LinkState(index=dropped_index(url)))
@@ -109,12 +109,15 @@ class SeedPlanter:
         named = [*endpoints, *(url for url, _ in seeds)]
         roots = {root for url in named for root in self._scope.roots_of(url)}
         await self._session.intake.widen(roots, named=True)
-        await self._plant(seeds)
+        spelt = {seed_url(url, self._normalisation): p for url, p in written.items() if p}
+        await self._plant(seeds, spelt)
         await self._plant_endpoints(endpoints)
 
-    async def _plant(self, seeds: Sequence[tuple[str, LinkState]]) -> None:
+    async def _plant(
+        self, seeds: Sequence[tuple[str, LinkState]], priorities: Mapping[str, float] | None = None
+    ) -> None:
         """Put seeds in, and count them."""
-        self._new_seeds += await self._session.intake.plant(seeds, self._queue)
+        self._new_seeds += await self._session.intake.plant(seeds, self._queue, priorities)
         self._given_seeds += len(seeds)
 
     async def _plant_endpoints(self, endpoints: Sequence[str]) -> None:

@@ -21,6 +21,7 @@ from semcrawl.spiders.documents import BodyReader
 from semcrawl.spiders.linking import LinkPolicy
 from semcrawl.spiders.redirecting import Redirects, is_redirect
 from semcrawl.spiders.retrying import Retries
+from semcrawl.spiders.sitemaps import leads_to_sitemap
 
 #: outcomes of queries that an endpoint may answer in parts
 _TOO_MUCH = (FetchOutcome.TIMEOUT, FetchOutcome.TOO_LARGE)
@@ -54,6 +55,9 @@ class ResponseReader:
     async def read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Read a response; have the host's mirrors asked if it gives nothing."""
         items = await self._read(attempt, response)
+        await self.bodies.sitemaps.note_answer(attempt.url)
+        if attempt.link_state.more:
+            await self.bodies.sitemaps.go_on(attempt)
         await self._ask_mirrors(attempt, items)
         return items
 
@@ -68,6 +72,11 @@ class ResponseReader:
         status = response.status
         if attempt.link_state.is_guess and status >= 400:
             return [self._guessed_wrong(attempt, response)]
+        is_guessed = attempt.link_state.is_sitemap and attempt.link_state.is_guess
+        if is_guessed and is_redirect(response) and not leads_to_sitemap(response):
+            record = attempt.record(FetchOutcome.REDIRECTED, response)
+            record.errors = "it leads to no sitemap"
+            return [record]
         if is_redirect(response):
             await self.bodies.leads.ask_as_rdf(attempt, response)
             return [await self.redirects.follow(attempt, response)]
@@ -112,7 +121,8 @@ class ResponseReader:
         """Record that there is nothing where something might have been: one request tells it."""
         record = attempt.record(FetchOutcome.HTTP_ERROR, response)
         record.errors = f"not there, as on most hosts: HTTP status {response.status}"
-        self.session.learn(attempt.outcome(None, response), self.queue)
+        if not attempt.link_state.is_sitemap:
+            self.session.learn(attempt.outcome(None, response), self.queue)
         return record
 
     async def _read_failure(self, attempt: Attempt, failure: Failure) -> list[Any]:
@@ -135,9 +145,10 @@ class ResponseReader:
             wait = failure.value.until - time.time()
             attempt.failed = not await self.retries.again(attempt, message, wait)
         else:
-            # (a query whose time is over waits for another run)
+            # (kept, for another try when the host is back, the budget larger, or in another run)
             late = outcome is FetchOutcome.IGNORED and bool(attempt.link_state.query)
-            attempt.failed = outcome is FetchOutcome.HOST_DOWN or late
+            kept = (FetchOutcome.HOST_DOWN, FetchOutcome.OVER_BUDGET)
+            attempt.failed = outcome in kept or late
             self.session.learn(attempt.outcome(None), self.queue)
             return [record]
         if attempt.failed:
@@ -151,7 +162,7 @@ class ResponseReader:
 
     async def _ask_mirrors(self, attempt: Attempt, items: Sequence[Any]) -> None:
         """Have the mirrors of a host asked for an address that it does not give."""
-        if attempt.link_state.is_guess:
+        if attempt.link_state.is_guess or attempt.link_state.is_sitemap:
             return
         missing = any(isinstance(i, FetchRecord) and i.outcome in _NOT_GIVEN for i in items)
         if not missing or not self.session.awaits(attempt.lease):  # (it is tried again)

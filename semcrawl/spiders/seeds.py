@@ -19,35 +19,56 @@ from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_inde
 _LINK_TEXTS = tuple(f.name for f in fields(Link) if f.name not in ("url", "position", "found_by"))
 #: a host name with a dot, or this machine, perhaps with a port
 _HOST = re.compile(r"(?:(?:[^\s.:@/\\]+\.)+[^\W\d_][^\s.:@/\\]*|localhost)(?::\d+)?")
+#: a number, which no URL is
+_PRIORITY = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
 _SEPARATOR = re.compile(r"[,\s]+(?=[A-Za-z][A-Za-z0-9+.-]*:)|\s+")
 
 
 def read_seeds(text: str, options: Normalisation = DEFAULT_NORMALISATION) -> list[str]:
+    """Read seeds as :func:`read_priorities` does; return their URLs alone."""
+    return list(read_priorities(text, options))
+
+
+def read_priorities(text: str, options: Normalisation = DEFAULT_NORMALISATION) -> dict[str, float]:
     """Read ``URL,URL`` or ``@file`` (one URL a line, ``#`` comments); return normalised URLs.
 
-    ``@-`` is standard input.
+    ``@-`` is standard input. A number behind a URL is its priority: larger first, 0 where there is
+    none.
 
-    Raises ``UsageError`` for an unreadable or empty file, and for a text that is no http(s) URL.
+    Raises ``UsageError`` for a file that cannot be read or is empty, and for what is no http(s)
+    URL.
     """
+    seeds: dict[str, float] = {}
     if text.startswith("@"):
         path = Path(text[1:])
         try:
             lines = _read_lines(path)
         except OSError as error:
             raise UsageError(f"cannot read the seed file {path}: {error.strerror}") from None
-        seeds = []
         for number, line in enumerate(map(str.strip, lines), 1):
             if line and not line.startswith("#"):
+                url, _, rest = line.rpartition(" ")
+                parts = [url.strip(), rest] if _PRIORITY.fullmatch(rest) and url else [line]
                 try:
-                    seeds.append(seed_url(line, options))
+                    _take(parts, seeds, options)
                 except UsageError as error:
                     raise UsageError(f"{path}, line {number}: {error}") from None
         if not seeds:
             raise UsageError(f"the seed file {path} holds no URL")
     else:
-        raw = [part for part in _SEPARATOR.split(text.strip()) if part] or [text]
-        seeds = [seed_url(url, options) for url in raw]
-    return list(dict.fromkeys(seeds))
+        _take([part for part in _SEPARATOR.split(text.strip()) if part] or [text], seeds, options)
+    return seeds
+
+
+def _take(parts: Sequence[str], seeds: dict[str, float], options: Normalisation) -> None:
+    """Take in URLs, each perhaps with its priority behind it."""
+    last = ""
+    for part in parts:
+        if last and _PRIORITY.fullmatch(part):
+            seeds[last], last = float(part), ""
+        else:
+            last = seed_url(part, options)
+            seeds.setdefault(last, 0.0)
 
 
 def _read_lines(path: Path) -> list[str]:

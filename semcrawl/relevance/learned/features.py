@@ -64,6 +64,7 @@ _TOPICS = {
     "d": "predicate",
     "p": "tag path",
     "P": "end of tag path",
+    "s": "its source says",
     "k": "end of tag path, how far down the page",
     "m": "own words near the topic (0 to 4)",
     "c": "words around near the topic (0 to 4)",
@@ -244,6 +245,8 @@ class FeatureMaker:
                 found.append(("f", parts.words_after[:3]))
         if link.title and "title" in families:
             found.append(("t", parts.title_words[:6]))
+        if link.cues and "markup" in families:
+            found.append(("s", link.cues[:LONGEST].split()[:6]))
         if link.position >= _LONG_LIST and "markup" in families:
             shape, farthest = tags_of(link)[1], link.position.bit_length()
             # one for every power of two passed: what is learned of a place tells of those beyond

@@ -140,7 +140,7 @@ class LinkSigns(NamedTuple):
         extension = parts.extension
         sure = extension in targets.extensions or kind in targets.media_types
         feed = kind == _FEED and not sure
-        useless = not sure and (
+        useless = not (sure or link.is_sitemap) and (
             extension in targets.dropped
             or (feed and targets.extensions.isdisjoint(RdfFormat.RDF_XML.extensions))
             or (bool(kind) and kind.startswith(_USELESS_TYPES))
@@ -150,8 +150,9 @@ class LinkSigns(NamedTuple):
         packed = extension in ARCHIVE_EXTENSIONS and not targets.extensions.isdisjoint(
             parts.endings[:-1]
         )
-        ambiguous = bool(extension) and not sure and extension not in HTML_EXTENSIONS
-        unlikely = feed or (extension in targets.unlikely and not packed)
+        is_page = link.is_sitemap or extension in HTML_EXTENSIONS
+        ambiguous = bool(extension) and not sure and not is_page
+        unlikely = not link.is_sitemap and (feed or (extension in targets.unlikely and not packed))
         outside = _OUTSIDE.get(parts.within, 0.0)
         if sure:
             prior, target_prior = SURE - _OUTSIDE_SHARE * outside, SURE

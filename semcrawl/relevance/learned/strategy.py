@@ -105,6 +105,7 @@ class Learned:
         self._early.discard(outcome.url)
         number = self._number(outcome)
         if memory.table.columns["state"].item(number) == DONE:
+            self._add(number, page, outcome.new_links, outcome.relevance)  # more of a long list
             return
         known = memory.table.ids
         children = self._add(number, page, outcome.new_links, outcome.relevance)

@@ -1,0 +1,184 @@
+"""Limits of a crawl that hold for all its workers, and may change while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self
+
+import msgpack
+from scrapy.settings import BaseSettings
+
+from semcrawl.config.budgets import Budget, Spent
+from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.errors import FrontierCorrupt, UsageError
+from semcrawl.frontier.contract import Frontier
+from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.metadata.tally import Tally, is_aside, is_robots
+from semcrawl.web.hosts import host_of, netloc_of, pay_level_domain
+
+#: names of the frontier's blobs: what a command has set, and what was spent of each place
+_SET, _SPENT = "limits", "spent"
+#: seconds for which a worker claims the sums
+_CLAIM = 10.0
+#: settings that a command may set for a crawl
+HOST, DOMAIN = "SEMCRAWL_HOST_BUDGET", "SEMCRAWL_DOMAIN_BUDGET"
+INCLUDE, EXCLUDE = "SEMCRAWL_INCLUDE", "SEMCRAWL_EXCLUDE"
+CHANGEABLE = (HOST, DOMAIN, INCLUDE, EXCLUDE)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Budgets and patterns."""
+
+    host: Budget = field(default_factory=Budget)
+    domain: Budget = field(default_factory=Budget)
+    patterns: UrlPatterns = field(default_factory=UrlPatterns)
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings, over: Mapping[str, Any] | None = None) -> Self:
+        """Read the settings, those in ``over`` before them; raise ``UsageError`` for wrong ones."""
+        found = settings.copy()
+        for name, value in (over or {}).items():
+            found.set(name, value, "cmdline")
+        return cls(
+            Budget.parse(HOST, found.get(HOST) or ""),
+            Budget.parse(DOMAIN, found.get(DOMAIN) or ""),
+            UrlPatterns.from_settings(found),
+        )
+
+
+async def load_limits(frontier: Frontier) -> dict[str, Any]:
+    """Return what a command has set for a crawl: settings by name."""
+    data = await frontier.blobs.get(_SET)
+    try:
+        found = json.loads(data or b"{}")
+        return {str(name): found[name] for name in found if name in CHANGEABLE}
+    except (ValueError, TypeError) as error:
+        raise FrontierCorrupt(f"{frontier.blobs.describe(_SET)}: {error}") from error
+
+
+async def save_limits(frontier: Frontier, limits: Mapping[str, Any]) -> None:
+    """Set limits for all workers of a crawl, and for its later runs."""
+    await frontier.blobs.put(_SET, json.dumps(dict(limits)).encode())
+
+
+class CrawlLimits:
+    """The limits that hold now, and what was spent of them.
+
+    Workers add up what they spent every few seconds: a budget may be exceeded by what they ask for
+    meanwhile.
+    """
+
+    def __init__(self, frontier: Frontier, settings: BaseSettings) -> None:
+        self._frontier = frontier
+        self._settings = settings
+        self.now = Limits.from_settings(settings)
+        self._set: dict[str, Any] = {}
+        #: sums of all workers as last read, and what this one spent since
+        self._sums: dict[str, Spent] = {}
+        self._own: dict[str, Spent] = {}
+
+    async def refresh(self) -> bool:
+        """Read what was set and spent meanwhile; return whether limits have changed."""
+        given = await load_limits(self._frontier)
+        changed = given != self._set
+        if changed:
+            self._set = given
+            try:
+                self.now = Limits.from_settings(self._settings, given)
+            except UsageError as error:
+                raise FrontierCorrupt(f"{self._frontier.blobs.describe(_SET)}: {error}") from error
+        if self.now.host or self.now.domain:
+            await self._add_up()
+        return changed
+
+    def over_budget(self, url: str, depth: int) -> str:
+        """Say why a link is over the budget of its host or domain; empty if it is not."""
+        for what, budget, place in (
+            ("host", self.now.host, netloc_of(url)),
+            ("domain", self.now.domain, pay_level_domain(host_of(url))),
+        ):
+            if budget and (reason := budget.exceeded(self.spent(f"{what}:{place}"), depth)):
+                return f"over the budget of its {what}: {reason}"
+        return ""
+
+    def spent(self, place: str) -> Spent:
+        """Return what all workers spent on a place, as far as it is known here."""
+        total = Spent()
+        for sums in (self._sums, self._own):
+            if (found := sums.get(place)) is not None:
+                total.add(found)
+        return total
+
+    def sent(self, url: str) -> None:
+        """Count a request."""
+        self._count(url, Spent(requests=1))
+
+    def note(self, record: FetchRecord) -> None:
+        """Count what a request gave."""
+        if is_robots(record.url, record.outcome) or is_aside(record.rules):
+            return
+        is_rdf = record.outcome is FetchOutcome.FETCHED_RDF
+        if record.bytes or is_rdf:
+            self._count(record.url, Spent(bytes=record.bytes, documents=is_rdf))
+
+    def _count(self, url: str, spent: Spent) -> None:
+        for place in (f"host:{netloc_of(url)}", f"domain:{pay_level_domain(host_of(url))}"):
+            self._own.setdefault(place, Spent()).add(spent)
+
+    async def _add_up(self) -> None:
+        """Add what this worker spent to the sums of all."""
+        if not self._own:
+            self._sums = await self._read()
+        elif await self._frontier.cache.claim(_SPENT, _CLAIM):
+            try:
+                sums, own = await self._read(), self._own
+                self._own = {}
+                for place, spent in own.items():
+                    sums.setdefault(place, Spent()).add(spent)
+                rows = {place: [s.requests, s.bytes, s.documents] for place, s in sums.items()}
+                await self._frontier.blobs.put(_SPENT, msgpack.packb(rows))
+                self._sums = sums
+            finally:
+                await self._frontier.cache.release(_SPENT)
+
+    async def _read(self) -> dict[str, Spent]:
+        data = await self._frontier.blobs.get(_SPENT)
+        if not data:
+            return {}
+        try:
+            return {
+                str(place): Spent(*map(int, row)) for place, row in msgpack.unpackb(data).items()
+            }
+        except (ValueError, TypeError, AttributeError, msgpack.UnpackException) as error:
+            where = self._frontier.blobs.describe(_SPENT)
+            raise FrontierCorrupt(f"{where} holds no sums: {error}") from error
+
+
+class Sharing(Protocol):
+    """The session as the limits see it."""
+
+    finished: asyncio.Event
+    frontier: Frontier
+    tally: Tally
+    intake: Any
+
+
+async def keep_limits(
+    session: Sharing, settings: BaseSettings, changed: Callable[[UrlPatterns], None]
+) -> None:
+    """Look from time to time at what was set and spent, until the crawl is finished."""
+    if session.intake.limits is None:
+        session.intake.limits = CrawlLimits(session.frontier, settings)
+        session.tally.listeners.append(session.intake.limits.note)
+    limits: CrawlLimits = session.intake.limits
+    while not session.finished.is_set():
+        await limits.refresh()
+        changed(limits.now.patterns)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(settings.getfloat("SEMCRAWL_LIMITS_INTERVAL")):
+                await session.finished.wait()

@@ -1,0 +1,123 @@
+"""Long lists of links in the frontier's blobs, for all workers and runs."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from typing import NamedTuple, Self
+
+import msgpack
+
+from semcrawl.errors import FrontierCorrupt
+from semcrawl.frontier.contract import Blobs
+from semcrawl.sources import CHUNK, Listing, Shelf
+
+#: pieces of lists, and indexes of lists, that are kept at hand
+_AT_HAND = 16
+
+
+class Place(NamedTuple):
+    """A place in a shelf of a list."""
+
+    name: str
+    shelf: int
+    number: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """Read it back; ``None`` for anything else."""
+        name, _, numbers = text.partition(".")
+        shelf, _, number = numbers.partition(".")
+        if not (shelf.isdecimal() and number.isdecimal()):
+            return None
+        return cls(name, int(shelf), int(number))
+
+    def __str__(self) -> str:
+        """Write it in few characters."""
+        return f"{self.name}.{self.shelf}.{self.number}"
+
+
+class ListIndex(NamedTuple):
+    """How long the shelves of a list are."""
+
+    lengths: Sequence[int]
+
+    def length(self, shelf: int) -> int:
+        """Return how many links a shelf has; 0 for one that is not there."""
+        return self.lengths[shelf] if shelf < len(self.lengths) else 0
+
+
+class KeptLists:
+    """Lists of links, in pieces, each a blob."""
+
+    def __init__(self, blobs: Blobs) -> None:
+        self._blobs = blobs
+        self._pieces: OrderedDict[str, Listing] = OrderedDict()
+        self._indexes: OrderedDict[str, ListIndex] = OrderedDict()
+
+    async def keep(self, page: str, depth: int, version: str, shelves: Sequence[Shelf]) -> str:
+        """Store the list of a page, of which this is the version; return its name."""
+        text = f"{page} {version}".encode("utf-8", "surrogatepass")
+        name = blake2b(text, digest_size=6).hexdigest()
+        for number, shelf in enumerate(shelves):
+            for piece, links in enumerate(shelf.chunks()):
+                content = Listing(page, depth, links).pack()
+                await self._blobs.put(_blob(name, number, piece), content)
+        lengths = [len(shelf.links) for shelf in shelves]
+        await self._blobs.put(_blob(name), msgpack.packb(lengths))
+        return name
+
+    async def drop(self, name: str, index: ListIndex) -> None:
+        """Free the room of a list that is used up."""
+        await self._blobs.put(_blob(name), b"")
+        for number, length in enumerate(index.lengths):
+            for piece in range(-(-length // CHUNK)):
+                await self._blobs.put(_blob(name, number, piece), b"")
+        self._indexes.pop(name, None)
+
+    async def index(self, name: str) -> ListIndex | None:
+        """Return the index of a list; ``None`` for one that is used up, or never was."""
+        if name not in self._indexes:
+            data = await self._blobs.get(_blob(name))
+            if not data:
+                return None
+            try:
+                self._indexes[name] = ListIndex([int(n) for n in msgpack.unpackb(data)])
+            except (ValueError, TypeError, msgpack.UnpackException) as error:
+                raise FrontierCorrupt(f"{self._blobs.describe(_blob(name))}: {error}") from error
+            if len(self._indexes) > _AT_HAND:
+                self._indexes.popitem(last=False)
+        return self._indexes[name]
+
+    async def links(self, place: Place, end: int) -> Listing | None:
+        """Return the links of a shelf from a place on; ``None`` where the list is used up."""
+        found: list[Listing] = []
+        for piece in range(place.number // CHUNK, -(-end // CHUNK)):
+            listing = await self._piece(_blob(place.name, place.shelf, piece))
+            if listing is None:
+                break
+            start = piece * CHUNK
+            links = listing.links[max(0, place.number - start) : end - start]
+            found.append(replace(listing, links=links))
+        if not found:
+            return None
+        return replace(found[0], links=[link for each in found for link in each.links])
+
+    async def _piece(self, blob: str) -> Listing | None:
+        if blob not in self._pieces:
+            data = await self._blobs.get(blob)
+            if not data:
+                return None
+            try:
+                self._pieces[blob] = Listing.unpack(data)
+            except ValueError as error:
+                raise FrontierCorrupt(f"{self._blobs.describe(blob)} holds {error}") from error
+            if len(self._pieces) > _AT_HAND:
+                self._pieces.popitem(last=False)
+        return self._pieces[blob]
+
+
+def _blob(name: str, *numbers: int) -> str:
+    return ".".join((f"list:{name}", *map(str, numbers)))

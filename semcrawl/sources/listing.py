@@ -1,0 +1,140 @@
+"""Long lists of links, sorted by their shapes and cut into batches.
+
+A sitemap may list a million addresses of a dozen shapes, most of which pages link to as well, with
+words that tell more than an address. So a list waits until its host has nothing else to ask for;
+then some links of each shape go in, and twice as many each further time. A link that paid brings
+more of its shape at once. Shapes that nothing else leads to are tried meanwhile, one link of each.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from urllib.parse import urlsplit
+
+import msgpack
+
+from semcrawl.links import FoundBy, Link
+
+#: shapes that are told apart
+_MOST_SHAPES = 100
+#: links of each shape of the first turn; each further turn has twice as many
+_TURN = 4
+#: links of a shape that go in when one of them paid
+NEXT = 32
+#: links of one chunk, which is kept and read as a whole
+CHUNK = 64 * NEXT
+_DIGITS = re.compile(r"\d+")
+_LONGEST_CHUNK = 1 << 26
+_NAMES = tuple(each.name for each in fields(Link))
+_values = attrgetter(*_NAMES)
+_DEFAULTS = _values(Link(""))
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The links of one shape, every batch of them spread over the list."""
+
+    shape: tuple[str, ...]
+    links: Sequence[Link]
+
+    def chunks(self) -> list[Sequence[Link]]:
+        """Return the links in pieces to be kept."""
+        return [self.links[at : at + CHUNK] for at in range(0, len(self.links), CHUNK)]
+
+
+def turn(number: int) -> tuple[int, int]:
+    """Return where the links of a turn begin and end in every shelf."""
+    return _TURN * (2**number - 1), _TURN * (2 ** (number + 1) - 1)
+
+
+def has_shape(url: str, shape: tuple[str, ...]) -> bool:
+    """Whether an address is of a shape, whatever lists it."""
+    parts = _parts(Link(url))
+    return len(parts) == len(shape) and all(
+        wanted in ("*", part) for wanted, part in zip(shape[1:], parts[1:], strict=True)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A piece of a shelf as it is kept: the page that lists the links, and the links."""
+
+    page: str
+    depth: int
+    links: Sequence[Link]
+
+    def pack(self) -> bytes:
+        """Return it as bytes."""
+        rows = [
+            {
+                i: value
+                for i, (value, usual) in enumerate(zip(_values(link), _DEFAULTS, strict=True))
+                if value != usual
+            }
+            for link in self.links
+        ]
+        packed = msgpack.packb([self.page, self.depth, rows], unicode_errors="surrogatepass")
+        return zlib.compress(packed)
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Listing:
+        """Read it back; raise ``ValueError`` for anything else."""
+        try:
+            plain = zlib.decompressobj().decompress(data, _LONGEST_CHUNK)
+            page, depth, rows = msgpack.unpackb(
+                plain, strict_map_key=False, unicode_errors="surrogatepass"
+            )
+            return cls(str(page), int(depth), [_link(row) for row in rows])
+        except (ValueError, TypeError, LookupError, AttributeError, zlib.error) as error:
+            raise ValueError(f"no list of links: {error}") from error
+        except msgpack.UnpackException as error:
+            raise ValueError(f"no list of links: {error}") from error
+
+
+def _link(row: dict[int, object]) -> Link:
+    named = {_NAMES[i]: value for i, value in row.items() if 0 <= i < len(_NAMES)}
+    named["found_by"] = FoundBy.read(str(named.get("found_by", ""))) or FoundBy.LINK
+    return Link(**named)  # type: ignore[arg-type]
+
+
+def arrange(links: Sequence[Link], most: int = _MOST_SHAPES) -> list[Shelf]:
+    """Sort links by shape, the shapes in the order in which they first occur.
+
+    A shape is the host, the folders, the last part of the path and the query, runs of digits made
+    equal. What occurs seldom in its place (a name, an identifier) counts as anything.
+    """
+    parts = [_parts(link) for link in links]
+    counts = Counter(token for tokens in parts for token in enumerate(tokens))
+    often = 3
+    while True:
+        shelves: dict[tuple[str, ...], list[Link]] = {}
+        for link, tokens in zip(links, parts, strict=True):
+            shape = tuple(t if counts[i, t] >= often else "*" for i, t in enumerate(tokens))
+            shelves.setdefault(shape, []).append(link)
+            if len(shelves) > most and often <= len(links):
+                break
+        else:
+            return [Shelf(shape, _spread(found)) for shape, found in shelves.items()]
+        often *= 4
+
+
+def _parts(link: Link) -> tuple[str, ...]:
+    """Return what a link's shape is made of, each at its place."""
+    url = urlsplit(link.url)
+    *folders, last = _DIGITS.sub("0", url.path).split("/")
+    stem, _, extension = last.rpartition(".")
+    if not stem or len(extension) > 8:
+        stem, extension = last, ""
+    query = _DIGITS.sub("0", url.query)[:200]
+    return link.tag_path, url.netloc, extension, query, stem, *folders[:8]
+
+
+def _spread(links: Sequence[Link]) -> list[Link]:
+    """Put links into an order of which every piece is spread over the whole list."""
+    stride = max(1, len(links) // NEXT)
+    return [link for start in range(stride) for link in links[start::stride]]

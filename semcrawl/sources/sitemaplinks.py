@@ -1,0 +1,104 @@
+"""Entries of sitemaps as links."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable
+from urllib.parse import urlsplit
+
+from semcrawl.links import Link
+from semcrawl.sources.sitemapentries import Entry, EntryKind
+from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, resolve
+from semcrawl.web.vocabulary import FoundBy
+
+#: ``Link.element`` of an entry, and ``Link.rel`` of one that is a sitemap again
+ELEMENT, SITEMAP = "sitemap", "sitemap"
+_NAME = re.compile(r"sitemap[^/]*\.(?:xml|txt|rss|atom)(?:\.gz)?\Z", re.I)
+#: ages of entries that are told apart, in days
+_AGES = (7, 30, 90, 365, 1500)
+
+
+def is_sitemap_name(url: str) -> bool:
+    """Whether an address is named as sitemaps are."""
+    return bool(_NAME.search(urlsplit(url).path))
+
+
+def links_of(
+    entries: Iterable[Entry],
+    sitemap: str,
+    may_list: Callable[[str], bool],
+    normalisation: Normalisation = DEFAULT_NORMALISATION,
+    now: float | None = None,
+) -> tuple[list[Link], dict[str, int]]:
+    """Return the links of a sitemap's entries, each address once, and what is wrong with others.
+
+    ``may_list``: whether the sitemap may list an address. Addresses that are not absolute count
+    from the sitemap, as readers are lenient and writers are, too.
+    """
+    now = time.time() if now is None else now
+    links: dict[str, Link] = {}
+    faults = dict.fromkeys(("relative", "no address", "of other hosts"), 0)
+    for entry in entries:
+        faults["relative"] += "://" not in entry.address[:12]
+        url = as_reached(sitemap, resolve(sitemap, entry.address, normalisation))
+        if url is None:
+            faults["no address"] += 1
+        elif not may_list(url):
+            faults["of other hosts"] += 1
+        elif url not in links and url != sitemap:
+            links[url] = _link(entry, url, now)
+    return list(links.values()), {name: n for name, n in faults.items() if n}
+
+
+def as_reached(sitemap: str, url: str | None) -> str | None:
+    """Return an address of the sitemap's own site by the scheme and name that the sitemap has.
+
+    The site answers by these. Where a sitemap writes others (``https``, ``www.``), each of its
+    pages would be had twice.
+    """
+    if url is None:
+        return None
+    scheme, _, rest = url.partition("://")
+    own_scheme, _, own_rest = sitemap.partition("://")
+    host, own_host = rest.partition("/")[0], own_rest.partition("/")[0]
+    if host.removeprefix("www.") != own_host.removeprefix("www."):
+        return url
+    return (
+        url
+        if (scheme, host) == (own_scheme, own_host)
+        else f"{own_scheme}://{own_host}{rest[len(host) :]}"
+    )
+
+
+def _link(entry: Entry, url: str, now: float) -> Link:
+    kind = entry.kind
+    title = entry.title
+    if kind is EntryKind.DUMP:
+        title = f"{title} (RDF dump)".strip()
+    rel = {EntryKind.SITEMAP: SITEMAP, EntryKind.ALTERNATE: "alternate"}.get(kind, "")
+    return Link(
+        url,
+        element=ELEMENT,
+        title=title,
+        type=entry.type,
+        rel=rel,
+        tag_path=f"sitemap/{kind}",
+        cues=" ".join(_cues(entry, now)),
+        index=dropped_index(entry.address) if url[-1] == "/" else "",
+        found_by=FoundBy.SITEMAP,
+    )
+
+
+def _cues(entry: Entry, now: float) -> list[str]:
+    """Return what else the sitemap says of an address, in words that few addresses differ in."""
+    cues = []
+    if entry.modified:
+        days = (now - entry.modified) / 86_400
+        age = next((f"{most}-days" for most in _AGES if days <= most), "old")
+        cues.append(f"modified:{age}")
+    if entry.priority >= 0:
+        cues.append(f"priority:{entry.priority:.1f}")
+    if entry.changes:
+        cues.append(f"changes:{entry.changes}")
+    return cues

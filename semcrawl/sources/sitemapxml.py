@@ -1,0 +1,210 @@
+"""The XML of sitemaps, taken as the events of lxml's parser: nothing is built.
+
+``scrapy.utils.sitemap`` reads indexes and pages. It wants the whole file in memory and a tree of
+every entry, passes a DOCTYPE over, and knows neither feeds nor semantic sitemaps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from lxml import etree
+
+from semcrawl.sources.sitemapentries import (
+    Entry,
+    EntryKind,
+    SitemapFile,
+    SitemapLimits,
+    StopReading,
+    add_entry,
+    priority_of,
+    seconds_of,
+)
+
+#: bytes before the first element, at most
+_PROLOGUE = 1 << 16
+#: characters of a text that is kept
+_LONGEST = 4096
+#: elements inside of each other, at most
+_DEEPEST = 50
+#: roots that tell a sitemap, and those of feeds
+_SITEMAPS = {"urlset": "urlset", "sitemapindex": "index"}
+_FEEDS = frozenset({"rss", "feed"})
+_RECORDS = frozenset({"url", "sitemap", "dataset", "item", "entry"})
+#: an ampersand, escaped or not: after a fault the parser drops all but those with numbers
+_AMPERSAND = re.compile(rb"&(?:amp;|(?!#?\w{1,8};))")
+_DECLARATION = re.compile(rb"\s*<\?xml[^>]*\?>")
+#: elements of a record that hold an address
+_ADDRESSES = {
+    "loc": EntryKind.URL,
+    "dataDumpLocation": EntryKind.DUMP,
+    "sampleURI": EntryKind.SAMPLE,
+    "sparqlEndpointLocation": EntryKind.ENDPOINT,
+}
+_DATES = frozenset({"lastmod", "pubDate", "updated", "modified", "published", "date"})
+
+
+def read_xml(
+    head: bytes,
+    pieces: Iterator[bytes],
+    found: SitemapFile,
+    limits: SitemapLimits,
+    *,
+    expected: bool,
+) -> None:
+    """Read a sitemap of which ``head`` is the beginning; what is wrong with it is noted."""
+    target = _Target(found, limits, expected=expected)
+    parser = _parser(target)
+    fed = 0
+    whole = chain((head,), pieces)
+    for piece in whole if b"\0" in head else _with_numbers(whole):
+        try:
+            parser.feed(piece)
+        except (LookupError, etree.XMLSyntaxError) as error:
+            if fed or not _DECLARATION.match(head):
+                found.faults.append(f"broken XML: {str(error)[:100]}")
+                return
+            # (its encoding is not known)
+            parser = _parser(target)
+            try:
+                parser.feed(_DECLARATION.sub(b"", piece, count=1))
+            except etree.XMLSyntaxError as again:
+                found.faults.append(f"broken XML: {str(again)[:100]}")
+                return
+        fed += len(piece)
+        if not found.form and fed > _PROLOGUE:
+            found.faults.append("there is no element where one should begin")
+            return
+    try:
+        parser.close()
+    except etree.XMLSyntaxError as error:
+        found.faults.append(f"broken XML: {str(error)[:100]}")
+
+
+def _with_numbers(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Write ampersands by their number; none is cut in two."""
+    rest = b""
+    for piece in pieces:
+        text = rest + piece
+        last = text.rfind(b"&", max(0, len(text) - 10))
+        text, rest = (text, b"") if last < 0 else (text[:last], text[last:])
+        if text:
+            yield _AMPERSAND.sub(b"&#38;", text)
+    if rest:
+        yield _AMPERSAND.sub(b"&#38;", rest)
+
+
+def _parser(target: _Target) -> Any:
+    return etree.XMLParser(
+        target=target,
+        recover=True,
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        collect_ids=False,
+    )
+
+
+class _Target:
+    """Takes the events of the parser."""
+
+    def __init__(self, found: SitemapFile, limits: SitemapLimits, *, expected: bool) -> None:
+        self._found = found
+        self._limits = limits
+        self._expected = expected
+        self._depth = 0
+        #: depth of the record that is being read; 0: none is
+        self._record = 0
+        #: name of its element whose text is being read
+        self._name = ""
+        self._text: list[str] = []
+        self._length = 0
+        self._addresses: list[Entry] = []
+        self._facts: dict[str, str] = {}
+
+    def doctype(self, *_: Any) -> None:
+        """Refuse the file: no sitemap declares a type, and entities are bombs."""
+        self._found.faults.append("it declares a document type (DOCTYPE) and is not read")
+        self._found.form = ""
+        raise StopReading
+
+    def start(self, tag: str, attributes: Any) -> None:
+        """An element begins."""
+        self._depth += 1
+        name = tag.rpartition("}")[2]
+        if self._depth == 1:
+            self._take_root(name)
+        elif self._depth > _DEEPEST:
+            self._found.faults.append("its elements are nested too deep")
+            raise StopReading
+        elif not self._record:
+            if name in _RECORDS:
+                self._record, self._addresses, self._facts = self._depth, [], {}
+                self._is_sitemap = name == "sitemap"
+        elif self._depth == self._record + 1:
+            self._name, self._text, self._length = name, [], 0
+            if name == "link" and (href := attributes.get("href")):
+                self._take_link(href, attributes)
+
+    def data(self, text: str) -> None:
+        """Text of an element, or a part of it."""
+        if self._name and self._depth == self._record + 1 and self._length < _LONGEST:
+            self._text.append(text[:_LONGEST])
+            self._length += len(text)
+
+    def end(self, tag: str) -> None:
+        """An element ends."""
+        if self._record and self._depth == self._record + 1:
+            if text := "".join(self._text).strip()[:_LONGEST]:
+                self._take_text(self._name, text)
+            self._name = ""
+        elif self._record and self._depth == self._record:
+            self._record = 0
+            self._take_record()
+        self._depth -= 1
+
+    def comment(self, text: str) -> None:
+        """Pass over."""
+
+    def pi(self, *_: Any) -> None:
+        """Pass over."""
+
+    def close(self) -> None:
+        """The file is over."""
+
+    def _take_root(self, name: str) -> None:
+        self._found.form = _SITEMAPS.get(name, "feed" if name in _FEEDS and self._expected else "")
+        if not self._found.form:
+            raise StopReading
+
+    def _take_link(self, href: str, attributes: Any) -> None:
+        """Take an ``xhtml:link`` of a page, or a ``link`` of Atom."""
+        if self._found.form == "feed":
+            if attributes.get("rel", "alternate") == "alternate":
+                self._addresses.append(Entry(href.strip()[:_LONGEST]))
+        else:
+            media = attributes.get("type", "")[:80].lower()
+            self._addresses.append(Entry(href.strip()[:_LONGEST], EntryKind.ALTERNATE, type=media))
+
+    def _take_text(self, name: str, text: str) -> None:
+        if name in _ADDRESSES:
+            kind = EntryKind.SITEMAP if self._is_sitemap else _ADDRESSES[name]
+            self._addresses.append(Entry(text, kind))
+        elif name == "link" and self._found.form == "feed":
+            self._addresses.append(Entry(text))
+        else:
+            self._facts.setdefault(name, text)
+
+    def _take_record(self) -> None:
+        facts = self._facts
+        date = next((facts[name] for name in facts if name in _DATES), "")
+        for entry in self._addresses:
+            entry.modified = seconds_of(date)
+            entry.priority = priority_of(facts.get("priority", ""))
+            entry.changes = facts.get("changefreq", "").lower()[:10]
+            entry.title = facts.get("datasetLabel", "")[:200]
+            add_entry(self._found, entry, self._limits)

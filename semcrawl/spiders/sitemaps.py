@@ -1,0 +1,306 @@
+"""Sitemaps of the hosts of a crawl: found, read, and their entries put in by batches."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from scrapy.http import Response
+
+from semcrawl.config.sitemaprules import SitemapRules, SitemapUse
+from semcrawl.crawl.attempt import Attempt, header
+from semcrawl.crawl.keptlists import KeptLists, Place
+from semcrawl.crawl.listgroups import SOON, put_last, waiting_last
+from semcrawl.crawl.session import CrawlSession
+from semcrawl.frontier.linkstate import GUESS, SITEMAP, LinkState
+from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.links import FoundBy, Page
+from semcrawl.relevance import Outcome
+from semcrawl.sources import (
+    GUESSED_AFTER,
+    NAMED_AFTER,
+    NEXT,
+    Shelf,
+    SitemapFile,
+    SitemapLimits,
+    UntriedShapes,
+    arrange,
+    is_sitemap_name,
+    links_of,
+    read_sitemap,
+    turn,
+)
+from semcrawl.spiders.linking import LinkFeed, is_seed
+from semcrawl.spiders.reading import Reader
+from semcrawl.spiders.sitemapdates import ListedDates
+from semcrawl.web.bodies import BodyFile, body_file
+from semcrawl.web.hosts import host_of, netloc_of
+from semcrawl.web.urls import Normalisation, resolve
+
+#: beginning of a body that is a sitemap, whoever linked to it
+_ROOT = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>/]")
+_HEAD = 2048
+#: bodies above are read in a thread (bytes)
+_LARGE = 1 << 16
+#: new links of a turn that are enough, if there are more shapes
+_ENOUGH = 400
+#: word of a link's rules that names another host whose robots.txt names the sitemap
+_OF = "of:"
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A sitemap as it was read, with its links in order."""
+
+    file: SitemapFile
+    shelves: Sequence[Shelf]
+    faults: Sequence[str]
+    entries: int
+
+
+class Sitemaps:
+    """Finds the sitemaps of hosts, reads them, and puts their entries into the frontier.
+
+    A host's sitemaps are those that its robots.txt names, else ``/sitemap.xml`` on hosts that seeds
+    name. Each is a link with a record of its own, asked for when its host has nothing else, or gave
+    some answers. Then it waits once more, for the links that it lists: they are kept in the
+    frontier's blobs, and go in by turns (:mod:`semcrawl.sources.listing`).
+    """
+
+    def __init__(
+        self,
+        session: CrawlSession,
+        feed: LinkFeed,
+        reader: Reader,
+        rules: SitemapRules,
+        queue: str,
+        normalisation: Normalisation,
+    ) -> None:
+        """Put links into ``queue`` by way of the spider's ``feed``."""
+        self._session = session
+        self._feed = feed
+        self._reader = reader
+        self._rules = rules
+        self._queue = queue
+        self._normalisation = normalisation
+        #: what is known to have changed when, for re-visits
+        self.dates = ListedDates()
+        #: origin → how many answers its sitemaps wait for, and their group; none: it has none
+        self._sought: dict[str, tuple[int, str]] = {}
+        #: sitemaps read of each host
+        self._of_host: Counter[str] = Counter()
+        self._untried = UntriedShapes()
+        self._lists = KeptLists(session.frontier.blobs)
+        #: places in lists that were gone on from
+        self._passed: set[Place] = set()
+
+    @classmethod
+    def of_spider(cls, spider: Any, session: CrawlSession, feed: LinkFeed) -> Self:
+        """Make the part of a spider; one that follows no pages uses no sitemaps."""
+        rules = SitemapRules.from_settings(spider.settings)
+        if not spider.follows(Page("")):
+            rules = replace(rules, use=SitemapUse.NEVER)
+        feed.only_sitemaps = rules.use is SitemapUse.ONLY
+        return cls(session, feed, spider.reader, rules, spider.queue, spider.normalisation)
+
+    @property
+    def on(self) -> bool:
+        """Whether sitemaps are used at all."""
+        return self._rules.use is not SitemapUse.NEVER
+
+    # -- finding
+    async def note_answer(self, url: str) -> None:
+        """Take in that a link's host answered: it may be time for its sitemaps, or their links."""
+        if not self.on:
+            return
+        parts = urlsplit(url)
+        origin = f"{parts.scheme}://{parts.netloc}"
+        if origin not in self._sought:
+            self._sought[origin] = 0, ""
+            await self._look_up(url, origin)
+        if untried := self._untried.note(url):
+            name, shelf = untried
+            await self._put_in(Place(name, shelf, 0), 1)
+        after, group = self._sought[origin]
+        if group and self._untried.answers(url) >= after:
+            self._sought[origin] = 0, ""
+            await self._session.frontier.set_values({group: SOON})
+
+    async def _look_up(self, url: str, origin: str) -> None:
+        """Put the sitemaps of a host in, to wait until it has nothing else to ask for."""
+        if not self._feed.policy.scope.inside(url):
+            return
+        robots, after = f"{origin}/robots.txt", NAMED_AFTER
+        words: tuple[str, ...] = (SITEMAP,)
+        named = await self._session.robots.sitemaps(origin)
+        found = [resolve(robots, each, self._normalisation) for each in named]
+        if not found and host_of(url) in self._feed.policy.scope.roots:
+            found, words, after = [f"{origin}/sitemap.xml"], (SITEMAP, GUESS), GUESSED_AFTER
+        if self._rules.use is SitemapUse.ONLY:
+            after = 0
+        host, links = netloc_of(url), []
+        for each in dict.fromkeys(filter(None, found)):
+            if self._feed.policy.may_fetch_sitemap(each):
+                of = (_OF + host,) if netloc_of(each) != host else ()
+                state = LinkState(robots, 1, rules=words + of, found_by=FoundBy.SITEMAP)
+                links.append((each, state))
+        if links:
+            session = self._session
+            group = await put_last(
+                session.frontier, links, self._queue, host, session.intake.host_key
+            )
+            session.wake()
+            self._sought[origin] = after, group
+
+    # -- reading
+    def expects(self, attempt: Attempt, head: bytes) -> bool:
+        """Whether a link's body, of which this is the beginning, is to be read as a sitemap."""
+        if not self.on:
+            return False
+        by_name = is_seed(attempt) and is_sitemap_name(attempt.asked)
+        return attempt.link_state.is_sitemap or by_name or bool(_ROOT.search(head[:_HEAD]))
+
+    async def read(self, attempt: Attempt, response: Response) -> list[FetchRecord] | None:
+        """Read a sitemap and put its entries in; ``None`` for what is none after all."""
+        state, host = attempt.link_state, netloc_of(attempt.url)
+        if self._of_host[host] >= self._rules.most:
+            record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
+            record.errors = f"{self._rules.most} sitemaps of its host were read already"
+            return [record]
+        body = body_file(attempt.meta)
+        if body is not None:
+            body = await self._reader.decoded(body)
+        by_name = state.is_sitemap or is_sitemap_name(attempt.asked)
+        arguments = (attempt.url, by_name, self._hosts(attempt), self._rules.limits)
+        size = len(response.body) if body is None else body.size
+        if size > _LARGE:
+            read = await asyncio.to_thread(
+                _read, body or response.body, *arguments, self._normalisation
+            )
+        else:
+            read = _read(body or response.body, *arguments, self._normalisation)
+        if not read.file.form and not read.file.faults:
+            if not state.is_guess:
+                return None
+            read.file.faults.append("it is no sitemap")
+        if not read.file.form:
+            record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
+            record.errors = "; ".join(read.file.faults)
+            return [record]
+        self._of_host[host] += 1
+        record = attempt.record(FetchOutcome.FETCHED_SITEMAP, response)
+        record.real_type = f"sitemap:{read.file.form}"
+        record.errors = "; ".join(read.faults)
+        if state.revisit and self._rules.dates:
+            self.dates.take(read.file.entries, attempt.url, self._normalisation)
+        if read.shelves:
+            name = await self._lists.keep(attempt.url, state.depth, attempt.digest, read.shelves)
+            self._untried.add(name, attempt.url, read.shelves)
+            await self._wait_again(attempt, f"{name}.0.0")
+        return [record]
+
+    def _hosts(self, attempt: Attempt) -> frozenset[str]:
+        """Return the hosts whose addresses a sitemap may list: its own, and who names it."""
+        rules = attempt.link_state.rules
+        others = [word.removeprefix(_OF) for word in rules if word.startswith(_OF)]
+        own = [netloc_of(url) for url in (attempt.url, attempt.asked)]
+        return frozenset(_bare(host) for host in (*own, *others))
+
+    async def _wait_again(self, attempt: Attempt, turn: str) -> None:
+        """Put a sitemap back in: it stands for the links that it lists."""
+        attempt.link_state = replace(attempt.link_state, turn=turn, retries=0)
+        await self._session.retry(waiting_last(attempt.lease), attempt.link_state, 0.0)
+
+    # -- links of lists
+    async def take_turn(self, attempt: Attempt) -> list[FetchRecord]:
+        """Put links of each shape of a list in, as their host has nothing else: no record."""
+        await self._session.frontier.not_sent([attempt.lease])
+        name, number, shelf = _numbers(attempt.link_state.turn)
+        index = await self._lists.index(name)
+        new = 0
+        while index is not None and new < _ENOUGH:
+            start, end = turn(number)
+            if shelf < len(index.lengths):
+                new += await self._put_in(Place(name, shelf, start), end)
+                shelf += 1
+                continue
+            shelf, number = 0, number + 1
+            if max(index.lengths, default=0) <= turn(number)[0]:
+                await self._lists.drop(name, index)
+                index = None
+            elif new:
+                break
+        if index is not None:
+            await self._wait_again(attempt, f"{name}.{number}.{shelf}")
+        return []
+
+    async def go_on(self, attempt: Attempt) -> None:
+        """Put more links of a shape in, some that are new if any are left, as one of them paid."""
+        place = Place.parse(attempt.link_state.more) if attempt.paid else None
+        while place is not None and place not in self._passed:
+            self._passed.add(place)
+            index = await self._lists.index(place.name)
+            if index is None or place.number >= index.length(place.shelf):
+                return
+            end = place.number + NEXT
+            if await self._put_in(place, end):
+                return
+            place = place._replace(number=end)
+
+    async def _put_in(self, place: Place, end: int) -> int:
+        """Put the links of a shelf in from a place on; return how many were new."""
+        listing = await self._lists.links(place, end)
+        if listing is None or not listing.links:
+            return 0
+        page = Page(listing.page, listing.depth)
+        rest = str(place._replace(number=end))
+        more = {link.url: rest for link in listing.links}
+        new = await self._feed.discover(page, listing.links, more=more)
+        if new:
+            # (learned as of a page that was read before: it has no other outcome)
+            outcome = Outcome(
+                *(page.url, None, False, page.url, page.url, page.depth),
+                duplicate=True,
+                new_links=new,
+            )
+            self._session.intake.learning.learn(outcome, self._queue)
+        return len(new)
+
+
+def leads_to_sitemap(response: Response) -> bool:
+    """Whether a redirect leads to what is named as sitemaps are."""
+    return "sitemap" in header(response, b"Location").lower()
+
+
+def _numbers(turn: str) -> tuple[str, int, int]:
+    """Read which turn of which list comes next, and from which shelf on."""
+    name, number, shelf = turn.split(".")
+    return name, int(number), int(shelf)
+
+
+def _bare(host: str) -> str:
+    return host.removeprefix("www.")
+
+
+def _read(
+    body: bytes | BodyFile,
+    url: str,
+    expected: bool,
+    hosts: frozenset[str],
+    limits: SitemapLimits,
+    normalisation: Normalisation,
+) -> _Read:
+    """Read a sitemap and sort its links; nothing of the crawl is needed for it."""
+    file = read_sitemap(
+        [body] if isinstance(body, bytes) else body.stream(), limits, expected=expected
+    )
+    links, odd = links_of(
+        file.entries, url, lambda each: _bare(netloc_of(each)) in hosts, normalisation
+    )
+    faults = [*file.faults, *(f"{number:,} entries {what}" for what, number in odd.items())]
+    return _Read(file, arrange(links), faults, len(links))

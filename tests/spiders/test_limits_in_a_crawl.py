@@ -1,0 +1,88 @@
+"""Budgets, patterns of hosts and types, and priorities of seeds in a crawl."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from harvest.runs import harvest, semcrawl
+
+from semcrawl.demo import DemoWeb, serve
+from semcrawl.demo.stream import Request, Stream
+from spiders.site import handler, page
+
+pytestmark = pytest.mark.slow
+
+D = "http://d.example"
+NAMES = [f"n{i}" for i in range(20)]
+SITE = {"/": page(*(f"/{name}.ttl" for name in NAMES))} | {
+    f"/{name}.ttl": ("text/turtle", f"<urn:{name}> a <urn:x> .".encode()) for name in NAMES
+}
+
+
+def test_a_budget_of_a_host_ends_its_part_and_can_be_raised(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ("--fast", "-s", "CONCURRENT_REQUESTS=1", "--sitemaps", "never")
+    with serve(DemoWeb(), handlers={"d.example": handler(SITE)}) as server:
+        run = harvest(
+            f"{D}/", *arguments, "--host-budget", "requests=8", folder=out, proxy=server.proxy_url
+        )
+        run.is_calm()
+        assert run.summary["requests"] == 8
+        assert run.summary["outcomes"]["over-budget"] == 13
+        assert run.summary["not_harvested"]["over-budget"]["links"] == 13
+        assert "13 over the budget of their host or domain: d.example" in run.out
+        changed = semcrawl("limits", str(out), "--host-budget", "requests=100", folder=out)
+        assert "SEMCRAWL_HOST_BUDGET = requests=100" in changed.out
+        assert semcrawl("frontier", str(out), "--requeue", folder=out).status == 0
+        run = harvest(f"{D}/", *arguments, folder=out, proxy=server.proxy_url)
+    assert len(run.documents()) == len(NAMES)
+
+
+def test_types_and_hosts_are_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "patterns"
+    file.write_text("# what is not wanted\ntype:text/turtle\nhost:other.*\n")
+    site = SITE | {"/": page("/n1.ttl", "/n2.nt", "http://other.d.example/")}
+    site |= {"/n2.nt": ("application/n-triples", b"<urn:a> <urn:b> <urn:c> .\n")}
+    with serve(DemoWeb(), handlers={"d.example": handler(site)}) as server:
+        run = harvest(
+            f"{D}/", "--fast", "--exclude", f"@{file}", folder=tmp_path / "out",
+            proxy=server.proxy_url,
+        )  # fmt: skip
+    assert run.outcomes()[f"{D}/n1.ttl"] == ["filtered-type"]
+    assert set(run.documents()) == {f"{D}/n2.nt"}
+    assert run.summary["not_harvested"]["excluded"]["hosts"] == {"other.d.example": 1}
+
+
+def test_seeds_go_by_their_numbers(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    async def note(request: Request, out: Stream) -> None:
+        asked.append(request.path)
+        await handler(SITE)(request, out)
+
+    seeds = tmp_path / "seeds"
+    seeds.write_text(f"{D}/n1.ttl\n{D}/n2.ttl 7\n")
+    with serve(DemoWeb(), handlers={"d.example": note}) as server:
+        run = harvest(
+            f"@{seeds}", f"{D}/n3.ttl", "9", f"{D}/n4.ttl", "0.5", "--fast",
+            *("-s", "CONCURRENT_REQUESTS=1", "--sitemaps", "never"),
+            folder=tmp_path / "out", proxy=server.proxy_url,
+        )  # fmt: skip
+    assert run.status == 0, run.err
+    assert asked[1:] == ["/n3.ttl", "/n2.ttl", "/n4.ttl", "/n1.ttl"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--exclude", "re:(", "no regular expression"),
+        ("--exclude", "@/nowhere/file", "cannot read the patterns"),
+        ("--exclude", "type:", "names no type"),
+        ("--host-budget", "requests=x", "requests=x"),
+    ],
+)
+def test_wrong_limits_are_refused_in_one_line(
+    tmp_path: Path, option: str, value: str, words: str
+) -> None:
+    harvest(f"{D}/", option, value, folder=tmp_path / "out").says_in_one_line(words)
