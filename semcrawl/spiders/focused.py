@@ -28,7 +28,6 @@ from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked
 from semcrawl.sources.negotiation import address_of, is_as_rdf
-from semcrawl.spiders.asking import parts_of_request
 from semcrawl.spiders.contexts import ContextFetcher, ContextRules
 from semcrawl.spiders.documents import BodyReader
 from semcrawl.spiders.endpointrules import EndpointOptions
@@ -39,6 +38,7 @@ from semcrawl.spiders.linking import LinkFeed, LinkPolicy
 from semcrawl.spiders.planting import SeedPlanter
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.redirecting import Redirects
+from semcrawl.spiders.requestparts import parts_of_request
 from semcrawl.spiders.responses import ResponseReader
 from semcrawl.spiders.results import record_of_unsent
 from semcrawl.spiders.retrying import Retries
