@@ -115,7 +115,7 @@ def crawl(start: str, pages: int, spec: str) -> float:
             "-s",
             f"SEMCRAWL_ABOUT={spec}",
         ]
-        command += ["-s", "SEMCRAWL_TARGETS=html,rdf"] if spec else []
+        command += ["-q"]
         subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
