@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Timer
@@ -76,3 +76,6 @@ def asked(store: Path, query: str, answer_format: str, seconds: float | None) ->
             timer.cancel()
         process.kill()
         process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            with suppress(OSError):  # what it did not take any more
+                pipe.close()
