@@ -17,7 +17,10 @@ from semcrawl.config.extras import install_hint
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.metadata.database import CRAWL_DB, connect, readable_db_url
 from semcrawl.metadata.hubs import HubBook
+from semcrawl.sources.datalists import form_of
+from semcrawl.sources.datalists import read_list as read_data_list
 from semcrawl.sources.endpointsteps import ENDPOINT_PROPERTIES, SEED_PREFIX
+from semcrawl.sources.listedlinks import NEXT
 from semcrawl.sources.searching import (
     SearchService,
     read_description,
@@ -72,11 +75,30 @@ def from_lists(places: Sequence[str], fetcher: Fetcher, complain: Complain) -> I
             else:
                 body, media_type = Path(place).read_bytes(), ""
                 url = Path(place).absolute().as_uri()
-            yield from _in_rdf(body, media_type, url) or read_list(body)
+            if form := form_of(body, media_type):
+                yield from _in_catalogue(form, body, url, fetcher)
+            else:
+                yield from _in_rdf(body, media_type, url) or read_list(body)
         except (SemcrawlError, ValueError) as error:
             complain(str(error) if isinstance(error, SemcrawlError) else f"{place}: {error}")
         except OSError as error:
             raise UsageError(f"cannot read {place}: {error.strerror}") from None
+
+
+def _in_catalogue(form: str, body: bytes, url: str, fetcher: Fetcher) -> Iterator[Seed]:
+    """Yield what a catalogue lists (CKAN, ``data.json``, OAI-PMH, linksets), page by page."""
+    for _ in range(_MOST_PAGES):
+        links = read_data_list(body, form, url).links
+        for link in links:
+            if link.rel != NEXT:
+                yield Seed(link.url, f"{link.title or link.type or 'entry'} ({form})")
+        following = next((link.url for link in links if link.rel == NEXT), "")
+        if not following:
+            return
+        body, media_type, url = fetcher.get(following, "application/json, text/xml")
+        form = form_of(body, media_type)
+        if not form:
+            return
 
 
 def _in_rdf(body: bytes, media_type: str, url: str) -> list[Seed]:

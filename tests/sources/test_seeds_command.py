@@ -232,3 +232,19 @@ def test_wrong_command_lines_are_one_clear_line(capsys, arguments, words) -> Non
     assert status == 2
     assert said.count("\n") == 1
     assert words in said
+
+
+def test_the_pages_of_a_catalogue_are_followed(capsys) -> None:
+    packages = [
+        {"resources": [{"url": f"http://d.example/{n}.ttl", "name": f"R{n}"}]} for n in "12"
+    ]
+
+    def answer(path: str, query: dict[str, list[str]]) -> tuple[int, str, bytes]:
+        start = int(query.get("start", ["0"])[0])
+        found = {"count": 2, "results": packages[start : start + 1]}
+        return 200, "application/json", json.dumps({"success": True, "result": found}).encode()
+
+    with web(answer) as base:
+        status, found, said = seeds(capsys, "list", f"{base}/api/3/action/package_search?rows=1")
+    assert (status, said) == (0, "")
+    assert found == ["http://d.example/1.ttl", "http://d.example/2.ttl"]
