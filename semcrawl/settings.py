@@ -107,8 +107,6 @@ SEMCRAWL_SITEMAP_MAX_SIZE = 100 * 1024 * 1024
 SEMCRAWL_SITEMAP_MAX_ENTRIES = 100_000
 #: Sitemaps of a host that each worker reads.
 SEMCRAWL_MAX_SITEMAPS_OF_HOST = 1000
-#: Whether a re-visit asks for nothing of which its sitemap says that it did not change since.
-SEMCRAWL_SITEMAP_DATES = True
 #: Requests in a row without a target after which a crawl ends, if the strategy expects less than
 #: one target from as many more; 0 = never.
 SEMCRAWL_PATIENCE = 0

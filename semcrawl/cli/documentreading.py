@@ -10,8 +10,10 @@ from scrapy.settings import BaseSettings
 from semcrawl.config.normalisation import url_normalisation
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
+from semcrawl.sources import is_sitemap_name, links_of, read_sitemap
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.reading import Reader, discard
+from semcrawl.web.hosts import netloc_of
 from semcrawl.web.vocabulary import Kind
 
 
@@ -29,7 +31,8 @@ async def read_for_explanation(
 ) -> ReadDocument:
     """Read a body as a crawl with these settings does.
 
-    Raises ``UsageError`` for what is neither a page nor RDF, and for wrong settings.
+    A sitemap is a page whose links are its entries. Raises ``UsageError`` for what is neither a
+    page nor RDF, and for wrong settings.
     """
     judge = TopicJudge.from_settings(settings)
     reader = Reader.from_settings(settings, url_normalisation(settings), judge.text_chars)
@@ -44,6 +47,11 @@ async def read_for_explanation(
             reading = await reader.read_embedded(body, url, content_type)
             verdict = await judge.page(url, page.text, reading, counts=True)
             links = reader.with_data_links(page.links, reading, url)
+        elif (sitemap := read_sitemap([body], expected=is_sitemap_name(url))).form:
+            own = netloc_of(url)
+            entries = sitemap.entries
+            links, _ = links_of(entries, url, lambda each: netloc_of(each) == own)
+            return ReadDocument(Page(url, 1), links, Verdict(target=False))
         else:
             raise UsageError(f"{url} is neither a page nor RDF (it is {detection.kind})")
         discard(reading)

@@ -38,8 +38,6 @@ class SitemapRules:
     limits: SitemapLimits = field(default_factory=SitemapLimits)
     #: sitemaps of a host that are read
     most: int = 1000
-    #: whether a re-visit trusts the dates of sitemaps
-    dates: bool = True
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -51,5 +49,4 @@ class SitemapRules:
                 entries=settings.getint("SEMCRAWL_SITEMAP_MAX_ENTRIES"),
             ),
             settings.getint("SEMCRAWL_MAX_SITEMAPS_OF_HOST"),
-            settings.getbool("SEMCRAWL_SITEMAP_DATES"),
         )

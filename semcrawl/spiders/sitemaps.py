@@ -37,7 +37,6 @@ from semcrawl.sources import (
 )
 from semcrawl.spiders.linking import LinkFeed, is_seed
 from semcrawl.spiders.reading import Reader
-from semcrawl.spiders.sitemapdates import ListedDates
 from semcrawl.web.bodies import BodyFile, body_file
 from semcrawl.web.hosts import host_of, netloc_of
 from semcrawl.web.urls import Normalisation, resolve
@@ -88,8 +87,6 @@ class Sitemaps:
         self._rules = rules
         self._queue = queue
         self._normalisation = normalisation
-        #: what is known to have changed when, for re-visits
-        self.dates = ListedDates()
         #: origin → how many answers its sitemaps wait for, and their group; none: it has none
         self._sought: dict[str, tuple[int, str]] = {}
         #: sitemaps read of each host
@@ -196,8 +193,6 @@ class Sitemaps:
         record = attempt.record(FetchOutcome.FETCHED_SITEMAP, response)
         record.real_type = f"sitemap:{read.file.form}"
         record.errors = "; ".join(read.faults)
-        if state.revisit and self._rules.dates:
-            self.dates.take(read.file.entries, attempt.url, self._normalisation)
         if read.shelves:
             name = await self._lists.keep(attempt.url, state.depth, attempt.digest, read.shelves)
             self._untried.add(name, attempt.url, read.shelves)
