@@ -1,6 +1,6 @@
 """archive: data that no link leads to, each announced in another way.
 
-Data in a page, a linkset, CKAN's catalogue, a VoID description, pages that are RDF too.
+A sitemap, data in a page, a linkset, CKAN's catalogue, a VoID description, pages that are RDF too.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ _HTML, _TURTLE = "text/html", "text/turtle"
 _ANY_URI = "http://www.w3.org/2001/XMLSchema#anyURI"
 
 _ROOT = f"http://{HOST}"
-#: documents that no link leads to, by what does
+#: documents and pages that no link leads to, by what does
 ANNOUNCED: Mapping[FoundBy, frozenset[str]] = MappingProxyType(
     {
+        FoundBy.SITEMAP: frozenset({f"{_ROOT}/annals/1898", f"{_ROOT}/annals/1898.ttl"}),
         FoundBy.EMBEDDED: frozenset({f"{_ROOT}/store?file=survey"}),
         FoundBy.HEADER: frozenset({f"{_ROOT}/store?file=methods"}),
         FoundBy.CATALOGUE: frozenset(
@@ -53,7 +54,8 @@ ANNOUNCED: Mapping[FoundBy, frozenset[str]] = MappingProxyType(
 
 def build(prose: Prose, crawl_delay: float) -> Host:
     """Build the host."""
-    host = Host(HOST, site=SITE, crawl_delay=crawl_delay)
+    sitemap = f"{_ROOT}/sitemap.xml"
+    host = Host(HOST, site=SITE, crawl_delay=crawl_delay, sitemaps=[sitemap])
     host.html(
         "/",
         "Archive",
@@ -74,6 +76,7 @@ def build(prose: Prose, crawl_delay: float) -> Host:
     _portal(host, prose)
     _counters(host, prose)
     _void(host, prose)
+    _annals(host, prose)
     return host
 
 
@@ -198,3 +201,16 @@ def _void(host: Host, prose: Prose) -> None:
         [(web, "rdf:type", "void:Dataset"), (web, "void:dataDump", dump)],
         RdfFormat.TURTLE,
     )
+
+
+def _annals(host: Host, prose: Prose) -> None:
+    """Add a page that the sitemap alone lists, with a document."""
+    data = _counts(host, prose, "/annals/1898.ttl")
+    content = paragraphs([prose.paragraph()]) + link(data, "Counts of 1898")
+    address = host.html("/annals/1898", "Annals of 1898", content)
+    text = (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+        f"<url><loc>{address}</loc><lastmod>2024-05-01</lastmod></url></urlset>\n"
+    )
+    host.body("/sitemap.xml", ResourceKind.OTHER, text.encode(), "application/xml")

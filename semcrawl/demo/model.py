@@ -125,14 +125,23 @@ def serialise(data: Sequence[ox.Triple], syntax: ox.RdfFormat, graph: str = "") 
 class Host:
     """Collects the resources of one host name; paths are absolute on it, query included."""
 
-    def __init__(self, name: str, *, site: str, crawl_delay: float, disallow: Sequence[str] = ()):
+    def __init__(
+        self,
+        name: str,
+        *,
+        site: str,
+        crawl_delay: float,
+        disallow: Sequence[str] = (),
+        sitemaps: Sequence[str] = (),
+    ):
         """``site`` is shown in every page's title; ``crawl_delay`` is in seconds."""
         self.name = name
         self.site = site
         self._disallow = tuple(disallow)
         self._resources: dict[str, Resource] = {}
         rules = [f"Disallow: {path}" for path in disallow] or ["Disallow:"]
-        text = "\n".join(["User-agent: *", *rules, f"Crawl-delay: {crawl_delay:g}", ""])
+        named = [f"Sitemap: {sitemap}" for sitemap in sitemaps]
+        text = "\n".join(["User-agent: *", *rules, f"Crawl-delay: {crawl_delay:g}", *named, ""])
         self.body("/robots.txt", ResourceKind.ROBOTS, text.encode(), "text/plain; charset=utf-8")
 
     def __iter__(self) -> Iterator[Resource]:

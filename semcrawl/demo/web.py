@@ -37,7 +37,7 @@ class Manifest:
 
     #: RDF documents and their numbers of quads; pages that are RDF too by the name of that form
     documents: Mapping[str, int]
-    #: those of them that no link leads to, by what does
+    #: those of them, and pages, that no link leads to, by what does
     announced: Mapping[FoundBy, frozenset[str]]
     #: HTML pages
     pages: frozenset[str]
