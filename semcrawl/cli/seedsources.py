@@ -1,4 +1,4 @@
-"""The sources of ``semcrawl seeds``: earlier jobs, archives, search services, lists."""
+"""The sources of ``semcrawl seeds``: earlier jobs, sitemaps, archives, search services, lists."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import os
 import queue
 import re
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 from semcrawl import rdf
 from semcrawl.cli.fetching import Fetcher
@@ -21,6 +23,7 @@ from semcrawl.sources.datalists import form_of
 from semcrawl.sources.datalists import read_list as read_data_list
 from semcrawl.sources.endpointsteps import ENDPOINT_PROPERTIES, SEED_PREFIX
 from semcrawl.sources.listedlinks import NEXT
+from semcrawl.sources.robotslines import named_sitemaps
 from semcrawl.sources.searching import (
     SearchService,
     read_description,
@@ -28,13 +31,17 @@ from semcrawl.sources.searching import (
     searxng,
 )
 from semcrawl.sources.seedlists import Seed, read_list
+from semcrawl.sources.sitemapentries import Entry, EntryKind
+from semcrawl.sources.sitemapfile import read_sitemap
 from semcrawl.web.vocabulary import RDF_EXTENSIONS, RDF_FIRST, RDF_MEDIA_TYPES, Kind
 
 #: told of what failed, a line each
 Complain = Callable[[str], None]
 
-#: pages of results that are read
-_MOST_PAGES = 20
+#: sitemaps that are read, and pages of results
+_MOST_SITEMAPS, _MOST_PAGES = 100, 20
+#: what a sitemap says of an entry, the most telling first
+_ORDER = [EntryKind.DUMP, EntryKind.ENDPOINT, EntryKind.SAMPLE, EntryKind.URL, EntryKind.ALTERNATE]
 #: ``Accept`` headers
 _RESULTS = "application/json, application/rss+xml, application/atom+xml"
 _DESCRIPTION = "application/opensearchdescription+xml, */*"
@@ -63,6 +70,53 @@ def from_jobs(folders: Sequence[str]) -> Iterator[Seed]:
             engine.dispose()
     for hub in book.best():
         yield Seed(hub.url, f"{hub.worth:.2f} documents per request: {hub.why}")
+
+
+def from_sitemaps(places: Sequence[str], fetcher: Fetcher, complain: Complain) -> Iterator[Seed]:
+    """Yield what the sitemaps of hosts list: data sets first, then pages by their priority."""
+    entries: list[Entry] = []
+    for place in places:
+        url = place if "://" in place else f"https://{place}/"
+        fetcher.name(url)
+        try:
+            waiting = deque([url] if urlsplit(url).path.strip("/") else _sitemaps_of(url, fetcher))
+        except SemcrawlError as error:
+            complain(str(error))
+            continue
+        seen = set(waiting)
+        while waiting:
+            address = waiting.popleft()
+            try:
+                body, _, address = fetcher.get(address)
+            except SemcrawlError as error:
+                complain(str(error))
+                continue
+            listed = read_sitemap([body])
+            for fault in listed.faults:
+                complain(f"{address}: {fault}")
+            for entry in listed.entries:
+                if entry.kind is not EntryKind.SITEMAP:
+                    entries.append(entry)
+                elif entry.address not in seen and len(seen) < _MOST_SITEMAPS:
+                    seen.add(entry.address)
+                    waiting.append(entry.address)
+    entries.sort(key=lambda entry: (_ORDER.index(entry.kind), -entry.priority))
+    for entry in entries:
+        prefix = SEED_PREFIX if entry.kind is EntryKind.ENDPOINT else ""
+        priority = f", priority {entry.priority:g}" if entry.priority >= 0 else ""
+        yield Seed(prefix + entry.address, f"{entry.kind} of a sitemap{priority}")
+
+
+def _sitemaps_of(url: str, fetcher: Fetcher) -> list[str]:
+    """Return the sitemaps that a host's robots.txt names, else the usual one."""
+    try:
+        body, _, _ = fetcher.get(urljoin(url, "/robots.txt"))
+        named = [urljoin(url, one) for one in named_sitemaps(body)]
+    except SemcrawlError as error:
+        if "status" not in str(error):
+            raise
+        named = []
+    return named or [urljoin(url, "/sitemap.xml")]
 
 
 def from_lists(places: Sequence[str], fetcher: Fetcher, complain: Complain) -> Iterator[Seed]:

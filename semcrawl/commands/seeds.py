@@ -17,6 +17,7 @@ from semcrawl.cli.seedsources import (
     from_jobs,
     from_lists,
     from_search,
+    from_sitemaps,
 )
 from semcrawl.config.normalisation import url_normalisation
 from semcrawl.errors import SemcrawlError, UsageError
@@ -29,6 +30,7 @@ from semcrawl.terminal.printable import printable
 #: sources, with what their arguments are
 _SOURCES = {
     "job": "DIR…: pages and hosts that led earlier harvests to much RDF",
+    "sitemap": "HOST…: what the sitemaps of hosts list (or URLs of sitemaps)",
     "archive": "PATTERN…: what a web archive has under example.org/*",
     "search": "WORDS…: the first results of a search service (--engine URL)",
     "list": "FILE…: lists of others, files or URLs: LOV, the LOD cloud, OPML, RDF catalogues, text",
@@ -47,7 +49,7 @@ class Command(OneLineErrors):
 
     def short_desc(self) -> str:
         """Return the line of the overview."""
-        return "Write a list of seeds: from jobs, archives, searches, lists"
+        return "Write a list of seeds: from jobs, sitemaps, archives, searches, lists"
 
     def long_desc(self) -> str:
         """Say it at length."""
@@ -136,6 +138,8 @@ class Command(OneLineErrors):
         fetcher = Fetcher.from_settings(settings)
         if source == "job":
             return from_jobs(rest)
+        if source == "sitemap":
+            return from_sitemaps(rest, fetcher, complain)
         if source == "search":
             return from_search(" ".join(rest), opts.engine, fetcher, limit)
         if source == "list":

@@ -82,6 +82,37 @@ def test_a_folder_without_a_job_is_told(tmp_path: Path, capsys) -> None:
     assert "holds no crawl.db" in said
 
 
+def test_sitemaps_of_a_host_are_followed_and_data_sets_come_first(capsys) -> None:
+    base = ""
+
+    def answer(path: str, query: object) -> tuple[int, str, bytes]:
+        urlset = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+        if path == "/robots.txt":
+            return 200, "text/plain", f"Sitemap: {base}/index.xml\nSitemap: /gone.xml".encode()
+        if path == "/index.xml":
+            body = f"<sitemapindex {urlset}><sitemap><loc>{base}/one.xml</loc></sitemap>"
+            body += f"<sitemap><loc>{base}/index.xml</loc></sitemap></sitemapindex>"
+            return 200, "text/xml", body.encode()
+        if path == "/one.xml":
+            semantic = 'xmlns:sc="http://sw.deri.org/2007/07/sitemapextension/scschema.xsd"'
+            body = f"<urlset {urlset} {semantic}><url><loc>{base}/a</loc></url>"
+            body += f"<url><loc>{base}/b</loc><priority>0.9</priority></url>"
+            body += f"<sc:dataset><sc:dataDumpLocation>{base}/dump.nt.gz</sc:dataDumpLocation>"
+            body += (
+                f"<sc:sparqlEndpointLocation>{base}/sparql</sc:sparqlEndpointLocation></sc:dataset>"
+            )
+            return 200, "text/xml", (body + "</urlset>").encode()
+        return 404, "text/plain", b""
+
+    with web(answer) as url:
+        base = url
+        status, found, said = seeds(capsys, "sitemap", base)
+    assert status == 0
+    assert found == [f"{base}/dump.nt.gz", f"sparql+{base}/sparql", f"{base}/b", f"{base}/a"]
+    assert said.count("\n") == 1
+    assert "/gone.xml: status 404" in said
+
+
 def test_redirects_to_private_addresses_are_refused(capsys) -> None:
     def answer(path: str, query: object) -> tuple[int, str, bytes]:
         return 302, "http://127.0.0.2:9/secret", b""
