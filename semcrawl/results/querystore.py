@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import astuple
 from pathlib import Path
@@ -17,11 +17,13 @@ from pyoxigraph import RdfFormat, Store
 
 from semcrawl.errors import StoreError
 from semcrawl.machine.filelocks import lock
-from semcrawl.results.quadsource import QuadSource, Snapshot, State
+from semcrawl.results.quadsource import Place, QuadSource, Snapshot, State
 
 #: folder in the job folder; may be removed at any time
 CACHE = "query"
 _STATE = "state.json"
+#: bytes of lines that are loaded at once
+_PORTION = 32_000_000
 #: a whole line: subject, predicate and object, then the graph
 _LINE = re.compile(
     rb"(\S+ \S+ (?:<(?!<)[^>]*>|_:\S+|<<\(.*\)>>"
@@ -78,8 +80,9 @@ def _up_to_date(cache: Path, sources: Sequence[QuadSource], starting: Telling) -
             target = Store(str(store))
             for name, snapshot in snapshots.items():
                 newer_than = known[name].revision if name in known else 0
-                lines = cast("IO[bytes]", _Lines(snapshot, newer_than))
-                target.bulk_load(lines, RdfFormat.N_QUADS, lenient=True)
+                for places in _portions(snapshot.places(newer_than=newer_than)):
+                    lines = cast("IO[bytes]", _Lines(snapshot, places))
+                    target.bulk_load(lines, RdfFormat.N_QUADS, lenient=True)
             target.flush()
             del target
             content = {name: astuple(state) for name, state in states.items()}
@@ -110,6 +113,23 @@ def _only_grew(before: State, now: State | None) -> bool:
     return now is not None and before.changes == now.changes and before.documents <= now.documents
 
 
+def _portions(places: Iterable[Place]) -> Iterator[list[Place]]:
+    """Cut documents into portions that are loaded at once: memory grows with these.
+
+    A document is in one, as blank nodes get new names with each.
+    """
+    portion: list[Place] = []
+    size = 0
+    for place in places:
+        portion.append(place)
+        size += place.length
+        if size >= _PORTION:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion
+
+
 class _Lines:
     """The lines of a snapshot as a file to read, each with its graph and without.
 
@@ -117,10 +137,10 @@ class _Lines:
     that joins graphs while it answers would count it several times.)
     """
 
-    def __init__(self, snapshot: Snapshot, newer_than: int) -> None:
+    def __init__(self, snapshot: Snapshot, places: Sequence[Place]) -> None:
         self._pieces = (
             each
-            for place in snapshot.places(newer_than=newer_than)
+            for place in places
             for lines in snapshot.lines(place)
             for each in (lines, _LINE.sub(rb"\1 .\n", lines))
         )
