@@ -22,7 +22,15 @@ SITE = {"/": page(*(f"/{name}.ttl" for name in NAMES))} | {
 
 def test_a_budget_of_a_host_ends_its_part_and_can_be_raised(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    arguments = ("--fast", "-s", "CONCURRENT_REQUESTS=1", "--sitemaps", "never")
+    arguments = (
+        "--fast",
+        "-s",
+        "CONCURRENT_REQUESTS=1",
+        "--sitemaps",
+        "never",
+        "-s",
+        "SEMCRAWL_WELL_KNOWN=",
+    )
     with serve(DemoWeb(), handlers={"d.example": handler(SITE)}) as server:
         run = harvest(
             f"{D}/", *arguments, "--host-budget", "requests=8", folder=out, proxy=server.proxy_url
@@ -66,7 +74,7 @@ def test_seeds_go_by_their_numbers(tmp_path: Path) -> None:
     with serve(DemoWeb(), handlers={"d.example": note}) as server:
         run = harvest(
             f"@{seeds}", f"{D}/n3.ttl", "9", f"{D}/n4.ttl", "0.5", "--fast",
-            *("-s", "CONCURRENT_REQUESTS=1", "--sitemaps", "never"),
+            *("-s", "CONCURRENT_REQUESTS=1", "--sitemaps", "never", "-s", "SEMCRAWL_WELL_KNOWN="),
             folder=tmp_path / "out", proxy=server.proxy_url,
         )  # fmt: skip
     assert run.status == 0, run.err

@@ -104,7 +104,7 @@ def test_a_site_without_sitemaps_pays_one_request(tmp_path: Path, status: int) -
             await handler({"/": page("/x.ttl"), "/x.ttl": turtle("x")})(request, out)
 
     run, asked = crawl(tmp_path / "out", d=answer)
-    pages = [url for url in asked if not url.endswith("/robots.txt")]
+    pages = [url for url in asked if not url.endswith(("/robots.txt", "/void"))]
     assert pages == ["d.example/", "d.example/x.ttl", "d.example/sitemap.xml"]
     assert run.summary["not_harvested"].get("not-found") is None
     assert "errors" not in run.out or "│      0 │" in run.out
@@ -144,10 +144,10 @@ def test_a_long_list_goes_in_by_turns_and_is_had_whole(tmp_path: Path) -> None:
     site = {"/": page(), "/sitemap.xml": sitemap(*(f"{D}/data/{name}" for name in names))}
     site |= {f"/data/{name}": turtle(name) for name in names}
     run, asked = crawl(tmp_path / "out", "--pages", "40", d=site)
-    assert len(run.documents()) == 38
+    assert len(run.documents()) in (37, 38)  # (a request may go to /.well-known/void)
     run, more = crawl(tmp_path / "out", d=site)
     assert len(run.documents()) == 300
-    assert not set(asked) & set(more) - {"d.example/robots.txt"}
+    assert not {url for url in asked if "/data/" in url} & set(more)
 
 
 def test_a_sitemap_given_as_a_seed_is_read_as_one(tmp_path: Path) -> None:
