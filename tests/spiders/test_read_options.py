@@ -134,6 +134,7 @@ def test_formats_of_data_are_known_on_any_machine() -> None:
 
 def test_targets_are_read_in_any_case_with_room_between_them() -> None:
     wanted = Targets(rdf=True, embedded=True, media_types=("text/csv",))
+    assert Targets.parse("html") == Targets(rdf=False, html=True)
     assert Targets.parse(" RDF, Embedded ,, Text/CSV,text/csv") == wanted
     assert Targets.parse(["rdf", " embedded", "", "text/csv"]) == wanted
     assert Targets.parse("text/csv").has_type("Text/CSV ; header=present")
@@ -151,7 +152,7 @@ def test_targets_are_read_or_refused(text: str) -> None:
         targets = Targets.parse(text)
     except UsageError:
         return
-    assert targets.rdf or targets.embedded or targets.media_types
+    assert targets.rdf or targets.embedded or targets.html or targets.media_types
 
 
 @pytest.mark.parametrize(
