@@ -180,3 +180,24 @@ def test_pages_keep_their_own_links_when_others_are_forgotten() -> None:
         assert {urls[table["parent"][table.ids[url]]] for url in own} == {page}
         fetch(second, own[0], Kind.RDF, parent=page)
         assert table["observed"][number] > 0
+
+
+def test_off_topic_rdf_is_worth_something_while_other_rdf_is_on_topic() -> None:
+    """A topic that nothing is about holds nobody up: what misses it is worth less and less."""
+    strategy = Learned()
+    found = links(*(f"{SITE}/{n}.ttl" for n in range(40)))
+    fetch(strategy, HOME.url, Kind.HTML, found)
+    worths = []
+    for n, relevant in enumerate([True] * 4 + [False] * 36):
+        url = f"{SITE}/{n}.ttl"
+        strategy.learn(
+            Outcome(
+                *(url, Kind.RDF, relevant, url, HOME.url, 1, 200),
+                relevance=float(relevant),
+                gain=float(relevant),
+            )
+        )
+        number = strategy._memory.table.ids[url]
+        worths.append(float(strategy._memory.table["observed"][number]))
+    assert worths[:4] == [1.0] * 4
+    assert 0.5 > worths[4] > worths[20] > worths[39] > 0

@@ -50,6 +50,10 @@ _DROUGHT = 16
 _WORTH_A_TRY = 0.01
 
 
+#: what off-topic RDF is worth, as part of the share of RDF that is about the topic
+_NEAR_MISS = 0.5
+
+
 class CrawlMemory:
     """Links, weights and counts of one crawl."""
 
@@ -66,6 +70,8 @@ class CrawlMemory:
         self.sections = FetchCounts()
         self.subsections = FetchCounts()
         self.fetches = 0
+        #: RDF documents that the topic judged, and those of them that are about it
+        self.judged = self.relevant = 0
         #: … of these, the last so many brought nothing
         self.drought = 0
         #: links in flight that may open others
@@ -159,6 +165,18 @@ class CrawlMemory:
         """Hear that a waiting link's document was had under another address."""
         if self.table["state"][number] == WAITING:
             self.table["prior"][number] = NEVER
+
+    def near_miss(self, *, relevant: bool) -> float:
+        """Count an RDF document that the topic judged; return how much of a target it is at least.
+
+        Off-topic RDF is not worth nothing: it shows where RDF is, and the next document may be
+        about the topic. It is worth half the share of relevant documents among those judged so far
+        (with one relevant and one other document added), so that a topic that nothing is about
+        holds nobody up.
+        """
+        self.judged += 1
+        self.relevant += relevant
+        return _NEAR_MISS * (self.relevant + 1) / (self.judged + 2)
 
     def observe(
         self, number: int, *, target: bool, gain: float, links: range, answered: bool = True

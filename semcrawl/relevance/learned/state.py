@@ -27,6 +27,7 @@ def content_of(memory: CrawlMemory) -> dict[str, Any]:
     """Weights, counts, the tree, and the best of the waiting links."""
     content: dict[str, Any] = {"bits": memory.options.table_bits}
     content |= {"fetches": memory.fetches, "drought": memory.drought}
+    content |= {"judged": memory.judged, "relevant": memory.relevant}
     for name, model in (("index", memory.models.index), ("kinds", memory.models.kinds)):
         content |= {f"{name}_{key}": array for key, array in model.state().items()}
     for name in _COUNTS:
@@ -54,6 +55,8 @@ def take_over(
             return
         memory.fetches = int(content["fetches"])
         memory.drought = int(content.get("drought", 0))
+        memory.judged = int(content.get("judged", 0))
+        memory.relevant = int(content.get("relevant", 0))
         for name in _COUNTS:
             counts = getattr(memory, name)
             known = content[f"{name}_names"], content[f"{name}_counts"]

@@ -50,9 +50,11 @@ class Learned:
     def __init__(self, options: LearnedOptions | None = None, topic: Topic | None = None) -> None:
         """Make it with options, for a crawl about ``topic``."""
         self.options = options or LearnedOptions()
+        targets = Targets.parse(self.options.targets)
+        self._rdf_counts = targets.rdf
         self._maker = FeatureMaker(
             self.options,
-            TargetSigns.of(Targets.parse(self.options.targets)),
+            TargetSigns.of(targets),
             TopicSigns(topic) if topic is not None else None,
         )
         self._memory = CrawlMemory(self.options)
@@ -121,7 +123,10 @@ class Learned:
         had = second or outcome.kind not in (Kind.HTML, Kind.RDF)
         target = outcome.target and not outcome.duplicate
         links = range(0) if had else children
-        memory.observe(number, target=target, gain=outcome.worth, links=links, answered=answered)
+        gain = outcome.worth
+        if self._rdf_counts and outcome.relevance is not None and outcome.kind is Kind.RDF:
+            gain = max(gain, memory.near_miss(relevant=outcome.target))
+        memory.observe(number, target=target, gain=gain, links=links, answered=answered)
 
     def _add(
         self, number: int, page: str, links: Sequence[Ranked], relevance: float | None
