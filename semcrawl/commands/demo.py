@@ -17,6 +17,9 @@ from semcrawl.errors import UsageError
 #: Variables that would lead requests past the demonstration's proxy.
 _OTHER_PROXIES = ("no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY", "HTTP_PROXY", "REQUEST_METHOD")
 
+#: The demonstration's own endpoint may be asked: it shows each way to data.
+_ENDPOINTS = "SEMCRAWL_ENDPOINTS=found"
+
 
 class Command(OneLineErrors):
     """Serve the demonstration web on loopback; with ``--harvest``, crawl it and stop."""
@@ -39,7 +42,8 @@ class Command(OneLineErrors):
         return (
             "Serve a generated web of some 300 pages on loopback, as an HTTP proxy for its host "
             "names, and tell how to crawl it. With --harvest, run `semcrawl harvest` on it and "
-            "stop; options of harvest (--fast, --pages …) may follow."
+            "stop, endpoints that it finds included; options of harvest (--fast, --pages …) may "
+            "follow."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -111,7 +115,7 @@ def _harvest(server: DemoServer, out: Path, args: list[str], opts: argparse.Name
     environment = {k: v for k, v in os.environ.items() if k not in _OTHER_PROXIES}
     environment["http_proxy"] = environment["https_proxy"] = server.proxy_url
     command = [sys.executable, "-m", "semcrawl", "harvest", DemoWeb.start, "--out", str(out)]
-    for setting in opts.set:
+    for setting in (_ENDPOINTS, *opts.set):
         command += ["-s", setting]
     process = subprocess.Popen([*command, *args], env=environment)  # noqa: S603 - our own program
     # the terminal sends Ctrl-C to the harvest as well, which knows how to stop

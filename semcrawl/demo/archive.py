@@ -1,6 +1,7 @@
 """archive: data that no link leads to, each announced in another way.
 
-A sitemap, data in a page, a linkset, CKAN's catalogue, a VoID description, pages that are RDF too.
+A sitemap, data in a page, a linkset, CKAN's catalogue, a VoID description, pages that are RDF too,
+a SPARQL endpoint.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from types import MappingProxyType
+from urllib.parse import urlsplit
 
 import pyoxigraph as ox
 from pyoxigraph import RdfFormat
 
+from semcrawl.demo.endpoint import Endpoint
 from semcrawl.demo.markup import link, listing, page, paragraphs
 from semcrawl.demo.model import (
     Host,
@@ -22,18 +25,31 @@ from semcrawl.demo.model import (
     serialise,
     triples,
 )
-from semcrawl.demo.prose import PLACES, Prose
+from semcrawl.demo.prose import PLACES, Prose, slug
+from semcrawl.sources.endpointsteps import Ask, Step
 from semcrawl.sources.negotiation import as_rdf
 from semcrawl.web.vocabulary import FoundBy
 
 HOST = "archive.demo.example"
 SITE = "Saltmarsh archive"
 PORTAL = "/portal/"
+ENDPOINT = "/sparql"
 COUNTERS = ("ada", "bo", "cleo")
 _HTML, _TURTLE = "text/html", "text/turtle"
+_SERVICE = "http://www.w3.org/ns/sparql-service-description#"
 _ANY_URI = "http://www.w3.org/2001/XMLSchema#anyURI"
 
 _ROOT = f"http://{HOST}"
+_SPARQL = f"{_ROOT}{ENDPOINT}"
+#: names of the endpoint's graphs; the default graph has none
+GRAPHS = ("", f"{_ROOT}/logs/2023", f"{_ROOT}/logs/2024")
+
+
+def _graph_page(graph: str) -> str:
+    """Return the address by which the endpoint gives all of a graph."""
+    return Step(_SPARQL, Ask.WHOLE, graph).url
+
+
 #: documents and pages that no link leads to, by what does
 ANNOUNCED: Mapping[FoundBy, frozenset[str]] = MappingProxyType(
     {
@@ -48,6 +64,7 @@ ANNOUNCED: Mapping[FoundBy, frozenset[str]] = MappingProxyType(
         FoundBy.WELL_KNOWN: frozenset(
             {f"{_ROOT}/.well-known/void", f"{_ROOT}/store?file=everything"}
         ),
+        FoundBy.ENDPOINT: frozenset(_graph_page(name) for name in GRAPHS),
     }
 )
 
@@ -70,19 +87,21 @@ def build(prose: Prose, crawl_delay: float) -> Host:
             ]
         ),
     )
-    _counts(host, prose, "/finds.ttl")
+    data = host.url("/finds.ttl#data")
+    _counts(host, prose, "/finds.ttl", (data, "void:sparqlEndpoint", _SPARQL))
     _survey(host, prose)
     _methods(host, prose)
     _portal(host, prose)
     _counters(host, prose)
     _void(host, prose)
     _annals(host, prose)
+    _endpoint(host, prose)
     return host
 
 
-def _counts(host: Host, prose: Prose, path: str) -> str:
-    """Add a document of counts; return its address."""
-    rows: list[Statement] = []
+def _counts(host: Host, prose: Prose, path: str, *more: Statement) -> str:
+    """Add a document of counts, and what else it says; return its address."""
+    rows = list(more)
     for number, place in enumerate(PLACES[:5], 1):
         subject = host.url(f"{path}#{number}")
         rows += [
@@ -214,3 +233,38 @@ def _annals(host: Host, prose: Prose) -> None:
         f"<url><loc>{address}</loc><lastmod>2024-05-01</lastmod></url></urlset>\n"
     )
     host.body("/sitemap.xml", ResourceKind.OTHER, text.encode(), "application/xml")
+
+
+def _endpoint(host: Host, prose: Prose) -> None:
+    """Add an endpoint with a default graph and two others, and its description."""
+    graphs = {name: triples(_log(name, prose)) for name in GRAPHS}
+    endpoint = Endpoint(graphs)
+    host.answerers[_SPARQL] = endpoint.answer
+    for name, rows in graphs.items():
+        address = _graph_page(name)
+        if page := endpoint.answer(urlsplit(address).query):
+            host.put(address, ResourceKind.RDF, ("", page), quads=len(rows))
+    service = f"{_SPARQL}#service"
+    host.rdf(
+        ENDPOINT,
+        [
+            (service, "rdf:type", f"{_SERVICE}Service"),
+            (service, f"{_SERVICE}endpoint", _SPARQL),
+            (service, "dcterms:title", "Logs of the archive"),
+        ],
+        RdfFormat.TURTLE,
+    )
+
+
+def _log(name: str, prose: Prose) -> list[Statement]:
+    """Make a graph whose entries have no names."""
+    log = f"{name or _SPARQL}#log"
+    rows: list[Statement] = [(log, "rdf:type", "sfs:Log"), (log, "rdfs:label", prose.title())]
+    for place in PLACES[:4]:
+        entry = f"_:{slug(f'{name[-4:]} {place}')}"
+        rows += [
+            (log, "sfs:entry", entry),
+            (entry, "sfs:place", place),
+            (entry, "sfs:count", prose.number(1, 900)),
+        ]
+    return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urljoin
@@ -37,6 +37,10 @@ class Response:
     def header(self, name: str) -> str:
         """Return the first header of that name (case ignored), or an empty string."""
         return next((v for k, v in self.headers if k.lower() == name.lower()), "")
+
+
+#: Answers the query part of an address; ``None``: it asks nothing.
+Answerer = Callable[[str], Response | None]
 
 
 class ResourceKind(StrEnum):
@@ -139,6 +143,8 @@ class Host:
         self.site = site
         self._disallow = tuple(disallow)
         self._resources: dict[str, Resource] = {}
+        #: what answers queries, by the address without its query
+        self.answerers: dict[str, Answerer] = {}
         rules = [f"Disallow: {path}" for path in disallow] or ["Disallow:"]
         named = [f"Sitemap: {sitemap}" for sitemap in sitemaps]
         text = "\n".join(["User-agent: *", *rules, f"Crawl-delay: {crawl_delay:g}", *named, ""])

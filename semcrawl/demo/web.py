@@ -75,6 +75,7 @@ class DemoWeb:
         hosts += elsewhere.build(prose, crawl_delay)
         self.hosts = frozenset(host.name for host in hosts)
         self._resources = {resource.url: resource for host in hosts for resource in host}
+        self._answerers = {url: each for host in hosts for url, each in host.answerers.items()}
 
     def __iter__(self) -> Iterator[Resource]:
         """Iterate over all resources, host by host."""
@@ -90,6 +91,10 @@ class DemoWeb:
 
         A host that is not of this web has a robots.txt that closes it, and nothing else.
         """
+        bare, _, query = path.partition("?")
+        answerer = self._answerers.get(f"http://{host.lower()}{bare}")
+        if answerer is not None and (answer := answerer(query)):
+            return answer
         resource = self.find(host, path)
         if resource is not None:
             return negotiate(resource.variants, headers.get("accept", "*/*"))

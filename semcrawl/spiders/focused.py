@@ -153,7 +153,7 @@ class FocusedSpider(Spider):
             *(self.logger, self.crawler.stats, session, self._policy, self.reader, self.targets),
             *(self.judge, EndpointOptions.from_settings(self.settings), self.queue),
         )
-        self._sitemaps = Sitemaps.of_spider(self, session, self._feed)
+        self._sitemaps = Sitemaps.of_spider(self, session, self._feed, self._endpoints)
         bodies = BodyReader(
             *(self.logger, session, self._policy, self._feed, self.reader, self.targets),
             self._endpoints,

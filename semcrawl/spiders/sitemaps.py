@@ -35,6 +35,7 @@ from semcrawl.sources import (
     read_sitemap,
     turn,
 )
+from semcrawl.spiders.endpoints import EndpointReader
 from semcrawl.spiders.linking import LinkFeed, is_seed
 from semcrawl.spiders.reading import Reader
 from semcrawl.web.bodies import BodyFile, body_file
@@ -76,6 +77,7 @@ class Sitemaps:
         session: CrawlSession,
         feed: LinkFeed,
         reader: Reader,
+        endpoints: EndpointReader,
         rules: SitemapRules,
         queue: str,
         normalisation: Normalisation,
@@ -83,6 +85,7 @@ class Sitemaps:
         """Put links into ``queue`` by way of the spider's ``feed``."""
         self._session = session
         self._feed = feed
+        self._endpoints = endpoints
         self._reader = reader
         self._rules = rules
         self._queue = queue
@@ -97,13 +100,16 @@ class Sitemaps:
         self._passed: set[Place] = set()
 
     @classmethod
-    def of_spider(cls, spider: Any, session: CrawlSession, feed: LinkFeed) -> Self:
+    def of_spider(
+        cls, spider: Any, session: CrawlSession, feed: LinkFeed, endpoints: EndpointReader
+    ) -> Self:
         """Make the part of a spider; one that follows no pages uses no sitemaps."""
         rules = SitemapRules.from_settings(spider.settings)
         if not spider.follows(Page("")):
             rules = replace(rules, use=SitemapUse.NEVER)
         feed.only_sitemaps = rules.use is SitemapUse.ONLY
-        return cls(session, feed, spider.reader, rules, spider.queue, spider.normalisation)
+        parts = (session, feed, spider.reader, endpoints)
+        return cls(*parts, rules, spider.queue, spider.normalisation)
 
     @property
     def on(self) -> bool:
@@ -255,7 +261,8 @@ class Sitemaps:
         page = Page(listing.page, listing.depth)
         rest = str(place._replace(number=end))
         more = {link.url: rest for link in listing.links}
-        new = await self._feed.discover(page, listing.links, more=more)
+        links = await self._endpoints.take_found(page, listing.links)
+        new = await self._feed.discover(page, links, more=more)
         if new:
             # (learned as of a page that was read before: it has no other outcome)
             outcome = Outcome(

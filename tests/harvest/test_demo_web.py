@@ -12,6 +12,8 @@ from semcrawl.web.vocabulary import FoundBy
 
 WEB = DemoWeb()
 MANIFEST = WEB.manifest()
+#: its endpoint is one of the ways to data
+FOUND = ("--fast", "-s", "SEMCRAWL_ENDPOINTS=found")
 #: how many requests are answered before a running harvest is disturbed
 SOME = 60
 
@@ -21,7 +23,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
     """One undisturbed harvest, and the server's log of it."""
     place = tmp_path_factory.mktemp("whole")
     with serve(WEB, log=place / "requests.jsonl") as server:
-        run = harvest(WEB.start, "--fast", folder=place / "out", proxy=server.proxy_url)
+        run = harvest(WEB.start, *FOUND, folder=place / "out", proxy=server.proxy_url)
     return run, place / "requests.jsonl"
 
 
@@ -101,13 +103,14 @@ def test_the_summary_tells_what_led_to_the_documents(whole: tuple[Run, Path]) ->
         ("SEMCRAWL_CATALOGUES=0", FoundBy.CATALOGUE),
         ("SEMCRAWL_NEGOTIATION=never", FoundBy.NEGOTIATION),
         ("SEMCRAWL_WELL_KNOWN=", FoundBy.WELL_KNOWN),
+        ("SEMCRAWL_ENDPOINTS=seeds", FoundBy.ENDPOINT),
     ],
 )
 def test_without_a_way_exactly_what_only_it_leads_to_is_missing(
     tmp_path: Path, option: str, way: FoundBy
 ) -> None:
     with serve(WEB) as server:
-        arguments = (WEB.start, "--fast", "-s", option)
+        arguments = (WEB.start, *FOUND, "-s", option)
         run = harvest(*arguments, folder=tmp_path / "out", proxy=server.proxy_url)
     lost = MANIFEST.documents.keys() - run.documents().keys()
     # (a header of the society's own site names a document as well)
@@ -131,7 +134,7 @@ def test_running_it_again_asks_for_nothing_more(whole: tuple[Run, Path], tmp_pat
     quads = first.quads
     log = tmp_path / "requests.jsonl"
     with serve(WEB, log=log) as server:
-        again = harvest(WEB.start, "--fast", folder=first.folder, proxy=server.proxy_url)
+        again = harvest(WEB.start, *FOUND, folder=first.folder, proxy=server.proxy_url)
     assert again.status == 0
     assert not {url for url in asked(log) if not url.endswith("/robots.txt")}
     assert again.quads == quads
@@ -141,7 +144,7 @@ def disturbed(place: Path, disturb: str) -> tuple[Run, Run, Path]:
     """Harvest, disturb it after some requests, and harvest again to the end."""
     log = place / "requests.jsonl"
     with serve(WEB, log=log) as server:
-        run = start_harvest(WEB.start, "--fast", folder=place / "out", proxy=server.proxy_url)
+        run = start_harvest(WEB.start, *FOUND, folder=place / "out", proxy=server.proxy_url)
         assert server.wait_until_answered(SOME, timeout=60)
         if disturb == "kill":
             run.kill()
@@ -150,7 +153,7 @@ def disturbed(place: Path, disturb: str) -> tuple[Run, Run, Path]:
             if disturb == "twice":
                 run.interrupt()
         stopped = run.wait()
-        again = harvest(WEB.start, "--fast", folder=place / "out", proxy=server.proxy_url)
+        again = harvest(WEB.start, *FOUND, folder=place / "out", proxy=server.proxy_url)
     return stopped, again, log
 
 
@@ -191,11 +194,11 @@ def test_the_budget_is_kept_and_continued(tmp_path: Path) -> None:
     log = tmp_path / "requests.jsonl"
     with serve(WEB, log=log) as server:
         first = harvest(
-            WEB.start, "--fast", "--pages", "50", folder=tmp_path / "out", proxy=server.proxy_url
+            WEB.start, *FOUND, "--pages", "50", folder=tmp_path / "out", proxy=server.proxy_url
         )
         assert first.status == 0
         assert first.summary["requests"] == pages(log) == 50
         rest = harvest(
-            WEB.start, "--fast", "--pages", "5000", folder=tmp_path / "out", proxy=server.proxy_url
+            WEB.start, *FOUND, "--pages", "5000", folder=tmp_path / "out", proxy=server.proxy_url
         )
     assert rest.documents() == MANIFEST.documents

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 WEB = DemoWeb()
 MANIFEST = WEB.manifest()
 QUICK = (
+    *("-s", "SEMCRAWL_ENDPOINTS=found"),
     *("-s", "SEMCRAWL_CRAWL_DELAY=0"),
     *("-s", "SEMCRAWL_OBEY_CRAWL_DELAY=0"),
     *("-s", "SEMCRAWL_CONCURRENCY_PER_HOST=8"),

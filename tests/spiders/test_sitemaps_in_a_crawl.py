@@ -6,10 +6,12 @@ import gzip
 from collections import Counter
 from pathlib import Path
 
+import pyoxigraph as ox
 import pytest
 from harvest.runs import Run, harvest
 
 from semcrawl.demo import DemoWeb, serve
+from semcrawl.demo.endpoint import Endpoint
 from semcrawl.demo.stream import Handler, Request, Stream
 from spiders.site import Resources, handler, page
 
@@ -157,3 +159,28 @@ def test_a_sitemap_given_as_a_seed_is_read_as_one(tmp_path: Path) -> None:
             f"{D}/my-sitemap.txt", "--fast", folder=tmp_path / "out", proxy=server.proxy_url
         )
     assert set(run.documents()) == {f"{D}/x.ttl"}
+
+
+@pytest.mark.parametrize("allowed", ["found", "seeds"])
+def test_an_endpoint_that_a_sitemap_alone_names_is_read_where_that_is_allowed(
+    tmp_path: Path, allowed: str
+) -> None:
+    triple = ox.Triple(*(ox.NamedNode(f"http://v.example/{name}") for name in "abc"))
+    endpoint = Endpoint({"http://g.example/": [triple]})
+    named = (
+        '<urlset xmlns:sc="http://sw.deri.org/2007/07/sitemapextension/scschema.xsd"><sc:dataset>'
+        f"<sc:sparqlEndpointLocation>{D}/sparql</sc:sparqlEndpointLocation></sc:dataset></urlset>"
+    )
+    site = handler({"/": page(), "/sparql": page(), "/sitemap.xml": (XML, named.encode())})
+
+    async def answer(request: Request, out: Stream) -> None:
+        if found := endpoint.answer(request.path.partition("?")[2]):
+            await out.whole(found.status, found.headers, found.body)
+        else:
+            await site(request, out)
+
+    run, _ = crawl(tmp_path / "out", "-s", f"SEMCRAWL_ENDPOINTS={allowed}", d=answer)
+    wanted = [f"{triple} <http://g.example/> .\n"] if allowed == "found" else []
+    assert run.quads == wanted
+    found_by = {row["url"]: row["found_by"] for row in run.records}
+    assert found_by[f"{D}/sparql"] == "sitemap"
