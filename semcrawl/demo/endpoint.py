@@ -20,7 +20,7 @@ class Endpoint:
         self._store = ox.Store()
         for name, rows in graphs.items():
             graph = ox.NamedNode(name) if name else ox.DefaultGraph()
-            self._store.extend(ox.Quad(*row, graph) for row in rows)
+            self._store.extend(ox.Quad(r.subject, r.predicate, r.object, graph) for r in rows)
 
     def answer(self, parameters: str) -> Response | None:
         """Answer the query among the parameters of an address; ``None`` where there is none."""
