@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections import deque
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import quote, urldefrag, urljoin, urlsplit
 
 import lxml.html
 import pyoxigraph as ox
@@ -165,3 +165,20 @@ def test_negotiation_goes_by_quality_and_then_by_order(accept: str, expected: by
         ("text/turtle", Response(200, body=b"turtle")),
     )
     assert negotiate(variants, accept).body == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "found"),
+    [
+        ("SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s a <http://vocab.demo.example/ns/Log> } }", 200, b'"2"'),
+        ("ASK { ?s a <http://vocab.demo.example/ns/Log> }", 200, b"true"),
+        ("SELECT nonsense", 400, b""),
+        ("SELECT * { SERVICE <http://127.0.0.1:9/> { ?s ?p ?o } }", 400, b""),
+    ],
+)  # fmt: skip
+def test_the_endpoint_answers_queries_and_refuses_what_is_none(
+    web: DemoWeb, query: str, status: int, found: bytes
+) -> None:
+    answer = fetch(web, f"http://archive.demo.example/sparql?query={quote(query)}")
+    assert answer.status == status
+    assert found in answer.body

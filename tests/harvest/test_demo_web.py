@@ -88,7 +88,9 @@ def test_the_summary_tells_what_led_to_the_documents(whole: tuple[Run, Path]) ->
     assert ways["seed"]["requests"] == 1
     for name in ("requests", "rdf_documents", "html_documents"):
         assert sum(way[name] for way in ways.values()) == run.summary[name]
-    assert f"RDF found by: link {ways['link']['rdf_documents']}" in run.out
+    told = " ".join(run.out.partition("RDF found by: ")[2].partition("Other outcomes")[0].split())
+    found = {name: way["rdf_documents"] for name, way in ways.items() if way["rdf_documents"]}
+    assert sorted(told.split(", ")) == sorted(f"{name} {n}" for name, n in found.items())
     asides = {row["url"] for row in run.records if not row["found_by"]}
     assert all(url.endswith("/robots.txt") for url in asides)
 
