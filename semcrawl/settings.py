@@ -330,8 +330,9 @@ SEMCRAWL_KEEP = "relevant"
 SEMCRAWL_FOCUS = "soft"
 #: Bytes of a document's statements, and characters of its text, that are judged: the first ones.
 SEMCRAWL_ABOUT_MAX_SIZE = 8 * 1024 * 1024
-#: Topic `new`: statements that a crawl remembers, 8 bytes of memory each; of more, some count as
-#: new again.
+#: Topic `new`: statements that a crawl remembers in its frontier, for all workers and runs: 8 bytes
+#: of Redis each, up to 32 million, or some 40 bytes of `frontier.db`. Of more, old ones are
+#: forgotten and count as new again.
 SEMCRAWL_ABOUT_NEW_STATEMENTS = 4_000_000
 #: Topic `shape`: seconds that the check of one document may take.
 SEMCRAWL_ABOUT_SHAPE_TIMEOUT = 10

@@ -141,7 +141,7 @@ def test_the_conformance_suite_knows_no_backend() -> None:
 #: Names of several modules that each do the same for their own subject.
 SAME_SUBJECT = {
     "contract", "frontier", "importing", "inspection", "leftout", "limits", "model", "options",
-    "outages", "pace", "queue", "registry", "sharing", "strategy",
+    "outages", "pace", "queue", "registry", "said", "sharing", "strategy",
 }  # fmt: skip
 
 

@@ -31,7 +31,6 @@ from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.metadata.tally import Tally
 from semcrawl.relevance import Outcome, Ranked, Relevance
-from semcrawl.topics import StatementMemory
 
 logger = logging.getLogger(__name__)
 Logger = logging.Logger | logging.LoggerAdapter[logging.Logger]
@@ -59,8 +58,6 @@ class CrawlSession:
         self.failure = ""
         #: digests of bodies that were read
         self.digests: set[bytes] = set()
-        #: statements that were read, where the topic asks for them
-        self.said: StatementMemory | None = None
         self.tally = Tally()
         self.finished = asyncio.Event()
         self._channels = SpiderChannels()

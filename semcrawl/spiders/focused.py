@@ -131,7 +131,7 @@ class FocusedSpider(Spider):
             raise UsageError(f"the spider middleware {Acknowledgement.__module__} is switched off")
         self._acknowledgement = acknowledgement
         self.session = session
-        session.said = self.judge.share_memory(session.said)
+        self.judge.remember_in(session.frontier.statements)
         self.scope.roots = session.intake.roots
         self.scope.named = session.intake.named
         self._tasks = BackgroundTasks(self, session)

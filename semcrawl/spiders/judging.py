@@ -11,6 +11,8 @@ from typing import Self
 
 from scrapy.settings import BaseSettings
 
+from semcrawl.crawl.sharedstatements import SharedStatements
+from semcrawl.frontier.contract import Statements
 from semcrawl.items import FetchRecord
 from semcrawl.links import PageText
 from semcrawl.rdf import Reading
@@ -22,7 +24,6 @@ from semcrawl.topics import (
     Document,
     Judgement,
     Remembering,
-    StatementMemory,
     parts_of,
 )
 from semcrawl.web.vocabulary import Kind
@@ -56,8 +57,14 @@ class Verdict:
 class TopicJudge:
     """Judges documents by the topic of the crawl; without one all that counts is a target."""
 
-    def __init__(self, focus: Focus, thread_above: int = 1 << 18) -> None:
-        """Judge by ``focus``; in a thread what is larger than ``thread_above`` bytes."""
+    def __init__(
+        self, focus: Focus, thread_above: int = 1 << 18, remembered: int = 4_000_000
+    ) -> None:
+        """Judge by ``focus``; in a thread what is larger than ``thread_above`` bytes.
+
+        ``remembered``: statements that a topic keeps in the frontier.
+        """
+        self._remembered = remembered
         self._focus = focus
         self._thread_above = thread_above
         self._turn = asyncio.Lock()
@@ -65,7 +72,11 @@ class TopicJudge:
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Read the settings; raise ``UsageError`` for wrong ones."""
-        return cls(read_focus(settings), settings.getint("SEMCRAWL_READ_IN_THREAD_ABOVE"))
+        return cls(
+            read_focus(settings),
+            settings.getint("SEMCRAWL_READ_IN_THREAD_ABOVE"),
+            settings.getint("SEMCRAWL_ABOUT_NEW_STATEMENTS"),
+        )
 
     @property
     def about(self) -> str:
@@ -78,13 +89,11 @@ class TopicJudge:
         topic = self._focus.topic
         return self._focus.max_size if topic is not None and TEXT in topic.needs else 0
 
-    def share_memory(self, memory: StatementMemory | None) -> StatementMemory | None:
-        """Remember in the memory of the other spiders; without one return that of the topic."""
+    def remember_in(self, statements: Statements) -> None:
+        """Have the topic remember in the frontier, which all workers share."""
         for part in parts_of(self._focus.topic) if self._focus.topic else ():
             if isinstance(part, Remembering):
-                memory = memory or part.memory
-                part.remember_in(memory)
-        return memory
+                part.remember_in(SharedStatements(statements, self._remembered))
 
     def close(self) -> None:
         """End what the topic holds open."""

@@ -36,6 +36,7 @@ from semcrawl.frontier.contract.pace import (
     Rest,
 )
 from semcrawl.frontier.contract.queue import LinkQueue, SeedLists
+from semcrawl.frontier.contract.said import Statements
 from semcrawl.frontier.contract.sharing import Blobs, CrawlEvent, EventLog, SharedCache
 from semcrawl.frontier.options import FrontierOptions
 
@@ -67,6 +68,7 @@ __all__ = [
     "SeedLists",
     "SharedCache",
     "SkippedHosts",
+    "Statements",
     "WaitingLink",
     "Withheld",
     "WithheldLinks",
@@ -95,6 +97,8 @@ class Frontier(LinkQueue, Protocol):
     blobs: Blobs
     #: answers that expire, and claims to fetch them
     cache: SharedCache
+    #: statements that documents made
+    statements: Statements
     #: links that did not go in
     left_out: LeftOutLog
     #: links that wait apart

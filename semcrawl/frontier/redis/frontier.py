@@ -31,6 +31,7 @@ from semcrawl.frontier.redis.pace import (
     RedisOutages,
 )
 from semcrawl.frontier.redis.packing import unpack_lease
+from semcrawl.frontier.redis.said import RedisStatements
 from semcrawl.frontier.workers import is_gone
 
 logger = logging.getLogger(__name__)
@@ -92,6 +93,7 @@ class RedisFrontier:
         self.events: contract.EventLog = self._log
         self.blobs: contract.Blobs = RedisBlobs(connection, keys)
         self.cache: contract.SharedCache = RedisCache(connection, keys)
+        self.statements: contract.Statements = RedisStatements(connection)
         self.left_out: contract.LeftOutLog = RedisLeftOut(connection, keys)
         self.withheld: contract.WithheldLinks = RedisWithheld(connection, keys)
         self.inspector: contract.Inspector = RedisInspector(connection, keys, self.counts)

@@ -45,6 +45,8 @@ class Keys:
     mirrored   set    names of pairs of origins that are mirrors
     copies     hash   path → withheld links that a mirror is being asked for
     leftfirst  hash   reason and host → the first of them
+    said       string table of statements that documents made, in buckets of four: of each a
+                      part of its hash (5 bytes) and of its document's (3), the newest first
     charter    string folders, seeds and scope of the crawl, as JSON (on a shared server)
     members    zset   worker → server time in µs until which it counts as alive
     replies    hash   worker:slot → number of its last call, reply (for repeated calls)

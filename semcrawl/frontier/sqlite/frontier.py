@@ -26,6 +26,7 @@ from semcrawl.frontier.sqlite.pace import (
     SqliteErrandTurns,
     SqliteHostPace,
 )
+from semcrawl.frontier.sqlite.said import SqliteStatements
 from semcrawl.frontier.sqlite.sharing import (
     SqliteBlobs,
     SqliteCache,
@@ -89,6 +90,7 @@ class SqliteFrontier:
         self.events: contract.EventLog = self._events
         self.blobs: contract.Blobs = SqliteBlobs(store)
         self.cache: contract.SharedCache = SqliteCache(store)
+        self.statements: contract.Statements = SqliteStatements(store)
         self.left_out: contract.LeftOutLog = SqliteLeftOut(store)
         self.withheld: contract.WithheldLinks = SqliteWithheld(store)
         self.inspector: contract.Inspector = SqliteInspector(store)
