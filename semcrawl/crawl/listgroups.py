@@ -10,15 +10,15 @@ from semcrawl.frontier.linkstate import LinkState
 
 #: group of the seeds
 SEEDS = "seeds"
-#: sitemaps of a host, whose name follows; what stands for the links of a list
-_SITEMAPS, LISTS = "sitemaps ", "lists"
+#: sitemaps and well-known places of a host, whose name follows; what stands for the links of a list
+SITEMAPS, PLACES, LISTS = "sitemaps ", "places ", "lists"
 #: values of groups: before all pages but the seeds; when nothing else of a host waits
 SOON, LAST = 5e8, -1e12
 
 
 def is_judged(entry: Entry) -> bool:
     """Whether a link waits where its strategy put it."""
-    return entry.group != LISTS and not entry.group.startswith(_SITEMAPS)
+    return entry.group != LISTS and not entry.group.startswith((SITEMAPS, PLACES))
 
 
 async def put_last(
@@ -27,12 +27,13 @@ async def put_last(
     queue: str,
     host: str,
     host_key: Callable[[str], str],
+    kind: str = SITEMAPS,
 ) -> str:
-    """Put sitemaps of a host in, to be asked for when nothing else of it waits.
+    """Put sitemaps or places of a host in, to be asked for when nothing else of it waits.
 
-    Return their group, which may get another value.
+    ``kind``: what their group begins with. Return the group, which may get another value.
     """
-    group = _SITEMAPS + host
+    group = kind + host
     await frontier.set_values({group: LAST})
     await frontier.add(
         [

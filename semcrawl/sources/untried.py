@@ -10,7 +10,7 @@ from semcrawl.web.hosts import netloc_of
 
 #: answers of a host before its sitemaps are looked for while it has other links, where its
 #: robots.txt names them and where nobody does; an untried shape has its turn with every so many
-NAMED_AFTER, GUESSED_AFTER, _EVERY = 20, 100, 5
+NAMED_AFTER, GUESSED_AFTER, _EVERY = 20, 250, 5
 #: links of a shape that is tried
 _WORTH_A_TRY = 50
 

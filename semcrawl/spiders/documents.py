@@ -173,7 +173,7 @@ class BodyReader:
             data = await self.contexts.read_again(data, embedded, attempt, len(response.body))
             verdict = await judge(data)
             new += await follow((), data)
-        await self.leads.note_page(attempt, response, data, target=verdict.target)
+        await self.leads.note_page(attempt, response, data, read.links, target=verdict.target)
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
         record.real_type = str(Kind.HTML)
         verdict.note_in(record)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Self
@@ -15,6 +15,7 @@ from scrapy.utils.log import SpiderLoggerAdapter
 from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.revisit import IMMUTABLE
 from semcrawl.crawl.attempt import Attempt, content_type, header
+from semcrawl.crawl.listgroups import PLACES, SOON, put_last
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier.linkstate import GUESS, LinkState
 from semcrawl.items import FetchOutcome, FetchRecord
@@ -30,6 +31,7 @@ from semcrawl.links import (
 )
 from semcrawl.rdf import Reading
 from semcrawl.relevance import Label
+from semcrawl.relevance.rules import relevancy_r
 from semcrawl.sources.datalists import form_of, read_list
 from semcrawl.sources.hostsigns import catalogue_places
 from semcrawl.sources.listedlinks import DataList
@@ -52,6 +54,8 @@ from semcrawl.web.vocabulary import FoundBy, Kind
 
 #: lines about catalogues without end in the log
 _MOST_TOLD = 10
+#: targets of a host from which on its well-known places are asked for at once
+_MANY_TARGETS = 200
 
 
 class Leads:
@@ -74,8 +78,8 @@ class Leads:
         self.options = options
         self._queue = queue
         self._book = NegotiationBook(options.tries if options.negotiation else 0)
-        #: hosts whose well-known places, and whose software, were looked at
-        self._looked: set[str] = set()
+        #: targets by origin; hosts whose software was looked at
+        self._targets: Counter[str] = Counter()
         self._signed: set[str] = set()
         #: hashes of the pages of each catalogue that were followed, by shape
         self._pages: defaultdict[str, set[int]] = defaultdict(set)
@@ -194,17 +198,28 @@ class Leads:
 
     # -- hosts
     async def look_at_host(self, url: str) -> None:
-        """Put in the well-known places of the host of a target, once."""
-        parts = urlsplit(url)
-        origin = f"{parts.scheme}://{parts.netloc}"
-        if origin in self._looked or not self.options.well_known:
+        """Put in the well-known places of the host of a target, once.
+
+        They are asked for when nothing else of the host waits, or when it has given many targets: a
+        look that finds nothing delays no target of a small site.
+        """
+        if not self.options.well_known:
             return
-        self._looked.add(origin)
+        parts, frontier = urlsplit(url), self._session.frontier
+        origin = f"{parts.scheme}://{parts.netloc}"
+        self._targets[origin] += 1
+        if self._targets[origin] == _MANY_TARGETS:
+            await frontier.set_values({PLACES + origin: SOON})
+        if self._targets[origin] > 1:
+            return
         policy = self._feed.policy
         state = LinkState(url, 1, Label.R, rules=(GUESS, "well-known"), found_by=FoundBy.WELL_KNOWN)
         places = [f"{origin}/.well-known/{name}" for name in self.options.well_known]
         links = [(place, state) for place in places if policy.may_fetch(place)]
-        await self._session.intake.put_in_front(links, self._queue)
+        if links:
+            key = self._session.intake.host_key
+            await put_last(frontier, links, self._queue, origin, key, PLACES)
+            self._session.intake.wake()
 
     # -- negotiation
     async def ask_as_rdf(
@@ -223,10 +238,20 @@ class Leads:
             await self._put_in(attempt, [attempt.url])
 
     async def note_page(
-        self, attempt: Attempt, response: Response, data: Reading | None, *, target: bool
+        self,
+        attempt: Attempt,
+        response: Response,
+        data: Reading | None,
+        links: Sequence[Link],
+        *,
+        target: bool,
     ) -> None:
-        """Take in a page that was read: its other form, and its host if it is a target."""
-        await self.ask_as_rdf(attempt, response, data)
+        """Take in a page that was read: its other form, and its host if it is a target.
+
+        A page that links to RDF by type or extension shows its other form by itself.
+        """
+        if not any(relevancy_r(link)[0] is Label.R for link in links):
+            await self.ask_as_rdf(attempt, response, data)
         if target:
             await self.look_at_host(attempt.url)
 
