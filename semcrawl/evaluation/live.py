@@ -38,6 +38,9 @@ LIVE_SETTINGS: Mapping[str, Any] = {
     "SEMCRAWL_FORESEE_SLASHES": False,
     "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
     "SEMCRAWL_CONTEXT_HOSTS": [],
+    # (the simulator knows no other forms of pages, nor places that nothing names)
+    "SEMCRAWL_WELL_KNOWN": [],
+    "SEMCRAWL_NEGOTIATION": "never",
     "SEMCRAWL_PROGRESS": "off",
     "LOG_LEVEL": "ERROR",
 }

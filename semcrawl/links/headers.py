@@ -29,9 +29,9 @@ _REFRESH = re.compile(
 )
 #: relations to data about a resource that is no page
 _METADATA = frozenset({"describedby", "meta"})
-#: relations by which any document leads to others (signposting): parts, the whole, further pages,
-#: the persistent address, and a document of links
-_LEADING = frozenset({"item", "collection", "next", "cite-as", "linkset"})
+#: relations by which any document leads to others (signposting): parts, the whole, the persistent
+#: address, and a document of links
+_LEADING = frozenset({"item", "collection", "cite-as", "linkset"})
 
 
 def header_text(value: bytes) -> str:
@@ -78,10 +78,10 @@ def _profiles(text: str) -> str:
     return " ".join(f"profile:{name}" for name in fold(text).split())
 
 
-def _leads(link: Link) -> bool:
-    """Whether a link leads from any document to more that may be of use."""
+def _leads(link: Link, relations: frozenset[str]) -> bool:
+    """Whether a link of one of these relations leads to something that may be of use."""
     useful = RDF_MEDIA_TYPES | HTML_MEDIA_TYPES | LINKSET_MEDIA_TYPES
-    return (not link.type or link.type in useful) and not _LEADING.isdisjoint(link.rel.split())
+    return (not link.type or link.type in useful) and not relations.isdisjoint(link.rel.split())
 
 
 def metadata_links(links: Iterable[Link], *, rdf: bool) -> list[Link]:
@@ -95,7 +95,7 @@ def metadata_links(links: Iterable[Link], *, rdf: bool) -> list[Link]:
         for link in links
         if (link.type in RDF_MEDIA_TYPES and not rdf)
         or (not _METADATA.isdisjoint(link.rel.split()) and link.type not in HTML_MEDIA_TYPES)
-        or _leads(link)
+        or _leads(link, _LEADING | {"next"} if rdf else _LEADING)
     ]
 
 

@@ -144,7 +144,9 @@ BY_LINKS = {f"{D}/dcat.ttl"} | {f"{D}/stream/{n}" for n in range(4)}
 def crawl(folder: Path, *options: str, seed: str = f"{D}/") -> tuple[Run, Counter[str]]:
     log = folder / f"requests{len(list(folder.iterdir()))}.jsonl"
     with serve(DemoWeb(), handlers={"d.example": site}, log=log) as server:
-        run = harvest(*(seed, "--fast", *options), folder=folder / "out", proxy=server.proxy_url)
+        run = harvest(
+            *(seed, "--fast", *options), folder=folder / "out", proxy=server.proxy_url, guesses=True
+        )
     run.is_calm()
     return run, asked(log)
 
@@ -225,5 +227,5 @@ def test_both_forms_of_an_address_are_visited_again_under_their_names(tmp_path: 
 
 @pytest.mark.parametrize("option", ["SEMCRAWL_NEGOTIATION=sometimes", "SEMCRAWL_WELL_KNOWN=a b?"])
 def test_wrong_settings_are_told_of_in_one_line(tmp_path: Path, option: str) -> None:
-    run = start_harvest(f"{D}/", "-s", option, folder=tmp_path / "out").wait()
+    run = start_harvest(f"{D}/", "-s", option, folder=tmp_path / "out", guesses=True).wait()
     run.says_in_one_line(option.partition("=")[0])

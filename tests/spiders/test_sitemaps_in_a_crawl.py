@@ -50,7 +50,9 @@ def crawl(folder: Path, *arguments: str, **sites: Resources | Handler) -> tuple[
         for name, site in sites.items()
     }
     with serve(DemoWeb(), handlers=handlers) as server:
-        run = harvest(f"{D}/", "--fast", *arguments, folder=folder, proxy=server.proxy_url)
+        run = harvest(
+            f"{D}/", "--fast", *arguments, folder=folder, proxy=server.proxy_url, guesses=True
+        )
     run.is_calm()
     return run, asked
 
@@ -156,8 +158,9 @@ def test_a_sitemap_given_as_a_seed_is_read_as_one(tmp_path: Path) -> None:
     site = {"/my-sitemap.txt": ("text/plain", f"{D}/x.ttl".encode()), "/x.ttl": turtle("x")}
     with serve(DemoWeb(), handlers={"d.example": handler(site)}) as server:
         run = harvest(
-            f"{D}/my-sitemap.txt", "--fast", folder=tmp_path / "out", proxy=server.proxy_url
-        )
+            *(f"{D}/my-sitemap.txt", "--fast"),
+            folder=tmp_path / "out", proxy=server.proxy_url, guesses=True,
+        )  # fmt: skip
     assert set(run.documents()) == {f"{D}/x.ttl"}
 
 

@@ -46,6 +46,9 @@ class Base(HtmlSpider):
     @classmethod
     def update_settings(cls, settings):
         settings.set("SEMCRAWL_JOBDIR", cls.name, "spider")
+        # (what is asked for is counted)
+        settings.set("SEMCRAWL_SITEMAPS", "never", "spider")
+        settings.set("SEMCRAWL_WELL_KNOWN", [], "spider")
         super().update_settings(settings)
 
 class Filters(Base):
@@ -225,6 +228,8 @@ class Mine(HtmlSpider):
         "SEMCRAWL_JOBDIR": "job",
         "SEMCRAWL_CRAWL_DELAY": 0,
         "SEMCRAWL_MAX_WAITING": 1,
+        "SEMCRAWL_SITEMAPS": "never",
+        "SEMCRAWL_WELL_KNOWN": [],
         "SEMCRAWL_RELEVANCE": "breadth-first",
         "DEPTH_LIMIT": 1,
     }
