@@ -161,6 +161,10 @@ def start(*arguments: str, folder: Path, proxy: str | None = None, **variables: 
 NO_GUESSES = ("-s", "SEMCRAWL_SITEMAPS=never", "-s", "SEMCRAWL_WELL_KNOWN=")
 
 
+#: switches them on again, behind the other
+GUESSES = ("-s", "SEMCRAWL_SITEMAPS=auto", "-s", "SEMCRAWL_WELL_KNOWN=void")
+
+
 def start_harvest(
     *arguments: str,
     folder: Path,

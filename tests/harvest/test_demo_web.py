@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from harvest.runs import Run, asked, duplicates, harvest, pages, start_harvest
+from harvest.runs import GUESSES, Run, asked, duplicates, harvest, pages, start_harvest
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.web.vocabulary import FoundBy
 
 WEB = DemoWeb()
 MANIFEST = WEB.manifest()
-#: its endpoint is one of the ways to data
-FOUND = ("--fast", "-s", "SEMCRAWL_ENDPOINTS=found")
+#: its endpoint is one of the ways to data, and so are places that nothing names
+FOUND = ("--fast", "-s", "SEMCRAWL_ENDPOINTS=found", *GUESSES)
 #: how many requests are answered before a running harvest is disturbed
 SOME = 60
 
