@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import redis
-from harvest.runs import Run, Started, start, start_harvest
+from harvest.runs import NO_GUESSES, Run, Started, start, start_harvest
 from rdflib import Dataset, Graph, URIRef
 from rdflib.compare import isomorphic
 
@@ -104,7 +104,7 @@ def by_two_workers(folder: Path) -> Measured:
     with RedisServer(folder / "redis") as store, WebServer(cloud.nodes) as server:
         workers = [
             start(
-                *("crawl", spider, "-a", f"scope={','.join(sorted(cloud.scope))}"),
+                *("crawl", spider, "-a", f"scope={','.join(sorted(cloud.scope))}", *NO_GUESSES),
                 *("-s", f"SEMCRAWL_CRAWL_DELAY={DEFAULT_DELAY}", "-s", "SEMCRAWL_CRAWL_NAME=cloud"),
                 *("-s", f"SEMCRAWL_JOBDIR={folder / f'worker-{number}'}"),
                 *("--logfile", str(folder / f"worker-{number}.log")),
