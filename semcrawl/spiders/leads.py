@@ -223,9 +223,16 @@ class Leads:
 
     # -- negotiation
     async def ask_as_rdf(
-        self, attempt: Attempt, response: Response, data: Reading | None = None
+        self,
+        attempt: Attempt,
+        response: Response,
+        data: Reading | None = None,
+        links: Sequence[Link] = (),
     ) -> None:
-        """Put in the other form of a page, or of what leads to it, where there may be one."""
+        """Put in the other form of a page, or of what leads to it, where there may be one.
+
+        A page whose ``links`` lead to RDF by type or extension shows its other form by itself.
+        """
         asked_as_rdf = attempt.link_state.label is Label.R or self._queue == "rdf"
         if asked_as_rdf or not self.options.negotiation or is_as_rdf(attempt.asked):
             return
@@ -234,7 +241,9 @@ class Leads:
             return
         itself = data is not None and names_itself(data.nquads, attempt.url)
         candidate = self._book.is_candidate(attempt.url, varies=varies, names_itself=itself)
-        if candidate and self._book.ask(attempt.url):
+        if not candidate or any(relevancy_r(link)[0] is Label.R for link in links):
+            return
+        if self._book.ask(attempt.url):
             await self._put_in(attempt, [attempt.url])
 
     async def note_page(
@@ -246,12 +255,8 @@ class Leads:
         *,
         target: bool,
     ) -> None:
-        """Take in a page that was read: its other form, and its host if it is a target.
-
-        A page that links to RDF by type or extension shows its other form by itself.
-        """
-        if not any(relevancy_r(link)[0] is Label.R for link in links):
-            await self.ask_as_rdf(attempt, response, data)
+        """Take in a page that was read: its other form, and its host if it is a target."""
+        await self.ask_as_rdf(attempt, response, data, links)
         if target:
             await self.look_at_host(attempt.url)
 
