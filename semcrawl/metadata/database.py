@@ -15,7 +15,7 @@ from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from semcrawl.errors import StoreError, UsageError
-from semcrawl.metadata.schema import bring_up_to_date, one_at_a_time
+from semcrawl.metadata.schema import CRAWL, Tables, bring_up_to_date, one_at_a_time
 
 #: file name of the default database in the job folder
 CRAWL_DB = "crawl.db"
@@ -48,8 +48,8 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(cause).split())[:500] or type(cause).__name__
 
 
-def connect(url: str) -> Engine:
-    """Return an engine whose tables exist.
+def connect(url: str, tables: Tables = CRAWL) -> Engine:
+    """Return an engine whose tables exist, those of the crawl metadata or others.
 
     Raises ``UsageError`` for a wrong URL or a missing driver, ``StoreError`` when the database
     cannot be reached or refuses.
@@ -67,7 +67,7 @@ def connect(url: str) -> Engine:
     try:
         if parsed.get_backend_name() == "sqlite":
             _set_up_sqlite(engine)
-        bring_up_to_date(engine)
+        bring_up_to_date(engine, tables)
     except (SQLAlchemyError, OSError) as error:
         engine.dispose()
         raise StoreError(f"cannot open the database {shown}: {one_line(error)}") from None

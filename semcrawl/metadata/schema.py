@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -20,43 +21,65 @@ HEAD = "0008"
 #: revisions that can be brought up to :data:`HEAD`
 KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables of one kind of database, and the steps that lead to them."""
+
+    metadata: MetaData
+    #: package whose folder ``migrations`` has Alembic's steps
+    package: str
+    #: Alembic's revisions in their order, the present one last
+    versions: tuple[str, ...]
+
+    @property
+    def head(self) -> str:
+        """The present revision."""
+        return self.versions[-1]
+
+
+#: the crawl metadata
+CRAWL = Tables(Base.metadata, "semcrawl.metadata", KNOWN)
+
 _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 
-def bring_up_to_date(engine: Engine) -> None:
-    """Make the tables, or migrate them to :data:`HEAD`.
+def bring_up_to_date(engine: Engine, tables: Tables = CRAWL) -> None:
+    """Make the tables, or migrate them to their newest revision.
 
     Raises ``StoreError`` for a database that a newer version has written. Alembic itself is
     loaded only when there is something to migrate.
     """
     with engine.connect() as connection:
-        if _version(connection) == HEAD:
+        if _version(connection) == tables.head:
             return
     with one_at_a_time(engine):
         with engine.begin() as connection:
             version = _version(connection)
-            if version == HEAD:
+            if version == tables.head:
                 return
             if version is None:
-                Base.metadata.create_all(connection)
+                tables.metadata.create_all(connection)
                 _VERSION.create(connection, checkfirst=True)
-                connection.execute(_VERSION.insert().values(version_num=HEAD))
+                connection.execute(_VERSION.insert().values(version_num=tables.head))
                 return
-        if version not in KNOWN:
+        if version not in tables.versions:
+            shown = engine.url.render_as_string(hide_password=True)
             raise StoreError(
-                f"the database has schema {version}, this semcrawl knows up to {HEAD}: update it"
+                f"the database {shown} has schema {version}, this semcrawl knows up to "
+                f"{tables.head}: update it"
             )
-        migrate(engine, HEAD)
+        migrate(engine, tables.head, tables)
 
 
-def migrate(engine: Engine, revision: str) -> None:
+def migrate(engine: Engine, revision: str, tables: Tables = CRAWL) -> None:
     """Run Alembic's upgrade to a revision."""
     from alembic import command
     from alembic.config import Config
 
     with TemporaryDirectory(prefix="semcrawl-") as folder, engine.begin() as connection:
         # copied, as the package may be in an egg, and Alembic wants files
-        _copy(files("semcrawl.metadata") / "migrations", Path(folder))
+        _copy(files(tables.package) / "migrations", Path(folder))
         config = Config()
         config.set_main_option("script_location", folder.replace("%", "%%"))
         config.attributes["connection"] = connection

@@ -1,0 +1,3 @@
+"""Alembic's migrations of the images' database."""
+
+__all__: list[str] = []

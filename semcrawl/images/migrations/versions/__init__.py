@@ -1,0 +1,3 @@
+"""The steps, in order."""
+
+__all__: list[str] = []

@@ -1,0 +1,55 @@
+"""Closed vocabularies of images: how one was found, where its texts stand, what became of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class FoundAs(StrEnum):
+    """What leads from a page or a document to an image."""
+
+    IMG = "img"  #: ``src`` of an ``img``
+    SRCSET = "srcset"  #: the largest of a ``srcset``
+    PICTURE = "picture"  #: a ``source`` of a ``picture``
+    LAZY = "lazy"  #: an attribute from which scripts load the image later
+    NOSCRIPT = "noscript"  #: an ``img`` for browsers without scripts
+    LINKED = "linked"  #: the larger image that an image links to
+    IMAGE_SRC = "image-src"  #: ``link rel=image_src``
+    META = "meta"  #: ``og:image``, ``twitter:image``
+    POSTER = "poster"  #: ``poster`` of a video
+    OBJECT = "object"  #: ``object``, ``embed``, ``input type=image``, ``image`` in SVG
+    BACKGROUND = "background"  #: ``background`` of an element, or of its style
+    RDF = "rdf"  #: a property of RDF data, ``schema:image`` or ``foaf:depiction``, say
+    IIIF = "iiif"  #: an image of a IIIF manifest, or of its image service
+
+
+class TextKind(StrEnum):
+    """Where a text near an image stands."""
+
+    ALT = "alt"  #: the image's own alternative text, ``aria-label`` included
+    TITLE = "title"  #: its ``title``
+    CAPTION = "caption"  #: ``figcaption``, ``caption`` of a table, or what is marked as a caption
+    FILE_NAME = "file-name"  #: the words of its file name
+    LINK = "link"  #: text and title of the link that it is in
+    BEFORE = "before"  #: text before it, in some ancestor
+    AFTER = "after"  #: text after it, in some ancestor
+    HEADING = "heading"  #: the heading above it
+    PAGE_TITLE = "page-title"  #: the title of the page
+    DATA = "data"  #: a name, caption or description that RDF data give it
+
+
+class ImageOutcome(StrEnum):
+    """What became of an image's address."""
+
+    KEPT = "kept"  #: an image, kept
+    COPY = "copy"  #: the same bytes as an image that is kept
+    NEAR_COPY = "near-copy"  #: looks the same as an image that is kept
+    TOO_SMALL = "too-small"  #: narrower or lower than ``SEMCRAWL_IMAGES_MIN_WIDTH``, ``_HEIGHT``
+    TOO_FEW_BYTES = "too-few-bytes"  #: smaller than ``SEMCRAWL_IMAGES_MIN_BYTES``
+    TOO_MANY_PIXELS = "too-many-pixels"  #: more than ``SEMCRAWL_IMAGES_MAX_PIXELS``
+    OTHER_TYPE = "other-type"  #: a type that ``SEMCRAWL_IMAGES_TYPES`` does not name
+    NO_RASTER = "no-raster"  #: SVG, PDF and other drawings: never rendered
+    NO_IMAGE = "no-image"  #: not an image, whatever its type says
+    BROKEN = "broken"  #: it cannot be decoded
+    BLANK = "blank"  #: of one colour: a placeholder or a spacer
+    ON_MANY_PAGES = "on-many-pages"  #: a logo or an advertisement (``SEMCRAWL_IMAGES_MAX_PAGES``)

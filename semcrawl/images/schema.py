@@ -1,0 +1,274 @@
+"""Tables of ``images.db``, and opening it (sources.md I, in the field's terms).
+
+Times are seconds since the epoch (UTC), sizes bytes, widths and heights pixels. What has an address
+or a name has the number :func:`key_of` that as its ``id``: whoever writes it gives it the same, and
+writing it again changes nothing. Images are numbered as they come.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+from sqlalchemy import BigInteger, Boolean, Double, Engine, Index, Integer, String, Text
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from semcrawl.errors import UsageError
+from semcrawl.metadata.database import connect, crawl_db_url, readable_db_url
+from semcrawl.metadata.schema import Tables
+
+#: file name in the job folder, and the folder of the thumbnails beside it
+IMAGES_DB = "images.db"
+THUMBNAILS = "thumbnails"
+
+#: SQLite finds rows by their own number only for INTEGER
+_RowId = BigInteger().with_variant(Integer, "sqlite")
+
+
+class Base(DeclarativeBase):
+    """Base of all tables."""
+
+
+class Domain(Base):
+    """A pay-level domain (I's DOMAIN)."""
+
+    __tablename__ = "domain"
+
+    #: :func:`key_of` its name
+    id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=False)
+    name: Mapped[str] = mapped_column(String(255))
+    #: as outcomes of its fetches raised and lowered it
+    score: Mapped[float] = mapped_column(Double, default=0.0)
+    #: kind of place whose texts are the best here (:func:`semcrawl.images.neartext.place_key`);
+    #: empty until it is learned
+    best_place: Mapped[str] = mapped_column(String(64), default="")
+
+
+class DomainScore(Base):
+    """What a domain is worth to a query class (I's DOMAINRANK)."""
+
+    __tablename__ = "domain_score"
+
+    domain_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    class_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    #: estimates before and after the last step of learning (I's preHypothesis, newHypothesis)
+    previous: Mapped[float] = mapped_column(Double, default=0.0)
+    estimate: Mapped[float] = mapped_column(Double, default=0.0)
+    w0: Mapped[float] = mapped_column(Double, default=0.0)
+    w1: Mapped[float] = mapped_column(Double, default=0.0)
+    w2: Mapped[float] = mapped_column(Double, default=0.0)
+    w3: Mapped[float] = mapped_column(Double, default=0.0)
+    learning_rate: Mapped[float] = mapped_column(Double, default=0.0)
+
+
+class PlaceScore(Base):
+    """How good the texts of one kind of place are in a domain."""
+
+    __tablename__ = "place_score"
+
+    domain_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    place: Mapped[str] = mapped_column(String(64), primary_key=True)
+    #: from 0 to 1 (:mod:`semcrawl.images.bestplace`)
+    score: Mapped[float] = mapped_column(Double)
+    #: images that have a text there
+    images: Mapped[int] = mapped_column(Integer)
+
+
+class Page(Base):
+    """A page that was fetched, or that a fetched page links to (I's PAGE)."""
+
+    __tablename__ = "page"
+
+    #: :func:`key_of` its address
+    id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=False)
+    domain_id: Mapped[int] = mapped_column(BigInteger, index=True)
+    url: Mapped[str] = mapped_column(Text)
+    #: empty while it was not fetched
+    title: Mapped[str] = mapped_column(Text, default="")
+    score: Mapped[float] = mapped_column(Double, default=0.0)
+
+
+class Visit(Base):
+    """One fetch of a page (I's HISTORY)."""
+
+    __tablename__ = "visit"
+
+    #: names the attempt (``fetch.attempt`` of ``crawl.db``): made again, it replaces its row
+    id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=False)
+    page_id: Mapped[int] = mapped_column(BigInteger, index=True)
+    #: status of the response
+    status: Mapped[int | None] = mapped_column(Integer)
+    #: SHA-256 of the body, hexadecimal
+    content_hash: Mapped[str] = mapped_column(String(64))
+    #: images that the page shows, each once
+    images_seen: Mapped[int] = mapped_column(Integer)
+    #: those of them that were kept when the page was read, or since
+    images_kept: Mapped[int] = mapped_column(Integer, default=0)
+    #: references to pages as they stand there, and distinct addresses after normalisation
+    links_seen: Mapped[int] = mapped_column(Integer)
+    links_normalised: Mapped[int] = mapped_column(Integer)
+    visited_at: Mapped[float] = mapped_column(Double)
+
+
+class PageLink(Base):
+    """A page links to another one (I's RELATION)."""
+
+    __tablename__ = "page_link"
+
+    source_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    target_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+
+    __table_args__ = (Index("ix_page_link_target", "target_id"), {"sqlite_with_rowid": False})
+
+
+class Image(Base):
+    """An image, whatever the number of its copies and places (I's IMG)."""
+
+    __tablename__ = "image"
+
+    id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=True)
+    #: of the bytes as they came first, hexadecimal; copies have theirs in ``image_address``
+    sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    #: hexadecimal (:mod:`semcrawl.images.copies`)
+    perceptual_hash: Mapped[str] = mapped_column(String(32))
+    width: Mapped[int] = mapped_column(Integer)
+    height: Mapped[int] = mapped_column(Integer)
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    #: as its bytes say
+    media_type: Mapped[str] = mapped_column(String(64))
+    #: pictures in it; more than one: it moves
+    frames: Mapped[int] = mapped_column(Integer, default=1)
+    #: names of files in the folder of thumbnails, in grey and in colour
+    grey_thumbnail: Mapped[str] = mapped_column(String(80))
+    colour_thumbnail: Mapped[str] = mapped_column(String(80))
+    #: distinct pages that show it
+    pages: Mapped[int] = mapped_column(Integer, default=0)
+    #: more pages show it than any picture of a subject is on: a logo or an advertisement
+    dropped: Mapped[bool] = mapped_column(Boolean, default=False)
+    first_seen_at: Mapped[float] = mapped_column(Double)
+
+
+class ImageAddress(Base):
+    """An address that was fetched for its image, and what became of it."""
+
+    __tablename__ = "image_address"
+
+    #: :func:`key_of` the address, as the places name it
+    id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=False)
+    url: Mapped[str] = mapped_column(Text)
+    #: where redirects led
+    final_url: Mapped[str] = mapped_column(Text)
+    #: the image that it is, or is a copy of; NULL where none was kept
+    image_id: Mapped[int | None] = mapped_column(Integer, index=True)
+    #: an :class:`~semcrawl.images.outcomes.ImageOutcome`, and in one line why
+    outcome: Mapped[str] = mapped_column(String(32), index=True)
+    reason: Mapped[str] = mapped_column(Text, default="")
+    sha256: Mapped[str] = mapped_column(String(64))
+    width: Mapped[int] = mapped_column(Integer, default=0)
+    height: Mapped[int] = mapped_column(Integer, default=0)
+    fetched_at: Mapped[float] = mapped_column(Double)
+
+
+class ImagePlace(Base):
+    """A place in a page or a document where an image is shown or named."""
+
+    __tablename__ = "image_place"
+
+    #: :func:`place_id` of page and position
+    id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=False)
+    page_id: Mapped[int] = mapped_column(BigInteger, index=True)
+    #: among the places of its page, from 0
+    position: Mapped[int] = mapped_column(Integer)
+    #: normalised address that the place names
+    image_url: Mapped[str] = mapped_column(Text)
+    #: :func:`key_of` it
+    address_id: Mapped[int] = mapped_column(BigInteger, index=True)
+    #: NULL while the image is not there, or when it was dropped
+    image_id: Mapped[int | None] = mapped_column(Integer, index=True)
+    #: a :class:`~semcrawl.images.outcomes.FoundAs`
+    found_as: Mapped[str] = mapped_column(String(16))
+    has_caption: Mapped[bool] = mapped_column(Boolean)
+
+
+class NearText(Base):
+    """A text near an image (I's TEXT)."""
+
+    __tablename__ = "near_text"
+
+    id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=True)
+    place_id: Mapped[int] = mapped_column(BigInteger, index=True)
+    text: Mapped[str] = mapped_column(Text)
+    #: a :class:`~semcrawl.images.outcomes.TextKind`
+    kind: Mapped[str] = mapped_column(String(16))
+    #: element that holds the text
+    tag: Mapped[str] = mapped_column(String(32))
+    #: steps in the tree from the image to that element
+    distance: Mapped[int] = mapped_column(Integer)
+    #: steps up to the ancestor that has both; 0 for texts of the image itself
+    level: Mapped[int] = mapped_column(Integer)
+
+
+class QueryClass(Base):
+    """A group of near texts and queries that mean the same."""
+
+    __tablename__ = "query_class"
+
+    id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=True)
+    #: its most telling words
+    name: Mapped[str] = mapped_column(Text)
+    made_at: Mapped[float] = mapped_column(Double)
+
+
+class ImageClass(Base):
+    """How probably an image belongs to a query class."""
+
+    __tablename__ = "image_class"
+
+    image_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    class_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    #: by its texts, and by its picture; from 0 to 1
+    by_text: Mapped[float] = mapped_column(Double)
+    by_picture: Mapped[float] = mapped_column(Double)
+
+    __table_args__ = (Index("ix_image_class_class", "class_id"), {"sqlite_with_rowid": False})
+
+
+class Query(Base):
+    """A query that somebody asked (I's QUERY)."""
+
+    __tablename__ = "query"
+
+    #: :func:`key_of` its text
+    id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=False)
+    text: Mapped[str] = mapped_column(Text)
+    class_id: Mapped[int | None] = mapped_column(Integer, index=True)
+    count: Mapped[int] = mapped_column(Integer, default=1)
+    last_asked_at: Mapped[float] = mapped_column(Double)
+
+
+#: tables and Alembic's steps to them; a new migration adds its revision
+IMAGES = Tables(Base.metadata, "semcrawl.images", ("0001",))
+
+
+def open_images(folder: Path, *, make: bool = False) -> Engine:
+    """Open the images of a job folder; ``make`` the database where there is none.
+
+    Raises ``UsageError`` when there is none, and ``StoreError`` when it cannot be read or has the
+    tables of another version.
+    """
+    if make:
+        return connect(crawl_db_url(folder, IMAGES_DB), IMAGES)
+    if not (folder / IMAGES_DB).is_file():
+        raise UsageError(f"{folder} keeps no images: harvest with --targets images")
+    return connect(readable_db_url(folder, IMAGES_DB), IMAGES)
+
+
+def key_of(text: str) -> int:
+    """Return the number of an address or a name: 63 bits of the SHA-256 of its UTF-8."""
+    digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8]) >> 1
+
+
+def place_id(page_url: str, position: int) -> int:
+    """Return the number of a place in a page."""
+    return key_of(f"{position} {page_url}")
