@@ -44,12 +44,12 @@ class ImageOutcome(StrEnum):
     KEPT = "kept"  #: an image, kept
     COPY = "copy"  #: the same bytes as an image that is kept
     NEAR_COPY = "near-copy"  #: looks the same as an image that is kept
-    TOO_SMALL = "too-small"  #: narrower or lower than ``SEMCRAWL_IMAGES_MIN_WIDTH``, ``_HEIGHT``
-    TOO_FEW_BYTES = "too-few-bytes"  #: smaller than ``SEMCRAWL_IMAGES_MIN_BYTES``
-    TOO_MANY_PIXELS = "too-many-pixels"  #: more than ``SEMCRAWL_IMAGES_MAX_PIXELS``
-    OTHER_TYPE = "other-type"  #: a type that ``SEMCRAWL_IMAGES_TYPES`` does not name
+    TOO_SMALL = "too-small"  #: narrower or lower than the settings want
+    TOO_FEW_BYTES = "too-few-bytes"  #: fewer bytes than the settings want
+    TOO_MANY_PIXELS = "too-many-pixels"  #: more than may be decoded
+    OTHER_TYPE = "other-type"  #: a type that the settings do not name
     NO_RASTER = "no-raster"  #: SVG, PDF and other drawings: never rendered
     NO_IMAGE = "no-image"  #: not an image, whatever its type says
     BROKEN = "broken"  #: it cannot be decoded
     BLANK = "blank"  #: of one colour: a placeholder or a spacer
-    ON_MANY_PAGES = "on-many-pages"  #: a logo or an advertisement (``SEMCRAWL_IMAGES_MAX_PAGES``)
+    ON_MANY_PAGES = "on-many-pages"  #: a logo or an advertisement
