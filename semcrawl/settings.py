@@ -503,25 +503,37 @@ SEMCRAWL_REVISIT_INTERVAL = 0.0
 
 # --- Strategies by links: PageRank, RW
 
-#: Strategies `pagerank` and `ipagerank`: the share of a page's rank that goes on along its links
-#: (d), 0 to 0.999.
+#: The strategies with PageRank in them (`pagerank`, `weighted-pagerank`, `ipagerank`,
+#: `domain-score`): the share of a page's rank that goes on along its links (d), 0 to 0.999.
 SEMCRAWL_PAGERANK_DAMPING = 0.85
 
-#: Strategies `pagerank` and `ipagerank`: links over which rank is passed on after each page, at
-#: most. More make ranks exact sooner and cost more CPU.
+#: The same strategies: links over which rank is passed on after each page, at most; with weights
+#: also links that are weighed again. More make ranks exact sooner and cost more CPU.
 SEMCRAWL_PAGERANK_UPDATES = 500
 
-#: Strategies `pagerank` and `ipagerank`: links of fetched pages that are held in memory, some 300
-#: bytes each with their addresses. Those of the pages fetched first are forgotten.
+#: The same strategies: links of fetched pages that are held in memory, some 300 bytes each with
+#: their addresses. Those of the pages fetched first are forgotten.
 SEMCRAWL_PAGERANK_LINKS = 1_000_000
 
-#: Strategies `relevance-weighting` and `ipagerank`: similarity to the topic (0 to 1) below which no
-#: word of a link counts (c).
+#: Strategies `relevance-weighting`, `ipagerank` and `domain-score`: similarity to the topic (0 to
+#: 1) below which no word of a link counts (c).
 SEMCRAWL_RW_THRESHOLD = 0.5
 
 #: Strategies `relevance-weighting` and `ipagerank`: whether links none of whose words reaches the
 #: threshold are dropped. Otherwise they wait behind the others.
 SEMCRAWL_RW_PRUNE = False
+
+#: Strategy `domain-score`: temperature of the softmax over domains. One whose score is better by so
+#: much is drawn e times as often; a small one takes the best domain only.
+SEMCRAWL_DOMAIN_TEMPERATURE = 0.1
+
+#: Strategy `domain-score`: learning rate of the weights of a domain's score, 0 to 0.5; after n
+#: outcomes it is less by 1/√n.
+SEMCRAWL_DOMAIN_LEARNING_RATE = 0.1
+
+#: Strategy `domain-score`: domains that link to a page, chosen at random, whose mean is its score
+#: where no page of its own domain links to it.
+SEMCRAWL_DOMAIN_GROUPS = 3
 
 # --- Chance
 

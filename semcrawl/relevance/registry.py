@@ -18,9 +18,11 @@ STRATEGIES: Mapping[str, str] = {
     "association-rules": "semcrawl.relevance.association_rules.AssociationRules",
     "url-distance": "semcrawl.relevance.url_distance.UrlDistance",
     "pagerank": "semcrawl.relevance.pagerank.PageRank",
+    "weighted-pagerank": "semcrawl.relevance.weightedpagerank.WeightedPageRank",
     "relevance-weighting": "semcrawl.relevance.weighting.RelevanceWeighting",
     "ipagerank": "semcrawl.relevance.pagerank.IPageRank",
     "keyword-focused": "semcrawl.relevance.matched.KeywordFocused",
+    "domain-score": "semcrawl.relevance.domains.DomainScore",
     "random": "semcrawl.relevance.random.Random",
     "learned": "semcrawl.relevance.learned.Learned",
 }

@@ -1,0 +1,123 @@
+"""What ``domain-score`` knows, as bytes (no pickle)."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgpack
+
+from semcrawl.relevance.domains.roulette import Clock, Roulette
+from semcrawl.relevance.domains.scores import Counts, Domain, Share
+from semcrawl.relevance.domains.votes import Vote, Votes
+from semcrawl.relevance.strategy import state_error
+
+_VERSION = 1
+#: largest state that is unpacked, in bytes
+_LARGEST = 1 << 31
+
+
+@dataclass
+class Known:
+    """What is known of domains and pages, beside the graph."""
+
+    wheel: Roulette
+    votes: Votes
+    crawl: Counts
+    domains: dict[str, Domain]
+
+
+def dump_known(strategy: str, known: Known, graph: bytes) -> bytes:
+    """Return it, and the graph's own bytes, as bytes that :func:`load_known` reads."""
+    clocks = {n: [c.rings, c.rate, c.wound] for n, c in known.wheel.clocks.items()}
+    votes = known.votes
+    fields = [
+        strategy,
+        _VERSION,
+        graph,
+        _of_counts(known.crawl),
+        {
+            name: [_of_counts(domain.counts), domain.weights, domain.learned]
+            for name, domain in known.domains.items()
+        },
+        known.wheel.now,
+        clocks,
+        {page: [vote.matching, vote.seen, vote.failing] for page, vote in votes.pages.items()},
+        votes.citing,
+        votes.failed,
+    ]
+    return zlib.compress(msgpack.packb(fields, unicode_errors="surrogatepass"), 1)
+
+
+def load_known(strategy: str, state: bytes, known: Known) -> bytes:
+    """Fill it; return the graph's bytes. Raise ``UsageError`` for what is no such state."""
+    try:
+        unpacker = zlib.decompressobj()
+        plain = unpacker.decompress(state, _LARGEST)
+        fields = msgpack.unpackb(plain, unicode_errors="surrogatepass")
+        if not unpacker.eof or fields[:2] != [strategy, _VERSION]:
+            raise ValueError("another's")
+        _, _, graph, crawl, domains, now, clocks, votes, citing, failed = fields
+        counts = _to_counts(crawl)
+        read = {str(name): _to_domain(*domain) for name, domain in domains.items()}
+        wound = {str(name): _to_clock(*clock) for name, clock in clocks.items()}
+        pages = {str(p): Vote(_number(m), int(s), int(f)) for p, (m, s, f) in votes.items()}
+        who, gone = _lists(citing), _lists(failed)
+        if not isinstance(graph, bytes) or read.keys() != wound.keys():
+            raise ValueError("parts do not belong together")
+        known.wheel.now = _number(now)
+    except (
+        ValueError,
+        TypeError,
+        IndexError,
+        KeyError,
+        AttributeError,
+        OverflowError,
+        zlib.error,
+        msgpack.UnpackException,
+    ) as error:
+        raise state_error(strategy) from error
+    known.crawl.images, known.crawl.texts, known.crawl.pages = (
+        counts.images,
+        counts.texts,
+        counts.pages,
+    )
+    known.domains.update(read)
+    known.wheel.clocks.update(wound)
+    known.votes.pages, known.votes.citing, known.votes.failed = pages, who, gone
+    return graph
+
+
+def _of_counts(counts: Counts) -> list[Any]:
+    shares = (counts.images, counts.texts, counts.pages)
+    return [[share.matching, share.seen] for share in shares]
+
+
+def _to_counts(fields: list[Any]) -> Counts:
+    images, texts, pages = (Share(_number(matching), int(seen)) for matching, seen in fields)
+    return Counts(images, texts, pages)
+
+
+def _to_domain(counts: list[Any], weights: list[Any], learned: int) -> Domain:
+    first, second, third, fourth = map(_number, weights)
+    return Domain(_to_counts(counts), [first, second, third, fourth], max(0, int(learned)))
+
+
+def _to_clock(rings: float, rate: float, wound: int) -> Clock:
+    if _number(rate) <= 0:
+        raise ValueError("a clock without a rate")
+    return Clock(_number(rings), float(rate), int(wound))
+
+
+def _lists(fields: Mapping[str, Any]) -> dict[str, list[str]]:
+    return {str(url): [str(page) for page in pages] for url, pages in fields.items()}
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError("not a number")
+    return number
