@@ -24,7 +24,7 @@ from semcrawl.terminal.messages import complain, plain_console, table_console
 #: requests at most
 _PAGES = 2000
 #: strategies that come to nothing new without a topic
-TOPICAL = ("relevance-weighting", "ipagerank", "keyword-focused")
+TOPICAL = ("relevance-weighting", "ipagerank", "keyword-focused", "domain-score")
 #: priority of settings that the user gave on the command line
 _CHOSEN = 40
 

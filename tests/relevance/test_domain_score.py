@@ -15,8 +15,8 @@ from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, load_strategy
 from semcrawl.relevance.contract import Label
+from semcrawl.relevance.domains.hypotheses import Counts, Domain, Share
 from semcrawl.relevance.domains.roulette import Roulette
-from semcrawl.relevance.domains.scores import Counts, Domain, Share
 from semcrawl.relevance.domains.votes import Votes
 from semcrawl.relevance.wire import decode_event, encode_event
 from semcrawl.web.vocabulary import Kind

@@ -8,10 +8,10 @@ from typing import Any, Self
 
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
-from semcrawl.relevance.domains.options import DomainOptions
+from semcrawl.relevance.domains.domainoptions import DomainOptions
+from semcrawl.relevance.domains.domainstate import Known, dump_known, load_known
+from semcrawl.relevance.domains.hypotheses import Counts, Domain
 from semcrawl.relevance.domains.roulette import Roulette
-from semcrawl.relevance.domains.scores import Counts, Domain
-from semcrawl.relevance.domains.state import Known, dump_known, load_known
 from semcrawl.relevance.domains.votes import Votes
 from semcrawl.relevance.linkrank import LinkRankOptions
 from semcrawl.relevance.linkweights import LinkWeights, WeightOptions

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgpack
 
+from semcrawl.relevance.domains.hypotheses import Counts, Domain, Share
 from semcrawl.relevance.domains.roulette import Clock, Roulette
-from semcrawl.relevance.domains.scores import Counts, Domain, Share
 from semcrawl.relevance.domains.votes import Vote, Votes
 from semcrawl.relevance.strategy import state_error
 
