@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help install test oldest lint types wheels suites slow kills server coverage docs
+.PHONY: help install test oldest lint types wheels suites slow kills timed coverage docs
 
 help: ## show the tasks
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -34,22 +34,23 @@ wheels: ## show for which systems and Pythons a dependency has no wheel
 suites: ## fetch the conformance suites of the RDF syntaxes
 	$(BIN)/python scripts/rdf_suites.py
 
-# slow tests that share no server run side by side, the others one after the other
-APART = tests/evaluation tests/exporters tests/links tests/rdf tests/relevance tests/spiders \
-	tests/test_bad_input.py tests/test_wheel.py
-
-slow: ## run the slow tests that share no server
-	$(BIN)/pytest -n 2 -m "slow or server or sites" -p no:cacheprovider --durations=5 $(APART)
-
 # tests that kill processes, each on a frontier of its own
 KILLS = $(wildcard tests/frontier/test_*kill.py) tests/frontier/test_crawl_failures.py
 
-kills: ## run the slow tests that kill workers and servers
-	$(BIN)/pytest -n 2 --dist load -m "slow or server" -p no:cacheprovider --durations=5 $(KILLS)
+# tests that measure time, which other work would spoil
+TIMED = tests/hostile tests/frontier/test_crawl_politeness.py \
+	$(addprefix tests/harvest/test_, bad_hosts.py every_gap.py outages.py politeness.py progress.py)
 
-server: ## run the other slow tests and those against real servers
-	$(BIN)/pytest -n 0 -m "slow or server or sites" -p no:cacheprovider --durations=15 \
-		$(addprefix --ignore=,$(APART) $(KILLS))
+SLOW = -m "slow or server or sites" -p no:cacheprovider
+
+slow: ## run the slow tests and those against real servers side by side
+	$(BIN)/pytest -n 2 $(SLOW) --durations=15 $(addprefix --ignore=,$(KILLS) $(TIMED))
+
+kills: ## run the slow tests that kill workers and servers
+	$(BIN)/pytest -n 2 --dist load $(SLOW) --durations=5 $(KILLS)
+
+timed: ## run the slow tests that measure time, one after the other
+	$(BIN)/pytest -n 0 $(SLOW) --durations=15 $(TIMED)
 
 # left out: a test whose crawl has no room on the disk, not even for the measurement
 coverage: ## measure which lines and branches the fast tests run, in all processes
