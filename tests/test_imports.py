@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 from statistics import median
@@ -72,7 +73,8 @@ def _is_left_out(node: ast.AST, *, functions: bool, types: bool) -> bool:
     return not types and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
-TREES = {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in MODULES.items()}
+SOURCES = {module: path.read_text(encoding="utf-8") for module, path in MODULES.items()}
+TREES = {module: ast.parse(source) for module, source in SOURCES.items()}
 
 
 def test_a_package_imports_from_its_own_floor_and_from_lower_ones() -> None:
@@ -107,6 +109,49 @@ def test_no_imports_go_round_in_circles() -> None:
         for module, tree in TREES.items()
     }
     TopologicalSorter(graph).prepare()  # raises CycleError
+
+
+def test_a_module_that_one_other_uses_has_a_name_with_an_underscore() -> None:
+    """One neighbour uses it, and neither a test nor a benchmark nor a setting names it."""
+    users: dict[str, set[str]] = {module: set() for module in MODULES}
+    for module, tree in TREES.items():
+        for name in imported(tree) & MODULES.keys() - {module}:
+            users[name].add(module)
+    folders = [ROOT.parent / name for name in ("tests", "benchmarks", "docs")]
+    texts = "".join(
+        path.read_text(encoding="utf-8")
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.suffix in {".py", ".md"}
+    ) + (ROOT.parent / "pyproject.toml").read_text(encoding="utf-8")
+    settings = "".join(re.findall(r"""["'](semcrawl\.[\w.]+)""", "".join(SOURCES.values())))
+    open_names = set()
+    for module, path in MODULES.items():
+        package, _, name = module.rpartition(".")
+        alone = len(users[module]) == 1 and path.name != "__init__.py"
+        if not alone or name.startswith("_") or "migrations" in package:
+            continue
+        (user,) = users[module]
+        neighbour = user.rpartition(".")[0] == package and MODULES[user].name != "__init__.py"
+        used = module in texts or module in settings
+        used = (
+            used or re.search(rf"from {re.escape(package)} import .*\b{name}\b", texts) is not None
+        )
+        if neighbour and not used:
+            open_names.add((module, user))
+    assert not open_names
+
+
+def test_a_module_whose_name_has_an_underscore_is_used_in_its_package_alone() -> None:
+    strangers = {
+        (module, name)
+        for module, tree in TREES.items()
+        for name in imported(tree) & MODULES.keys()
+        if name.rpartition(".")[2].startswith("_")
+        and not name.endswith("__")
+        and not module.startswith(name.rpartition(".")[0])
+    }
+    assert not strangers
 
 
 def test_nothing_but_the_frontier_itself_knows_a_backend() -> None:
@@ -150,7 +195,9 @@ SAME_SUBJECT = {
 def test_no_two_modules_share_a_name_and_do_different_things() -> None:
     """Modules of commands aside, which have the names of these."""
     modules = [module for module in MODULES if not module.startswith("semcrawl.commands.")]
-    stems = [stem for m in modules if not (stem := MODULES[m].stem).startswith("__")]
+    stems = [
+        stem for m in modules if not (stem := MODULES[m].stem.removeprefix("_")).startswith("_")
+    ]
     shared = {name for name in stems if stems.count(name) > 1}
     assert not shared - SAME_SUBJECT
 

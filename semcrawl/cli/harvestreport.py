@@ -12,7 +12,7 @@ from typing import Any
 from rich.table import Table
 from sqlalchemy import func, make_url, select
 
-from semcrawl.cli.notharvested import NotHarvested
+from semcrawl.cli._notharvested import NotHarvested
 from semcrawl.crawl.healthrows import GivenUp, given_up_lines
 from semcrawl.frontier.contract import LeftOutLinks, Withheld
 from semcrawl.machine.wholefiles import whole_file

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from random import Random
 from urllib.parse import urlsplit
 
-from semcrawl.demo import archive, blog, catalogue, definitions, elsewhere, members, society
+from semcrawl.demo import _archive, _blog, _catalogue, _definitions, _elsewhere, _members, _society
 from semcrawl.demo.model import Host, Resource, ResourceKind, Response
 from semcrawl.demo.prose import Prose
 from semcrawl.sources.negotiation import as_rdf
 from semcrawl.web.vocabulary import FoundBy
 
 _BUILDERS: tuple[Callable[[Prose, float], Host], ...] = (
-    society.build,
-    members.build,
-    definitions.build,
-    catalogue.build,
-    blog.build,
-    archive.build,
+    _society.build,
+    _members.build,
+    _definitions.build,
+    _catalogue.build,
+    _blog.build,
+    _archive.build,
 )
 
 #: Foreign hosts that pages or RDF may mention; none of them is served.
@@ -72,7 +72,7 @@ class DemoWeb:
     def __init__(self, seed: int = 1, *, crawl_delay: float = 0.1) -> None:
         prose = Prose(Random(seed))
         hosts = [build(prose, crawl_delay) for build in _BUILDERS]
-        hosts += elsewhere.build(prose, crawl_delay)
+        hosts += _elsewhere.build(prose, crawl_delay)
         self.hosts = frozenset(host.name for host in hosts)
         self._resources = {resource.url: resource for host in hosts for resource in host}
         self._answerers = {url: each for host in hosts for url, each in host.answerers.items()}
@@ -108,14 +108,14 @@ class DemoWeb:
         def urls(kind: ResourceKind) -> Iterator[Resource]:
             return (resource for resource in self if resource.kind is kind)
 
-        beyond = f"http://{elsewhere.OBSERVATORY}/"
+        beyond = f"http://{_elsewhere.OBSERVATORY}/"
         pages = {resource.url for resource in urls(ResourceKind.HTML)}
         outside = {url for url in pages if url.startswith(beyond)}
         documents = {r.url: r.quads for r in urls(ResourceKind.RDF)}
         documents |= {as_rdf(r.url): r.quads for r in urls(ResourceKind.HTML) if r.quads}
         return Manifest(
             documents=documents,
-            announced=archive.ANNOUNCED,
+            announced=_archive.ANNOUNCED,
             pages=frozenset(pages - outside),
             embedded={r.url: r.embedded for r in urls(ResourceKind.HTML) if r.embedded},
             redirects=frozenset(r.url for r in urls(ResourceKind.REDIRECT)),

@@ -31,7 +31,7 @@ from yarl import URL
 from semcrawl.crawl.attempt import AT_ADDRESS, LEAVES, ROBOTS
 from semcrawl.crawl.failures import TooSlowError
 from semcrawl.crawl.sharedrobots import LONGEST
-from semcrawl.download.connections import (
+from semcrawl.download._connections import (
     GATE,
     ON_CONNECTED,
     Connector,

@@ -8,7 +8,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from semcrawl.evaluation import tables, topictables
+from semcrawl.evaluation import _topictables, tables
 from semcrawl.evaluation.charts import Bars, Line, bar_chart, legend, line_chart
 from semcrawl.evaluation.references import REFERENCES
 from semcrawl.evaluation.thesis import figures as thesis
@@ -81,8 +81,8 @@ class _Page:
             )
         if data["strategies"]:
             parts.append(self.harvest(data))
-            parts.append(topictables.steps(data, self.title))
-            parts.append(topictables.kept(data, self.title))
+            parts.append(_topictables.steps(data, self.title))
+            parts.append(_topictables.kept(data, self.title))
             parts.append(tables.side_by_side(data, self.title))
             parts.append(tables.found(data, self.title))
             parts.append(self.curves(data))

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
+from semcrawl.evaluation._simulatedlists import SimulatedLists, is_judged
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, Node, is_rdf
 from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
-from semcrawl.evaluation.simulatedlists import SimulatedLists, is_judged
 from semcrawl.evaluation.world import World
 from semcrawl.links import Link, Page
 from semcrawl.relevance.bodytypes import body_wanted

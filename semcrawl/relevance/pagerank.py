@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from semcrawl.links import Link, Page
+from semcrawl.relevance._rankstate import dump_rank, load_rank
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.linkrank import LinkRank, LinkRankOptions
 from semcrawl.relevance.linkweights import LinkWeights, WeightOptions, read_number
-from semcrawl.relevance.rankstate import dump_rank, load_rank
 from semcrawl.relevance.strategy import RuleOptions, Strategy
 
 _SEEDS, _LINKS = "seeds", "links"

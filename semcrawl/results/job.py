@@ -15,8 +15,8 @@ from semcrawl.errors import UsageError
 from semcrawl.metadata.database import CRAWL_DB
 from semcrawl.metadata.models import Document, Fetch
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
+from semcrawl.results._indexing import index_documents
 from semcrawl.results.finding import Found, find_term
-from semcrawl.results.indexing import index_documents
 from semcrawl.results.profiling import Profile, profile_of
 from semcrawl.results.quadsource import QuadSource, told
 from semcrawl.results.querystore import held_store
@@ -91,7 +91,7 @@ class Job:
 
         Its default graph is the union of all.
         """
-        from semcrawl.results.rdflibdata import dataset_of  # loading rdflib takes a while
+        from semcrawl.results._rdflibdata import dataset_of  # loading rdflib takes a while
 
         return dataset_of(self.quads())
 
@@ -127,7 +127,7 @@ class Job:
 
         Raises ``UsageError`` for another name, and where pandas is not installed.
         """
-        from semcrawl.results.frames import frame_of
+        from semcrawl.results._frames import frame_of
 
         return frame_of(self, name)
 

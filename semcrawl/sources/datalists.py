@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from semcrawl.links import header_links
-from semcrawl.sources import linkset
+from semcrawl.sources import _linkset
+from semcrawl.sources._oaipmh import is_oaipmh, oaipmh_links
 from semcrawl.sources.jsoncatalogue import ckan_links, data_json_links
 from semcrawl.sources.listedlinks import DataList, LinkCollector
-from semcrawl.sources.oaipmh import is_oaipmh, oaipmh_links
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation
 
 #: bytes by which a body is told to be a list
@@ -24,11 +24,11 @@ _DATA_JSON = re.compile(rb'"(?:dataset|conformsTo)"\s*:\s*(?:\[|"https://project
 def form_of(head: bytes, content_type: str) -> str:
     """Return what a body seems to be by its beginning: ``linkset``, ``ckan`` …; else nothing."""
     media_type = content_type.partition(";")[0].strip().lower()
-    if media_type == linkset.TEXT_TYPE:
+    if media_type == _linkset.TEXT_TYPE:
         return "linkset-text"
     head = head[:_HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()
     if head[:1] == b"{":
-        if media_type == linkset.JSON_TYPE or _LINKSET.match(head):
+        if media_type == _linkset.JSON_TYPE or _LINKSET.match(head):
             return "linkset"
         if _CKAN.search(head):
             return "ckan"
@@ -62,7 +62,7 @@ def read_list(
 
 def _of_json(data: Mapping[str, Any], form: str, url: str, into: LinkCollector) -> DataList:
     if form == "linkset":
-        return linkset.linkset_of_json(data, into)
+        return _linkset.linkset_of_json(data, into)
     return ckan_links(data, url, into) if form == "ckan" else data_json_links(data, into)
 
 

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from semcrawl.sources._sitemapxml import read_xml
 from semcrawl.sources.sitemapentries import (
     Entry,
     SitemapFile,
@@ -14,7 +15,6 @@ from semcrawl.sources.sitemapentries import (
     StopReading,
     add_entry,
 )
-from semcrawl.sources.sitemapxml import read_xml
 
 _CHUNK = 1 << 16
 _GZIP = b"\x1f\x8b"

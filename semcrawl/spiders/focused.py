@@ -28,6 +28,9 @@ from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked
 from semcrawl.sources.negotiation import address_of, is_as_rdf
+from semcrawl.spiders._requestparts import parts_of_request
+from semcrawl.spiders._responses import ResponseReader
+from semcrawl.spiders._submissions import Submissions
 from semcrawl.spiders.contexts import ContextFetcher, ContextRules
 from semcrawl.spiders.documents import BodyReader
 from semcrawl.spiders.endpointrules import EndpointOptions
@@ -38,13 +41,10 @@ from semcrawl.spiders.linking import LinkFeed, LinkPolicy
 from semcrawl.spiders.planting import SeedPlanter
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.redirecting import Redirects
-from semcrawl.spiders.requestparts import parts_of_request
-from semcrawl.spiders.responses import ResponseReader
 from semcrawl.spiders.results import record_of_unsent
 from semcrawl.spiders.retrying import Retries
 from semcrawl.spiders.seeds import seed_list
 from semcrawl.spiders.sitemaps import Sitemaps
-from semcrawl.spiders.submissions import Submissions
 from semcrawl.spiders.tasks import BackgroundTasks
 from semcrawl.web.urls import Normalisation
 
@@ -60,7 +60,7 @@ class FocusedSpider(Spider):
 
     It delegates: seeds to :class:`~semcrawl.spiders.planting.SeedPlanter`, the choice of links to
     :class:`~semcrawl.spiders.linking.LinkPolicy`, and what came back to
-    :class:`~semcrawl.spiders.responses.ResponseReader` with its parts.
+    :class:`~semcrawl.spiders._responses.ResponseReader` with its parts.
     """
 
     #: name of its queue in the frontier, and of the spider that gets what this one does not follow

@@ -13,7 +13,7 @@ from typing import Any as Anything
 
 from semcrawl import settings as defaults
 from semcrawl.errors import UsageError
-from semcrawl.topics.combining import All, Any, Mean
+from semcrawl.topics._combining import All, Any, Mean
 from semcrawl.topics.contract import Topic
 from semcrawl.topics.options import TopicOptions, read_file
 from semcrawl.topics.registry import TOPICS, load_topic

@@ -17,13 +17,13 @@ import pyoxigraph
 
 from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import local_name
+from semcrawl.topics._usedobjects import objects_in
 from semcrawl.topics.arguments import split_list
 from semcrawl.topics.contract import STATEMENTS, TEXT, Document
 from semcrawl.topics.excerpts import blocks
 from semcrawl.topics.options import TopicOptions
 from semcrawl.topics.passages import Role
 from semcrawl.topics.sourcefiles import made_of
-from semcrawl.topics.usedobjects import objects_in
 from semcrawl.topics.weightedphrases import Finding, Phrase, WeightedPhrases
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"

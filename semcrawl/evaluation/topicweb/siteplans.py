@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from random import Random
 
-from semcrawl.evaluation.topicweb.madelanguage import Language
+from semcrawl.evaluation.topicweb._madelanguage import Language
 
 #: the subject that crawls are after
 TOPIC = 0

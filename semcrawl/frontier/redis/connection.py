@@ -30,7 +30,7 @@ from redis.exceptions import (
 )
 
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
-from semcrawl.frontier.redis.scripts import Scripts
+from semcrawl.frontier.redis._scripts import Scripts
 from semcrawl.web.hosts import public_address
 
 logger = logging.getLogger(__name__)

@@ -18,20 +18,20 @@ from semcrawl.frontier.contract.pace import micros
 from semcrawl.frontier.linkblob import digest, pack_blob, text
 from semcrawl.frontier.optionblob import bloom_size, changes, pack_options, slowed
 from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.redis.blobs import RedisBlobs, RedisCache, RedisSeeds
-from semcrawl.frontier.redis.connection import Server
-from semcrawl.frontier.redis.events import EVENTS_KEPT, RedisEvents
-from semcrawl.frontier.redis.inspection import RedisImporter, RedisInspector
-from semcrawl.frontier.redis.keys import FORMAT_VERSION, Keys
-from semcrawl.frontier.redis.leftout import RedisLeftOut, RedisWithheld
-from semcrawl.frontier.redis.pace import (
+from semcrawl.frontier.redis._blobs import RedisBlobs, RedisCache, RedisSeeds
+from semcrawl.frontier.redis._events import EVENTS_KEPT, RedisEvents
+from semcrawl.frontier.redis._inspection import RedisImporter, RedisInspector
+from semcrawl.frontier.redis._pace import (
     RedisAddressPace,
     RedisErrandTurns,
     RedisHostPace,
     RedisOutages,
 )
+from semcrawl.frontier.redis._said import RedisStatements
+from semcrawl.frontier.redis.connection import Server
+from semcrawl.frontier.redis.keys import FORMAT_VERSION, Keys
+from semcrawl.frontier.redis.leftout import RedisLeftOut, RedisWithheld
 from semcrawl.frontier.redis.packing import unpack_lease
-from semcrawl.frontier.redis.said import RedisStatements
 from semcrawl.frontier.workers import is_gone
 
 logger = logging.getLogger(__name__)

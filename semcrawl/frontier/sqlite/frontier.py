@@ -15,19 +15,16 @@ from semcrawl.frontier.linkblob import digest
 from semcrawl.frontier.optionblob import changes, pack_options, slowed
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.sqlite import adding, taking
-from semcrawl.frontier.sqlite.inspection import SqliteImporter, SqliteInspector, count
-from semcrawl.frontier.sqlite.leases import reclaim, release_all, workers
-from semcrawl.frontier.sqlite.leftout import SqliteLeftOut, SqliteWithheld
-from semcrawl.frontier.sqlite.links import site_of
-from semcrawl.frontier.sqlite.ordering import file_availability, set_value
-from semcrawl.frontier.sqlite.outages import SqliteOutages
-from semcrawl.frontier.sqlite.pace import (
+from semcrawl.frontier.sqlite._inspection import SqliteImporter, SqliteInspector, count
+from semcrawl.frontier.sqlite._leftout import SqliteLeftOut, SqliteWithheld
+from semcrawl.frontier.sqlite._outages import SqliteOutages
+from semcrawl.frontier.sqlite._pace import (
     SqliteAddressPace,
     SqliteErrandTurns,
     SqliteHostPace,
 )
-from semcrawl.frontier.sqlite.said import SqliteStatements
-from semcrawl.frontier.sqlite.sharing import (
+from semcrawl.frontier.sqlite._said import SqliteStatements
+from semcrawl.frontier.sqlite._sharing import (
     SqliteBlobs,
     SqliteCache,
     SqliteEvents,
@@ -35,6 +32,9 @@ from semcrawl.frontier.sqlite.sharing import (
     append_event,
     has_events,
 )
+from semcrawl.frontier.sqlite.leases import reclaim, release_all, workers
+from semcrawl.frontier.sqlite.links import site_of
+from semcrawl.frontier.sqlite.ordering import file_availability, set_value
 from semcrawl.frontier.sqlite.taken import lease_of, pack_taken
 from semcrawl.frontier.sqlite.transaction import Transaction
 from semcrawl.frontier.sqlite.writer import Store

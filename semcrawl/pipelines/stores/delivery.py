@@ -5,7 +5,7 @@ lacks is every document whose revision is larger than the one that the ledger's 
 names for the store. A document's graphs are replaced, so that a delivery may be repeated after a
 crash or a lost answer without doubling anything. The graph of a URL that both files have statements
 of holds those of both. Only graphs are replaced that the ledger says a document made
-(:mod:`~semcrawl.pipelines.stores.claiming`).
+(:mod:`~semcrawl.pipelines.stores._claiming`).
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from semcrawl.errors import StoreError
 from semcrawl.metadata.database import CRAWL_DB, one_line
 from semcrawl.metadata.models import storable
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
-from semcrawl.pipelines.stores.claiming import Claimed, Claims, StatedDocument
+from semcrawl.pipelines.stores._claiming import Claimed, Claims, StatedDocument
+from semcrawl.pipelines.stores._takeover import take_over_delivery
 from semcrawl.pipelines.stores.contract import GraphContent, GraphStore, StoreRefused
 from semcrawl.pipelines.stores.naming import GraphNaming
 from semcrawl.pipelines.stores.owners import Owners
 from semcrawl.pipelines.stores.source import OpenSpool, Spool
-from semcrawl.pipelines.stores.takeover import take_over_delivery
 
 #: no site is trusted
 NAMING = GraphNaming()

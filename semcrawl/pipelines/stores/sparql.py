@@ -18,16 +18,16 @@ from dataclasses import dataclass
 from math import inf
 
 from semcrawl.errors import UsageError
+from semcrawl.pipelines.stores._looking import StoreReader
+from semcrawl.pipelines.stores._virtuoso import BATCH_BYTES, LOADS, MAX_GRAPHS, VirtuosoLoader
 from semcrawl.pipelines.stores.contract import (
     MOST_STATEMENTS,
     GraphContent,
     StoreRefused,
     StoreUnavailable,
 )
-from semcrawl.pipelines.stores.looking import StoreReader
 from semcrawl.pipelines.stores.sending import HttpError, Sender
 from semcrawl.pipelines.stores.statements import Statement
-from semcrawl.pipelines.stores.virtuoso import BATCH_BYTES, LOADS, MAX_GRAPHS, VirtuosoLoader
 
 PROBE_TRIPLE = b"<urn:semcrawl:probe> <urn:semcrawl:probe> <urn:semcrawl:probe> .\n"
 #: the same with a blank node

@@ -11,7 +11,7 @@ from lxml import etree
 from semcrawl.rdf.detection import Detection, find_encoding, to_utf8
 from semcrawl.rdf.documentreader import DocumentReader, Reading
 from semcrawl.rdf.embedded import microdata, rdfa
-from semcrawl.rdf.embedded.extruct_kinds import dublin_core, microformats
+from semcrawl.rdf.embedded._extruct_kinds import dublin_core, microformats
 from semcrawl.rdf.embedded.triples import Triple
 from semcrawl.rdf.limits import ErrorLog, LimitReached
 from semcrawl.rdf.options import Embedded, ReadOptions

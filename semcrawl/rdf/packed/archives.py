@@ -20,8 +20,8 @@ from typing import IO, Protocol, Self, cast
 
 from semcrawl.rdf.detection import Compression, compression_of
 from semcrawl.rdf.limits import Budget
+from semcrawl.rdf.packed._ziplocal import local_members
 from semcrawl.rdf.packed.streams import CountedFile, Readable, SafeFile
-from semcrawl.rdf.packed.ziplocal import local_members
 
 _MARK = 512
 _ARCHIVES = frozenset({Compression.ZIP, Compression.TAR})

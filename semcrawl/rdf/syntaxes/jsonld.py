@@ -18,7 +18,7 @@ from semcrawl.rdf.limits import ErrorLog, LimitReached
 from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.patterns import re
 from semcrawl.rdf.sink import QuadSink
-from semcrawl.rdf.syntaxes.contextinlining import (
+from semcrawl.rdf.syntaxes._contextinlining import (
     ContextInliner,
     clean_bases,
     restore_bases,

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semcrawl.relevance.learned._order import Refresh, WaitingOrder, rounded
 from semcrawl.relevance.learned.counts import AnsweringHosts, FetchCounts
 from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.model import Judge, Judgement, Models, page_index
 from semcrawl.relevance.learned.options import LearnedOptions
-from semcrawl.relevance.learned.order import Refresh, WaitingOrder, rounded
 from semcrawl.relevance.learned.parts import twin_addresses
 from semcrawl.relevance.learned.prior import NEVER
 from semcrawl.relevance.learned.table import (

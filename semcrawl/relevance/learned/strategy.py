@@ -14,6 +14,7 @@ from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.learned import expecting
+from semcrawl.relevance.learned._state import content_of, pack, take_over, unpack
 from semcrawl.relevance.learned.aboutness import TopicSigns
 from semcrawl.relevance.learned.counts import NO_HOST
 from semcrawl.relevance.learned.expecting import evidence
@@ -23,7 +24,6 @@ from semcrawl.relevance.learned.model import Judgement
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.parts import SeedFolders, folder_of
 from semcrawl.relevance.learned.prior import TargetSigns
-from semcrawl.relevance.learned.state import content_of, pack, take_over, unpack
 from semcrawl.relevance.learned.table import DONE, NONE, Floats
 from semcrawl.relevance.rules import relevancy_inside_rdf, relevancy_r
 from semcrawl.topics import Topic, about

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
 from semcrawl.frontier.contract.leftout import most_first
 from semcrawl.frontier.linkblob import digest
-from semcrawl.frontier.sqlite import copies, withheldlinks
+from semcrawl.frontier.sqlite import _copies, withheldlinks
 from semcrawl.frontier.sqlite.links import site_of
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
 from semcrawl.frontier.sqlite.writer import Store
@@ -107,15 +107,15 @@ class SqliteWithheld:
         known: int,
     ) -> tuple[bool, int, list[tuple[str, str]] | None]:
         """Note what paths gave, or did not; return the mirrors if they are others than before."""
-        return await self._store.run(lambda t: copies.note_bodies(t, bodies, in_vain, known))
+        return await self._store.run(lambda t: _copies.note_bodies(t, bodies, in_vain, known))
 
     async def withhold_copies(self, links: Sequence[tuple[str, str, str]]) -> set[int]:
         """Withhold leased links that a mirror gave, or is being asked for; return which."""
-        return await self._store.run(lambda t: copies.withhold_copies(t, links))
+        return await self._store.run(lambda t: _copies.withhold_copies(t, links))
 
     async def release_copies(self, limit: int) -> int:
         """Put links back that a mirror was to give and did not; return how many."""
-        return await self._store.run(lambda t: copies.release_copies(t, limit))
+        return await self._store.run(lambda t: _copies.release_copies(t, limit))
 
     async def restore(self, limit: int) -> int:
         """Put links back that are not to be withheld any more; return how many."""

@@ -15,8 +15,8 @@ from semcrawl.frontier.contract.inspection import (
 )
 from semcrawl.frontier.contract.leftout import field_text
 from semcrawl.frontier.linkblob import text
+from semcrawl.frontier.sqlite._audit import audit
 from semcrawl.frontier.sqlite.adding import restore, see_digests
-from semcrawl.frontier.sqlite.audit import audit
 from semcrawl.frontier.sqlite.leases import tick
 from semcrawl.frontier.sqlite.links import read_link, read_links
 from semcrawl.frontier.sqlite.transaction import Transaction
