@@ -216,7 +216,9 @@ class DocumentReader:
             data = body.removeprefix(codecs.BOM_UTF8)
         else:
             data, _ = to_utf8(body, content_type)
-        if syntax in _OXIGRAPH and b"&lt;" in data and (plain := unescaped(data)) is not None:
+        # (one sign is found ten times as fast as four)
+        escaped = syntax in _OXIGRAPH and b"&" in data and b"&lt;" in data
+        if escaped and (plain := unescaped(data)) is not None:
             errors.add(ESCAPED, data.count(b"\n", 0, data.find(b"&lt;")) + 1)
             data = plain
         self._prepare(syntax)
