@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
-from semcrawl.relevance.domains.domainoptions import DomainOptions
-from semcrawl.relevance.domains.domainstate import Known, dump_known, load_known
+from semcrawl.relevance.domains._domainoptions import DomainOptions
+from semcrawl.relevance.domains._domainstate import Known, dump_known, load_known
 from semcrawl.relevance.domains.hypotheses import Counts, Domain
 from semcrawl.relevance.domains.roulette import Roulette
 from semcrawl.relevance.domains.votes import Votes
