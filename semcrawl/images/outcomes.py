@@ -46,6 +46,7 @@ class ImageOutcome(StrEnum):
     NEAR_COPY = "near-copy"  #: looks the same as an image that is kept
     TOO_SMALL = "too-small"  #: narrower or lower than the settings want
     TOO_FEW_BYTES = "too-few-bytes"  #: fewer bytes than the settings want
+    TOO_MANY_BYTES = "too-many-bytes"  #: more bytes than may be decoded
     TOO_MANY_PIXELS = "too-many-pixels"  #: more than may be decoded
     OTHER_TYPE = "other-type"  #: a type that the settings do not name
     NO_RASTER = "no-raster"  #: SVG, PDF and other drawings: never rendered

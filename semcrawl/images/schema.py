@@ -10,7 +10,17 @@ from __future__ import annotations
 from hashlib import sha256
 from pathlib import Path
 
-from sqlalchemy import BigInteger, Boolean, Double, Engine, Index, Integer, String, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Double,
+    Engine,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Text,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from semcrawl.errors import UsageError
@@ -130,7 +140,9 @@ class Image(Base):
     #: of the bytes as they came first, hexadecimal; copies have theirs in ``image_address``
     sha256: Mapped[str] = mapped_column(String(64), unique=True)
     #: hexadecimal (:mod:`semcrawl.images.copies`)
-    perceptual_hash: Mapped[str] = mapped_column(String(32))
+    perceptual_hash: Mapped[str] = mapped_column(String(64))
+    #: 16 × 16 pixels in red, green and blue
+    miniature: Mapped[bytes] = mapped_column(LargeBinary)
     width: Mapped[int] = mapped_column(Integer)
     height: Mapped[int] = mapped_column(Integer)
     bytes: Mapped[int] = mapped_column(BigInteger)

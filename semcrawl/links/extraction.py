@@ -6,7 +6,6 @@ time in proportion to its size, however deep or broken it is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from semcrawl.links.merging import merge_links
 from semcrawl.links.model import Link
 from semcrawl.links.pagetext import SILENT, PageText, page_text
 from semcrawl.links.parsing import parse_html
+from semcrawl.links.tagpaths import TagPaths
 from semcrawl.links.texts import MAX_TEXT, fold, fold_end
 from semcrawl.web.hrefs import with_slashes
 from semcrawl.web.urls import (
@@ -26,17 +26,14 @@ from semcrawl.web.urls import (
     dropped_index,
 )
 
-#: tags of a tag path that are kept, counted from the link upwards
-_MAX_PATH = 24
-
 _REFERENCE = {"a": "href", "area": "href", "link": "href", "iframe": "src", "frame": "src"}
 _LINK_TAGS = (*_REFERENCE, "meta")
-_BLOCKS = frozenset(
+#: elements that stand for themselves, with the text in them
+BLOCKS = frozenset(
     "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption "
     "figure footer form h1 h2 h3 h4 h5 h6 head header hgroup html li main menu nav ol option p pre "
     "section summary table tbody td tfoot th thead tr ul".split()
 )
-_NOT_IN_NAMES = re.compile(r"[^\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,7 @@ def read_page(
     page = parse_html(body, content_type)
     text = PageText()
     if page.root is not None:
-        resolver = Resolver(_base(page.root, url), options.normalisation, page.encoding)
+        resolver = Resolver(base_of(page.root, url), options.normalisation, page.encoding)
         found.extend(_tree_links(page.root, resolver, options, known))
         if options.text:
             text = page_text(page.root, options.text)
@@ -110,7 +107,7 @@ def _tree_links(
 ) -> Iterator[Link]:
     """Yield the links of a parsed page, duplicates included."""
     blocks: dict[Any, _Block] = {}
-    paths = _TagPaths()
+    paths = TagPaths()
     position = 0
     seen: set[str] = set()
     targets: dict[str, str | None] = {}
@@ -161,7 +158,7 @@ def _reference(element: Any, tag: str) -> str | None:
     return value
 
 
-def _base(root: Any, url: str) -> str:
+def base_of(root: Any, url: str) -> str:
     """Return what relative references are resolved against."""
     for element in root.iter("base"):
         reference = element.get("href")
@@ -199,7 +196,7 @@ class _Block:
             tag = node.tag
             if start < 0:
                 start = length
-                if tag in _BLOCKS or tag in SILENT or not isinstance(tag, str):
+                if tag in BLOCKS or tag in SILENT or not isinstance(tag, str):
                     pieces.append(" ")
                     length += 1
                 else:
@@ -239,7 +236,7 @@ def _block_of(element: Any, blocks: dict[Any, _Block]) -> _Block:
     known = blocks.get(node)
     while known is None:
         climbed.append(node)
-        parent = None if node.tag in _BLOCKS else node.getparent()
+        parent = None if node.tag in BLOCKS else node.getparent()
         if parent is None:
             known = _Block(node)
         else:
@@ -248,49 +245,3 @@ def _block_of(element: Any, blocks: dict[Any, _Block]) -> _Block:
     for node in climbed:
         blocks[node] = known
     return known
-
-
-class _TagPaths:
-    """The tags from the root of a page (at most the last 24) down to its elements."""
-
-    def __init__(self) -> None:
-        self._paths: dict[Any, tuple[str, ...]] = {}
-        self._names: dict[tuple[str, str | None, str | None], str] = {}
-
-    def path_of(self, element: Any) -> str:
-        """Return the path of an element that stands below others."""
-        name = self._name(element)
-        parent = element.getparent()
-        return name if parent is None else "/".join((*self._path(parent), name))
-
-    def _path(self, element: Any) -> tuple[str, ...]:
-        """Return the last 23 names down to an element."""
-        climbed = []
-        path: tuple[str, ...] | None = ()
-        while element is not None and not (path := self._paths.get(element, ())):
-            climbed.append(element)
-            element = element.getparent()
-        path = path or ()
-        for node in reversed(climbed):
-            path = self._paths[node] = (*path[2 - _MAX_PATH :], self._name(node))
-        return path
-
-    def _name(self, element: Any) -> str:
-        """Name an element with its id and its first two classes."""
-        attributes = element.attrib
-        key = (element.tag, attributes.get("id"), attributes.get("class"))
-        name = self._names.get(key)
-        if name is None:
-            name = self._names[key] = _tag_name(*key)
-        return name
-
-
-def _tag_name(tag: str, identifier: str | None, classes: str | None) -> str:
-    """Name an element with its id and its first two classes."""
-    name = str(tag)
-    if identifier:
-        name += "#" + _NOT_IN_NAMES.sub("", identifier[:40])
-    if classes:
-        for one in classes[:200].split()[:2]:
-            name += "." + _NOT_IN_NAMES.sub("", one[:40])
-    return name

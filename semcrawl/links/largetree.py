@@ -17,10 +17,17 @@ from semcrawl.web.htmltree import is_empty
 _MAX_DEPTH = 500
 #: elements of a page; later ones are not read
 _MAX_ELEMENTS = 1_000_000
-#: the attributes that links are read from
+#: attributes from which scripts load an image later
+LAZY = (
+    "data-src", "data-original", "data-lazy-src", "data-lazy", "data-hi-res-src", "data-full",
+    "data-large", "data-image", "data-url",
+)  # fmt: skip
+#: the attributes that links and images are read from
 _ATTRIBUTES = (
     "href", "src", "id", "class", "title", "type", "rel", "alt", "aria-label", "http-equiv",
-    "content", "lang",
+    "content", "lang", "srcset", "data-srcset", "data-lazy-srcset", "width", "height", "property",
+    "name", "poster", "data", "style", "background", "data-bg", "data-background-image",
+    "aria-describedby", "aria-labelledby", "xlink:href", *LAZY,
 )  # fmt: skip
 #: elements that keep their content to themselves wherever they stand
 _KEPT = frozenset({"a", "area", "link", "iframe", "frame", "meta", "base", "script", "style"})

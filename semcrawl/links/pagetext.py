@@ -40,11 +40,11 @@ def page_text(root: Any, max_chars: int) -> PageText:
     ``root``: an element of lxml or of :mod:`semcrawl.links.largetree`.
     """
     headings = islice(root.iter(*_HEADINGS), _MAX_HEADINGS)
-    visible = _VISIBLE(root) if isinstance(root, etree._Element) else _texts_in(root)
+    visible = _VISIBLE(root) if isinstance(root, etree._Element) else texts_in(root)
     return PageText(
         title=next((fold(element.text or "") for element in root.iter("title")), ""),
-        headings=" ".join(_joined(_texts_in(element), MAX_TEXT) for element in headings),
-        text=_joined(visible, max_chars),
+        headings=" ".join(joined(texts_in(element), MAX_TEXT) for element in headings),
+        text=joined(visible, max_chars),
         language=language_of(root),
     )
 
@@ -61,7 +61,7 @@ def language_of(root: Any) -> str:
     return ""
 
 
-def _texts_in(element: Any) -> Iterator[str]:
+def texts_in(element: Any) -> Iterator[str]:
     """Yield the visible texts inside an element, in document order."""
     stack: list[Any] = [element]
     while stack:
@@ -77,7 +77,7 @@ def _texts_in(element: Any) -> Iterator[str]:
                 stack.append(node.text)
 
 
-def _joined(pieces: Iterable[str], max_chars: int) -> str:
+def joined(pieces: Iterable[str], max_chars: int) -> str:
     """Join texts, white space folded, up to a number of characters."""
     found: list[str] = []
     room = max_chars

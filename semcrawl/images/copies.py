@@ -1,0 +1,110 @@
+"""Near copies: images that look the same, whatever their size, format and quality.
+
+Two images are near copies when their perceptual hashes (``phash`` of :mod:`imagehash`, 64 bits)
+differ in few bits, their proportions agree, and so do their miniatures (16 × 16 pixels). The hash
+finds candidates. It sees only light and dark: a red circle and a blue one may have the same. The
+miniatures decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+#: bits of a perceptual hash
+BITS = 64
+#: largest difference in proportions (of width to height), as a share
+_PROPORTION = 0.04
+#: largest mean difference of miniatures, and largest one of a pixel's band (0 to 255). Copies that
+#: were scaled by half, quartered or packed at quality 40 stay below; other images hardly do
+_MEAN, _MOST = 6.0, 32.0
+#: candidates whose miniatures are compared
+_MAX_CANDIDATES = 512
+#: how many bits of a 16-bit number are set
+_SET_BITS = np.array([number.bit_count() for number in range(1 << 16)], dtype=np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What an image looks like."""
+
+    #: hexadecimal, :data:`BITS` bits
+    perceptual_hash: str
+    miniature: bytes
+    width: int
+    height: int
+
+
+class LookIndex:
+    """The hashes and proportions of the images that are kept: 24 bytes an image."""
+
+    def __init__(
+        self,
+        most_bits: int,
+        miniatures: Callable[[Sequence[int]], Mapping[int, bytes]],
+    ) -> None:
+        """Compare images whose hashes differ in ``most_bits`` or less; −1: none.
+
+        ``miniatures`` returns those of the images with some numbers.
+        """
+        self._most_bits = most_bits
+        self._miniatures = miniatures
+        self._count = 0
+        self._hashes = np.zeros((64, BITS // 16), np.uint16)
+        self._proportions = np.zeros(64)
+        self._numbers = np.zeros(64, np.int64)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, number: int, look: Look) -> None:
+        """Add an image under its number."""
+        if self._count == len(self._numbers):
+            self._hashes = np.concatenate([self._hashes, np.zeros_like(self._hashes)])
+            self._proportions = np.concatenate([self._proportions, self._proportions])
+            self._numbers = np.concatenate([self._numbers, self._numbers])
+        place = self._count
+        self._hashes[place] = _words(look.perceptual_hash)
+        self._proportions[place] = _proportion(look)
+        self._numbers[place] = number
+        self._count += 1
+
+    def nearest(self, look: Look) -> int | None:
+        """Return the number of the image that looks most like this one, if one is a near copy."""
+        count = self._count
+        if self._most_bits < 0 or not count:
+            return None
+        differing = _SET_BITS[self._hashes[:count] ^ _words(look.perceptual_hash)].sum(1)
+        off = np.abs(self._proportions[:count] / _proportion(look) - 1.0)
+        near = np.flatnonzero((differing <= self._most_bits) & (off <= _PROPORTION))
+        if not len(near):
+            return None
+        near = near[np.argsort(differing[near], kind="stable")][:_MAX_CANDIDATES]
+        numbers = [int(number) for number in self._numbers[near]]
+        kept = self._miniatures(numbers)
+        ours = _pixels(look.miniature)
+        best: tuple[float, int] | None = None
+        for number in numbers:
+            theirs = _pixels(kept.get(number, b""))
+            if theirs.shape != ours.shape:
+                continue
+            apart = np.abs(theirs - ours)
+            if apart.mean() <= _MEAN and apart.max() <= _MOST:
+                best = min(best or (256.0, 0), (float(apart.mean()), number))
+        return None if best is None else best[1]
+
+
+def _proportion(look: Look) -> float:
+    return max(look.width, 1) / max(look.height, 1)
+
+
+def _words(perceptual_hash: str) -> npt.NDArray[np.uint16]:
+    data = bytes.fromhex(perceptual_hash.zfill(BITS // 4)[: BITS // 4])
+    return np.frombuffer(data, np.uint16)
+
+
+def _pixels(miniature: bytes) -> npt.NDArray[np.int16]:
+    return np.frombuffer(miniature, np.uint8).astype(np.int16)

@@ -1,0 +1,336 @@
+"""Where a page shows images: the address of each in its best form, and the texts near it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from semcrawl.images.neartext import Surroundings, TextNear
+from semcrawl.images.outcomes import FoundAs, TextKind
+from semcrawl.images.srcset import largest
+from semcrawl.links.extraction import base_of
+from semcrawl.links.largetree import LAZY
+from semcrawl.links.pagetext import joined, texts_in
+from semcrawl.links.parsing import parse_html
+from semcrawl.links.tagpaths import TagPaths
+from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, Resolver, extension_of, path_of
+
+#: file extensions of images that can be decoded
+IMAGE_EXTENSIONS = frozenset(
+    "jpg jpeg jpe jfif png gif webp avif bmp tif tiff jp2 j2k pcx ppm pgm pbm tga".split()
+)
+#: … and of drawings, which are never rendered
+DRAWINGS = frozenset({"svg", "svgz"})
+#: elements whose content is no part of the page
+_CLOSED = frozenset({"script", "style", "template", "textarea"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_META = frozenset(
+    {"og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"}
+)
+#: the other elements that show an image, by the attributes that name it
+_OTHERS = {
+    "image": ("href", "xlink:href", "{http://www.w3.org/1999/xlink}href"),
+    "amp-img": ("src",),
+    "embed": ("src",),
+    "object": ("data",),
+    "input": ("src",),
+}
+_BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;]*?url\(\s*['\"]?([^'\")]{1,2000})", re.I)
+_PIXELS = re.compile(r"\s*(\d{1,5})(?:\.\d+)?(?:px)?\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceOptions:
+    """Which places count, and how much is read of each."""
+
+    normalisation: Normalisation = DEFAULT_NORMALISATION
+    #: distinct places of one page
+    max_places: int = 1000
+    #: links of one page
+    max_links: int = 10_000
+    #: levels of ancestors whose texts are read, and characters of one text
+    levels: int = 5
+    max_text: int = 300
+    #: pixels; images whose page shows them smaller are left out
+    min_width: int = 0
+    min_height: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShownImage:
+    """One place where an image is shown or named."""
+
+    #: absolute and normalised
+    url: str
+    found_as: FoundAs
+    texts: tuple[TextNear, ...] = ()
+    #: element, and the tags from the root down to it
+    element: str = "img"
+    tag_path: str = ""
+
+    @property
+    def has_caption(self) -> bool:
+        """Whether something is marked as its caption."""
+        return any(text.kind is TextKind.CAPTION for text in self.texts)
+
+    def text(self, kind: TextKind) -> str:
+        """Return its first text of a kind; empty when there is none."""
+        return next((near.text for near in self.texts if near.kind is kind), "")
+
+
+@dataclass(frozen=True, slots=True)
+class PageImages:
+    """The images of a page, and what it links to."""
+
+    title: str = ""
+    shown: tuple[ShownImage, ...] = ()
+    #: references to pages as they stand there, and their distinct normalised addresses
+    links_seen: int = 0
+    links: tuple[str, ...] = ()
+    #: images that are in the page itself (``data:`` URLs), drawings, and those shown too small
+    data_urls: int = 0
+    drawings: int = 0
+    too_small: int = 0
+
+
+class _Candidate(NamedTuple):
+    element: Any
+    reference: str
+    found_as: FoundAs
+    heading: Any
+
+
+def image_places(
+    body: bytes,
+    url: str,
+    content_type: str | None = None,
+    options: PlaceOptions | None = None,
+) -> PageImages:
+    """Return the images of an HTML page in document order, with the texts near them.
+
+    A place has the address of the image in its best form: the file that it links to, else the
+    largest of its ``srcset``, else what scripts would load, else its ``src``. Never raises for what
+    the page holds.
+    """
+    options = options or PlaceOptions()
+    page = parse_html(body, content_type)
+    if page.root is None:
+        return PageImages()
+    resolver = Resolver(base_of(page.root, url), options.normalisation, page.encoding)
+    reader = _PageReader(page.root, resolver, options)
+    reader.read()
+    return reader.result(url)
+
+
+class _PageReader:
+    """One pass over a page for its images, and the texts of those that count."""
+
+    def __init__(self, root: Any, resolver: Resolver, options: PlaceOptions) -> None:
+        self._root = root
+        self._resolver = resolver
+        self._options = options
+        self._found: list[_Candidate] = []
+        self._holders: set[Any] = set()
+        self._links: dict[str, None] = {}
+        self._by_id: dict[str, Any] = {}
+        self._title = ""
+        self._counts = {"links_seen": 0, "data_urls": 0, "drawings": 0, "too_small": 0}
+
+    def read(self) -> None:
+        """Gather candidates, headings and links in document order."""
+        heading = None
+        stack = [self._root]
+        while stack:
+            element = stack.pop()
+            tag = element.tag
+            if not isinstance(tag, str) or tag in _CLOSED:
+                continue
+            if tag == "a" or tag == "area":
+                self._take_link(element.get("href"))
+            elif tag in ("frame", "iframe"):
+                self._take_link(element.get("src"))
+            elif tag in _HEADINGS:
+                heading = element
+            elif tag == "title":
+                if not self._title:
+                    self._title = joined(texts_in(element), self._options.max_text)
+                    self._title = self._title or " ".join((element.text or "").split())[:300]
+                continue
+            for reference, found_as in _references(element, tag):
+                self._found.append(_Candidate(element, reference, found_as, heading))
+            if tag == "img":
+                self._hold(element)
+            if identifier := element.get("id"):
+                self._by_id.setdefault(identifier, element)
+            stack.extend(reversed(list(element)))
+
+    def result(self, url: str) -> PageImages:
+        """Return the places that count, with their texts."""
+        options = self._options
+        around = Surroundings(
+            self._title, self._holders, options.levels, options.max_text, self._by_id
+        )
+        paths = TagPaths()
+        shown: list[ShownImage] = []
+        seen: set[str] = set()
+        for element, reference, found_as, heading in self._found:
+            if len(shown) >= options.max_places:
+                break
+            address = self._address(element, reference, found_as)
+            # (beside a place that waits for scripts the same image often stands without them)
+            if address is None or (address in seen and found_as not in _IN_THE_TEXT):
+                continue
+            seen.add(address)
+            in_text = element.tag not in ("meta", "link")
+            texts = around.texts(element, address, heading) if in_text else self._of_page(address)
+            shown.append(
+                ShownImage(
+                    address,
+                    found_as,
+                    tuple(texts),
+                    element.tag,
+                    paths.path_of(element),
+                )
+            )
+        links = tuple(link for link in self._links if link != url)
+        return PageImages(self._title, tuple(shown), links=links, **self._counts)
+
+    def _of_page(self, address: str) -> list[TextNear]:
+        """Return the texts of an image that is in no place of the page: it is the page's own."""
+        texts = Surroundings(self._title, self._holders, 0, self._options.max_text)
+        return texts.texts(self._root, address)
+
+    def _take_link(self, reference: str | None) -> None:
+        if not reference:
+            return
+        target = self._resolver.resolve(reference)
+        if target is None or extension_of(path_of(target)) in IMAGE_EXTENSIONS | DRAWINGS:
+            return
+        self._counts["links_seen"] += 1
+        if len(self._links) < self._options.max_links:
+            self._links[target] = None
+
+    def _hold(self, element: Any) -> None:
+        """Note an image and all that it is in."""
+        node = element
+        while node is not None and node not in self._holders:
+            self._holders.add(node)
+            node = node.getparent()
+
+    def _address(self, element: Any, reference: str, found_as: FoundAs) -> str | None:
+        """Resolve a reference; ``None`` for what is no image to fetch."""
+        if reference[:5].lower() == "data:":
+            self._counts["data_urls"] += 1
+            return None
+        address = self._resolver.resolve(reference)
+        if address is None:
+            return None
+        if extension_of(path_of(address)) in DRAWINGS:
+            self._counts["drawings"] += 1
+            return None
+        if found_as is not FoundAs.LINKED and self._is_too_small(element):
+            self._counts["too_small"] += 1
+            return None
+        return address
+
+    def _is_too_small(self, element: Any) -> bool:
+        width, height = _pixels(element.get("width")), _pixels(element.get("height"))
+        if width is None or height is None:
+            return False
+        return width < self._options.min_width or height < self._options.min_height
+
+
+#: ways in which the same address may stand on a page several times, each with texts of its own
+_IN_THE_TEXT = frozenset({FoundAs.IMG, FoundAs.SRCSET, FoundAs.PICTURE, FoundAs.LAZY})
+_IN_THE_TEXT |= {FoundAs.LINKED}
+
+
+def _references(element: Any, tag: str) -> Iterator[tuple[str, FoundAs]]:
+    """Yield what an element says to be an image."""
+    if tag == "img":
+        if found := _of_img(element):
+            yield found
+        return
+    if tag == "meta":
+        name = (element.get("property") or element.get("name") or "").lower()
+        if name in _META and (reference := (element.get("content") or "").strip()):
+            yield reference, FoundAs.META
+    elif tag == "link":
+        if "image_src" in (element.get("rel") or "").lower().split():
+            yield element.get("href") or "", FoundAs.IMAGE_SRC
+    elif tag == "video":
+        if reference := element.get("poster"):
+            yield reference, FoundAs.POSTER
+    elif names := _OTHERS.get(tag):
+        reference = next((value for name in names if (value := element.get(name))), "")
+        if reference and (tag in ("image", "amp-img") or _is_image(element, reference)):
+            yield reference, FoundAs.OBJECT
+    elif tag == "source":
+        return
+    for name in ("background", "data-bg", "data-background-image"):
+        if reference := (element.get(name) or "").strip():
+            yield reference, FoundAs.BACKGROUND
+    style = element.get("style")
+    if style and (match := _BACKGROUND.search(style[:5000])):
+        yield match[1].strip(), FoundAs.BACKGROUND
+
+
+def _of_img(element: Any) -> tuple[str, FoundAs] | None:
+    """Return the best reference of an ``img``, and where it stands."""
+    parent = element.getparent()
+    above = parent
+    for _ in range(3):
+        if above is None or above.tag == "a":
+            break
+        above = above.getparent()
+    if above is not None and above.tag == "a":
+        reference = (above.get("href") or "").strip()
+        path = path_of(reference.partition("?")[0].partition("#")[0])
+        # (File:Example.jpg is a page about a file)
+        if ":" not in path.rpartition("/")[2] and extension_of(path) in IMAGE_EXTENSIONS:
+            return reference, FoundAs.LINKED
+    for name in ("srcset", "data-srcset", "data-lazy-srcset"):
+        if (value := element.get(name)) and (reference := largest(value)):
+            return reference, FoundAs.SRCSET
+    for source in _sources(parent):
+        value = source.get("srcset") or source.get("data-srcset")
+        if value and (reference := largest(value)):
+            return reference, FoundAs.PICTURE
+    plain = (element.get("src") or "").strip()
+    for name in LAZY:
+        reference = (element.get(name) or "").strip()
+        if reference and reference != plain and reference[0] not in "{[":
+            return reference, FoundAs.LAZY
+    if not plain:
+        return None
+    while parent is not None and parent.tag != "noscript":
+        parent = parent.getparent() if parent.tag in ("a", "picture", "figure", "p") else None
+    return plain, FoundAs.IMG if parent is None else FoundAs.NOSCRIPT
+
+
+def _sources(parent: Any) -> Iterator[Any]:
+    """Yield the sources of the picture that an image is in, without drawings.
+
+    (libxml2 puts what follows a ``source`` into it.)
+    """
+    while parent is not None and parent.tag == "source":
+        parent = parent.getparent()
+    if parent is not None and parent.tag == "picture":
+        for source in parent.iter("source"):
+            if "svg" not in (source.get("type") or "").lower():
+                yield source
+
+
+def _is_image(element: Any, reference: str) -> bool:
+    """Whether an object, an embedded file or a field of a form is an image."""
+    kind = (element.get("type") or "").strip().lower()
+    if kind.startswith("image/") or kind == "image":
+        return True
+    return not kind and extension_of(path_of(reference)) in IMAGE_EXTENSIONS
+
+
+def _pixels(value: str | None) -> int | None:
+    match = _PIXELS.match(value or "")
+    return int(match[1]) if match else None

@@ -1,0 +1,221 @@
+"""The texts near an image: what is said of it, where that stands, and how far away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote
+
+from semcrawl.images.nearby import TextSearch
+from semcrawl.images.outcomes import TextKind
+from semcrawl.web.urls import path_of
+
+#: elements above which nothing belongs to an image
+_TOP = frozenset({"body", "html"})
+#: levels of ancestors among which captions are looked for
+_CAPTION_LEVELS = 4
+#: steps that are counted to a heading
+_MAX_STEPS = 100
+_CAPTION = re.compile(r"caption|legend|gallerytext", re.I)
+#: parts of a file name's words: capitals begin a word
+_WORDS = re.compile(r"[^\W\d_]+|\d+")
+_CAMEL = re.compile(r"(?<=[a-zà-ÿ])(?=[A-Z])")
+_HASH = re.compile(r"(?=.*\d)[0-9a-f]{8,}\Z", re.I)
+_SIZE = re.compile(r"\d+[x×]\d+", re.I)
+#: words of file names that say nothing of what is shown
+_DULL_WORDS = frozenset(
+    "img image images dsc dscn pic pict picture photo foto bild thumb thumbs thumbnail small large "
+    "medium full scaled copy final px jpg jpeg png gif webp original default untitled file "
+    "screenshot".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TextNear:
+    """A text near an image."""
+
+    text: str
+    kind: TextKind
+    #: element, attribute or property that holds it
+    tag: str = ""
+    #: steps in the tree from the image to the element that holds it
+    distance: int = 0
+    #: steps up to the ancestor that has both; 0: the image itself
+    level: int = 0
+
+    @property
+    def place(self) -> str:
+        """The kind of place where it stands, as :func:`place_key` names it."""
+        return place_key(self.kind, self.tag, self.level)
+
+
+def place_key(kind: str, tag: str, level: int) -> str:
+    """Name a kind of place, as it returns from page to page of a domain.
+
+    Texts before and after an image differ by the element that holds them and by the level; of the
+    others the kind says enough.
+
+    >>> place_key("after", "p", 2), place_key("alt", "alt", 0)
+    ('after:p:2', 'alt')
+    """
+    if kind in (TextKind.BEFORE, TextKind.AFTER):
+        return f"{kind}:{tag}:{level}"
+    return str(kind)
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What the texts of a page's images are found in."""
+
+    #: the title of the page
+    title: str
+    #: images, and all elements that hold some
+    holders: Collection[Any]
+    #: levels of ancestors whose texts are looked at
+    levels: int = 5
+    #: characters of one text
+    max_text: int = 300
+    #: elements by their ``id``
+    by_id: Mapping[str, Any] = field(default_factory=dict)
+
+    def texts(self, image: Any, url: str, heading: Any = None) -> list[TextNear]:
+        """Return the texts near an image, its own first, each place once.
+
+        ``heading``: the last one above it.
+        """
+        search = TextSearch(self.holders, self.max_text)
+        found = [*self._own(image, url), *self._captions(image, search)]
+        titles = {text.text for text in found if text.kind is TextKind.CAPTION}
+        if heading is not None:
+            titles.add(search.text_of(heading))
+        # (what has a place of its own is not told twice)
+        around = (TextKind.BEFORE, TextKind.AFTER)
+        found += (
+            text
+            for text in self._around(image, search)
+            if text.kind not in around or text.text not in titles
+        )
+        if heading is not None and (text := search.text_of(heading)):
+            up, down = _steps_between(image, heading)
+            found.append(TextNear(text, TextKind.HEADING, heading.tag, up + down, up))
+        if self.title:
+            found.append(TextNear(self.title, TextKind.PAGE_TITLE, "title"))
+        return list({(text.place, text.text): text for text in found}.values())
+
+    def _own(self, image: Any, url: str) -> Iterator[TextNear]:
+        for name, kind in (
+            ("alt", TextKind.ALT),
+            ("aria-label", TextKind.ALT),
+            ("title", TextKind.TITLE),
+        ):
+            if text := self._plain(image.get(name)):
+                yield TextNear(text, kind, name)
+        if text := file_name_words(url):
+            yield TextNear(text[: self.max_text], TextKind.FILE_NAME, "src")
+
+    def _captions(self, image: Any, search: TextSearch) -> Iterator[TextNear]:
+        """Yield what is marked as the caption of an image: by element, name or reference."""
+        for name in ("aria-describedby", "aria-labelledby"):
+            for number, identifier in enumerate((image.get(name) or "").split()[:3]):
+                element = self.by_id.get(identifier)
+                if element is not None and (text := search.text_of(element)):
+                    up, down = _steps_between(image, element)
+                    yield TextNear(text, TextKind.CAPTION, element.tag, up + down + number, up)
+        node = image
+        for level in range(1, _CAPTION_LEVELS + 1):
+            parent = node.getparent()
+            if parent is None or parent.tag in _TOP:
+                return
+            for sibling in _nearest_first(parent, node):
+                if _is_caption(sibling) and sibling not in self.holders:
+                    if text := search.text_of(sibling):
+                        yield TextNear(text, TextKind.CAPTION, sibling.tag, level + 1, level)
+                    return
+            if parent.tag in ("figure", "table"):
+                return
+            node = parent
+
+    def _around(self, image: Any, search: TextSearch) -> Iterator[TextNear]:
+        """Yield the text of the link that an image is in, and the nearest texts by level."""
+        node = image
+        column = None
+        for level in range(1, self.levels + 1):
+            parent = node.getparent()
+            if parent is None:
+                return
+            if parent.tag == "a":
+                for text, tag in ((parent.get("title"), "title"), (search.text_of(parent), "a")):
+                    if plain := self._plain(text):
+                        yield TextNear(plain, TextKind.LINK, tag, level, level)
+            elif node.tag != "source":
+                for kind, find in (
+                    (TextKind.BEFORE, search.before),
+                    (TextKind.AFTER, search.after),
+                ):
+                    if found := find(node, parent, column):
+                        yield TextNear(found.text, kind, found.tag[:32], level + found.depth, level)
+            if parent.tag in _TOP:
+                return
+            column = _cell_number(node, parent) if parent.tag == "tr" else None
+            node = parent
+
+    def _plain(self, text: str | None) -> str:
+        if not text:
+            return ""
+        return " ".join(text[: 4 * self.max_text].split())[: self.max_text]
+
+
+def file_name_words(url: str) -> str:
+    """Return the words of an image's file name; empty if it has none that say anything.
+
+    >>> file_name_words("http://example.org/i/red-CircleOn_blue.300x200.png")
+    'red Circle On blue'
+    >>> file_name_words("http://example.org/IMG_2044.jpg")
+    ''
+    """
+    name = unquote(path_of(url).rpartition("/")[2])
+    stem, dot, extension = name.rpartition(".")
+    stem = _SIZE.sub(" ", stem if dot and len(extension) <= 5 else name)
+    words: list[str] = []
+    for part in re.split(r"[\W_]+", stem):
+        if not _HASH.match(part):
+            words += _WORDS.findall(_CAMEL.sub(" ", part))
+    told = [word for word in words if not word.isdigit()]
+    return " ".join(word for word in told if word.lower() not in _DULL_WORDS and len(word) > 1)
+
+
+def _is_caption(element: Any) -> bool:
+    if not isinstance(element.tag, str):
+        return False
+    if element.tag in ("figcaption", "caption"):
+        return True
+    names = f"{element.get('class') or ''} {element.get('id') or ''}"
+    return len(names) > 1 and bool(_CAPTION.search(names[:200]))
+
+
+def _nearest_first(parent: Any, node: Any) -> list[Any]:
+    """Return the siblings of an element, those after it first: captions mostly follow."""
+    siblings = list(parent)
+    place = next(number for number, sibling in enumerate(siblings) if sibling is node)
+    return [*siblings[place + 1 : place + 11], *siblings[max(0, place - 10) : place][::-1]]
+
+
+def _cell_number(cell: Any, row: Any) -> int | None:
+    """Return which cell of a row an element is; ``None`` where it is no cell."""
+    cells = [child for child in row if child.tag in ("td", "th")]
+    return next((number for number, child in enumerate(cells) if child is cell), None)
+
+
+def _steps_between(element: Any, other: Any) -> tuple[int, int]:
+    """Return the steps up from an element to the ancestor of both, and down to the other."""
+    up: dict[Any, int] = {}
+    node, steps = element, 0
+    while node is not None and steps < _MAX_STEPS:
+        up[node] = steps
+        node, steps = node.getparent(), steps + 1
+    node, down = other, 0
+    while node is not None and node not in up and down < _MAX_STEPS:
+        node, down = node.getparent(), down + 1
+    return up.get(node, _MAX_STEPS), down

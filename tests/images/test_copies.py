@@ -1,0 +1,75 @@
+"""Near copies are found, and what only has the same shape is none."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from PIL import Image
+
+from semcrawl.images.copies import Look, LookIndex
+from semcrawl.images.decoding import decode
+from tests.images.pictures import drawn, packed
+
+
+def look(body: bytes) -> Look:
+    decoded = decode(body)
+    assert decoded.miniature, decoded
+    return Look(decoded.perceptual_hash, decoded.miniature, decoded.width, decoded.height)
+
+
+def index_of(*looks: Look, most_bits: int = 10) -> LookIndex:
+    kept = dict(enumerate(looks, 1))
+    index = LookIndex(most_bits, lambda numbers: {n: kept[n].miniature for n in numbers})
+    for number, each in kept.items():
+        index.add(number, each)
+    return index
+
+
+RED = look(packed(drawn()))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        packed(drawn().resize((200, 150)), "JPEG", quality=60),
+        packed(drawn().resize((800, 600)), "WEBP"),
+        packed(drawn(), "JPEG", quality=40),
+        packed(drawn(), "GIF"),
+    ],
+)
+def test_another_size_format_or_quality_is_a_near_copy(body: bytes) -> None:
+    assert index_of(look(packed(drawn("green", "square"))), RED).nearest(look(body)) == 2
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        drawn("blue"),
+        drawn("darkred"),
+        drawn("red", "square"),
+        drawn(ground="black"),
+        drawn(size=(400, 400)),
+        drawn().rotate(90, expand=True),
+    ],
+)
+def test_another_colour_shape_or_proportion_is_none(picture: Image.Image) -> None:
+    assert index_of(RED).nearest(look(packed(picture))) is None
+
+
+def test_near_copies_can_be_switched_off() -> None:
+    assert index_of(RED, most_bits=-1).nearest(RED) is None
+
+
+def test_the_index_grows_and_finds_each() -> None:
+    colours = [f"#{red:02x}00{blue:02x}" for red in range(0, 250, 31) for blue in range(0, 250, 31)]
+    colours = [*colours, *(colour.replace("00", "66") for colour in colours[1::20])]
+    rows = [look(packed(drawn(colour, size=(120, 100)))) for colour in colours]
+    index = index_of(*rows)
+    assert len(index) == len(rows) > 64
+    assert [index.nearest(each) for each in rows] == list(range(1, len(rows) + 1))
+
+
+def test_a_thumbnail_is_a_near_copy_of_its_image() -> None:
+    thumbnail = Image.open(io.BytesIO(decode(packed(drawn())).colour))
+    assert index_of(RED).nearest(look(packed(thumbnail, "PNG"))) == 1
