@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-from semcrawl.images.nearby import TextSearch
+from semcrawl.images._nearby import TextSearch
 from semcrawl.images.outcomes import TextKind
 from semcrawl.web.urls import path_of
 

@@ -139,7 +139,7 @@ class Image(Base):
     id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=True)
     #: of the bytes as they came first, hexadecimal; copies have theirs in ``image_address``
     sha256: Mapped[str] = mapped_column(String(64), unique=True)
-    #: hexadecimal (:mod:`semcrawl.images.copies`)
+    #: hexadecimal (:mod:`semcrawl.images.nearcopies`)
     perceptual_hash: Mapped[str] = mapped_column(String(64))
     #: 16 × 16 pixels in red, green and blue
     miniature: Mapped[bytes] = mapped_column(LargeBinary)

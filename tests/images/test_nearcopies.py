@@ -7,7 +7,7 @@ import io
 import pytest
 from PIL import Image
 
-from semcrawl.images.copies import Look, LookIndex
+from semcrawl.images.nearcopies import Look, LookIndex
 from semcrawl.images.decoding import decode
 from tests.images.pictures import drawn, packed
 
