@@ -7,8 +7,8 @@ import io
 import pytest
 from PIL import Image
 
-from semcrawl.images.nearcopies import Look, LookIndex
 from semcrawl.images.decoding import decode
+from semcrawl.images.nearcopies import Look, LookIndex
 from tests.images.pictures import drawn, packed
 
 
