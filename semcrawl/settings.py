@@ -416,6 +416,15 @@ SEMCRAWL_CONTEXT_TIMEOUT = 20.0
 SEMCRAWL_PROGRESS = "off"
 #: Seconds between two progress lines.
 SEMCRAWL_PROGRESS_INTERVAL = 5.0
+#: Folder in which each process keeps a heartbeat for health checks: `python -m
+#: semcrawl.machine.heartbeats FOLDER` says whether all make progress. Empty: none.
+SEMCRAWL_HEARTBEATS = ""
+#: Seconds between two heartbeats.
+SEMCRAWL_HEARTBEAT_INTERVAL = 10.0
+#: Seconds without progress after which a process counts as stuck. More than
+#: `SEMCRAWL_MAX_READ_TIME` and `DOWNLOAD_TIMEOUT` together, and than `SEMCRAWL_REDIS_PATIENCE`, or
+#: a worker counts as stuck that waits for a large document or for its Redis.
+SEMCRAWL_HEARTBEAT_PATIENCE = 1200.0
 
 # --- Results
 

@@ -48,6 +48,7 @@ SPIDER_MIDDLEWARES: dict[str, int | None] = {
 EXTENSIONS: dict[str, int | None] = {
     "semcrawl.download.spool.SpoolRemoval": 200,
     "semcrawl.extensions.ping.PingAddress": 400,
+    "semcrawl.extensions.liveness.Liveness": 450,
     "semcrawl.extensions.progress.Progress": 500,
 }
 

@@ -54,6 +54,8 @@ class CrawlSession:
         self.intake = Intake(frontier, strategy, options, self.wake)
         #: requests sent in this run
         self.requests = 0
+        #: looks for links to take in this run: as long as they grow, the process is alive
+        self.looks = 0
         #: why the crawl cannot go on; empty while it can
         self.failure = ""
         #: digests of bodies that were read
@@ -288,6 +290,7 @@ class CrawlSession:
 
     async def _turn(self) -> float:
         """Do the work that is due; return after how many seconds to look again."""
+        self.looks += 1
         yields, self._yields = self._yields, []
         for host, target in yields:
             await self.frontier.pace.reward(host, target=target)

@@ -1,3 +1,3 @@
 """Scrapy extensions."""
 
-__all__ = ["ping", "progress"]
+__all__ = ["liveness", "ping", "progress"]

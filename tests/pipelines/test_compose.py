@@ -81,8 +81,7 @@ def test_workers_and_scrapyd_share_frontier_and_store(tmp_path, redis_url, oxigr
     pytest.importorskip("scrapyd")
     environment = {
         **os.environ,
-        "PYTHONPATH": str(EXAMPLE / "project"),
-        "SCRAPY_SETTINGS_MODULE": "harvester.settings",
+        "SCRAPY_SETTINGS_MODULE": "semcrawl.config.environment",
         "REDIS_URL": redis_url,
         "SEMCRAWL_STORE_URL": oxigraph.gsp,
         "SEMCRAWL_STORE_UPDATE_URL": oxigraph.update,
@@ -115,7 +114,7 @@ def test_workers_and_scrapyd_share_frontier_and_store(tmp_path, redis_url, oxigr
         assert set(oxigraph.counts()) == {f"{web}/a.ttl", f"{web}/b.ttl"}
         until(lambda: answers(f"http://127.0.0.1:{port}/daemonstatus.json"))
         spiders = requests.get(
-            f"http://127.0.0.1:{port}/listspiders.json?project=harvester", timeout=60
+            f"http://127.0.0.1:{port}/listspiders.json?project=semcrawl", timeout=60
         ).json()
         assert {"html", "rdf"} <= set(spiders["spiders"])
     finally:

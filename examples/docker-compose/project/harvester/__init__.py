@@ -1,1 +1,0 @@
-"""The project that the containers run."""
