@@ -248,10 +248,13 @@ def main() -> None:
 
 
 @contextmanager
-def default_server(program: str, folder: Path) -> Iterator[str]:
-    """Run a Redis server with default settings (but for the append-only file) in a folder."""
+def default_server(program: str, folder: Path, port: int = 0) -> Iterator[str]:
+    """Run a Redis server with default settings (but for the append-only file) in a folder.
+
+    It listens at a socket there, whose path is given, and at a port of loopback if there is one.
+    """
     address = folder / "redis.sock"
-    command = [program, "--port", "0", "--unixsocket", str(address), "--dir", str(folder)]
+    command = [program, "--port", str(port), "--unixsocket", str(address), "--dir", str(folder)]
     command += ["--appendonly", "yes", "--save", "", "--logfile", str(folder / "redis.log")]
     process = subprocess.Popen(command)
     try:
