@@ -153,7 +153,7 @@ class ImagePlan:
         number = len(self.pages)
         path = f"/works/{number}"
         if habit.telling_paths:
-            path = f"/{subject.shape}s/{subject.look}-{number}.html"
+            path = f"/{subject.shape}/{subject.look}-{number}.html"
         self._page(site, path, f"Works {number % 100}", subject)
         page = self.pages[number]
         for _ in range(1 if habit.place == "page-title" else random.randint(3, 7)):
@@ -207,7 +207,7 @@ class ImagePlan:
         single = [page for pages in galleries.values() if len(pages) < 3 for page in pages]
         several = {subject: pages for subject, pages in galleries.items() if len(pages) > 2}
         for subject, pages in several.items():
-            anchor = subject.name.title() + "s" if random.random() < 0.7 else "Room"
+            anchor = subject.plural.title() if random.random() < 0.7 else "Room"
             self._gallery(number, home, pages, subject, anchor)
         if single:
             self._gallery(number, home, single, None, "More works")
@@ -235,7 +235,8 @@ class ImagePlan:
         """What a link to a page with pictures says; six in ten say what it is about."""
         subject = self.pages[page].subject
         if subject is not None and self._random.random() < 0.6:
-            return subject.name.capitalize() + self._random.choice(("", "s", " and others"))
+            name = self._random.choice((subject.name, subject.plural, f"{subject.plural} and more"))
+            return name.capitalize()
         return self._random.choice(("More", "Details", "View", f"Works {page % 100}"))
 
     def _hub(self, number: int, home: ImagePage) -> None:
@@ -248,7 +249,7 @@ class ImagePlan:
             site = self.sites[other]
             says = ""
             if self._random.random() < 0.6:
-                says = f": {site.themes[0].name}s, {site.themes[1].name}s"
+                says = f": {site.themes[0].plural}, {site.themes[1].plural}"
             links.links.append((site.home, self.pages[site.home].title + says))
 
     def _link_page(self, number: int, page: ImagePage, galleries: dict[Subject, list[int]]) -> None:

@@ -29,7 +29,7 @@ _FRAMES = (
     "{maker}: {a} {subject}",
 )
 #: what no search for the two words as a phrase finds
-_OTHERWISE = ("{a} {shape} in {look}", "{number} {subject}s", "{look}, {a_shape} {shape}")
+_OTHERWISE = ("{a} {shape} in {look}", "{number} {plural}", "{look}, {a_shape} {shape}")
 _GROUNDS = "linen|a pale wall|paper|a wooden board|slate|a tiled floor|canvas|glass".split("|")
 _LIGHTS = "the morning|dim light|full sun|the rain|the studio|the north room|winter".split("|")
 _SIZES = "small large narrow wide tilted faded bold plain".split()
@@ -60,6 +60,11 @@ class Subject:
         """Two words."""
         return f"{self.look} {self.shape}"
 
+    @property
+    def plural(self) -> str:
+        """Several of it."""
+        return f"{self.name}es" if self.name.endswith("s") else f"{self.name}s"
+
 
 SUBJECTS: Sequence[Subject] = tuple(Subject(look, shape) for look in LOOKS for shape in SHAPES)
 
@@ -74,6 +79,7 @@ def caption(random: Random, subject: Subject) -> str:
         a=_article(name),
         a_shape=_article(subject.shape),
         subject=name,
+        plural=subject.plural,
         look=subject.look,
         shape=subject.shape,
         ground=random.choice(_GROUNDS),
