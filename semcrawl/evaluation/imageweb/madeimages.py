@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from semcrawl.errors import UsageError
 from semcrawl.evaluation.built import HTML_TYPE
-from semcrawl.evaluation.imageweb.imagepages import BANNER, BANNERS, LOGO, SMALL, render
+from semcrawl.evaluation.imageweb._imagepages import BANNER, BANNERS, LOGO, SMALL, render
 from semcrawl.evaluation.imageweb.imageplans import ImagePage, ImagePlan, Picture
 from semcrawl.evaluation.imageweb.spelling import canonical
 from semcrawl.evaluation.imageweb.subjects import Subject
@@ -93,7 +93,7 @@ class ImageWeb:
         if wanted is None and plain not in self._fixed:
             return b""
         try:
-            from semcrawl.evaluation.imageweb import drawing
+            from semcrawl.evaluation.imageweb import _drawing as drawing
         except ImportError as error:
             raise UsageError(
                 "pictures are drawn by Pillow: pip install 'semcrawl[images]'"
