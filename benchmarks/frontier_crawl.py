@@ -11,7 +11,9 @@ the first page to the last, start-up left out; "per core" is pages per second of
 CPU time (the web server and Redis counted out, and shown beside it). ``semcrawl`` learns, as by
 default; ``semcrawl-rules`` goes by the thesis's rules and parents. ``-2`` is two workers on one
 Redis; what two free cores make of them is twice their pages/s per core, as long as Redis keeps up.
-``-sqlite`` has its frontier in a file of the job folder. Rounds are interleaved; medians are shown.
+With ``--one-folder`` they write to one job folder, as ``harvest --workers 2`` does. ``-sqlite`` has
+its frontier in a file of the job folder, which two workers share. Rounds are interleaved; medians
+are shown.
 """
 
 from __future__ import annotations
@@ -75,8 +77,10 @@ def command(name: str, start: str, redis: str, folder: Path, pages: int) -> list
         "MAX_IDLE_TIME_BEFORE_CLOSE": 1,
         "LOG_LEVEL": "WARNING",
     }
-    if name.endswith("-sqlite"):
+    if "-sqlite" in name:
         settings |= {"REDIS_URL": ""}
+    if name.endswith("-2"):
+        settings["SEMCRAWL_WORKERS"] = 2
     if name.startswith("semcrawl-rules"):
         settings["SEMCRAWL_RELEVANCE"] = "rules-parents"
     parts = [sys.executable, "-m", "semcrawl", "crawl", "html", "-a", f"seeds={start}"]
@@ -85,7 +89,9 @@ def command(name: str, start: str, redis: str, folder: Path, pages: int) -> list
     return parts
 
 
-def run_one(name: str, start: str, pages: int, served: Synchronized[int]) -> Result:
+def run_one(
+    name: str, start: str, pages: int, served: Synchronized[int], *, one_folder: bool = False
+) -> Result:
     """Run a contender to its last page."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -93,8 +99,9 @@ def run_one(name: str, start: str, pages: int, served: Synchronized[int]) -> Res
         address = f"unix://{redis.socket}"
         processes = []
         for number in range(2 if name.endswith("-2") else 1):
-            job = folder / f"job{number}"
-            job.mkdir()
+            shares = one_folder or "-sqlite" in name
+            job = folder / f"job{0 if shares else number}"
+            job.mkdir(exist_ok=True)
             line = command(name, start, address, job, pages)
             processes.append(subprocess.Popen(line, cwd=folder))
         pids = [process.pid for process in processes]
@@ -131,9 +138,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     names = ["semcrawl", "semcrawl-2", "semcrawl-rules", "semcrawl-rules-2"]
     names += ["semcrawl-sqlite", "semcrawl-rules-sqlite"]
+    names += ["semcrawl-sqlite-2", "semcrawl-rules-sqlite-2"]
     names += rival_crawlers.NAMES
     parser.add_argument("--pages", type=int, default=5000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--one-folder", action="store_true", help="two workers share a job folder")
     parser.add_argument("--only", nargs="+", choices=names, default=names)
     args = parser.parse_args()
     host, served = served_pages(args.pages)
@@ -142,7 +151,8 @@ def main() -> None:
         for name in args.only:
             urllib.request.urlopen(f"{host}/reset-0.html").read()
             start = f"{host}/s0/page-0.html"
-            results[name].append(run_one(name, start, args.pages, served))
+            one = run_one(name, start, args.pages, served, one_folder=args.one_folder)
+            results[name].append(one)
             print(name, json.dumps(results[name][-1].__dict__), file=sys.stderr, flush=True)
     headings = ["pages/s", "pages/s per core", "Redis CPU/page ms", "semcrawl's to this", "of bare"]
     table = Table("crawler", *headings)

@@ -67,6 +67,11 @@ SEMCRAWL_REDIRECTORS = [
 ]
 #: Requests that one run may send, robots.txt not counted; 0 = no limit.
 SEMCRAWL_PAGES = 0
+#: Processes of this machine that work on one job folder together (`--workers`): a number, or
+#: `auto`, one for each processor.
+SEMCRAWL_WORKERS: int | str = 1
+#: How often each of them is started again when it dies.
+SEMCRAWL_WORKER_RESTARTS = 3
 #: Whether folders that are linked without their slash are requested with it at once, where the
 #: server only redirects such links there: one request instead of two. An address that turns out to
 #: be no folder is then requested as it was linked.

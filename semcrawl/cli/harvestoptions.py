@@ -8,6 +8,7 @@ from typing import Any
 from scrapy.settings import BaseSettings
 
 from semcrawl.cli.aboutoptions import add_about_options, take_about_options
+from semcrawl.config.workercount import read_worker_count
 from semcrawl.errors import UsageError
 from semcrawl.exporters.asked import asked_feeds
 from semcrawl.relevance import STRATEGIES
@@ -120,6 +121,12 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="work on the crawl NAME on the Redis at REDIS_URL together with others",
     )
+    group.add_argument(
+        "--workers",
+        metavar="N",
+        help="crawl with N processes on this machine, or auto: one for each processor",
+    )
+    group.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     group.add_argument("-q", "--quiet", action="store_true", help="say nothing but what is wrong")
     group.add_argument(
         "-v", "--verbose", action="store_true", help="show the log on standard error as well"
@@ -138,6 +145,8 @@ def take_harvest_options(settings: BaseSettings, opts: argparse.Namespace) -> No
     """Apply the options; raise ``UsageError`` for those that make no sense."""
     if opts.pages is not None and opts.pages < 1:
         raise UsageError("--pages must be at least 1")
+    if opts.workers is not None:
+        read_worker_count("--workers", opts.workers)
     if opts.patience is not None and opts.patience < 0:
         raise UsageError("--patience must not be negative")
     if opts.fast:
@@ -156,6 +165,7 @@ def take_harvest_options(settings: BaseSettings, opts: argparse.Namespace) -> No
         (opts.targets, "SEMCRAWL_TARGETS"),
         (opts.links, "SEMCRAWL_RDF_LINKS"),
         (opts.patience, "SEMCRAWL_PATIENCE"),
+        (opts.workers, "SEMCRAWL_WORKERS"),
         (opts.model, "SEMCRAWL_MODEL"),
         (opts.revisit or None, "SEMCRAWL_REVISIT"),
         (opts.record or None, "SEMCRAWL_WARC"),

@@ -61,6 +61,8 @@ class RunFigures:
     resumed: bool = False
     #: where the records are; empty: in the job folder
     records: str = ""
+    #: workers of the run, and how often one was started again; empty for a process by itself
+    workers: Mapping[str, int] = field(default_factory=dict)
 
     def not_harvested(self, summary: Summary) -> NotHarvested:
         """Print the links that were not harvested, over all runs."""
@@ -96,6 +98,8 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
         data["about"] = run.about
     if run.pages:
         data["pages"] = run.pages
+    if run.workers:
+        data["workers"] = dict(run.workers)
     data["waiting"] = run.waiting
     if run.expected_left is not None:
         data["expected_left"] = round(run.expected_left, 1)
@@ -176,6 +180,8 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         )
     elif before:
         say(f"This run: {summary.requests - before:,} of these requests.")
+    if again := run.workers.get("restarted"):
+        say(f"Workers that died and were started again: {again}; crawl.log may say why.")
     if summary.embedded_documents:
         say(
             f"Embedded in pages: {summary.embedded_quads:,} quads in "

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from scrapy.crawler import Crawler
+
 from semcrawl.cli.base import OneLineErrors
-from semcrawl.cli.crawling import Crawls
 from semcrawl.cli.harvestoptions import add_harvest_options, take_harvest_options
 from semcrawl.cli.harvestreport import (
     SUMMARY_FILE,
@@ -23,12 +24,15 @@ from semcrawl.cli.harvestreport import (
     why_nothing,
     write_summary,
 )
+from semcrawl.cli.harvestrun import RunResult, begin_with, run_spiders
+from semcrawl.cli.harvestworkers import check_workers, harvest_together
 from semcrawl.cli.readiness import check_crawl, check_folder, delivers, metadata_url
+from semcrawl.cli.workerside import WorkerLine
 from semcrawl.config.components import check_reactor
 from semcrawl.config.scope import Scope
-from semcrawl.crawl.lost import lost_feeds, lost_results, stats_of
+from semcrawl.crawl.outlook import Outlook
 from semcrawl.crawl.sessionsource import SessionSource
-from semcrawl.errors import ResultsGone, StoreError, UsageError
+from semcrawl.errors import ResultsGone, SemcrawlError, StoreError, UsageError
 from semcrawl.frontier.backends import admit_harvest, holds_frontier
 from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.machine.eventloop import FASTEST_LOOP
@@ -42,7 +46,7 @@ from semcrawl.pipelines.stores.opening import RENAMED_WORDS, open_deliverer
 from semcrawl.relevance.focus import about_text
 from semcrawl.sources.endpointsteps import SEED_PREFIX
 from semcrawl.spiders.seeds import check_endpoints, read_priorities
-from semcrawl.terminal.messages import complain, error_handler, log_handler
+from semcrawl.terminal.messages import complain
 from semcrawl.web.urls import Normalisation
 
 #: job folder when none is named
@@ -79,6 +83,12 @@ class Command(OneLineErrors):
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Take the options into the settings, check them, and make the job folder."""
         settings = self.own_settings
+        if opts.worker:
+            self._line = WorkerLine()
+            self._line.apply(settings)
+            self._source = SessionSource(settings)
+            self._source.configure()
+            return
         take_harvest_options(settings, opts)
         if opts.revisit and args and "://" not in args[0] and not args[0].startswith("@"):
             opts.out = args.pop(0)
@@ -101,6 +111,7 @@ class Command(OneLineErrors):
                 "to go on with"
             )
         check_reactor(settings)
+        self._workers = check_workers(settings)
         Scope.parse(settings.get("SEMCRAWL_SCOPE", "site"))
         check_crawl(settings)
         if notice := fit_to_limit(settings):
@@ -114,8 +125,11 @@ class Command(OneLineErrors):
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Crawl, and sum up."""
-        folder = Path(opts.out)
         settings = self.own_settings
+        if opts.worker:
+            self._work(self._line)
+            return
+        folder = Path(opts.out)
         database = metadata_url(settings, folder)
         known = count_records(database)  # or nothing could be recorded
         if known and not _is_job(folder):
@@ -124,48 +138,64 @@ class Command(OneLineErrors):
                 "the summary counts them, too, and --revisit asks for what they found"
             )
         standing = Standing([folder / CRAWL_DB])
-        source = self._source
-        settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
-        session = source.session()
         if settings.get("REDIS_URL") and not opts.quiet:
             print(
                 f"The crawl is named {self._crawl_name}; another worker joins it by: "
                 f"semcrawl harvest --join {self._crawl_name} --out DIR",
                 file=sys.stderr,
             )
-        failed = self._crawl(self._seeds, source, verbose=opts.verbose)
+        seeds = self._written(self._seeds)
+        if self._workers > 1:
+            result, outlook = harvest_together(settings, folder, self._workers, seeds, opts)
+        else:
+            result = self._crawl(self._source, seeds, verbose=opts.verbose)
+            outlook = self._source.session().outlook
         try:
             standing.check()
         except ResultsGone as error:  # there is nothing to sum up
             complain(str(error))
             self.exitcode = 1
             return
-        if source.failure and not session.tally.requests:
+        if result.failure and not result.requests:
             self.exitcode = 1  # a line said why; there is nothing to sum up
             return
-        outlook = session.outlook
+        self._sum_up(folder, database, opts, result, outlook, resumed=known > 0)
+
+    def _sum_up(
+        self,
+        folder: Path,
+        database: str,
+        opts: argparse.Namespace,
+        result: RunResult,
+        outlook: Outlook,
+        *,
+        resumed: bool,
+    ) -> None:
+        """Write and print the summary; the exit status says whether all went well."""
+        settings = self.own_settings
         run = RunFigures(
-            bytes_saved=self._bytes_saved(),
+            bytes_saved=result.bytes_saved,
             waiting=outlook.waiting_left,
-            expected_left=outlook.expected_left,
-            limit=session.limit.removeprefix("SEMCRAWL_").lower(),
+            expected_left=result.expected_left,
+            limit=result.limit,
             left_out=outlook.left_out,
             dropped=outlook.dropped,
             withheld=outlook.withheld,
             files=kept_files(folder),
             pages=count_pages(folder),
             about=about_text(settings),
-            given_up=session.health.given_up,
-            resumed=known > 0,
+            given_up=result.given_up,
+            resumed=resumed,
             records=shown_database(database, folder),
+            workers=result.workers,
         )
         try:
             summary = write_summary(folder, database, run)
         except StoreError:
-            self._tell_of_lost(folder)
+            _tell_of_lost(result, folder)
             raise
         # a run that was killed left records, but no summary
-        before = max(0, summary.requests - session.tally.requests)
+        before = max(0, summary.requests - result.requests)
         # documents that went to standard output stay alone there
         taken = "stdout:" in settings.getdict("FEEDS")
         with redirect_stdout(sys.stderr if taken else sys.stdout):
@@ -175,14 +205,14 @@ class Command(OneLineErrors):
                 show_summary(summary, folder, before, run)
             for line in seed_lines(database):
                 complain(line)
-            self._tell_of_store(folder)
-            lost = self._tell_of_lost(folder)
+            self._tell_of_store(result, folder)
+            _tell_of_lost(result, folder)
             if opts.metadata:
                 _write_tables(database, folder, quiet=opts.quiet or opts.json)
-        if source.failure:
-            complain(source.failure)
+        if result.failure:
+            complain(result.failure)
             self.exitcode = 1
-        elif lost or lost_feeds(self._crawlers) or failed:
+        elif result.lost or result.failed:
             self.exitcode = 1
         elif tried_anything(summary) and not anything_fetched(summary):
             complain(why_nothing(database))
@@ -190,6 +220,20 @@ class Command(OneLineErrors):
         elif not (self._seeds or opts.join or summary.outcomes or run.waiting != 0):
             complain(f"{folder} holds no link to go on with; give a URL to start from")
             self.exitcode = 1
+
+    def _work(self, line: WorkerLine) -> None:
+        """Be one of several workers: crawl, and tell the command that started it what came."""
+        line.await_start()
+        try:
+            result = self._crawl(
+                self._source,
+                line.task["seeds"],
+                verbose=bool(line.task["verbose"]),
+                opened=line.report_on,
+            )
+        except SemcrawlError as error:
+            result = RunResult(failure=str(error))
+        line.send("result", result=result.as_dict())
 
     def _prepare(self, folder: Path) -> None:
         """Make the job folder and point everything into it."""
@@ -204,22 +248,25 @@ class Command(OneLineErrors):
         text = (f"{url} {p:g}" if (p := self._priorities[url]) else url for url in seeds)
         return " ".join(text) or None
 
-    def _crawl(self, seeds: list[str], source: SessionSource, *, verbose: bool) -> bool:
-        """Run both spiders until the crawl is over or interrupted; return whether a part failed."""
+    def _crawl(
+        self,
+        source: SessionSource,
+        seeds: str | None,
+        *,
+        verbose: bool,
+        opened: Callable[[Crawler], Any] | None = None,
+    ) -> RunResult:
+        """Run both spiders until the crawl is over or interrupted."""
         process = self.crawler_process
         if process is None:
             raise UsageError("no crawler process")
-        log = log_handler(self.own_settings) if verbose else error_handler()
-        logging.getLogger().addHandler(log)
-        self._crawlers = [process.create_crawler("html"), process.create_crawler("rdf")]
-        crawls = Crawls(process)
-        crawls.run(
-            {self._crawlers[0]: {"seeds": self._written(seeds)}, self._crawlers[1]: {}},
-            source.fail,
-        )
-        return crawls.failed
+        self.own_settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
+        crawlers = [process.create_crawler("html"), process.create_crawler("rdf")]
+        if opened is not None:
+            begin_with(crawlers[0], opened)
+        return run_spiders(process, self.own_settings, source, crawlers, seeds, verbose=verbose)
 
-    def _tell_of_store(self, folder: Path) -> None:
+    def _tell_of_store(self, result: RunResult, folder: Path) -> None:
         """Print how many documents the triple store lacks."""
         if not delivers(self.own_settings):
             return
@@ -229,37 +276,24 @@ class Command(OneLineErrors):
         finally:
             deliverer.close()
         if waiting:
-            problems = self._values("semcrawl/store/problem") or ["crawl.log says why"]
+            problem = result.store_problem or "crawl.log says why"
             complain(
-                f"{waiting} documents wait in {folder} for the triple store ({problems[-1]}); "
+                f"{waiting} documents wait in {folder} for the triple store ({problem}); "
                 "the next run or `semcrawl load` delivers them"
             )
-        if renamed := sum(self._stats("semcrawl/store/renamed")):
-            complain(RENAMED_WORDS.format(renamed))
-        refused = sum(self._stats("semcrawl/store/refused"))
-        if refused:
-            complain(f"the triple store refuses {refused} documents; crawl.log says which")
+        if result.renamed:
+            complain(RENAMED_WORDS.format(result.renamed))
+        if result.refused:
+            complain(f"the triple store refuses {result.refused} documents; crawl.log says which")
 
-    def _tell_of_lost(self, folder: Path) -> int:
-        """Say how many results could not be written, and return it."""
-        if lost := lost_results(self._crawlers):
-            complain(
-                f"{lost} results could not be written, crawl.log says why; the next run fetches "
-                f"their links again after: semcrawl frontier {folder} --requeue"
-            )
-        return lost
 
-    def _stats(self, name: str) -> list[int]:
-        """Return a number of each spider that has it."""
-        return [int(value) for value in self._values(name)]
-
-    def _values(self, name: str) -> list[Any]:
-        """Return a stat of each spider that has it."""
-        found = [stats.get_value(name) for stats in stats_of(self._crawlers)]
-        return [value for value in found if value is not None]
-
-    def _bytes_saved(self) -> int:
-        return sum(self._stats("semcrawl/filtered/bytes_saved"))
+def _tell_of_lost(result: RunResult, folder: Path) -> None:
+    """Say how many results could not be written."""
+    if result.lost:
+        complain(
+            f"{result.lost} results could not be written, crawl.log says why; the next run fetches "
+            f"their links again after: semcrawl frontier {folder} --requeue"
+        )
 
 
 def _write_tables(database: str, folder: Path, *, quiet: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -41,8 +42,11 @@ class SpiderChannel:
 class SpiderChannels(dict[str, SpiderChannel]):
     """The channels of the spiders that are served now, by queue."""
 
-    def __init__(self) -> None:
+    def __init__(self, spiders: int = 1) -> None:
         super().__init__()
+        #: set when so many spiders are there and have planted their own seeds
+        self.begun = asyncio.Event()
+        self._awaited = spiders
         #: spiders that were ever served
         self.opened = 0
         self._seeds_at = float("-inf")
@@ -56,6 +60,8 @@ class SpiderChannels(dict[str, SpiderChannel]):
         """Note that a spider's own seeds are in."""
         if queue in self:
             self[queue].planted = True
+        if self.opened >= self._awaited and self.all_planted:
+            self.begun.set()
 
     @property
     def all_planted(self) -> bool:

@@ -61,7 +61,7 @@ class Outlook:
     With ``patience``, a number of requests, :meth:`note` says when to give up.
     """
 
-    def __init__(self, strategy: Relevance, patience: int) -> None:
+    def __init__(self, strategy: Relevance | None, patience: int) -> None:
         #: ended early, as the links that are left are not expected to pay
         self.gave_up = False
         #: targets that the strategy expects among the links left at the end; ``None`` if unknown

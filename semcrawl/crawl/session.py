@@ -62,7 +62,9 @@ class CrawlSession:
         self.digests: set[bytes] = set()
         self.tally = Tally()
         self.finished = asyncio.Event()
-        self._channels = SpiderChannels()
+        self._channels = SpiderChannels(options.spiders)
+        #: set when all spiders of this process are there, and their own seeds are in
+        self.begun = self._channels.begun
         self._leases = LeaseBook()
         #: which hosts are down
         self.health = HostHealth(self.intake, options.health, self._leases.probes, self.fail)

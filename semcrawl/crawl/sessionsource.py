@@ -8,6 +8,7 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
+from semcrawl.config.workercount import worker_count
 from semcrawl.crawl.healthrows import HealthOptions
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.session import CrawlSession
@@ -72,7 +73,7 @@ def session_options(settings: BaseSettings) -> SessionOptions:
         pace_by=pace_by,
         robots_memory=int(number(settings, "SEMCRAWL_ROBOTS_MEMORY", 128 * 1024 * 1024)),
         idle_time=number(settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0.0),
-        shared=bool(settings.get("REDIS_URL")),
+        shared=bool(settings.get("REDIS_URL")) or worker_count(settings) > 1,
         report_yields=settings.get("SEMCRAWL_FAIRNESS") == "yield"
         or number(settings, "SEMCRAWL_PENALTY_AFTER", 0) > 0,
         spiders=2 if settings.getbool("SEMCRAWL_HARVEST") else 1,

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import time
-from datetime import timedelta
-from typing import Any, Self
+from typing import Self
 
-from rich.live import Live
-from rich.table import Table
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
 
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError
 from semcrawl.frontier.contract import QUEUES
-from semcrawl.metadata.tally import Tally
-from semcrawl.terminal.messages import plain_console
+from semcrawl.terminal.crawlfigures import Display, Figures
 
-_LABELS = ("R", "HR", "H", "N")
+#: seconds between two looks of a live display
+_LIVE_INTERVAL = 0.5
 
 
 class Progress:
@@ -34,21 +31,14 @@ class Progress:
         self._live = mode == "live"
         self._interval = interval
         self._task: asyncio.Task[None] | None = None
-        self._started = time.monotonic()
-        self._console = plain_console(stderr=True)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the extension, unless progress is off."""
-        mode = crawler.settings.get("SEMCRAWL_PROGRESS", "off")
-        if mode == "auto":
-            mode = "live" if sys.stderr.isatty() else "lines"
-        if mode not in ("live", "lines") or getattr(crawler.spidercls, "name", "") != "html":
+        mode = progress_mode(crawler.settings)
+        if mode == "off" or getattr(crawler.spidercls, "name", "") != "html":
             raise NotConfigured
-        interval = (
-            0.5 if mode == "live" else crawler.settings.getfloat("SEMCRAWL_PROGRESS_INTERVAL")
-        )
-        extension = cls(crawler, mode, interval)
+        extension = cls(crawler, mode, progress_interval(crawler.settings))
         crawler.signals.connect(extension.spider_opened, signals.spider_opened)
         crawler.signals.connect(extension.spider_closed, signals.spider_closed)
         return extension
@@ -57,7 +47,6 @@ class Progress:
         """Start showing."""
         session: CrawlSession | None = getattr(self.crawler.spider, "session", None)
         if session is not None:
-            self._started = time.monotonic()
             self._task = asyncio.ensure_future(self._show(session))
 
     async def spider_closed(self) -> None:
@@ -67,65 +56,45 @@ class Progress:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _show(self, session: CrawlSession) -> None:
-        if not self._live:
+        with Display(live=self._live) as display:
             while True:
-                await asyncio.sleep(self._interval)
-                print(
-                    self._line(session, await self._waiting(session)), file=sys.stderr, flush=True
-                )
-        with Live(console=self._console, refresh_per_second=4, transient=True) as live:
-            while True:
-                live.update(self._table(session, await self._waiting(session)))
-                await asyncio.sleep(self._interval)
-
-    async def _waiting(self, session: CrawlSession) -> dict[str, int]:
-        try:
-            counts = await session.frontier.counts(QUEUES, [])
-        except FrontierError:
-            return {}
-        return dict(counts.waiting_by_label)
-
-    def _facts(self, session: CrawlSession, waiting: dict[str, int]) -> dict[str, str]:
-        tally: Tally = session.tally
-        budget = session.options.budget
-        seconds = time.monotonic() - self._started
-        left = self._seconds_left(tally.requests, seconds, budget, sum(waiting.values()))
-        queue = " ".join(f"{name} {waiting[name]:,}" for name in _LABELS if waiting.get(name))
-        under_way = session.in_flight
-        return {
-            "requests": f"{tally.requests:,}" + (f" of {budget:,}" if budget else ""),
-            "errors": f"{tally.errors:,}",
-            "RDF found": f"{tally.rdf_documents:,} documents, {tally.quads:,} quads",
-            "embedded": f"{tally.embedded_quads:,} quads",
-            "harvest rate": f"{tally.harvest_rate:.1%}",
-            "waiting": queue or "nothing",
-            "hosts": ", ".join(tally.current_hosts) or "none yet",
-            "elapsed": _clock(seconds),
-            "time left": "?" if left is None else _clock(left),
-            "now": under_way[-1].entry.url if under_way else "waiting for the next",
-        }
-
-    @staticmethod
-    def _seconds_left(done: int, seconds: float, budget: int | None, waiting: int) -> float | None:
-        """Return the time to the end of the budget, or of what waits, at the pace so far."""
-        if not done or not seconds:
-            return None
-        left = waiting if budget is None else min(budget - done, max(waiting, 0))
-        return max(0, left) * seconds / done
-
-    def _line(self, session: CrawlSession, waiting: dict[str, int]) -> str:
-        facts = self._facts(session, waiting)
-        return " | ".join(f"{name} {value}" for name, value in facts.items())
-
-    def _table(self, session: CrawlSession, waiting: dict[str, int]) -> Any:
-        table = Table.grid(padding=(0, 2))
-        table.add_column(style="dim", no_wrap=True)
-        table.add_column(no_wrap=True, overflow="ellipsis")  # a display of changing height flickers
-        for name, value in self._facts(session, waiting).items():
-            table.add_row(name, value)
-        return table
+                if not self._live:
+                    await asyncio.sleep(self._interval)
+                display.show(await figures_of(session))
+                if self._live:
+                    await asyncio.sleep(self._interval)
 
 
-def _clock(seconds: float) -> str:
-    """Hours, minutes and seconds."""
-    return str(timedelta(seconds=round(seconds)))
+def progress_mode(settings: BaseSettings) -> str:
+    """Return how progress is shown: ``live``, ``lines`` or ``off``."""
+    mode = settings.get("SEMCRAWL_PROGRESS", "off")
+    if mode == "auto":
+        mode = "live" if sys.stderr.isatty() else "lines"
+    return mode if mode in ("live", "lines") else "off"
+
+
+def progress_interval(settings: BaseSettings) -> float:
+    """Return the seconds between two looks at the figures."""
+    live = progress_mode(settings) == "live"
+    return _LIVE_INTERVAL if live else settings.getfloat("SEMCRAWL_PROGRESS_INTERVAL")
+
+
+async def figures_of(session: CrawlSession) -> Figures:
+    """Return the figures of a process's part in a crawl."""
+    tally = session.tally
+    try:
+        waiting = dict((await session.frontier.counts(QUEUES, [])).waiting_by_label)
+    except FrontierError:
+        waiting = {}
+    under_way = session.in_flight
+    return Figures(
+        requests=tally.requests,
+        budget=session.options.budget,
+        errors=tally.errors,
+        rdf_documents=tally.rdf_documents,
+        quads=tally.quads,
+        embedded_quads=tally.embedded_quads,
+        waiting=waiting,
+        hosts=tally.current_hosts,
+        url=under_way[-1].entry.url if under_way else "",
+    )

@@ -1,0 +1,268 @@
+"""Several worker processes of one command: started, watched, started again, stopped, added up."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+import time
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from semcrawl.cli.workerside import RS
+from semcrawl.terminal.crawlfigures import Display, Figures
+
+#: bytes that a message may have
+_LONGEST = 1 << 24
+#: seconds within which the same line of another worker is not shown again
+_SAME = 30.0
+#: seconds that workers get to end when they may not wait for requests any more
+_PATIENCE = 15.0
+
+
+@dataclass
+class Worker:
+    """One worker, over all the processes that it has had."""
+
+    number: int
+    #: figures of the present process, and of those that died
+    figures: Figures = field(default_factory=Figures)
+    former: list[Figures] = field(default_factory=list)
+    #: its result, once it has ended by itself
+    result: Mapping[str, Any] | None = None
+    #: how often it died
+    deaths: int = 0
+    #: it is not started again
+    given_up: bool = False
+    process: Process | None = None
+    #: the present process has loaded everything
+    ready: bool = False
+
+    @property
+    def requests(self) -> int:
+        """Requests of the processes that died."""
+        return sum(figures.requests for figures in self.former)
+
+
+class Workers:
+    """The workers of a command; :meth:`run` runs them to their end.
+
+    ``task`` gives what a worker is to do, by its number and the requests that it has sent before;
+    ``None`` when it has nothing left to do. The others begin when the first has put the seeds in.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        count: int,
+        task: Callable[[int, int], Mapping[str, Any] | None],
+        *,
+        restarts: int,
+        display: Display,
+        interval: float | None,
+        quiet: bool,
+    ) -> None:
+        """Start so many processes of ``command``; show progress each ``interval`` seconds."""
+        self.workers = [Worker(number) for number in range(1, count + 1)]
+        #: those that ended by themselves, in this order
+        self.ended: list[Worker] = []
+        #: they were asked to stop
+        self.stopped = 0
+        self._command = command
+        self._task = task
+        self._restarts = restarts
+        self._display = display
+        self._interval = interval
+        self._quiet = quiet
+        self._begun = asyncio.Event()
+        self._said: dict[str, tuple[int, float]] = {}
+
+    async def run(self) -> None:
+        """Run all workers until they have ended, for good or for ill."""
+        with self._signals():
+            shown = asyncio.create_task(self._show()) if self._interval else None
+            try:
+                await asyncio.gather(*(self._keep(worker) for worker in self.workers))
+            finally:
+                if shown is not None:
+                    shown.cancel()
+                for worker in self.workers:
+                    if worker.process is not None and worker.process.returncode is None:
+                        worker.process.kill()
+
+    def stop(self) -> None:
+        """Have all workers finish what is under way; the second time they do not wait for it."""
+        self.stopped += 1
+        self._begun.set()
+        if self.stopped == 1 and not self._quiet:
+            self._say("stopping when what is under way is done; Ctrl-C again stops at once")
+        for worker in self.workers:
+            self._tell(worker, "stop")
+        if self.stopped > 1:
+            asyncio.get_running_loop().call_later(_PATIENCE, self._kill)
+
+    async def _keep(self, worker: Worker) -> None:
+        """Run a worker, and start it again when it dies, as often as it may."""
+        try:
+            await self._keep_alive(worker)
+        finally:
+            if worker.number == 1:
+                self._begun.set()  # the others do not wait for ever
+
+    async def _keep_alive(self, worker: Worker) -> None:
+        while not self.stopped:
+            task = self._task(worker.number, worker.requests)
+            if task is None:
+                return
+            status = await self._run_once(worker, task)
+            if worker.result is not None:
+                self.ended.append(worker)
+                return
+            worker.former.append(worker.figures)
+            worker.figures = Figures()
+            if self.stopped or (status > 0 and not worker.ready):
+                worker.given_up = not self.stopped
+                return  # (a line of its own says why it cannot begin)
+            if not self._note_death(worker, status):
+                return
+
+    def _note_death(self, worker: Worker, status: int) -> bool:
+        """Tell of a worker that died; return whether it is started again."""
+        worker.deaths += 1
+        worker.given_up = worker.deaths > self._restarts
+        how = f"was killed ({_signal_name(-status)})" if status < 0 else f"died (status {status})"
+        then = (
+            f"is not started again, after {self._restarts} times (SEMCRAWL_WORKER_RESTARTS)"
+            if worker.given_up
+            else "is started again"
+        )
+        self._say(f"worker {worker.number} {how} and {then}")
+        return not worker.given_up
+
+    async def _run_once(self, worker: Worker, task: Mapping[str, Any]) -> int:
+        """Run a worker's process to its end; return its status."""
+        process = worker.process = await asyncio.create_subprocess_exec(
+            *self._command,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            limit=_LONGEST,
+            **_APART,
+        )
+        worker.ready = False
+        self._tell(worker, json.dumps(task))
+        assert process.stdout is not None  # noqa: S101
+        assert process.stderr is not None  # noqa: S101
+        starting = asyncio.create_task(self._let_begin(worker))
+        if self.stopped:
+            self._tell(worker, "stop")
+        try:
+            await asyncio.gather(
+                self._read_messages(worker, process.stdout),
+                self._read_lines(worker, process.stderr),
+            )
+            return await process.wait()
+        finally:
+            starting.cancel()
+
+    async def _let_begin(self, worker: Worker) -> None:
+        if worker.number > 1:
+            await self._begun.wait()
+        self._tell(worker, "go")
+
+    async def _read_messages(self, worker: Worker, output: asyncio.StreamReader) -> None:
+        async for raw in output:
+            line = raw.decode("utf-8", "replace")
+            if not line.startswith(RS):
+                sys.stdout.write(line)
+                continue
+            with suppress(ValueError, KeyError, TypeError):  # of a process that died in between
+                message = json.loads(line.removeprefix(RS))
+                self._take(worker, message)
+
+    def _take(self, worker: Worker, message: Mapping[str, Any]) -> None:
+        match message["kind"]:
+            case "ready":
+                worker.ready = True
+            case "planted":
+                self._begun.set()
+            case "figures":
+                worker.figures = Figures.of(message["figures"])
+            case "result":
+                worker.result = message["result"]
+
+    async def _read_lines(self, worker: Worker, output: asyncio.StreamReader) -> None:
+        """Show what a worker says on standard error, once where several say the same."""
+        async for raw in output:
+            line = raw.decode("utf-8", "replace").rstrip("\n")
+            now = time.monotonic()
+            by, last = self._said.get(line, (worker.number, 0.0))
+            if by == worker.number or now - last > _SAME:
+                self._said[line] = (worker.number, now)
+                self._display.say(line)
+            if len(self._said) > 1000:
+                self._said.clear()
+
+    def _tell(self, worker: Worker, line: str) -> None:
+        process = worker.process
+        if process is not None and process.stdin is not None and process.returncode is None:
+            with suppress(OSError, RuntimeError):
+                process.stdin.write(line.encode() + b"\n")
+
+    async def _show(self) -> None:
+        interval = self._interval or 1.0
+        while True:
+            if not self._display.is_live:
+                await asyncio.sleep(interval)
+            self._display.show(self.figures())
+            if self._display.is_live:
+                await asyncio.sleep(interval)
+
+    def figures(self) -> Figures:
+        """Return the figures of all workers together."""
+        parts = [each for worker in self.workers for each in (*worker.former, worker.figures)]
+        total = Figures.added(parts)
+        running = [w for w in self.workers if w.process and w.process.returncode is None]
+        total.workers = len(running)
+        return total
+
+    def _say(self, message: str) -> None:
+        self._display.say(f"semcrawl: {message}")
+
+    def _kill(self) -> None:
+        for worker in self.workers:
+            if worker.process is not None and worker.process.returncode is None:
+                worker.process.kill()
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """Stop the workers at Ctrl-C and the like, unless these are ignored."""
+        loop = asyncio.get_running_loop()
+        names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+        numbers = [number for name in names if (number := getattr(signal, name, None))]
+        before = {number: signal.getsignal(number) for number in numbers}
+        for number, handler in before.items():
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, lambda *_: loop.call_soon_threadsafe(self.stop))
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+#: keeps Ctrl-C in the terminal from reaching the workers themselves
+_APART: dict[str, Any] = (
+    {"process_group": 0} if sys.platform != "win32" else {"creationflags": 0x200}
+)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
