@@ -11,8 +11,8 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
+from semcrawl.cli._workerprocesses import Workers
 from semcrawl.cli.harvestrun import RunResult
-from semcrawl.cli.workerprocesses import Workers
 from semcrawl.cli.workerside import settings_to_pass
 from semcrawl.config.workercount import worker_count
 from semcrawl.crawl.outlook import Outlook

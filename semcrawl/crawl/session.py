@@ -164,9 +164,7 @@ class CrawlSession:
         self._draining = True
         self.finished.set()
 
-    def fail_with(
-        self, error: SemcrawlError, log: logging.Logger | logging.LoggerAdapter[logging.Logger]
-    ) -> None:
+    def fail_with(self, error: SemcrawlError, log: Logger) -> None:
         """End the crawl as something failed that it needs, and log that.
 
         Where the frontier's file is gone, the results may be gone as well: the command, which
