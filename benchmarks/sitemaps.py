@@ -56,7 +56,7 @@ def sites(file: Path, strategies: list[str]) -> None:
         budget = area_budget(site, 2000)
         bound = omniscient(site, budget)
         with_sitemaps = LinkGraph(world, max_links=10_000, sitemaps=True)
-        sitemaps = filter(None, map(with_sitemaps.sitemap_of, world.starts))
+        sitemaps = {url for each in world.starts for url in with_sitemaps.sitemaps_of(each)[0]}
         listed = sum(len(with_sitemaps.look(url).links) for url in sitemaps)
         for name in strategies:
             areas = [

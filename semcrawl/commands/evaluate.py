@@ -85,6 +85,11 @@ class Command(OneLineErrors):
             help="crawl with the real spiders over loopback HTTP, not in the simulator",
         )
         group.add_argument(
+            "--follow-rdf",
+            action="store_true",
+            help="follow the links inside RDF too, as a harvest does (not in the thesis's worlds)",
+        )
+        group.add_argument(
             "--out", metavar="DIR", default="evaluation", help="folder of the results (evaluation)"
         )
 
@@ -199,6 +204,7 @@ class Command(OneLineErrors):
             seed=opts.seed,
             settings=self._settings_of(settings),
             chosen=frozenset(chosen),
+            follow_rdf=opts.follow_rdf,
         )
 
     @staticmethod

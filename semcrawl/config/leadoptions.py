@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
-from scrapy.settings import BaseSettings
-
+from semcrawl.config.switches import read_switch
 from semcrawl.errors import UsageError
 
 
@@ -26,18 +26,39 @@ class LeadOptions:
     well_known: tuple[str, ...] = ("void",)
 
     @classmethod
-    def from_settings(cls, settings: BaseSettings) -> Self:
-        """Read the settings; raise ``UsageError`` for wrong ones."""
-        names = [name.strip().strip("/") for name in settings.getlist("SEMCRAWL_WELL_KNOWN")]
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Read the settings, Scrapy's or a plain mapping; raise ``UsageError`` for wrong ones."""
+        named = settings.get("SEMCRAWL_WELL_KNOWN") or ()
+        names = named.split(",") if isinstance(named, str) else [str(name) for name in named]
+        names = [name.strip().strip("/") for name in names]
         for name in names:
             if name and not all(c.isalnum() or c in "-_.~/" for c in name):
                 raise UsageError(f"SEMCRAWL_WELL_KNOWN: {name!r} is no name below /.well-known/")
+
+        def switch(name: str) -> bool:
+            return read_switch(name, settings.get(name) or "")
+
+        def number(name: str) -> int:
+            return int(settings.get(name) or 0)
+
         return cls(
-            settings.getbool("SEMCRAWL_CATALOGUES"),
-            settings.getint("SEMCRAWL_MAX_CATALOGUE_PAGES"),
-            settings.getint("SEMCRAWL_CATALOGUE_MAX_SIZE"),
-            settings.getbool("SEMCRAWL_SIGNPOSTING"),
+            switch("SEMCRAWL_CATALOGUES"),
+            number("SEMCRAWL_MAX_CATALOGUE_PAGES"),
+            number("SEMCRAWL_CATALOGUE_MAX_SIZE"),
+            switch("SEMCRAWL_SIGNPOSTING"),
             settings.get("SEMCRAWL_NEGOTIATION") != "never",
-            settings.getint("SEMCRAWL_NEGOTIATION_TRIES"),
+            number("SEMCRAWL_NEGOTIATION_TRIES"),
             tuple(name for name in names if name),
         )
+
+    def as_settings(self) -> dict[str, Any]:
+        """Return the settings that give these options."""
+        return {
+            "SEMCRAWL_CATALOGUES": self.catalogues,
+            "SEMCRAWL_MAX_CATALOGUE_PAGES": self.most_pages,
+            "SEMCRAWL_CATALOGUE_MAX_SIZE": self.most_bytes,
+            "SEMCRAWL_SIGNPOSTING": self.signposts,
+            "SEMCRAWL_NEGOTIATION": "auto" if self.negotiation else "never",
+            "SEMCRAWL_NEGOTIATION_TRIES": self.tries,
+            "SEMCRAWL_WELL_KNOWN": self.well_known,
+        }

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from semcrawl.evaluation.graph import LinkGraph, Node
+from semcrawl.evaluation.graph import LinkGraph
+from semcrawl.evaluation.nodes import Node
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
-from semcrawl.sources import GUESSED_AFTER, NEXT, Shelf, UntriedShapes, turn
+from semcrawl.sources import GUESSED_AFTER, NAMED_AFTER, NEXT, Shelf, UntriedShapes, turn
+from semcrawl.web.hosts import netloc_of
+from semcrawl.web.vocabulary import FoundBy
 
 #: group of sitemaps before all pages but the starts, and of what waits until nothing else does
 _FRONT, _REST = "sitemaps", "lists"
 _VALUES = {_FRONT: 5e8, _REST: -1e12}
 
 
-def is_judged(waiting: Waiting) -> bool:
-    """Whether a link waits where its strategy put it."""
-    return waiting.group not in _VALUES
+def is_listed(waiting: Waiting) -> bool:
+    """Whether a link is a sitemap that waits where no strategy put it."""
+    return waiting.group in _VALUES
 
 
 class SimulatedLists:
@@ -37,7 +40,10 @@ class SimulatedLists:
         self._frontier.set_values(_VALUES)
         self._enter = enter
         self._learn = learn
-        self._looked: set[str] = set()
+        #: by host: its sitemaps, and how many answers they wait for
+        self._sought: dict[str, tuple[list[str], int]] = {}
+        #: place in which a sitemap arrived
+        self._arrived: dict[str, int] = {}
         #: by sitemap
         self._lists: dict[str, tuple[Sequence[Shelf], Page]] = {}
         self._untried = UntriedShapes()
@@ -48,8 +54,9 @@ class SimulatedLists:
 
     def fetched(self, waiting: Waiting, *, paid: bool) -> None:
         """Take in that a link was fetched, and whether it was a target."""
+        untried = self._untried.note(waiting.url)
         self._look_up(waiting.url)
-        if untried := self._untried.note(waiting.url):
+        if untried:
             self._put_in(*untried, 0, 1)
         if paid and waiting.asked in self._more:
             self._go_on(*self._more.pop(waiting.asked))
@@ -59,7 +66,7 @@ class SimulatedLists:
         if node.shelves:
             self._lists[waiting.url] = node.shelves, Page(waiting.url, waiting.depth)
             self._untried.add(waiting.url, waiting.url, node.shelves)
-            self._frontier.add_again(replace(waiting, group=_REST, turn=1), 1.0)
+            self._wait_again(waiting, 1)
 
     def take_turn(self, waiting: Waiting) -> None:
         """Put some links of each shape of a list in; twice as many the next time."""
@@ -71,21 +78,36 @@ class SimulatedLists:
                 return
             new = sum(self._put_in(waiting.url, i, start, end) for i in range(len(shelves)))
             number += 1
-        self._frontier.add_again(replace(waiting, turn=number), float(number))
+        self._wait_again(waiting, number)
+
+    def _wait_again(self, waiting: Waiting, number: int) -> None:
+        """Have a sitemap wait for its next turn, behind those that had fewer."""
+        waiting, arrived = replace(waiting, group=_REST, turn=number), self._arrived
+        self._frontier.add_again(waiting, float(number - 1), arrived.get(waiting.url, 0))
 
     def _look_up(self, url: str) -> None:
-        """Look for the sitemap of a host, when the host has nothing else to ask for or later."""
-        sitemap = self._graph.sitemap_of(url)
-        if not sitemap or sitemap in self._looked:
-            return
-        parent = sitemap.removesuffix("sitemap.xml")
-        waiting = Waiting(sitemap, sitemap, Label.H, ("sitemap",), parent, 1, _REST)
-        if self._frontier.add(waiting, 0.0):
-            return
-        if self._untried.answers(url) >= GUESSED_AFTER:
-            self._looked.add(sitemap)
-            if self._frontier.waits(sitemap):
-                self._frontier.add_again(replace(waiting, group=_FRONT), 0.0)
+        """Look for the sitemaps of a host, when it has nothing else to ask for or later."""
+        host = netloc_of(url)
+        if host not in self._sought:
+            found, guessed = self._graph.sitemaps_of(url)
+            parent = f"{url.partition(host)[0]}{host}/robots.txt"
+            rules = ("sitemap", "guess") if guessed else ("sitemap",)
+            self._sought[host] = found, GUESSED_AFTER if guessed else NAMED_AFTER
+            for number, each in enumerate(found):
+                self._arrived.setdefault(each, self._frontier.arrived + 1)
+                self._frontier.add(
+                    Waiting(
+                        *(each, each, Label.H, rules, parent, 1, _REST),
+                        found_by=FoundBy.SITEMAP,
+                    ),
+                    float(number),
+                )
+        found, after = self._sought[host]
+        if found and self._untried.answers(url) >= after:
+            self._sought[host] = [], 0
+            for number, each in enumerate(found):
+                if self._frontier.waits(each):
+                    self._frontier.move(each, _FRONT, float(number))
 
     def _put_in(self, name: str, number: int, start: int, end: int) -> int:
         """Put links of a shelf in; return how many were new."""

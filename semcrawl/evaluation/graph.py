@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from hashlib import sha256
+from functools import cached_property
 from urllib.parse import urlsplit
 
-from semcrawl import rdf
+from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.scope import Scope
 from semcrawl.evaluation.judgement import Judge
-from semcrawl.evaluation.world import Answer, World
-from semcrawl.links import ExtractionOptions, Link, extract_links, merge_links
+from semcrawl.evaluation.nodes import Node, NodeReader
+from semcrawl.evaluation.world import Answer, Negotiating, World
 from semcrawl.rdf.linkproperties import EMBEDDED_PRESETS
-from semcrawl.sources import Shelf, arrange, is_sitemap_name, links_of, read_sitemap
-from semcrawl.topics.novelty import statement_hashes
+from semcrawl.sources import arrange, is_sitemap_name, links_of, named_sitemaps, read_sitemap
+from semcrawl.sources.negotiation import address_of, as_rdf, is_as_rdf
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import resolve
 from semcrawl.web.vocabulary import Kind
@@ -25,25 +24,8 @@ from semcrawl.web.vocabulary import Kind
 _NOW = 1_767_225_600.0
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """The answer to a URL, with the links of its page that stay inside the world."""
-
-    answer: Answer
-    #: first links of the page, duplicates kept, in document order; empty unless HTML
-    links: tuple[Link, ...] = ()
-    #: SHA-256 of the body (empty unless HTML or RDF): tells twins under two URLs apart
-    digest: bytes = b""
-    #: RDF out of which not one statement can be read, for a fault of its own
-    broken: bool = False
-    #: what the topic makes of it, 0 to 1; ``None`` without a topic, and for what has no body
-    relevance: float | None = None
-    #: hashes of the distinct statements of an RDF document
-    statements: Sequence[int] = ()
-
-    #: of a sitemap, its links by shape
-    shelves: tuple[Shelf, ...] = ()
-
+#: none but the links of pages and of their headers
+NO_LEADS = LeadOptions(catalogues=False, negotiation=False, well_known=())
 
 #: Is this document a target of the crawl?
 IsTarget = Callable[[Node], bool]
@@ -67,20 +49,37 @@ class LinkGraph:
     embedded_links: frozenset[str] = EMBEDDED_PRESETS["data"]
     #: whether sitemaps lead to links
     sitemaps: bool = False
+    #: ways to data besides links
+    leads: LeadOptions = NO_LEADS
+    #: whether the links of RDF documents are followed
+    follow_rdf: bool = False
     _nodes: dict[str, Node] = field(default_factory=dict, repr=False)
     _inside: dict[str, bool] = field(default_factory=dict, repr=False)
-    #: what sitemaps name as sitemaps
-    _named: set[str] = field(default_factory=set, repr=False)
+    #: what sitemaps name as sitemaps, with the host whose pages it lists
+    _named: dict[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
+        options = (self.judge, self.embedded_links, self.follow_rdf, self.inside)
+        self._reader = NodeReader(self.world, self.leads, self.max_links, *options)
         self._scope = Scope.parse(",".join(sorted(self.world.hosts)) or "localhost")
 
-    def look(self, url: str) -> Node:
-        """Answer and links of a URL."""
-        node = self._nodes.get(url)
+    def look(self, url: str, rdf_first: bool = False) -> Node:
+        """Answer and links of a URL, to those who ask for RDF first or for pages."""
+        name = self._form_of(url, rdf_first)
+        node = self._nodes.get(name)
         if node is None:
-            node = self._nodes[url] = self._read(url)
+            node = self._nodes[name] = self._read(name)
         return node
+
+    def has_forms(self, url: str) -> bool:
+        """Whether those who ask for RDF first get another answer from an address."""
+        return self._form_of(url, True) != self._form_of(url, False)
+
+    def _form_of(self, url: str, rdf_first: bool) -> str:
+        address = address_of(url)
+        if not isinstance(self.world, Negotiating):
+            return address
+        return self.world.form_of(address, rdf_first=rdf_first or is_as_rdf(url))
 
     def inside(self, url: str) -> bool:
         """Whether the URL is in the crawl's scope."""
@@ -90,72 +89,89 @@ class LinkGraph:
             known = self._inside[host] = self._scope.inside(url)
         return known
 
-    def sitemap_of(self, url: str) -> str:
-        """Where the sitemap of a URL's host is looked for; empty if it is not.
+    def sitemaps_of(self, url: str) -> tuple[list[str], bool]:
+        """Return the sitemaps of a URL's host, and whether nobody named them.
 
-        The ``Sitemap:`` lines of robots.txt play no part, as robots.txt plays none.
+        Those that its robots.txt names; else, on hosts of the starts, the usual place.
         """
         parts = urlsplit(url)
-        is_looked_for = self.sitemaps and any(
-            urlsplit(start).netloc == parts.netloc for start in self.world.starts
-        )
-        return f"{parts.scheme}://{parts.netloc}/sitemap.xml" if is_looked_for else ""
+        if not self.sitemaps or not self.inside(url):
+            return [], False
+        found = self._robots_name(f"{parts.scheme}://{parts.netloc}")
+        if found or not any(urlsplit(start).netloc == parts.netloc for start in self.world.starts):
+            return found, False
+        return [f"{parts.scheme}://{parts.netloc}/sitemap.xml"], True
+
+    @cached_property
+    def _by_robots(self) -> dict[str, str]:
+        """The sitemaps that robots.txt files name, with the host of that."""
+        return {
+            sitemap: host
+            for host in sorted(self.world.hosts)
+            for scheme in ("http", "https")
+            for sitemap in self._robots_name(f"{scheme}://{host}")
+        }
+
+    def _robots_name(self, origin: str) -> list[str]:
+        """Return the sitemaps that the robots.txt of a host names."""
+        named = named_sitemaps(self.world.robots(origin.partition("://")[2]).encode())
+        found = (resolve(f"{origin}/robots.txt", name) for name in named)
+        return list(dict.fromkeys(each for each in found if each and self.inside(each)))
 
     def _read_sitemap(self, url: str, answer: Answer) -> Node | None:
         """Return a sitemap with its links; ``None`` for what is none."""
-        named = url in self._named or is_sitemap_name(url)
-        if not self.sitemaps or answer.status != 200 or not named:
+        named = self.sitemaps and (url in self._by_robots or url in self._named)
+        named = named or is_sitemap_name(url)
+        if not (self.sitemaps and named and answer.status == 200 and answer.kind is Kind.OTHER):
             return None
         file = read_sitemap([self.world.body(url)])
         if not file.form:
             return None
-        links, _ = links_of(file.entries, url, self.inside, now=_NOW)
-        self._named.update(link.url for link in links if link.is_sitemap)
+        hosts = {_bare(netloc_of(url)), _bare(self._by_robots.get(url, self._named.get(url, "")))}
+
+        def listable(address: str) -> bool:
+            return _bare(netloc_of(address)) in hosts and self.inside(address)
+
+        links, _ = links_of(file.entries, url, listable, now=_NOW)
+        host = self._by_robots.get(url, self._named.get(url, netloc_of(url)))
+        self._named.update((link.url, host) for link in links if link.is_sitemap)
         return Node(answer, tuple(links), shelves=tuple(arrange(links)))
 
-    def _read(self, url: str) -> Node:
-        answer = self.world.fetch(url)
-        if answer.kind is Kind.OTHER and (sitemap := self._read_sitemap(url, answer)) is not None:
-            return sitemap
-        if answer.status != 200 or answer.kind not in (Kind.HTML, Kind.RDF):
-            return Node(answer)
-        body = self.world.body(url)
-        digest = sha256(body).digest()
-        relevance = None if self.judge is None else self.judge(url, answer, body)
-        if answer.kind is Kind.RDF:
-            reading = rdf.read(body, url, answer.content_type or None)
-            statements = array("Q", statement_hashes((reading.nquads,)))
-            broken = reading.error_count > 0 and not reading.quads and not reading.contexts_needed
-            return Node(answer, (), digest, broken, relevance, statements)
-        found: Sequence[Link] = extract_links(
-            body,
-            url,
-            answer.content_type,
-            ExtractionOptions(max_links=self.max_links),
-            [value for name, value in answer.headers if name.lower() == "link"],
-        )
-        if self.embedded_links:
-            data = rdf.read_embedded(body, url, answer.content_type)
-            named = rdf.data_links(data.nquads, url, self.embedded_links, limit=self.max_links)
-            found = merge_links([*found, *named], self.max_links)
-        links = tuple(link for link in found if self.inside(link.url))
-        return Node(answer, links, digest, relevance=relevance)
+    def _read(self, name: str) -> Node:
+        url = address_of(name)
+        sitemap = self._read_sitemap(url, self.world.fetch(name))
+        return self._reader.read(name, url) if sitemap is None else sitemap
 
     def redirect(self, url: str, answer: Answer) -> str | None:
         """Where a redirect leads to, normalised; ``None`` when that is outside of the world."""
         target = resolve(url, answer.location) if answer.redirect else None
         return target if target is not None and self.inside(target) else None
 
-    def follow(self, url: str, limit: int = 10) -> tuple[str, Node]:
+    def follow(self, url: str, limit: int = 10, *, rdf_first: bool = False) -> tuple[str, Node]:
         """The last URL and answer of a chain of at most ``limit`` redirects."""
-        node = self.look(url)
+        node = self.look(url, rdf_first)
         for _ in range(limit):
             target = self.redirect(url, node.answer)
             if target is None:
                 break
             url = target
-            node = self.look(url)
+            node = self.look(url, rdf_first)
         return url, node
+
+    def led_to(self, page: str, node: Node) -> Iterator[str]:
+        """Yield the addresses that a document leads to, by whatever way is gone."""
+        for link in node.with_catalogue or node.links:
+            yield link.url
+            if self.has_forms(link.url):
+                yield as_rdf(link.url)
+        if self.has_forms(page):
+            yield as_rdf(page)
+
+    def well_known(self, url: str) -> list[str]:
+        """Return the well-known places of a target's host."""
+        parts = urlsplit(url)
+        root = f"{parts.scheme}://{parts.netloc}/.well-known/"
+        return [root + name for name in self.leads.well_known if self.inside(root)]
 
 
 @dataclass(frozen=True)
@@ -188,43 +204,67 @@ def map_site(graph: LinkGraph, is_target: IsTarget = is_rdf, cap: int = 60_000) 
     target_depth: dict[str, int] = {}
     pages: dict[str, tuple[list[str], list[str]]] = {}
     queue: deque[tuple[str, Node]] = deque()
+    #: those that gave a target
+    hosts: set[str] = set()
 
     def name(url: str, node: Node) -> str:
         return node.answer.document or url
+
+    def leads_on(node: Node) -> bool:
+        return node.answer.kind is Kind.HTML or node.is_list or bool(node.shelves or node.links)
 
     for start in graph.world.starts:
         url, node = graph.follow(start)
         if is_target(node):
             target_depth.setdefault(name(url, node), 0)
-        if node.answer.kind is Kind.HTML and name(url, node) not in depth:
+        if leads_on(node) and name(url, node) not in depth:
             starts.append(name(url, node))
             depth[name(url, node)] = 0
-            queue.append((name(url, node), node))
-    for url in dict.fromkeys(filter(None, map(graph.sitemap_of, graph.world.starts))):
-        node = graph.look(url)
-        if node.shelves:
-            depth[url] = 1
             queue.append((url, node))
+    mapped: set[str] = set()
+
+    def look_for_sitemaps(address: str, steps: int) -> None:
+        """Walk the sitemaps of a host as well, once."""
+        if graph.sitemaps and netloc_of(address) not in mapped:
+            mapped.add(netloc_of(address))
+            for url in graph.sitemaps_of(address)[0]:
+                node = graph.look(url)
+                if node.shelves and depth.setdefault(name(url, node), steps) == steps:
+                    queue.append((url, node))
+
+    for start in graph.world.starts:
+        look_for_sitemaps(start, 1)
     while queue and len(pages) < cap:
-        page, node = queue.popleft()
+        address, node = queue.popleft()
+        page = name(address, node)
+        look_for_sitemaps(address, depth[page] + 1)
         to_pages: dict[str, None] = {}
         to_targets: dict[str, None] = {}
         linked: list[str] = []
         targets: list[str] = []
         pages[page] = (linked, targets)
-        for link in node.links:
-            url, child = graph.follow(link.url)
+        ways = deque(graph.led_to(address, node))
+        while ways:
+            way = ways.popleft()
+            url, child = graph.follow(way, rdf_first=is_as_rdf(way))
             if child.answer.status != 200:
                 continue
             document = name(url, child)
             if is_target(child):
                 to_targets.setdefault(document)
                 target_depth.setdefault(document, depth[page] + 1)
-            if child.answer.kind is Kind.HTML or child.shelves:
+                if netloc_of(url) not in hosts:
+                    hosts.add(netloc_of(url))
+                    ways.extend(graph.well_known(url))
+            if leads_on(child):
                 to_pages.setdefault(document)
                 if document not in depth:
                     depth[document] = depth[page] + 1
-                    queue.append((document, child))
+                    queue.append((url, child))
         linked.extend(to_pages)
         targets.extend(to_targets)
     return SiteMap(tuple(starts), pages, depth, target_depth)
+
+
+def _bare(host: str) -> str:
+    return host.removeprefix("www.")

@@ -17,30 +17,30 @@ from typing import Any, NamedTuple
 from semcrawl.errors import SemcrawlError
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, is_rdf
 from semcrawl.evaluation.judgement import Aim
+from semcrawl.evaluation.run import Fetch, Run
 from semcrawl.evaluation.serve import Asked, WorldServer
-from semcrawl.evaluation.simulate import Fetch, Run
 from semcrawl.evaluation.study import Crawl, Plan, Progress
 from semcrawl.evaluation.world import World
 from semcrawl.items import FetchOutcome
 from semcrawl.relevance import Label
+from semcrawl.sources.negotiation import as_rdf
 from semcrawl.web.urls import normalise
-from semcrawl.web.vocabulary import Kind
+from semcrawl.web.vocabulary import FoundBy, Kind
 
 #: No waiting, one request at a time, each for a link: the order is the strategy's alone.
 LIVE_SETTINGS: Mapping[str, Any] = {
     "CONCURRENT_REQUESTS": 1,
     "SEMCRAWL_CONCURRENCY_PER_HOST": 1,
     "SEMCRAWL_CRAWL_DELAY": 0,
-    "ROBOTSTXT_OBEY": False,
     "RETRY_ENABLED": False,
     "SEMCRAWL_HOST_FAILURES": 0,
     "SEMCRAWL_HOST_FORBIDDEN": 0,
     "SEMCRAWL_FORESEE_SLASHES": False,
     "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
     "SEMCRAWL_CONTEXT_HOSTS": [],
-    # (the simulator knows no other forms of pages, nor places that nothing names)
-    "SEMCRAWL_WELL_KNOWN": [],
-    "SEMCRAWL_NEGOTIATION": "never",
+    # (the simulator asks for all links of a document, and for no endpoints)
+    "SEMCRAWL_FAMILY_TRIES": 0,
+    "SEMCRAWL_ENDPOINTS": "never",
     "SEMCRAWL_PROGRESS": "off",
     "LOG_LEVEL": "ERROR",
 }
@@ -65,6 +65,7 @@ class Judged(NamedTuple):
     parent: str | None = None
     depth: int = 0
     outcome: str = ""
+    found_by: FoundBy = FoundBy.LINK
 
 
 def live(plan: Plan, tell: Callable[[Progress], None]) -> Crawl:
@@ -106,7 +107,7 @@ def crawl_live(
     chosen = {**LIVE_SETTINGS, "SEMCRAWL_RANDOM_SEED": seed, **(settings or {})}
     with (
         tempfile.TemporaryDirectory(prefix="semcrawl-live-") as folder,
-        WorldServer(graph.world) as server,
+        WorldServer(graph.world, rules=False) as server,
     ):
         chosen |= {
             "SEMCRAWL_JOBDIR": folder,
@@ -114,6 +115,7 @@ def crawl_live(
             "SEMCRAWL_PAGES": pages,
             "SEMCRAWL_MAX_LINKS_PER_PAGE": graph.max_links,
             "SEMCRAWL_SITEMAPS": "auto" if graph.sitemaps else "never",
+            **graph.leads.as_settings(),
         }
         _spawn(graph, chosen, server.address, folder, 60 + pages * _SECONDS_PER_REQUEST)
         asked = [one for one in server.log if not one.robots]
@@ -121,11 +123,14 @@ def crawl_live(
     return run_of(graph, strategy, seed, asked, judged, is_target, aim)
 
 
-def spider_command(world: World, settings: Mapping[str, Any]) -> list[str]:
+def spider_command(
+    world: World, settings: Mapping[str, Any], *, follow_rdf: bool = False
+) -> list[str]:
     """Return the command line of a crawl of a world by the spider ``html``."""
     command = [sys.executable, "-m", "semcrawl", "crawl", "html"]
     command += ["-a", "seeds=" + ",".join(world.starts)]
     command += ["-a", "scope=" + ",".join(sorted(world.hosts))]
+    command += ["-a", "follow_rdf=1"] if follow_rdf else []
     for name, value in settings.items():
         text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
         command += ["-s", f"{name}={text}"]
@@ -149,7 +154,7 @@ def _spawn(
     """Run ``semcrawl crawl html`` with all its traffic through the proxy."""
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter and package
-            spider_command(graph.world, settings),
+            spider_command(graph.world, settings, follow_rdf=graph.follow_rdf),
             env=spider_environment(proxy),
             cwd=folder,
             capture_output=True,
@@ -173,10 +178,15 @@ def _judged(records: Path) -> dict[str, Judged]:
         return {}
     connection = sqlite3.connect(f"{records.absolute().as_uri()}?mode=ro", uri=True)
     try:
-        rows = connection.execute("SELECT url, label, rules, parent_url, depth, outcome FROM fetch")
+        rows = connection.execute(
+            "SELECT url, label, rules, parent_url, depth, outcome, found_by FROM fetch"
+        )
         return {
-            url: Judged(Label(label or "H"), _rules(rules), parent, depth, outcome)
-            for url, label, rules, parent, depth, outcome in rows
+            url: Judged(
+                *(Label(label or "H"), _rules(rules), parent, depth, outcome),
+                FoundBy(found_by or FoundBy.LINK),
+            )
+            for url, label, rules, parent, depth, outcome, found_by in rows
         }
     finally:
         connection.close()
@@ -206,9 +216,11 @@ def run_of(
     known = set(graph.world.starts)  # what waited by a link of its own
     for one in asked:
         url = normalise(one.url) or one.url
-        node = graph.look(url)
+        if one.rdf_first and as_rdf(url) in judged:
+            url = as_rdf(url)
+        node = graph.look(url, one.rdf_first)
         answer = node.answer
-        label, rules, parent, depth, outcome = judged.get(url, Judged())
+        label, rules, parent, depth, outcome, found_by = judged.get(url, Judged())
         link = origin.get(url, url)
         target = graph.redirect(url, answer)
         if target is not None and target not in known:
@@ -218,7 +230,11 @@ def run_of(
         new = False
         if taken and answer.kind is Kind.RDF:
             said.update(node.statements)
-        kept = taken and (is_target(node) if aim is None else aim.reached(node.relevance))
+        kept = (
+            taken
+            and not node.is_list
+            and (is_target(node) if aim is None else aim.reached(node.relevance))
+        )
         if taken and is_target(node):
             document = answer.document or url
             new = document not in had
@@ -238,6 +254,7 @@ def run_of(
                 new,
                 filtered,
                 kept,
+                found_by,
             )
         )
         run.curve.append(len(had))

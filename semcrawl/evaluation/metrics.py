@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, SiteMap, is_rdf
-from semcrawl.evaluation.simulate import Run
+from semcrawl.evaluation.run import Run
 from semcrawl.relevance.contract import Label
 from semcrawl.web.vocabulary import Kind
 

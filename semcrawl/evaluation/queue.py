@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from semcrawl.relevance.contract import Label
+from semcrawl.web.vocabulary import FoundBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Waiting:
     redirects: int = 0
     #: it stands for a list of links, of which some go in; 0: it does not
     turn: int = 0
+    #: what led to it
+    found_by: FoundBy = FoundBy.LINK
 
     def redirected(self, url: str) -> Waiting:
         """The same link, to be fetched where it was redirected to."""
@@ -70,12 +73,24 @@ class SimulatedFrontier:
         """Whether a link to the URL waits, and stands for no list."""
         return url in self._waiting and not self._waiting[url][2].turn
 
-    def add_again(self, link: Waiting, key: float) -> None:
-        """Put a link in that was added before; where it waits, it moves."""
+    @property
+    def arrived(self) -> int:
+        """The place of the link that came last."""
+        return self._arrived
+
+    def add_again(self, link: Waiting, key: float, arrived: int = 0) -> None:
+        """Put a link in that was added before; where it waits, it moves.
+
+        It keeps the place in which it ``arrived``, if that is given.
+        """
         self._seen.add(link.url)
         self._arrived += 1
-        self._put(key, self._arrived, link)
+        self._put(key, arrived or self._arrived, link)
         self._file(link.group)
+
+    def move(self, url: str, group: str, key: float) -> None:
+        """Put a link that waits into another group."""
+        self.add_again(replace(self._waiting[url][2], group=group), key)
 
     def set_values(self, values: Mapping[str, float]) -> None:
         """Give groups new values."""

@@ -24,6 +24,7 @@ from semcrawl.rdf.detection import Compression, coding_of
 from semcrawl.rdf.limits import Budget
 from semcrawl.rdf.packed.archives import unpacked
 from semcrawl.rdf.packed.streams import Readable, SafeFile
+from semcrawl.sources.negotiation import address_of, as_rdf, prefers_rdf
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import normalise, path_of, resolve
 
@@ -76,11 +77,18 @@ class RecordedWorld:
         self.name = name
         self._places = places
         self._starts = starts
-        self._hosts = frozenset(
+        asked = [(address_of(url), place.answer) for url, place in places.items()]
+        documents = {
             netloc_of(url)
-            for url, place in places.items()
-            if place.answer.status == 200 and path_of(url) != _ROBOTS
-        )
+            for url, answer in asked
+            if answer.status == 200 and path_of(url) != _ROBOTS
+        }
+        # (what redirects to them, as an identifier does, leads to their documents)
+        self._hosts = frozenset(documents) | {
+            netloc_of(url)
+            for url, answer in asked
+            if answer.redirect and netloc_of(answer.location) in documents
+        }
 
     @classmethod
     def load(cls, paths: Sequence[Path]) -> Self:
@@ -96,7 +104,7 @@ class RecordedWorld:
                 with path.open("rb") as file:
                     for url, offset, answer, date in _responses(file):
                         if not first and path_of(url) != _ROBOTS:
-                            first = url
+                            first = address_of(url)
                         place = _Place(path, offset, answer, date)
                         if url not in places or place.rank >= places[url].rank:
                             places[url] = place
@@ -109,7 +117,7 @@ class RecordedWorld:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """Hosts that gave at least one document."""
+        """Hosts that gave a document, or redirected to one that did."""
         return self._hosts
 
     @property
@@ -125,9 +133,16 @@ class RecordedWorld:
                 return self._read(url).decode("utf-8", "replace")
         return ""
 
+    def form_of(self, url: str, *, rdf_first: bool) -> str:
+        """Return the name of the answer to those who ask for RDF first, or for pages."""
+        other = as_rdf(url)
+        if other not in self._places or (not rdf_first and url in self._places):
+            return url
+        return other
+
     def fetch(self, url: str) -> Answer:
-        """Answer as the server did."""
-        place = self._places.get(url)
+        """Answer as the server did; the other form stands for a form that was not asked for."""
+        place = self._places.get(url) or self._places.get(as_rdf(url))
         return place.answer if place is not None else Answer(404, "text/html")
 
     def body(self, url: str) -> bytes:
@@ -135,7 +150,7 @@ class RecordedWorld:
         return self._read(url) if self.fetch(url).kind is not None else b""
 
     def _read(self, url: str) -> bytes:
-        place = self._places[url]
+        place = self._places.get(url) or self._places[as_rdf(url)]
         with place.file.open("rb") as file:
             file.seek(place.offset)
             for record, _ in _records(file):
@@ -144,17 +159,34 @@ class RecordedWorld:
 
 
 def _responses(file: BinaryIO) -> Iterator[tuple[str, int, Answer, str]]:
-    """Yield URL, offset, answer and date of every whole response."""
+    """Yield name, offset, answer and date of every whole response.
+
+    It is named by its address, with ``#as-rdf`` if its request asked for RDF first.
+    """
+    found: list[tuple[set[str], str, int, Answer, str]] = []
+    rdf_first: set[str] = set()
     for record, offset in _records(file):
-        url = normalise(record.rec_headers.get_header("WARC-Target-URI") or "")
-        if record.rec_type != "response" or url is None or not record.http_headers:
+        headers = record.rec_headers
+        url = normalise(headers.get_header("WARC-Target-URI") or "")
+        # (request and response name each other, one way or the other)
+        ids = {headers.get_header(name) or "" for name in ("WARC-Record-ID", "WARC-Concurrent-To")}
+        ids.discard("")
+        if url is None or not record.http_headers:
+            continue
+        if record.rec_type == "request":
+            if prefers_rdf(record.http_headers.get_header("Accept") or ""):
+                rdf_first |= ids
+            continue
+        if record.rec_type != "response":
             continue
         answer = _answer(record, url)
         while record.raw_stream.read(1 << 16):
             pass
         if record.raw_stream.limit > 0:  # cut off
-            return
-        yield url, offset, answer, record.rec_headers.get_header("WARC-Date") or ""
+            break
+        found.append((ids, url, offset, answer, headers.get_header("WARC-Date") or ""))
+    for ids, url, offset, answer, date in found:
+        yield (as_rdf(url) if ids & rdf_first else url), offset, answer, date
 
 
 def _records(file: BinaryIO) -> Iterator[tuple[Any, int]]:
@@ -178,7 +210,7 @@ def _answer(record: Any, url: str) -> Answer:
     content_type = http.get_header("Content-Type") or ""
     if status in REDIRECTS:
         location = resolve(url, http.get_header("Location") or "") or ""
-        return Answer(status, content_type, location=location)
+        return Answer(status, content_type, location=location, headers=_headers(http))
     if status != 200:
         return Answer(status, content_type)
     digest = hashlib.sha256()
@@ -193,8 +225,13 @@ def _answer(record: Any, url: str) -> Answer:
         detect(head, content_type, url).kind,
         # the same bytes under another URL are the same document
         document=digest.hexdigest() if head else url,
-        headers=tuple((n, v) for n, v in http.headers if n.lower() == "link"),
+        headers=_headers(http),
     )
+
+
+def _headers(http: Any) -> tuple[tuple[str, str], ...]:
+    """Return the headers that lead to something."""
+    return tuple((n, v) for n, v in http.headers if n.lower() in ("link", "vary", "refresh"))
 
 
 def _content(record: Any) -> Readable:
@@ -235,7 +272,9 @@ def _seeds(folder: Path, places: Mapping[str, object]) -> tuple[str, ...]:
         dict.fromkeys(
             url
             for url, _, outcome in rows
-            if url in places and url not in led_to and outcome != "fetched-robots"
+            if (url in places or as_rdf(url) in places)
+            and url not in led_to
+            and outcome != "fetched-robots"
         )
     )
 

@@ -22,7 +22,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from semcrawl.evaluation.world import World
+from semcrawl.evaluation.world import Negotiating, World
+from semcrawl.sources import named_sitemaps
+from semcrawl.sources.negotiation import prefers_rdf
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import normalise
 
@@ -66,17 +68,21 @@ class Asked:
     url: str
     status: int
     robots: bool = False
+    #: it asks for RDF rather than for a page
+    rdf_first: bool = False
 
 
 class WorldServer:
     """Serves a world; use as a context manager. ``log`` holds the requests in order.
 
-    ``latency``: seconds until it answers; many requests are under way then, as on the web.
+    ``latency``: seconds until it answers; many requests are under way then, as on the web. Without
+    ``rules`` the robots.txt files name sitemaps, and forbid nothing.
     """
 
-    def __init__(self, world: World, latency: float = 0.0) -> None:
+    def __init__(self, world: World, latency: float = 0.0, *, rules: bool = True) -> None:
         self.world = world
         self.latency = latency
+        self._rules = rules
         self.log: list[Asked] = []
         self.address = ""
         self._ready = threading.Event()
@@ -134,7 +140,7 @@ class WorldServer:
                     continue
                 if target.startswith("/"):
                     target = f"{scheme}://{headers.get('host', '')}{target}"
-                answer = self._answer(method, target)
+                answer = self._answer(method, target, headers.get("accept", ""))
                 if self.latency:
                     await asyncio.sleep(self.latency)
                 writer.write(answer)
@@ -153,18 +159,24 @@ class WorldServer:
         finally:
             writer.close()
 
-    def _answer(self, method: str, target: str) -> bytes:
+    def _answer(self, method: str, target: str, accept: str) -> bytes:
         """Status line, headers and body of an answer."""
         url = normalise(target)
         headers: list[tuple[str, str]] = []
         status, body, robots = 502, b"", False
+        rdf_first = prefers_rdf(accept)
         if method in ("GET", "HEAD") and url is not None:
             robots = urlsplit(url).path == "/robots.txt"
             text = self.world.robots(netloc_of(url)) if robots else ""
+            if robots and not self._rules:
+                lines = named_sitemaps(text.encode())
+                text = "\n".join(f"Sitemap: {line}" for line in lines) or "#"
             if text:
                 status, body = 200, text.encode()
                 headers.append(("Content-Type", "text/plain"))
             else:
+                if isinstance(self.world, Negotiating):
+                    url = self.world.form_of(url, rdf_first=rdf_first)
                 answer = self.world.fetch(url)
                 status, body = answer.status, self.world.body(url)
                 if answer.content_type:
@@ -172,7 +184,7 @@ class WorldServer:
                 if answer.location:
                     headers.append(("Location", answer.location))
                 headers.extend(answer.headers)
-        self.log.append(Asked(method, target, status, robots))
+        self.log.append(Asked(method, target, status, robots, rdf_first))
         lines = [f"HTTP/1.1 {status} -", f"Content-Length: {len(body)}"]
         lines += [f"{name}: {' '.join(value.split())}" for name, value in headers]
         head = "\r\n".join(lines).encode("utf-8", "replace") + b"\r\n\r\n"

@@ -10,14 +10,16 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
-from semcrawl.evaluation._simulatedlists import SimulatedLists, is_judged
-from semcrawl.evaluation.graph import IsTarget, LinkGraph, Node, is_rdf
+from semcrawl.evaluation._simulatedleads import SimulatedLeads, is_guess, is_place
+from semcrawl.evaluation._simulatedlists import SimulatedLists, is_listed
+from semcrawl.evaluation.graph import IsTarget, LinkGraph, is_rdf
 from semcrawl.evaluation.judgement import Aim
+from semcrawl.evaluation.nodes import Node
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
+from semcrawl.evaluation.run import Fetch, Run
 from semcrawl.evaluation.world import World
 from semcrawl.links import Link, Page
 from semcrawl.relevance.bodytypes import body_wanted
@@ -30,73 +32,18 @@ from semcrawl.relevance.contract import (
     Relevance,
 )
 from semcrawl.relevance.grading import Grade, grade
-from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES, Kind
+from semcrawl.sources.negotiation import is_as_rdf
+from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES, FoundBy, Kind
 
 T = TypeVar("T")
 
 #: group of seeds that a strategy would drop, and its value: above everything
 _SEEDS = "seeds"
 _SEEDS_VALUE = 1e9
+#: status from which on an answer is an error
+_ERRORS = 400
 #: redirects in a row that are followed, as in the crawler's settings
 _MAX_REDIRECTS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Fetch:
-    """One request of a run."""
-
-    url: str
-    #: the link that led here: another URL than ``url`` after a redirect
-    asked: str
-    status: int
-    #: real type of the body; ``None`` when none was taken (redirect, error, filtered)
-    kind: Kind | None
-    label: Label
-    rules: tuple[str, ...]
-    parent: str | None
-    depth: int
-    #: the request brought a target that was not had before
-    new_target: bool = False
-    #: abandoned after its headers (the content-type filter)
-    filtered: bool = False
-    #: the crawl took it for a target
-    kept: bool = False
-
-
-@dataclass
-class Run:
-    """One strategy's run in a world."""
-
-    world: str
-    strategy: str
-    seed: int = 0
-    fetches: list[Fetch] = field(default_factory=list)
-    #: distinct targets had after each request
-    curve: list[int] = field(default_factory=list)
-    #: every link that was judged: URL → (label, rules, parent); the judgement that counted
-    judged: dict[str, tuple[Label, tuple[str, ...], str]] = field(default_factory=dict)
-    #: links judged, duplicates counted, and seconds the strategy took in all
-    ranked: int = 0
-    seconds: float = 0.0
-    #: distinct statements in the RDF documents had
-    statements: int = 0
-    #: why the run ended before its time; empty = it did not
-    error: str = ""
-
-    @property
-    def order(self) -> list[str]:
-        """URLs in the order of their requests."""
-        return [fetch.url for fetch in self.fetches]
-
-    @property
-    def found(self) -> int:
-        """Distinct targets found."""
-        return self.curve[-1] if self.curve else 0
-
-    @property
-    def requests(self) -> int:
-        """Requests made; fewer than allowed when the frontier ran dry."""
-        return len(self.fetches)
 
 
 def simulate(
@@ -153,6 +100,7 @@ class _Crawl:
         self.frontier = SimulatedFrontier()
         self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
         self.lists = SimulatedLists(graph, self.frontier, self._enter, self._learn_more)
+        self.leads = SimulatedLeads(graph, self.frontier, self._enter)
         #: the last fetch was a target
         self.paid = False
         self.had: set[bytes] = set()
@@ -166,7 +114,9 @@ class _Crawl:
             page, link = Page(url, depth=-1), Link(url, element="seed")
             ranked = self.strategy.rank(page, [link])[0]
             group = ranked.group if ranked.group is not None else _SEEDS
-            waiting = Waiting(url, url, ranked.label, ranked.rules, None, 0, group)
+            waiting = Waiting(
+                *(url, url, ranked.label, ranked.rules, None, 0, group), found_by=FoundBy.SEED
+            )
             self.frontier.add(waiting, ranked.key)
         self._apply()
 
@@ -179,13 +129,16 @@ class _Crawl:
             self.lists.take_turn(waiting)
             return True
         self.paid = False
-        node = self.graph.look(waiting.url)
-        judged = is_judged(waiting)
-        if judged:
+        node = self.graph.look(waiting.url, waiting.label is Label.R)
+        listed = is_listed(waiting)
+        if not listed and not is_place(waiting):
             self._timed(lambda: self.strategy.taken([waiting.asked]))
-        if node.shelves or not judged:
+        if node.shelves or listed:
             self._note(waiting, node, None)
             self.lists.keep(waiting, node)
+        elif is_guess(waiting) and node.answer.status >= _ERRORS:
+            self._note(waiting, node, None)
+            self._learn(waiting, node, None)
         elif node.answer.redirect:
             self._redirected(waiting, node)
         else:
@@ -201,6 +154,7 @@ class _Crawl:
     def _redirected(self, waiting: Waiting, node: Node) -> None:
         """Put a redirect's target in front of its group, if it was not had and may be fetched."""
         self._note(waiting, node, None)
+        self.leads.ask_as_rdf(waiting, node)
         target = self.graph.redirect(waiting.url, node.answer)
         allowed = target is not None and waiting.redirects < _MAX_REDIRECTS
         if allowed and self.frontier.add(waiting.redirected(target or ""), -math.inf):
@@ -219,14 +173,26 @@ class _Crawl:
         if filtered:
             kind = None
         self._note(waiting, node, kind, filtered)
-        known = kind in (Kind.HTML, Kind.RDF) and node.digest in self.had
+        if kind is Kind.HTML and is_as_rdf(waiting.url):
+            self._learn(waiting, node, kind, duplicate=True)  # the page again
+            return
+        known = kind in (Kind.HTML, Kind.RDF) and bool(node.digest) and node.digest in self.had
         if kind in (Kind.HTML, Kind.RDF):
             self.had.add(node.digest)
-        entered: tuple[Ranked, ...] = ()
-        if kind is Kind.HTML and node.links:
-            entered = self._rank(waiting, node)
-        graded = self._grade(node) if kind is not None and not node.broken else Grade(False, 0.0)
+        shows_rdf = kind is Kind.HTML and self.leads.shows_rdf(waiting, node)
+        follows = kind in (Kind.HTML, Kind.OTHER) or filtered or self.graph.follow_rdf
+        links = self.leads.links_of(waiting, node) if node.links or node.with_catalogue else ()
+        entered = self._rank(waiting, node, links) if follows and links else ()
+        graded = Grade(False, 0.0)
+        if kind is not None and not node.broken and not node.is_list:
+            graded = self._grade(node)
         self.paid = graded.target
+        if node.is_list:  # to the strategy, it is a page of links
+            kind = Kind.HTML if node.links else Kind.OTHER
+        elif kind is Kind.HTML:
+            self.leads.note_page(waiting, node, shows_rdf=shows_rdf, target=graded.target)
+        elif kind is Kind.RDF:
+            self.leads.note_rdf(waiting, whole=not node.broken, target=graded.target)
         self._learn(waiting, node, kind, graded, duplicate=known, new_links=entered)
 
     def _grade(self, node: Node) -> Grade:
@@ -265,13 +231,14 @@ class _Crawl:
         self._timed(lambda: self.strategy.learn(outcome))
         self._apply()
 
-    def _rank(self, waiting: Waiting, node: Node) -> tuple[Ranked, ...]:
-        """Judge a page's links; those that are new enter the frontier."""
-        page = Page(waiting.url, waiting.depth, relevance=node.relevance)
+    def _rank(self, waiting: Waiting, node: Node, links: Sequence[Link]) -> tuple[Ranked, ...]:
+        """Judge a document's links; those that are new enter the frontier."""
+        rdf = node.answer.kind is Kind.RDF
+        page = Page(waiting.url, waiting.depth, rdf, node.relevance)
         if isinstance(self.strategy, Citing):
             cited = self.strategy.cited
-            self._timed(lambda: cited(page, node.links))
-        return self._enter(page, node.links)
+            self._timed(lambda: cited(page, links))
+        return self._enter(page, links)
 
     def _enter(self, page: Page, links: Sequence[Link]) -> tuple[Ranked, ...]:
         """Judge links; those that are new enter the frontier."""
@@ -287,7 +254,10 @@ class _Crawl:
                 continue
             rules = ("sitemap", *link.rules) if link.link.is_sitemap else link.rules
             self.frontier.add(
-                Waiting(url, url, link.label, rules, page.url, page.depth + 1, link.group),
+                Waiting(
+                    *(url, url, link.label, rules, page.url, page.depth + 1, link.group),
+                    found_by=link.link.found_by,
+                ),
                 link.key,
             )
             entered.append(link)
@@ -327,6 +297,7 @@ class _Crawl:
                 new_target=new,
                 kept=kind is not None and self._grade(node).target,
                 filtered=filtered,
+                found_by=waiting.found_by,
             )
         )
         self.run.curve.append(len(self.targets))

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any, Self
 
+from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.errors import SemcrawlError
-from semcrawl.evaluation.graph import IsTarget, LinkGraph, SiteMap, is_rdf, map_site
+from semcrawl.evaluation.graph import NO_LEADS, IsTarget, LinkGraph, SiteMap, is_rdf, map_site
 from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.metrics import (
     Truth,
@@ -16,7 +17,8 @@ from semcrawl.evaluation.metrics import (
     harvest_rate,
 )
 from semcrawl.evaluation.references import REFERENCES, reference_curve
-from semcrawl.evaluation.simulate import Run, simulate
+from semcrawl.evaluation.run import Run
+from semcrawl.evaluation.simulate import simulate
 from semcrawl.evaluation.trial import Trial, measure
 from semcrawl.evaluation.world import Labelled, World, status_class
 from semcrawl.evaluation.worlds import WorldSet
@@ -40,6 +42,9 @@ THESIS_SETTINGS: Mapping[str, Any] = {
     "SEMCRAWL_AMBIGUOUS_TYPES": [],
     "SEMCRAWL_MAX_LINKS_PER_PAGE": 500,
     "SEMCRAWL_SITEMAPS": "never",
+    "SEMCRAWL_CATALOGUES": False,
+    "SEMCRAWL_NEGOTIATION": "never",
+    "SEMCRAWL_WELL_KNOWN": [],
 }
 
 #: Makes a strategy by name for a set of settings; may raise anything.
@@ -63,6 +68,8 @@ class Plan:
     #: ``strategies``, where the user chose these
     chosen: frozenset[str] = frozenset()
     is_target: IsTarget = is_rdf
+    #: whether links inside RDF documents are followed, as the spider ``rdf`` does
+    follow_rdf: bool = False
 
     def for_set(self, worlds: WorldSet) -> Self:
         """Return the plan for the worlds of a set: its strategies, unless the user chose some."""
@@ -204,8 +211,10 @@ def _study_world(
     tell(Progress(world.name, "", 0, 0, 0))
     try:
         aim = Aim.from_settings(settings)
-        graph = LinkGraph(world, limit, aim.judge if aim is not None else None)
+        leads = _leads(settings)
+        graph = LinkGraph(world, limit, aim.judge if aim is not None else None, leads=leads)
         graph.sitemaps = settings.get("SEMCRAWL_SITEMAPS", "never") != "never"
+        graph.follow_rdf = plan.follow_rdf and not into.thesis
         is_target = plan.truth_of(world, aim)
         site = map_site(graph, is_target)
     except (OSError, SemcrawlError) as error:  # a file that cannot be read, say
@@ -247,6 +256,11 @@ def _study_world(
             result.trials[name] = trials
             tell(Progress(world.name, name, seed, len(run.curve), run.found, True, run.error))
         result.merged = _merge(asked, truth)
+
+
+def _leads(settings: Mapping[str, Any]) -> LeadOptions:
+    """Return the ways to data that a run goes; none but links where nothing is set."""
+    return LeadOptions.from_settings(settings) if "SEMCRAWL_SIGNPOSTING" in settings else NO_LEADS
 
 
 def _merge(asked: Mapping[str, int], truth: Truth) -> dict[str, int]:

@@ -115,6 +115,7 @@ def _trials(trials: Sequence[Trial], world: WorldResult, points: Sequence[int]) 
         "link_microseconds": _spread([trial.link_time for trial in good]),
         "statements": _spread([trial.statements for trial in good]),
         "curve": [sum(curve[p - 1] for curve in curves) / len(curves) for p in points],
+        "found_by": dict(first.found_by),
         # labels, rules and depths are those of the first seed: counts, that can be checked
         "labels": {
             str(label): {**asdict(figures), "precision": figures.precision}

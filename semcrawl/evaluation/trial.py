@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,7 +18,7 @@ from semcrawl.evaluation.metrics import (
     requests_to,
     rule_table,
 )
-from semcrawl.evaluation.simulate import Run
+from semcrawl.evaluation.run import Run
 from semcrawl.relevance import Label
 
 
@@ -43,6 +44,8 @@ class Trial:
     kept: tuple[int, int] = (0, 0)
     #: distinct statements in the RDF documents that it had
     statements: int | None = None
+    #: targets by what led to them
+    found_by: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def found(self) -> int:
@@ -81,6 +84,7 @@ def measure(
         error=run.error,
         kept=_kept(run, truth, site),
         statements=run.statements if run.fetches else None,
+        found_by=Counter(str(fetch.found_by) for fetch in run.fetches if fetch.new_target),
     )
 
 

@@ -28,7 +28,7 @@ class Answer:
     location: str = ""
     #: identity of the document: two URLs that serve the same document share it
     document: str = ""
-    #: further response headers
+    #: further response headers that matter: ``Link``, ``Vary``, ``Refresh``
     headers: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -91,6 +91,15 @@ class Labelled(Protocol):
 
     def topical(self, url: str) -> bool:
         """Whether the page is about the topic."""
+        ...
+
+
+@runtime_checkable
+class Negotiating(Protocol):
+    """A world some of whose addresses answer those otherwise who ask for RDF first."""
+
+    def form_of(self, url: str, *, rdf_first: bool) -> str:
+        """Return the name by which the world knows an answer: with ``#as-rdf`` if it is such."""
         ...
 
 

@@ -5,6 +5,7 @@ Knows neither the network nor the crawler.
 
 from semcrawl.rdf.datalinks import data_links
 from semcrawl.rdf.detection import Detection, detect
+from semcrawl.rdf.documentlinks import catalogue_links, document_links
 from semcrawl.rdf.documentreader import Member, Reading, read, read_stream
 from semcrawl.rdf.embedded.page import read_embedded
 from semcrawl.rdf.guards import script_bytes
@@ -19,8 +20,10 @@ __all__ = [
     "RdfLink",
     "ReadOptions",
     "Reading",
+    "catalogue_links",
     "data_links",
     "detect",
+    "document_links",
     "read",
     "read_embedded",
     "read_stream",

@@ -22,6 +22,7 @@ __all__ = [
     "SitemapLimits",
     "UntriedShapes",
     "arrange",
+    "cataloguepages",
     "datalists",
     "endpointanswers",
     "endpointpaging",

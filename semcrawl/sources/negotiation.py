@@ -17,7 +17,13 @@ from semcrawl.links import Link
 from semcrawl.rdf.patterns import re as possessive
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import extension_of, path_of
-from semcrawl.web.vocabulary import HTML_EXTENSIONS, FoundBy, RdfFormat
+from semcrawl.web.vocabulary import (
+    HTML_EXTENSIONS,
+    HTML_MEDIA_TYPES,
+    RDF_MEDIA_TYPES,
+    FoundBy,
+    RdfFormat,
+)
 
 #: ``Link.element`` of the other form of an address
 ELEMENT = "negotiation"
@@ -53,6 +59,22 @@ def varies_by_type(vary: Iterable[str]) -> bool:
     """Whether ``Vary`` headers name ``Accept``."""
     names = ",".join(vary).lower().split(",")
     return any(name.strip() == "accept" for name in names)
+
+
+def prefers_rdf(accept: str) -> bool:
+    """Whether an ``Accept`` header likes some RDF better than pages.
+
+    >>> prefers_rdf("text/turtle, text/html;q=0.5"), prefers_rdf("text/html, text/turtle;q=0.8")
+    (True, False)
+    """
+    liked = {"rdf": 0.0, "html": 0.0}
+    for part in accept.lower().split(","):
+        name, *parameters = (piece.strip() for piece in part.split(";"))
+        weight = next((p[2:] for p in parameters if p.startswith("q=")), "1")
+        kind = "rdf" if name in RDF_MEDIA_TYPES else "html" if name in HTML_MEDIA_TYPES else ""
+        if kind and weight.replace(".", "", 1).isdigit():
+            liked[kind] = max(liked[kind], float(weight))
+    return liked["rdf"] > liked["html"]
 
 
 def names_itself(nquads: bytes, url: str) -> bool:

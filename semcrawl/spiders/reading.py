@@ -8,7 +8,6 @@ and nothing is copied. All others are read in processes, which can be ended.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,24 +25,18 @@ from semcrawl.links import ExtractionOptions, Link, PageReading, merge_links, re
 from semcrawl.links.pagecontent import PageContent, page_content
 from semcrawl.rdf.detection import coding_of, compression_of
 from semcrawl.rdf.limits import Budget
-from semcrawl.rdf.linkproperties import CATALOGUE_LINKS
 from semcrawl.rdf.packed.archives import unpacked
 from semcrawl.rdf.packed.streams import CountedFile, SafeFile
 from semcrawl.reading import process as isolated
 from semcrawl.reading.pool import ReadingLost, ReadingProcesses
 from semcrawl.web.bodies import BodyFile
-from semcrawl.web.urls import Normalisation, dropped_index, normalise
-from semcrawl.web.vocabulary import FoundBy, Kind, RdfFormat
+from semcrawl.web.urls import Normalisation
+from semcrawl.web.vocabulary import Kind, RdfFormat
 
 T = TypeVar("T")
 
 #: bytes that are decoded at a time
 _PIECE = 1 << 20
-#: properties that catalogues alone have
-_CATALOGUE = re.compile(
-    rb"<http://www\.w3\.org/ns/(?:dcat|hydra/core|ldp)#|<http://rdfs\.org/ns/void#"
-    rb"|<https://w3id\.org/(?:tree|fdp/fdp-o)#"
-)
 #: bytes of a page's quads that are looked through for links
 _LOOKED_THROUGH = 1 << 24
 
@@ -191,41 +184,15 @@ class Reader:
         return await asyncio.to_thread(_decoded, body, self.options)
 
     def rdf_links(self, reading: rdf.Reading) -> list[Link]:
-        """Return the links of an RDF document under their normalised URLs, each once.
-
-        A link's evidence is its property and its place in the statement: ``tag_path`` is
-        ``rdf/object/seeAlso``, say.
-        """
-        links: dict[str, Link] = {}
-        for found in reading.links:
-            url = normalise(found.iri, self.extraction.normalisation)
-            if url is not None and url not in links:
-                links[url] = Link(
-                    url,
-                    element="rdf",
-                    predicate=found.predicate,
-                    tag_path=f"rdf/{found.position}/{_local_name(found.predicate)}",
-                    position=len(links),
-                    index=dropped_index(found.iri) if url[-1] == "/" else "",
-                    found_by=FoundBy.RDF,
-                )
-        return list(links.values())
+        """Return the links of an RDF document under their normalised URLs, each once."""
+        return rdf.document_links(reading, self.extraction.normalisation)
 
     def catalogue_links(self, reading: rdf.Reading, url: str) -> list[Link]:
         """Return what a catalogue in RDF leads to, addresses that it writes as texts among them."""
-        wanted = CATALOGUE_LINKS
-        if self.options.link_properties:
-            wanted &= self.options.link_properties
-        if not wanted or reading.spool is not None or not _CATALOGUE.search(reading.nquads):
-            return []
-        return rdf.data_links(
-            reading.nquads,
-            url,
-            wanted,
-            self.extraction.normalisation,
-            self.extraction.max_links,
-            element="rdf",
-            found_by=FoundBy.CATALOGUE,
+        properties = self.options.link_properties
+        extraction = self.extraction
+        return rdf.catalogue_links(
+            reading, url, properties, extraction.normalisation, extraction.max_links
         )
 
     async def run(self, work: Callable[..., T], body: bytes, *rest: object) -> T:
@@ -304,8 +271,3 @@ def discard(reading: rdf.Reading) -> None:
     """Remove the file of a reading that goes to no pipeline."""
     if reading.spool is not None:
         reading.spool.unlink(missing_ok=True)
-
-
-def _local_name(iri: str) -> str:
-    """Return the part of an IRI after its last ``#`` or ``/``."""
-    return iri.rstrip("#/").rpartition("#")[2].rpartition("/")[2]

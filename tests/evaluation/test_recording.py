@@ -33,7 +33,7 @@ def recording(tmp_path):
     return path
 
 
-def record(path, responses, date="2026-01-01T00:00:00Z"):
+def record(path, responses, date="2026-01-01T00:00:00Z", accept="text/html"):
     with path.open("wb") as file:
         writer = warcwriter.WARCWriter(file, gzip=path.suffix != ".warc")
         writer.write_record(writer.create_warcinfo_record("x", {"software": "test"}))
@@ -43,17 +43,17 @@ def record(path, responses, date="2026-01-01T00:00:00Z"):
             )
         )
         for url, status, headers, body in responses:
-            question = StatusAndHeaders("GET / HTTP/1.1", [("Host", "a")], is_http_request=True)
-            writer.write_record(
-                writer.create_warc_record(
-                    url,
-                    "request",
-                    payload=BytesIO(b""),
-                    length=0,
-                    http_headers=question,
-                    warc_headers_dict={"WARC-Date": "2026-02-01T00:00:00Z"},
-                )
+            wishes = [("Host", "a"), ("Accept", accept)]
+            question = StatusAndHeaders("GET / HTTP/1.1", wishes, is_http_request=True)
+            asked = writer.create_warc_record(
+                url,
+                "request",
+                payload=BytesIO(b""),
+                length=0,
+                http_headers=question,
+                warc_headers_dict={"WARC-Date": "2026-02-01T00:00:00Z"},
             )
+            writer.write_record(asked)
             http = StatusAndHeaders(f"{status} X", list(headers.items()), protocol="HTTP/1.1")
             response = writer.create_warc_record(
                 url,
@@ -61,7 +61,10 @@ def record(path, responses, date="2026-01-01T00:00:00Z"):
                 payload=BytesIO(body),
                 length=len(body),
                 http_headers=http,
-                warc_headers_dict={"WARC-Date": date},
+                warc_headers_dict={
+                    "WARC-Date": date,
+                    "WARC-Concurrent-To": asked.rec_headers.get_header("WARC-Record-ID"),
+                },
             )
             writer.write_record(response)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from semcrawl.evaluation.simulate import Fetch, Run
+from semcrawl.evaluation.run import Fetch, Run
 from semcrawl.evaluation.study import Plan, simulated, study
 from semcrawl.evaluation.studydata import as_data
 from semcrawl.evaluation.worlds import WorldSet

@@ -1,0 +1,68 @@
+"""A run of a strategy in a world: its requests, and what each brought."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from semcrawl.relevance.contract import Label
+from semcrawl.web.vocabulary import FoundBy, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """One request of a run."""
+
+    url: str
+    #: the link that led here: another URL than ``url`` after a redirect
+    asked: str
+    status: int
+    #: real type of the body; ``None`` when none was taken (redirect, error, filtered)
+    kind: Kind | None
+    label: Label
+    rules: tuple[str, ...]
+    parent: str | None
+    depth: int
+    #: the request brought a target that was not had before
+    new_target: bool = False
+    #: abandoned after its headers (the content-type filter)
+    filtered: bool = False
+    #: the crawl took it for a target
+    kept: bool = False
+    #: what led to it
+    found_by: FoundBy = FoundBy.LINK
+
+
+@dataclass
+class Run:
+    """One strategy's run in a world."""
+
+    world: str
+    strategy: str
+    seed: int = 0
+    fetches: list[Fetch] = field(default_factory=list)
+    #: distinct targets had after each request
+    curve: list[int] = field(default_factory=list)
+    #: every link that was judged: URL → (label, rules, parent); the judgement that counted
+    judged: dict[str, tuple[Label, tuple[str, ...], str]] = field(default_factory=dict)
+    #: links judged, duplicates counted, and seconds the strategy took in all
+    ranked: int = 0
+    seconds: float = 0.0
+    #: distinct statements in the RDF documents had
+    statements: int = 0
+    #: why the run ended before its time; empty = it did not
+    error: str = ""
+
+    @property
+    def order(self) -> list[str]:
+        """URLs in the order of their requests."""
+        return [fetch.url for fetch in self.fetches]
+
+    @property
+    def found(self) -> int:
+        """Distinct targets found."""
+        return self.curve[-1] if self.curve else 0
+
+    @property
+    def requests(self) -> int:
+        """Requests made; fewer than allowed when the frontier ran dry."""
+        return len(self.fetches)

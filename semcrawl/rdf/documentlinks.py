@@ -1,0 +1,73 @@
+"""Links of an RDF document that was read: its IRIs, and what a catalogue leads on by."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from semcrawl.links import Link
+from semcrawl.rdf.datalinks import data_links
+from semcrawl.rdf.documentreader import Reading
+from semcrawl.rdf.linkproperties import CATALOGUE_LINKS
+from semcrawl.rdf.patterns import re
+from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, normalise
+from semcrawl.web.vocabulary import FoundBy
+
+#: properties that catalogues alone have
+_CATALOGUE = re.compile(
+    rb"<http://www\.w3\.org/ns/(?:dcat|hydra/core|ldp)#|<http://rdfs\.org/ns/void#"
+    rb"|<https://w3id\.org/(?:tree|fdp/fdp-o)#"
+)
+
+
+def document_links(
+    reading: Reading, normalisation: Normalisation = DEFAULT_NORMALISATION
+) -> list[Link]:
+    """Return the links of an RDF document under their normalised URLs, each once.
+
+    A link's evidence is its property and its place in the statement: ``tag_path`` is
+    ``rdf/object/seeAlso``, say.
+    """
+    links: dict[str, Link] = {}
+    for found in reading.links:
+        url = normalise(found.iri, normalisation)
+        if url is not None and url not in links:
+            links[url] = Link(
+                url,
+                element="rdf",
+                predicate=found.predicate,
+                tag_path=f"rdf/{found.position}/{_local_name(found.predicate)}",
+                position=len(links),
+                index=dropped_index(found.iri) if url[-1] == "/" else "",
+                found_by=FoundBy.RDF,
+            )
+    return list(links.values())
+
+
+def catalogue_links(
+    reading: Reading,
+    url: str,
+    properties: Collection[str] = (),
+    normalisation: Normalisation = DEFAULT_NORMALISATION,
+    limit: int = 10_000,
+) -> list[Link]:
+    """Return what a catalogue in RDF leads to, addresses that it writes as texts among them.
+
+    With ``properties``, by these alone.
+    """
+    wanted = CATALOGUE_LINKS & frozenset(properties) if properties else CATALOGUE_LINKS
+    if not wanted or reading.spool is not None or not _CATALOGUE.search(reading.nquads):
+        return []
+    return data_links(
+        reading.nquads,
+        url,
+        wanted,
+        normalisation,
+        limit,
+        element="rdf",
+        found_by=FoundBy.CATALOGUE,
+    )
+
+
+def _local_name(iri: str) -> str:
+    """Return the part of an IRI after its last ``#`` or ``/``."""
+    return iri.rstrip("#/").rpartition("#")[2].rpartition("/")[2]

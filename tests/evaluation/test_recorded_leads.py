@@ -1,0 +1,152 @@
+"""Ways to data besides links, in a world that was recorded: offline as live."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from json import dumps
+from pathlib import Path
+
+import pytest
+from harvest.runs import Run, harvest
+
+from semcrawl.config.leadoptions import LeadOptions
+from semcrawl.demo import DemoWeb, serve
+from semcrawl.evaluation.graph import LinkGraph, map_site
+from semcrawl.evaluation.live import crawl_live
+from semcrawl.evaluation.recording import RecordedWorld, find_recording
+from semcrawl.evaluation.simulate import simulate
+from semcrawl.relevance import load_strategy
+from semcrawl.sources.negotiation import is_as_rdf
+from semcrawl.web.vocabulary import RDF_FIRST, FoundBy, Kind
+from tests.evaluation.test_recording import record
+
+NT = "application/n-triples"
+
+pytestmark = pytest.mark.slow
+
+pytest.importorskip("warcio")
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("recorded")
+    with serve(DemoWeb(crawl_delay=0)) as server:
+        run = harvest(
+            *(DemoWeb.start, "--fast", "--record"),
+            folder=folder / "out",
+            proxy=server.proxy_url,
+            guesses=True,
+        )
+    run.is_calm()
+    return run
+
+
+@pytest.fixture(scope="module")
+def graph(recorded: Run) -> LinkGraph:
+    world = RecordedWorld.load(find_recording(recorded.folder))
+    return LinkGraph(world, 10_000, sitemaps=True, leads=LeadOptions(), follow_rdf=True)
+
+
+def ways(run: Run) -> dict[str, set[str]]:
+    found = defaultdict(set)
+    for row in run.records:
+        if row["outcome"] in ("fetched-rdf", "fetched-html"):
+            found[row["found_by"]].add(row["final_url"] or row["url"])
+    return found
+
+
+def test_the_simulator_finds_what_only_one_way_leads_to_as_the_crawl_did(
+    recorded: Run, graph: LinkGraph
+) -> None:
+    run = simulate(graph, load_strategy("breadth-first", {}), 5000)
+    assert run.error == ""
+    simulated = defaultdict(set)
+    for fetch in run.fetches:
+        again = fetch.kind is Kind.HTML and is_as_rdf(fetch.url)
+        if fetch.kind in (Kind.RDF, Kind.HTML) and not again:
+            simulated[str(fetch.found_by)].add(fetch.url)
+    harvested = ways(recorded)
+    assert set().union(*simulated.values()) == set().union(*harvested.values())
+    for way in (
+        *(FoundBy.SITEMAP, FoundBy.EMBEDDED, FoundBy.HEADER, FoundBy.CATALOGUE),
+        *(FoundBy.NEGOTIATION, FoundBy.WELL_KNOWN),
+    ):
+        announced = DemoWeb().manifest().announced[way]
+        assert announced & harvested[way], way
+        assert announced & harvested[way] == announced & simulated[way], way
+
+
+def one_host(path: Path) -> RecordedWorld:
+    """Record a host that has each way to data, as a crawl would."""
+    site = "http://a.example"
+    html, nt, turtle = ({"Content-Type": kind} for kind in ("text/html", NT, "text/turtle"))
+    json_type = {"Content-Type": "application/json"}
+    linkset = {"Content-Type": "application/linkset+json"}
+    varies = {"Vary": "Accept"}
+    data = (
+        '<script type="application/ld+json">{"@context": "https://schema.org/", "@id": "#d",'
+        f'"distribution": {{"contentUrl": "{site}/embedded"}}}}</script>'
+    )
+    people = "".join(f'<a href="/people/{n}">{n}</a>' for n in range(6))
+    generator = '<meta name="generator" content="ckan 2.10">'
+    package = {"resources": [{"url": f"{site}/set", "format": "N-Triples"}]}
+    answers = [
+        ("/", html, f"{data}{people}<a href='/signs'>s</a><a href='/portal'>p</a>"),
+        (
+            "/signs",
+            {**html, "Link": '</links>; rel="linkset"; type="application/linkset+json"'},
+            "",
+        ),
+        ("/links", linkset, dumps({"linkset": [{"item": [{"href": "/by-linkset", "type": NT}]}]})),
+        ("/portal", html, generator),
+        ("/catalog.ttl", turtle, f"<> <http://www.w3.org/ns/dcat#dataset> <{site}/dataset> ."),
+        (
+            "/api/3/action/package_search?rows=100",
+            json_type,
+            dumps({"success": True, "result": {"count": 1, "results": [package]}}),
+        ),
+        ("/.well-known/void", turtle, f"<> <http://rdfs.org/ns/void#dataDump> <{site}/dump> ."),
+        ("/robots.txt", {"Content-Type": "text/plain"}, f"Sitemap: {site}/map.xml\nDisallow: /"),
+        (
+            "/map.xml",
+            {"Content-Type": "application/xml"},
+            '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+            f"<url><loc>{site}/listed</loc></url></urlset>",
+        ),
+    ]
+    see_also = f"<urn:s> <http://www.w3.org/2000/01/rdf-schema#seeAlso> <{site}/more> ."
+    answers.append(("/embedded", nt, see_also))
+    answers += [
+        (f"/{name}", nt, f"<urn:{name}> <urn:b> <urn:c> .")
+        for name in ("more", "by-linkset", "set", "dump", "dataset", "listed")
+    ]
+    responses = [(site + at, 200, headers, text.encode()) for at, headers, text in answers]
+    as_rdf = []
+    for number in range(6):
+        page = f'<a href="/">{number}</a>'.encode()
+        document = f"<urn:{number}> <urn:b> <urn:c> .".encode()
+        responses.append((f"{site}/people/{number}", 200, {**html, **varies}, page))
+        as_rdf.append((f"{site}/people/{number}", 200, {**turtle, **varies}, document))
+    record(path / "x.warc", responses)
+    record(path / "y.warc", as_rdf, accept=RDF_FIRST)
+    return RecordedWorld.load(sorted(path.glob("*.warc")))
+
+
+@pytest.mark.parametrize("name", ["breadth-first", "rules-parents", "learned"])
+def test_live_and_offline_agree_on_every_way(tmp_path: Path, name: str) -> None:
+    world = one_host(tmp_path)
+    graph = LinkGraph(world, 1000, sitemaps=True, leads=LeadOptions(), follow_rdf=True)
+    live = crawl_live(graph, name, 1000)
+    offline = simulate(graph, load_strategy(name, {"SEMCRAWL_RANDOM_SEED": 0}), 1000)
+    assert offline.error == ""
+    assert live.order == offline.order
+    assert live.curve == offline.curve
+    for one, two in zip(live.fetches, offline.fetches, strict=True):
+        assert one.found_by == two.found_by, one.url
+    assert {fetch.found_by for fetch in live.fetches} == set(FoundBy) - {FoundBy.ENDPOINT}
+    assert live.found == len(map_site(graph).target_depth) == 15
+
+
+def test_who_knows_the_site_knows_what_no_link_leads_to(recorded: Run, graph: LinkGraph) -> None:
+    site = map_site(graph)
+    assert len(site.target_depth) >= len({*recorded.documents()}) - 1
