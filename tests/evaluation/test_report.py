@@ -7,7 +7,7 @@ import pytest
 from semcrawl.errors import SemcrawlError
 from semcrawl.evaluation.charts import Line, _style
 from semcrawl.evaluation.report import _Page, report_page
-from semcrawl.evaluation.run import Fetch, Run
+from semcrawl.evaluation.simulate import Fetch, Run
 from semcrawl.evaluation.study import Plan, simulated, study
 from semcrawl.evaluation.studydata import as_data, checkpoints
 from semcrawl.evaluation.worlds import WorldSet
