@@ -1,0 +1,75 @@
+"""Full text of images in SQLite's FTS5, ranked by BM25 with a weight for each grade of text.
+
+An image has a row with a column for each grade (:data:`GRADES`): the texts of places that tell well
+what images show stand in the first one and count most.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from semcrawl.errors import UsageError
+from semcrawl.imagesearch.imagedocuments import ImageDocument
+from semcrawl.imagesearch.searchwords import QueryWord, text_tokens
+
+#: columns: least weight of a text, and what a word in it counts
+GRADES = ((0.7, 10.0), (0.5, 6.0), (0.3, 3.0), (0.0, 1.0))
+#: images that one query looks at
+_MOST = 2000
+_COLUMNS = [f"grade{number}" for number in range(len(GRADES))]
+_COUNTS = ", ".join(str(count) for _, count in GRADES)
+
+
+def make_full_text(database: sqlite3.Connection) -> None:
+    """Make the table; raise ``UsageError`` where this Python's SQLite has no FTS5."""
+    # (words come cut and folded; marks are parts of words in Indic scripts)
+    tokenizer = "unicode61 remove_diacritics 2 categories 'L* N* Co M*'".replace("'", "''")
+    try:
+        database.execute(
+            f"CREATE VIRTUAL TABLE full_text USING fts5({', '.join(_COLUMNS)}, content='',"
+            f" tokenize='{tokenizer}')"
+        )
+    except sqlite3.OperationalError as error:
+        raise UsageError(f"the SQLite of this Python cannot search texts: {error}") from None
+
+
+def add_texts(database: sqlite3.Connection, documents: Iterable[ImageDocument]) -> None:
+    """Put images' texts into the table."""
+    marks = ", ".join("?" * (1 + len(GRADES)))
+    database.executemany(
+        f"INSERT INTO full_text (rowid, {', '.join(_COLUMNS)}) VALUES ({marks})",  # noqa: S608
+        ((document.id, *_columns(document)) for document in documents),
+    )
+
+
+def matching(database: sqlite3.Connection, words: Sequence[QueryWord]) -> list[tuple[int, float]]:
+    """Return images with any of the words and how well they match, the best ones first."""
+    if not words:
+        return []
+    asked = " OR ".join(_any_of(word) for word in words)
+    if len(words) > 1:  # side by side they count once more
+        asked += " OR " + _quoted(" ".join(word.tokens[-1] for word in words))
+    rows = database.execute(
+        f"SELECT rowid, -bm25(full_text, {_COUNTS}) AS match FROM full_text"  # noqa: S608 - numbers
+        " WHERE full_text MATCH ? ORDER BY match DESC, rowid LIMIT ?",
+        (asked, _MOST),
+    )
+    return [(int(number), float(match)) for number, match in rows]
+
+
+def _any_of(word: QueryWord) -> str:
+    return " OR ".join(_quoted(token) for token in word.tokens)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _columns(document: ImageDocument) -> list[str]:
+    columns: list[list[str]] = [[] for _ in GRADES]
+    for text in document.texts:
+        grade = next(n for n, (least, _) in enumerate(GRADES) if text.weight >= least)
+        # a word that has no letter ends each text: phrases do not reach into the next one
+        columns[grade] += [*text_tokens(text.text, text.language), "0x0"]
+    return [" ".join(column) for column in columns]

@@ -1,0 +1,138 @@
+"""The index of a job's images: ``images-index.db``, made of ``images.db`` and the thumbnails.
+
+It holds the full text, the words with their numbers of images, and arrays. It may be removed at any
+time: the next search makes it again.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote
+
+import numpy as np
+import numpy.typing as npt
+
+from semcrawl.images.linearclassifier import LinearClassifier
+from semcrawl.images.ngramvectors import NgramVectors
+from semcrawl.imagesearch.fulltext import make_full_text
+from semcrawl.machine.wholefiles import whole_file
+
+Floats = npt.NDArray[np.float32]
+
+#: file name in the job folder
+INDEX_FILE = "images-index.db"
+#: what is kept; another one is made again
+_FORMAT = "1"
+
+
+@dataclass
+class IndexArrays:
+    """What the index knows in numbers. Rows are images, in the order of ``ids``."""
+
+    ids: npt.NDArray[np.int64]
+    #: mean of the vectors of an image's texts
+    texts: Floats
+    #: features of its picture; zeros where there is none
+    pictures: Floats
+    #: probabilities of the query classes, by texts and picture
+    classes: Floats
+    #: how rare n-grams are
+    idf: Floats
+    #: numbers of the query classes, and their centres
+    class_ids: npt.NDArray[np.int64]
+    centres: Floats
+    #: the classifier of texts
+    weights: Floats
+
+
+class ImageIndex:
+    """An index that is open."""
+
+    def __init__(self, database: sqlite3.Connection, arrays: IndexArrays) -> None:
+        """Take what :meth:`made` or :meth:`opened` found."""
+        self.database = database
+        self.arrays = arrays
+        known = {str(key): str(value) for key, value in database.execute("SELECT * FROM fact")}
+        self.languages: list[str] = json.loads(known["languages"])
+        self.class_names: list[str] = json.loads(known["class names"])
+        self.vectors = NgramVectors(arrays.idf)
+        self.text_classifier = LinearClassifier(arrays.weights, float(known["sharpness"]))
+        self.words: dict[str, int] = dict(database.execute("SELECT word, images FROM word"))
+        self.stamp = known["stamp"]
+
+    @classmethod
+    def opened(cls, folder: Path) -> Self | None:
+        """Open a folder's index; ``None`` where there is none, or one of another version."""
+        path = folder.absolute() / INDEX_FILE
+        if not path.is_file():
+            return None
+        database = sqlite3.connect(
+            f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True, check_same_thread=False
+        )
+        with suppress(sqlite3.DatabaseError, KeyError, ValueError, TypeError):
+            (form,) = database.execute("SELECT value FROM fact WHERE name = 'format'").fetchone()
+            if form == _FORMAT:
+                return cls(database, _arrays(database))
+        database.close()
+        return None
+
+    @classmethod
+    def made(
+        cls,
+        database: sqlite3.Connection,
+        arrays: IndexArrays,
+        words: Mapping[str, int],
+        **facts: Any,
+    ) -> Self:
+        """Fill an index that :func:`new_database` began."""
+        database.executemany("INSERT INTO word VALUES (?, ?)", words.items())
+        database.executemany(
+            "INSERT INTO fact VALUES (?, ?)",
+            [(name.replace("_", " "), str(value)) for name, value in facts.items()]
+            + [("format", _FORMAT)],
+        )
+        for name, array in vars(arrays).items():
+            # (half the precision is more than cosines and probabilities need)
+            small = array.astype(np.float16) if array.ndim > 1 else array
+            database.execute(
+                "INSERT INTO array VALUES (?, ?, ?, ?)",
+                (name, small.dtype.str, json.dumps(small.shape), small.tobytes()),
+            )
+        database.commit()
+        return cls(database, arrays)
+
+    def save(self, folder: Path) -> bool:
+        """Write the index into the folder; return whether it could be written."""
+        with suppress(OSError), whole_file(folder / INDEX_FILE) as file:
+            file.write(self.database.serialize())
+            return True
+        return False
+
+    def close(self) -> None:
+        """Close it."""
+        self.database.close()
+
+
+def new_database() -> sqlite3.Connection:
+    """Begin an index in memory."""
+    database = sqlite3.connect(":memory:", check_same_thread=False)
+    database.execute("CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT)")
+    database.execute("CREATE TABLE word (word TEXT PRIMARY KEY, images INTEGER) WITHOUT ROWID")
+    database.execute("CREATE TABLE array (name TEXT PRIMARY KEY, dtype, shape, data BLOB)")
+    make_full_text(database)
+    return database
+
+
+def _arrays(database: sqlite3.Connection) -> IndexArrays:
+    found = {}
+    for name, dtype, shape, data in database.execute("SELECT * FROM array"):
+        array = np.frombuffer(data, np.dtype(dtype)).reshape(json.loads(shape))
+        found[name] = array.astype(np.float32) if array.dtype == np.float16 else array
+    return IndexArrays(**found)
+

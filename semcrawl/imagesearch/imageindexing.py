@@ -1,0 +1,166 @@
+"""Makes the index of a job's images anew where images have come since."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Engine
+from sqlalchemy.exc import OperationalError
+
+from semcrawl.images.imagefeatures import FEATURES, features_of_file
+from semcrawl.images.ngramvectors import DIMENSIONS, NgramVectors, unit
+from semcrawl.images.schema import THUMBNAILS
+from semcrawl.images.textclasses import TextClasses
+from semcrawl.imagesearch.classlearning import LearnedClasses, learn_classes
+from semcrawl.imagesearch.classtables import class_names, write_classes
+from semcrawl.imagesearch.fulltext import add_texts
+from semcrawl.imagesearch.imagedocuments import ImageDocument, image_documents, stamp_of
+from semcrawl.imagesearch.imageindex import ImageIndex, IndexArrays, new_database
+from semcrawl.topics.segmentation import words_of
+
+Floats = npt.NDArray[np.float32]
+
+#: languages of a crawl whose stems a query has at most, and the least share of the texts
+_LANGUAGES, _SPOKEN = 4, 0.03
+
+
+@dataclass(frozen=True)
+class IndexOptions:
+    """How images are indexed; the settings ``SEMCRAWL_IMAGE_…`` say more."""
+
+    #: query classes that grouping makes at most
+    classes: int = 800
+    #: least cosine of a text with its class
+    nearness: float = 0.5
+    #: share of the probability that the picture gives; the texts give the rest
+    picture_share: float = 0.4
+
+
+def current_index(
+    folder: Path, engine: Engine, options: IndexOptions, starting: Callable[[int], None]
+) -> ImageIndex:
+    """Return the index of a folder; ``starting`` is told of how many images one is made.
+
+    Where nothing can be written it serves this time alone.
+    """
+    kept = ImageIndex.opened(folder)
+    with engine.connect() as connection:
+        connection = connection.execution_options(read_only=True)
+        stamp = stamp_of(connection)
+        if kept is not None and kept.stamp == stamp:
+            return kept
+        documents = image_documents(connection)
+        names = class_names(connection)
+    starting(len(documents))
+    making = _Making(folder, documents, kept)
+    index, learned = making.index(names, options, stamp)
+    if kept is not None:
+        kept.close()
+    if index.save(folder):
+        classes = dict(zip(index.arrays.class_ids.tolist(), index.class_names, strict=True))
+        with suppress(OperationalError):  # a database that may not be written
+            write_classes(engine, classes, index.arrays.ids.tolist(), learned)
+    return index
+
+
+class _Making:
+    """One index in the making."""
+
+    def __init__(
+        self, folder: Path, documents: Sequence[ImageDocument], kept: ImageIndex | None
+    ) -> None:
+        self._folder = folder
+        self._documents = documents
+        self._kept = kept
+        texts = list(dict.fromkeys(text.text for document in documents for text in document.texts))
+        self._vectors = NgramVectors.fit(texts)
+        self._by_text = dict(zip(texts, self._vectors.vectors(texts), strict=True))
+
+    def index(
+        self, names: Mapping[int, str], options: IndexOptions, stamp: str
+    ) -> tuple[ImageIndex, LearnedClasses]:
+        documents = self._documents
+        whole, pictures = self._whole(), self._pictures()
+        classes = TextClasses(options.nearness, options.classes, list(names.values()))
+        classes.centres = self._centres(names)
+        learned = learn_classes(
+            documents, self._by_text, whole, pictures, classes, options.picture_share
+        )
+        free = max(names, default=0) + 1
+        numbers = [*names, *range(free, free + len(classes.names) - len(names))]
+        arrays = IndexArrays(
+            ids=np.array([document.id for document in documents], np.int64),
+            texts=whole,
+            pictures=pictures,
+            classes=learned.joined,
+            idf=self._vectors.idf,
+            class_ids=np.array(numbers, np.int64),
+            centres=classes.centres,
+            weights=learned.classifier.weights,
+        )
+        database = new_database()
+        add_texts(database, documents)
+        index = ImageIndex.made(
+            database,
+            arrays,
+            _words(documents),
+            stamp=stamp,
+            languages=json.dumps(_languages(documents)),
+            class_names=json.dumps(classes.names),
+            sharpness=learned.classifier.sharpness,
+        )
+        return index, learned
+
+    def _whole(self) -> Floats:
+        """Return the mean vector of each image's texts; the weight of a text counts squared."""
+        rows = np.zeros((len(self._documents), DIMENSIONS), np.float32)
+        for row, document in zip(rows, self._documents, strict=True):
+            for text in document.texts:
+                row += text.weight**2 * self._by_text[text.text]
+        return unit(rows)
+
+    def _pictures(self) -> Floats:
+        """Return the features of all pictures; those that are known are not made again."""
+        known: dict[int, Floats] = {}
+        if self._kept is not None and self._kept.arrays.pictures.shape[1:] == (FEATURES,):
+            arrays = self._kept.arrays
+            known = dict(zip(arrays.ids.tolist(), arrays.pictures, strict=True))
+        rows = np.zeros((len(self._documents), FEATURES), np.float32)
+        for row, document in zip(rows, self._documents, strict=True):
+            features = known.get(document.id)
+            if features is None or not features.any():
+                features = features_of_file(self._folder / THUMBNAILS / document.thumbnail)
+            if features is not None:
+                row[:] = features
+        return rows
+
+    def _centres(self, names: Mapping[int, str]) -> Floats:
+        """Return the centres of classes: as they were, or by the name where that is all."""
+        centres = self._vectors.vectors(list(names.values()))
+        if self._kept is not None:
+            arrays = self._kept.arrays
+            known = dict(zip(arrays.class_ids.tolist(), arrays.centres, strict=True))
+            for row, number in zip(centres, names, strict=True):
+                row[:] = known.get(number, row)
+        return centres
+
+
+def _words(documents: Sequence[ImageDocument]) -> Counter[str]:
+    """Count the images that have each word, as it is written."""
+    counts: Counter[str] = Counter()
+    for document in documents:
+        counts.update({word for text in document.texts for word in words_of(text.text)})
+    return counts
+
+
+def _languages(documents: Sequence[ImageDocument]) -> list[str]:
+    counts = Counter(text.language for document in documents for text in document.texts)
+    least = _SPOKEN * counts.total()
+    return [name for name, count in counts.most_common(_LANGUAGES) if name and count >= least]

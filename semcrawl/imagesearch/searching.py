@@ -1,0 +1,227 @@
+"""Search of images by words, and of images that are like one.
+
+An image's score is the weighted sum of three parts, each from 0 to 1: how well its texts match the
+words (BM25, as a share of the best match), the cosine of the query with the image's texts, and how
+probably query and image are of the same classes, as a share of the most probable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Engine
+
+from semcrawl.errors import UsageError
+from semcrawl.images.schema import open_images
+from semcrawl.images.textclasses import TextClasses
+from semcrawl.imagesearch.askedqueries import AskedQueries
+from semcrawl.imagesearch.fulltext import matching
+from semcrawl.imagesearch.imageindexing import IndexOptions, current_index
+from semcrawl.imagesearch.searchwords import QueryWord, query_words
+from semcrawl.imagesearch.spelling import Spelling
+
+Floats = npt.NDArray[np.float32]
+
+#: characters of a query
+MAX_QUERY = 300
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How images are searched; the settings ``SEMCRAWL_IMAGE_…`` say more."""
+
+    index: IndexOptions = field(default_factory=IndexOptions)
+    #: weights of the parts of a score
+    words: float = 0.6
+    nearness: float = 0.25
+    classes: float = 0.15
+    #: least cosine with a query of an image that has none of its words
+    least: float = 0.35
+    #: whether queries are remembered
+    remember: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An image that was found."""
+
+    image: int
+    #: 0 to 1
+    score: float
+
+
+@dataclass
+class Answer:
+    """What a query found."""
+
+    asked: str
+    #: the words that were searched for: others, where some are misspelled
+    searched: str
+    #: what may have been meant, though there are images for what was asked
+    did_you_mean: str = ""
+    #: the best ones first
+    hits: list[Hit] = field(default_factory=list)
+    #: how many there are in all
+    total: int = 0
+    similar: list[str] = field(default_factory=list)
+    popular: list[str] = field(default_factory=list)
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether other words were searched for than asked."""
+        return self.searched != self.asked
+
+
+class ImageSearch:
+    """The images of a job folder. Threads may share it; close it after use."""
+
+    #: similar and popular queries that an answer names
+    OFFERED = 6
+
+    def __init__(
+        self,
+        folder: Path,
+        options: SearchOptions | None = None,
+        starting: Callable[[int], None] = lambda images: None,
+    ) -> None:
+        """Open the folder; ``starting`` is told when images are indexed first, and how many.
+
+        Raises ``UsageError`` for a folder without images, and ``StoreError``.
+        """
+        if not folder.is_dir():
+            raise UsageError(f"there is no folder {folder}")
+        self.folder = folder
+        self.options = options or SearchOptions()
+        self.engine: Engine = open_images(folder)
+        self._index = current_index(folder, self.engine, self.options.index, starting)
+        if not len(self._index.arrays.ids):
+            self.close()
+            raise UsageError(f"{folder} keeps no images yet")
+        arrays = self._index.arrays
+        self._rows = {number: row for row, number in enumerate(arrays.ids.tolist())}
+        self._spelling = Spelling(self._index.words)
+        classes = TextClasses(
+            self.options.index.nearness, self.options.index.classes,
+            list(self._index.class_names), arrays.centres,
+        )  # fmt: skip
+        self.queries = AskedQueries(
+            self.engine, self._index.vectors, classes, arrays.class_ids.tolist()
+        )
+        self._lock = Lock()
+
+    def __enter__(self) -> Self:
+        """Return the search."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close the search."""
+        self.close()
+
+    def close(self) -> None:
+        """Close its files."""
+        self._index.close()
+        self.engine.dispose()
+
+    def __len__(self) -> int:
+        """How many images there are."""
+        return len(self._rows)
+
+    def search(self, text: str, limit: int = 20, offset: int = 0, *, exact: bool = False) -> Answer:
+        """Return the images for some words, ``limit`` from place ``offset`` on.
+
+        ``exact`` corrects no misspelling. Raises ``UsageError`` for a query without a word, or of
+        more than :data:`MAX_QUERY` characters.
+        """
+        asked = " ".join(text.split())
+        if len(asked) > MAX_QUERY:
+            raise UsageError(f"a query has at most {MAX_QUERY} characters, this one {len(asked):,}")
+        with self._lock:
+            words = query_words(asked, self._index.languages)
+            if not words:
+                raise UsageError("give a word to search for")
+            answer = Answer(asked, asked)
+            if not exact:
+                words = self._corrected(answer, words)
+            vector = self._index.vectors.vector(answer.searched)
+            scores = self._scores(words, vector)
+            order = np.flatnonzero(scores > 0)
+            order = order[np.argsort(-scores[order], kind="stable")]
+            answer.total = len(order)
+            ids = self._index.arrays.ids
+            answer.hits = [
+                Hit(int(ids[row]), round(float(scores[row]), 4))
+                for row in order[offset : offset + limit]
+            ]
+            answer.similar = self.queries.similar(vector, self.OFFERED)
+            answer.popular = self.queries.popular(self.OFFERED)
+            if self.options.remember and answer.total and not offset:
+                self.queries.remember(answer.searched, vector)
+        return answer
+
+    def like(self, image: int, limit: int = 12) -> list[Hit]:
+        """Return the images that are most like one: half by look, half by texts.
+
+        Empty for an image that is not there.
+        """
+        row = self._rows.get(image)
+        if row is None:
+            return []
+        arrays = self._index.arrays
+        # (the features of a picture are seven histograms, each of length 1)
+        look = arrays.pictures @ arrays.pictures[row] / 7
+        alike = (look + arrays.texts @ arrays.texts[row]) / 2
+        alike[row] = -1
+        best = np.argsort(-alike, kind="stable")[:limit]
+        return [
+            Hit(int(arrays.ids[one]), round(float(alike[one]), 4))
+            for one in best.tolist()
+            if alike[one] > 0
+        ]
+
+    def has(self, image: int) -> bool:
+        """Whether there is such an image."""
+        return image in self._rows
+
+    def _corrected(self, answer: Answer, words: list[QueryWord]) -> list[QueryWord]:
+        """Replace words that no image has; offer commoner words for rare ones."""
+        known = self._spelling
+        searched, meant = answer.asked.casefold(), answer.asked.casefold()
+        for word in words:
+            if word.word in known:
+                near = known.doubted(word.word)
+                meant = meant.replace(word.word, near) if near else meant
+            elif not any(token in known for token in word.tokens):
+                near = known.corrected(word.word)
+                if near:
+                    searched = searched.replace(word.word, near)
+                    meant = meant.replace(word.word, near)
+        if searched != answer.asked.casefold():
+            answer.searched = searched
+        if meant != searched:
+            answer.did_you_mean = meant
+        return query_words(answer.searched, self._index.languages)
+
+    def _scores(self, words: list[QueryWord], vector: Floats) -> Floats:
+        """Return the score of every image; 0 for those that are not found."""
+        arrays, options = self._index.arrays, self.options
+        by_words = np.zeros(len(arrays.ids), np.float32)
+        for number, match in matching(self._index.database, words):
+            if (row := self._rows.get(number)) is not None:
+                by_words[row] = match
+        best = float(by_words.max(initial=0.0))
+        if best > 0:
+            by_words /= best
+        nearness = np.maximum(arrays.texts @ vector, 0)
+        found = (by_words > 0) | (nearness >= options.least)
+        scores = options.words * by_words + options.nearness * nearness
+        if arrays.classes.shape[1] and vector.any():
+            shares = self._index.text_classifier.probabilities(vector[None])[0]
+            same = arrays.classes @ shares
+            scores += options.classes * same / max(float(same.max()), 1e-9)
+        return np.where(found, scores, 0).astype(np.float32)

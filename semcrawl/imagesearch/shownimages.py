@@ -1,0 +1,109 @@
+"""Images as they are shown: address, size, text, and where they were found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from sqlalchemy import Engine, select
+
+from semcrawl.images.outcomes import TextKind
+from semcrawl.images.schema import Image, ImageAddress, ImagePlace, NearText, Page
+
+#: places of one image that are shown, and texts of one place
+_MOST_PLACES, _MOST_TEXTS = 100, 12
+#: which texts say best what an image shows
+_BEST = [
+    TextKind.CAPTION, TextKind.DATA, TextKind.ALT, TextKind.TITLE, TextKind.LINK,
+    TextKind.HEADING, TextKind.FILE_NAME, TextKind.AFTER, TextKind.BEFORE, TextKind.PAGE_TITLE,
+]  # fmt: skip
+
+
+@dataclass
+class ShownPlace:
+    """A page that shows the image."""
+
+    page: str
+    title: str
+    #: the address that the page names for the image
+    image_url: str
+    #: kind and text
+    texts: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass
+class ShownImage:
+    """An image with its places."""
+
+    id: int
+    width: int
+    height: int
+    bytes: int
+    media_type: str
+    sha256: str
+    #: name of a file in the folder of thumbnails
+    thumbnail: str
+    #: address that it was fetched from
+    url: str = ""
+    #: what it shows, in the words of the best place
+    text: str = ""
+    #: distinct pages that show it
+    pages: int = 0
+    places: list[ShownPlace] = field(default_factory=list)
+
+    @property
+    def page(self) -> str:
+        """The first page that shows it; empty where none is known."""
+        return self.places[0].page if self.places else ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it in the form of JSON."""
+        return asdict(self)
+
+
+def shown_images(engine: Engine, numbers: Sequence[int]) -> list[ShownImage]:
+    """Return images by their numbers, in the same order; those that are gone are left out."""
+    images: dict[int, ShownImage] = {}
+    places: dict[int, ShownPlace] = {}
+    with engine.connect() as connection:
+        connection = connection.execution_options(read_only=True)
+        for row in connection.execute(select(Image).where(Image.id.in_(numbers))):
+            images[row.id] = ShownImage(
+                row.id, row.width, row.height, row.bytes, row.media_type, row.sha256,
+                row.colour_thumbnail, pages=row.pages,
+            )  # fmt: skip
+        found = (
+            select(ImagePlace, Page.url, Page.title)
+            .join(Page, Page.id == ImagePlace.page_id)
+            .where(ImagePlace.image_id.in_(numbers))
+            .order_by(ImagePlace.image_id, ImagePlace.has_caption.desc(), ImagePlace.id)
+        )
+        for place in connection.execute(found):
+            image = images.get(place.image_id)
+            if image is None or len(image.places) >= _MOST_PLACES:
+                continue
+            shown = ShownPlace(place.url, place.title, place.image_url)
+            image.places.append(shown)
+            places[place.id] = shown
+        texts = select(NearText).where(NearText.place_id.in_(places)).order_by(NearText.id)
+        for near in connection.execute(texts):
+            place_texts = places[near.place_id].texts
+            if len(place_texts) < _MOST_TEXTS:
+                place_texts.append((near.kind, near.text))
+        address = (
+            select(ImageAddress.image_id, ImageAddress.url)
+            .where(ImageAddress.image_id.in_(numbers))
+            .order_by(ImageAddress.id)
+        )
+        for row in connection.execute(address):
+            images[row.image_id].url = images[row.image_id].url or row.url
+    for one in images.values():
+        one.url = one.url or (one.places[0].image_url if one.places else "")
+        told = [text for place in one.places for text in place.texts]
+        one.text = min(told, key=lambda text: _rank(text[0]), default=("", ""))[1]
+    return [images[number] for number in numbers if number in images]
+
+
+def _rank(kind: str) -> int:
+    return next((n for n, one in enumerate(_BEST) if one.value == kind), len(_BEST))
