@@ -561,3 +561,18 @@ SEMCRAWL_MODEL = ""
 #: Strategy `learned`: constants of the model by name (a mapping, or JSON): the fields of
 #: `LearnedOptions` in `semcrawl/relevance/learned/options.py`.
 SEMCRAWL_LEARNED_OPTIONS: dict[str, object] = {}
+
+# --- Search of images
+
+#: Query classes that near texts of images are grouped into, at most.
+SEMCRAWL_IMAGE_CLASSES = 800
+
+#: Cosine (0 to 1) with the centre of a query class from which on a text or a query belongs to it.
+SEMCRAWL_IMAGE_CLASS_NEARNESS = 0.6
+
+#: Share (0 to 1) of the probability of an image's class that its picture gives; its texts give the
+#: rest.
+SEMCRAWL_IMAGE_PICTURE_SHARE = 0.4
+
+#: Whether queries to `semcrawl images` are kept in `images.db`, to be offered again.
+SEMCRAWL_IMAGE_QUERIES_KEPT = True

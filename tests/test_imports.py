@@ -20,7 +20,7 @@ FLOORS: list[set[str]] = [
     {"demo", "evaluation"},
     {"extensions", "middlewares", "spiders"},
     {"download"},
-    {"results"},
+    {"imagesearch", "results"},
     {"exporters", "pipelines"},
     {"crawl"},
     {"frontier"},

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -88,7 +89,7 @@ def _colours(pixels: Bytes) -> npt.NDArray[np.int64]:
     return np.where((saturation < _PALE) | (value < _DARK), grey, coloured)
 
 
-def _edges(grey: Floats) -> list[npt.NDArray[np.float64]]:
+def _edges(grey: Floats) -> list[npt.NDArray[Any]]:
     """Return histograms of directions: of the cells, and a finer one of the whole."""
     down, right = np.gradient(grey)
     strength = np.hypot(down, right)
@@ -112,7 +113,9 @@ def _textures(grey: Floats) -> npt.NDArray[np.int64]:
     code = np.zeros(middle.shape, np.int64)
     for bit, (row, column) in enumerate(around):
         # (a margin, or the noise of JPEG would be a texture)
-        code |= (grey[row : row + high, column : column + wide] > middle + 3).astype(np.int64) << bit
+        code |= (grey[row : row + high, column : column + wide] > middle + 3).astype(
+            np.int64
+        ) << bit
     return np.bincount(_uniform()[code].ravel(), minlength=_PATTERNS)
 
 

@@ -2,7 +2,8 @@
 
 Scores are those of regularised least squares, one against the rest: W = (XᵀX + λI)⁻¹ XᵀY. They
 become probabilities by a softmax whose temperature is chosen on vectors that were held out (Platt
-scaling with one number). The cost hardly depends on the number of classes.
+scaling with one number). The cost hardly depends on the number of classes. Where vectors are fewer
+than their dimensions, the same weights come from W = Xᵀ(XXᵀ + λI)⁻¹ Y.
 """
 
 from __future__ import annotations
@@ -29,11 +30,21 @@ class LinearClassifier:
     sharpness: float
 
     @classmethod
-    def fit(cls, vectors: Floats, classes: Ints, count: int, ridge: float = 1.0) -> Self:
+    def fit(
+        cls,
+        vectors: Floats,
+        classes: Ints,
+        count: int,
+        ridge: float = 1.0,
+        sharpness: float | None = None,
+    ) -> Self:
         """Learn from vectors with a class each, 0 to ``count`` - 1.
 
-        ``ridge``: λ, relative to the mean variance of a dimension times the number of vectors.
+        ``ridge``: λ, in hundredths of the mean sum of a dimension's squares. ``sharpness`` need not
+        be found again where it is known.
         """
+        if sharpness is not None:
+            return cls(_solved(vectors, classes, count, ridge), sharpness)
         held = np.arange(len(vectors)) % _HELD_OUT == _HELD_OUT - 1
         tried = _solved(vectors[~held], classes[~held], count, ridge)
         known = held & np.isin(classes, classes[~held])
@@ -57,16 +68,20 @@ def softmax(scores: Floats) -> Floats:
 
 
 def _solved(vectors: Floats, classes: Ints, count: int, ridge: float) -> Floats:
-    inputs = _with_one(vectors)
-    size = inputs.shape[1]
-    targets = np.zeros((count, size), np.float64)
-    np.add.at(targets, classes, inputs)
-    squares = (inputs.T @ inputs).astype(np.float64)
-    penalty = max(ridge * float(np.trace(squares)) / size, 1e-6) * 0.01
-    squares[np.diag_indices(size - 1)] += penalty
-    squares[-1, -1] += 1e-6
-    weights: Floats = np.linalg.solve(squares, targets.T).astype(np.float32)
-    return weights
+    inputs = _with_one(vectors).astype(np.float64)
+    rows, size = inputs.shape
+    penalty = max(ridge * 0.01 * float((inputs**2).sum()) / size, 1e-6)
+    if rows < size:
+        products = inputs @ inputs.T
+        products[np.diag_indices(rows)] += penalty
+        targets = np.zeros((rows, count))
+        targets[np.arange(rows), classes] = 1
+        return (inputs.T @ np.linalg.solve(products, targets)).astype(np.float32)
+    squares = inputs.T @ inputs
+    squares[np.diag_indices(size)] += penalty
+    sums = np.zeros((count, size))
+    np.add.at(sums, classes, inputs)
+    return np.linalg.solve(squares, sums.T).astype(np.float32)
 
 
 def _scores(weights: Floats, vectors: Floats) -> Floats:

@@ -8,12 +8,13 @@ from contextlib import suppress
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Engine, func, insert, select, update
+from sqlalchemy import Engine, insert, select, update
 from sqlalchemy.exc import OperationalError
 
 from semcrawl.images.ngramvectors import NgramVectors
 from semcrawl.images.schema import Query, QueryClass, key_of
 from semcrawl.images.textclasses import TextClasses
+from semcrawl.topics.segmentation import words_of
 
 Floats = npt.NDArray[np.float32]
 
@@ -56,7 +57,9 @@ class AskedQueries:
             place, is_new = self._classes.joined(text, vector)
             if is_new:
                 made = insert(QueryClass).values(name=text, made_at=time.time())
-                self._class_ids.append(int(connection.execute(made).inserted_primary_key[0]))
+                self._class_ids.append(
+                    connection.execute(made.returning(QueryClass.id)).scalar_one()
+                )
             connection.execute(
                 insert(Query).values(
                     id=number, text=text, class_id=self._class_ids[place], count=1,
@@ -64,7 +67,7 @@ class AskedQueries:
                 )
             )  # fmt: skip
 
-    def similar(self, vector: Floats, count: int) -> list[str]:
+    def similar(self, text: str, vector: Floats, count: int) -> list[str]:
         """Return queries and names of classes that are like a query, the most alike first."""
         query = select(Query.text).order_by(Query.last_asked_at.desc()).limit(_LOOKED_AT)
         with self._engine.connect() as connection:
@@ -77,13 +80,13 @@ class AskedQueries:
         asked = np.stack([self._known[text] for text in texts]) if texts else self._classes.centres
         rows = np.concatenate([asked, self._classes.centres]) if texts else asked
         cosines = rows @ vector
-        best: dict[str, str] = {}
+        best = {frozenset(words_of(text)): ""}
         for place in np.argsort(-cosines, kind="stable").tolist():
-            if cosines[place] < _SIMILAR or len(best) >= count:
+            if cosines[place] < _SIMILAR or len(best) > count:
                 break
             if cosines[place] < _SAME:
-                best.setdefault(names[place].casefold(), names[place])
-        return list(best.values())
+                best.setdefault(frozenset(words_of(names[place])), names[place])
+        return [name for name in best.values() if name]
 
     def popular(self, count: int) -> list[str]:
         """Return the queries that were asked most; of equal ones the last asked."""
@@ -91,9 +94,3 @@ class AskedQueries:
         with self._engine.connect() as connection:
             reading = connection.execution_options(read_only=True)
             return list(reading.scalars(query.limit(count)))
-
-    def number(self) -> int:
-        """Return how many queries are remembered."""
-        with self._engine.connect() as connection:
-            reading = connection.execution_options(read_only=True)
-            return reading.scalar(select(func.count()).select_from(Query)) or 0

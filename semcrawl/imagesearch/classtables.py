@@ -51,17 +51,17 @@ def _members(
     class_ids: list[int], image_ids: Sequence[int], learned: LearnedClasses
 ) -> list[dict[str, Any]]:
     """Return the most probable classes of each image."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     top = np.argsort(-learned.joined, axis=1)[:, :_CLASSES]
     for row, image in enumerate(image_ids):
-        for column in top[row].tolist():
-            if learned.joined[row, column] >= _LEAST:
-                rows.append(
-                    {
-                        "image_id": int(image),
-                        "class_id": class_ids[column],
-                        "by_text": float(learned.by_text[row, column]),
-                        "by_picture": float(learned.by_picture[row, column]),
-                    }
-                )
+        rows += (
+            {
+                "image_id": int(image),
+                "class_id": class_ids[column],
+                "by_text": float(learned.by_text[row, column]),
+                "by_picture": float(learned.by_picture[row, column]),
+            }
+            for column in top[row].tolist()
+            if learned.joined[row, column] >= _LEAST
+        )
     return rows

@@ -82,7 +82,9 @@ def image_documents(connection: Connection) -> list[ImageDocument]:
 
 
 _SCORES = select(PlaceScore.domain_id, PlaceScore.place, PlaceScore.score)
-_IMAGES = select(Image.id, Image.colour_thumbnail).where(Image.dropped.is_(False)).order_by(Image.id)
+_IMAGES = (
+    select(Image.id, Image.colour_thumbnail).where(Image.dropped.is_(False)).order_by(Image.id)
+)
 _TEXTS = (
     select(
         ImagePlace.image_id, ImagePlace.page_id, Page.domain_id,
@@ -107,10 +109,12 @@ def _rows(connection: Connection, query: Any) -> Iterator[Any]:
 
 
 def _weight(row: Any, scores: dict[tuple[int, str], float]) -> float:
-    from semcrawl.images.neartext import place_key
-
     prior = _BY_KIND.get(row.kind, 0.3)
-    learned = scores.get((row.domain_id, place_key(row.kind, row.tag, row.level)))
+    learned = None
+    if scores:
+        from semcrawl.images.neartext import place_key
+
+        learned = scores.get((row.domain_id, place_key(row.kind, row.tag, row.level)))
     return prior if learned is None else _LEARNED * learned + (1 - _LEARNED) * prior
 
 

@@ -130,9 +130,8 @@ def new_database() -> sqlite3.Connection:
 
 
 def _arrays(database: sqlite3.Connection) -> IndexArrays:
-    found = {}
+    found: dict[str, npt.NDArray[Any]] = {}
     for name, dtype, shape, data in database.execute("SELECT * FROM array"):
         array = np.frombuffer(data, np.dtype(dtype)).reshape(json.loads(shape))
         found[name] = array.astype(np.float32) if array.dtype == np.float16 else array
     return IndexArrays(**found)
-

@@ -38,7 +38,7 @@ class IndexOptions:
     #: query classes that grouping makes at most
     classes: int = 800
     #: least cosine of a text with its class
-    nearness: float = 0.5
+    nearness: float = 0.6
     #: share of the probability that the picture gives; the texts give the rest
     picture_share: float = 0.4
 

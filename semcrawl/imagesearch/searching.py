@@ -30,6 +30,9 @@ Floats = npt.NDArray[np.float32]
 
 #: characters of a query
 MAX_QUERY = 300
+#: an image without the words is found that is so probably of the query's class, as a share of the
+#: most probable one
+_SAME_CLASS = 0.5
 
 
 @dataclass(frozen=True)
@@ -132,11 +135,19 @@ class ImageSearch:
         """How many images there are."""
         return len(self._rows)
 
-    def search(self, text: str, limit: int = 20, offset: int = 0, *, exact: bool = False) -> Answer:
+    def search(
+        self,
+        text: str,
+        limit: int = 20,
+        offset: int = 0,
+        *,
+        exact: bool = False,
+        remember: bool = True,
+    ) -> Answer:
         """Return the images for some words, ``limit`` from place ``offset`` on.
 
-        ``exact`` corrects no misspelling. Raises ``UsageError`` for a query without a word, or of
-        more than :data:`MAX_QUERY` characters.
+        ``exact`` corrects no misspelling; without ``remember`` the query leaves no trace. Raises
+        ``UsageError`` for a query without a word, or of more than :data:`MAX_QUERY` characters.
         """
         asked = " ".join(text.split())
         if len(asked) > MAX_QUERY:
@@ -158,9 +169,9 @@ class ImageSearch:
                 Hit(int(ids[row]), round(float(scores[row]), 4))
                 for row in order[offset : offset + limit]
             ]
-            answer.similar = self.queries.similar(vector, self.OFFERED)
+            answer.similar = self.queries.similar(answer.searched, vector, self.OFFERED)
             answer.popular = self.queries.popular(self.OFFERED)
-            if self.options.remember and answer.total and not offset:
+            if remember and self.options.remember and answer.total and not offset:
                 self.queries.remember(answer.searched, vector)
         return answer
 
@@ -187,6 +198,15 @@ class ImageSearch:
     def has(self, image: int) -> bool:
         """Whether there is such an image."""
         return image in self._rows
+
+    def newest(self, count: int) -> list[int]:
+        """Return the images that were found last."""
+        return [int(number) for number in self._index.arrays.ids[::-1][:count]]
+
+    def largest_classes(self, count: int) -> list[str]:
+        """Return the names of the classes that most images are in."""
+        sizes = self._index.arrays.classes.sum(axis=0)
+        return [self._index.class_names[n] for n in np.argsort(-sizes, kind="stable")[:count]]
 
     def _corrected(self, answer: Answer, words: list[QueryWord]) -> list[QueryWord]:
         """Replace words that no image has; offer commoner words for rare ones."""
@@ -223,5 +243,8 @@ class ImageSearch:
         if arrays.classes.shape[1] and vector.any():
             shares = self._index.text_classifier.probabilities(vector[None])[0]
             same = arrays.classes @ shares
-            scores += options.classes * same / max(float(same.max()), 1e-9)
+            same /= max(float(same.max()), 1e-9)
+            scores += options.classes * same
+            # (texts and pictures are of the query's class, whatever the words)
+            found |= (same >= _SAME_CLASS) & bool(found.any())
         return np.where(found, scores, 0).astype(np.float32)

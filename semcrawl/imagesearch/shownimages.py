@@ -96,8 +96,9 @@ def shown_images(engine: Engine, numbers: Sequence[int]) -> list[ShownImage]:
             .where(ImageAddress.image_id.in_(numbers))
             .order_by(ImageAddress.id)
         )
-        for row in connection.execute(address):
-            images[row.image_id].url = images[row.image_id].url or row.url
+        for number, url in connection.execute(address):
+            if number is not None:
+                images[number].url = images[number].url or url
     for one in images.values():
         one.url = one.url or (one.places[0].image_url if one.places else "")
         told = [text for place in one.places for text in place.texts]

@@ -1,0 +1,164 @@
+"""``semcrawl images``: search the images of a job, in the terminal or in a browser."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.settings import BaseSettings
+
+from semcrawl.cli.jobs import JobCommand, print_json, print_table, remark
+from semcrawl.errors import UsageError
+
+if TYPE_CHECKING:
+    from semcrawl.imagesearch import ImageSearch, SearchOptions
+    from semcrawl.imagesearch.searching import Answer
+
+#: images from which on it is said that they are indexed first
+_MANY = 200
+
+
+class Command(JobCommand):
+    """Searches, or serves the search."""
+
+    def syntax(self) -> str:
+        """Return the arguments."""
+        return "[options] search WORDS… DIR | serve DIR"
+
+    def short_desc(self) -> str:
+        """Return the line of the overview."""
+        return "Search the images that a harvest kept, here or in a browser"
+
+    def long_desc(self) -> str:
+        """Return the description shown in the command's own help."""
+        return (
+            "`search` shows the images of the job in DIR for some words, the best ones first: "
+            "misspelled words are corrected, and a terminal that can show pictures shows them. "
+            "`serve` does the same in a browser, on this machine alone. Images are kept by a "
+            "harvest with --targets images; the first search indexes them, in images-index.db."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options."""
+        super().add_options(parser)
+        self.add_top(parser, 10, "images")
+        parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+        parser.add_argument(
+            "--pictures",
+            choices=("auto", "always", "never"),
+            default="auto",
+            help="show pictures: where the terminal can (default), always, never",
+        )
+        parser.add_argument("--exact", action="store_true", help="correct no misspelled words")
+        parser.add_argument(
+            "--port",
+            type=int,
+            default=8266,
+            metavar="N",
+            help="port to serve on (8266; 0: a free one)",
+        )
+
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse what cannot be meant."""
+        super().check(args, opts)
+        if not args or args[0] not in ("search", "serve"):
+            raise UsageError("say what to do: semcrawl images search WORDS DIR, or serve DIR")
+        if args[0] == "search" and len(args) < 3:
+            raise UsageError("give words and a job folder: semcrawl images search WORDS DIR")
+        if args[0] == "serve" and len(args) != 2:
+            raise UsageError("give a job folder: semcrawl images serve DIR")
+        if not 0 <= opts.port <= 65535:
+            raise UsageError(f"--port must be from 0 to 65535, not {opts.port}")
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Search, or serve until stopped."""
+        try:
+            from semcrawl.imagesearch import ImageSearch
+        except ModuleNotFoundError as error:
+            raise UsageError(
+                f"{error.name} is not installed: pip install 'semcrawl[images]'"
+            ) from None
+        options = search_options(self.own_settings)
+        with ImageSearch(Path(args[-1]), options, _say_that_it_takes_long) as search:
+            if args[0] == "serve":
+                _serve(search, opts.port)
+            else:
+                answer = search.search(" ".join(args[1:-1]), opts.top, exact=opts.exact)
+                self._show(search, answer, opts)
+
+    def _show(self, search: ImageSearch, answer: Answer, opts: argparse.Namespace) -> None:
+        from semcrawl.imagesearch.answers import found_as_dict
+        from semcrawl.imagesearch.shownimages import shown_images
+
+        shown = shown_images(search.engine, [hit.image for hit in answer.hits])
+        if opts.json:
+            print_json(found_as_dict(answer, shown))
+            return
+        if answer.is_corrected:
+            remark(f"images for: {answer.searched} (--exact searches for {answer.asked})")
+        if answer.did_you_mean:
+            remark(f"did you mean: {answer.did_you_mean}?")
+        if not shown:
+            remark(f"no image in {search.folder} was found for {answer.asked}")
+        else:
+            from semcrawl.imagesearch.terminalpictures import print_pictures
+
+            if not print_pictures(search.folder, answer, shown, opts.pictures):
+                scores = {hit.image: hit.score for hit in answer.hits}
+                print_table(
+                    f"images ({len(shown):,} of {answer.total:,})",
+                    {"score": True, "image": False, "text": False, "page": False},
+                    [(f"{scores[each.id]:.2f}", each.url, each.text, each.page) for each in shown],
+                )
+        if answer.similar:
+            remark(f"similar: {', '.join(answer.similar)}")
+
+
+def search_options(settings: BaseSettings) -> SearchOptions:
+    """Return the options of a search that the settings state; raise ``UsageError``."""
+    from semcrawl.imagesearch import SearchOptions
+    from semcrawl.imagesearch.imageindexing import IndexOptions
+
+    index = IndexOptions(
+        classes=settings.getint("SEMCRAWL_IMAGE_CLASSES"),
+        nearness=_share(settings, "SEMCRAWL_IMAGE_CLASS_NEARNESS"),
+        picture_share=_share(settings, "SEMCRAWL_IMAGE_PICTURE_SHARE"),
+    )
+    if index.classes < 0:
+        raise UsageError(f"SEMCRAWL_IMAGE_CLASSES must be at least 0, not {index.classes}")
+    return SearchOptions(index, remember=settings.getbool("SEMCRAWL_IMAGE_QUERIES_KEPT"))
+
+
+def _share(settings: BaseSettings, name: str) -> float:
+    value = settings.getfloat(name)
+    if not 0 <= value <= 1:
+        raise UsageError(f"{name} must be from 0 to 1, not {value:g}")
+    return value
+
+
+def _say_that_it_takes_long(images: int) -> None:
+    if images > _MANY:
+        remark(f"{images:,} images are indexed first, once …")
+
+
+def _serve(search: ImageSearch, port: int) -> None:
+    from semcrawl.imagesearch.serving import serve_search
+
+    async def serve() -> None:
+        stopped = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        await serve_search(search, port, _say_where, stopped)
+
+    try:
+        asyncio.run(serve())
+    except OSError as error:
+        reason = (error.strerror or str(error)).partition(": ")[0]
+        raise UsageError(f"cannot serve on port {port}: {reason}") from None
+
+
+def _say_where(address: str) -> None:
+    print(f"The images are searched at {address}\nStop with Ctrl-C.", flush=True)

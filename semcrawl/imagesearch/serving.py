@@ -1,0 +1,248 @@
+"""The search as a page on loopback, and as a small JSON API beside it.
+
+Who may ask is who sits at this machine: the server listens on 127.0.0.1 alone and answers only
+requests that name it as a local host, so that no site can reach it by a name of its own (DNS
+rebinding). Pages load nothing from elsewhere and run one script of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from http import HTTPStatus
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from yarl import URL
+
+from semcrawl.errors import UsageError
+from semcrawl.images.schema import THUMBNAILS
+from semcrawl.imagesearch.answers import found_as_dict
+from semcrawl.imagesearch.searching import MAX_QUERY, ImageSearch
+from semcrawl.imagesearch.shownimages import ShownImage, shown_images
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+#: images of a page, and those that the API gives at most
+_PER_PAGE, _MOST = 48, 200
+_LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
+_FILES = {"style.css": "text/css", "keys.js": "text/javascript", "icon.svg": "image/svg+xml"}
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+def search_app(search: ImageSearch) -> web.Application:
+    """Make the application that answers for one search."""
+    pages = _Pages(search)
+    app = web.Application(middlewares=[_guarded(pages)], client_max_size=0)
+    app.add_routes(
+        [
+            web.get("/", pages.page),
+            web.get(r"/image/{number:\d{1,18}}", pages.image),
+            web.get(r"/thumbnail/{number:\d{1,18}}", pages.thumbnail),
+            web.get("/files/{name}", pages.file),
+            web.get("/api/search", pages.api_search),
+            web.get(r"/api/images/{number:\d{1,18}}", pages.api_image),
+            web.get("/api/queries", pages.api_queries),
+        ]
+    )
+    return app
+
+
+async def serve_search(
+    search: ImageSearch, port: int, started: Callable[[str], None], stopped: asyncio.Event
+) -> None:
+    """Serve until ``stopped``; ``started`` is told the address. Port 0 takes a free one.
+
+    Raises ``OSError`` for a port that is taken.
+    """
+    runner = web.AppRunner(search_app(search), access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", port).start()
+        started(f"http://127.0.0.1:{runner.addresses[0][1]}/")
+        await stopped.wait()
+    finally:
+        await runner.cleanup()
+
+
+def _guarded(pages: _Pages) -> Any:
+    """Refuse hosts of others, tell errors in one line, and add the headers to every answer."""
+
+    @web.middleware
+    async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            if not _is_local(request):
+                raise web.HTTPForbidden(text="ask for 127.0.0.1 or localhost")
+            answer = await handler(request)
+        except UsageError as error:
+            answer = pages.problem(request, 400, str(error))
+        except web.HTTPException as error:
+            answer = pages.problem(request, error.status, error.text or "")
+        answer.headers.update(_HEADERS)
+        return answer
+
+    return guarded
+
+
+def _is_local(request: web.Request) -> bool:
+    try:
+        return URL(f"http://{request.headers.get('Host', '')}").host in _LOCAL
+    except ValueError:
+        return False
+
+
+class _Pages:
+    """Answers requests."""
+
+    def __init__(self, search: ImageSearch) -> None:
+        self._search = search
+        self._environment = Environment(
+            loader=PackageLoader("semcrawl.imagesearch", "pages"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._files = {
+            name: (files("semcrawl.imagesearch") / "pages" / name).read_bytes() for name in _FILES
+        }
+
+    async def page(self, request: web.Request) -> web.Response:
+        """Answer a query, or show what is here where there is none."""
+        asked = request.query.get("q", "").strip()
+        if not asked:
+            return await asyncio.to_thread(self._home)
+        return await asyncio.to_thread(self._found, request, asked)
+
+    async def image(self, request: web.Request) -> web.Response:
+        """Show one image, where it was found, and those that are like it."""
+        return await asyncio.to_thread(self._one, int(request.match_info["number"]))
+
+    async def thumbnail(self, request: web.Request) -> web.StreamResponse:
+        """Send a thumbnail: a file that the database names, never the request."""
+        number = int(request.match_info["number"])
+        shown = await asyncio.to_thread(self._shown, [number])
+        folder = self._search.folder / THUMBNAILS
+        path = folder / Path(shown[0].thumbnail).name if shown else folder
+        if not path.is_file():
+            raise web.HTTPNotFound(text="there is no such thumbnail")
+        headers = {"Cache-Control": "private, max-age=3600", "Content-Type": "image/jpeg"}
+        return web.FileResponse(path, headers=headers)
+
+    async def file(self, request: web.Request) -> web.Response:
+        """Send the style sheet, the script or the icon."""
+        name = request.match_info["name"]
+        if name not in _FILES:
+            raise web.HTTPNotFound(text="there is no such file")
+        return web.Response(body=self._files[name], content_type=_FILES[name], charset="utf-8")
+
+    async def api_search(self, request: web.Request) -> web.Response:
+        """Answer a query in JSON."""
+        limit = _number(request, "limit", 20, _MOST)
+        offset = _number(request, "offset", 0, 1_000_000)
+        exact, remember = _is_set(request, "exact"), _is_own(request)
+        answer = await asyncio.to_thread(
+            self._search.search, request.query.get("q", ""), limit, offset, exact=exact,
+            remember=remember,
+        )  # fmt: skip
+        shown = await asyncio.to_thread(self._shown, [hit.image for hit in answer.hits])
+        return web.json_response(found_as_dict(answer, shown))
+
+    async def api_image(self, request: web.Request) -> web.Response:
+        """Tell all of an image in JSON."""
+        number = int(request.match_info["number"])
+        shown = await asyncio.to_thread(self._shown, [number])
+        if not shown:
+            raise web.HTTPNotFound(text="there is no such image")
+        similar = [{"image": hit.image, "score": hit.score} for hit in self._search.like(number)]
+        return web.json_response(shown[0].as_dict() | {"similar": similar})
+
+    async def api_queries(self, request: web.Request) -> web.Response:
+        """Tell the popular queries in JSON."""
+        count = _number(request, "limit", 20, _MOST)
+        popular = await asyncio.to_thread(self._search.queries.popular, count)
+        return web.json_response({"popular": popular})
+
+    def problem(self, request: web.Request, status: int, message: str) -> web.Response:
+        """Tell in one line what is wrong, as the path asks for it."""
+        message = message or HTTPStatus(status).phrase
+        if request.path.startswith("/api/"):
+            return web.json_response({"error": message}, status=status)
+        return self._rendered("problem.html", status, message=message)
+
+    def _home(self) -> web.Response:
+        search = self._search
+        return self._rendered(
+            "home.html",
+            popular=search.queries.popular(search.OFFERED),
+            classes=search.largest_classes(2 * search.OFFERED),
+            images=self._shown(search.newest(_PER_PAGE)),
+        )
+
+    def _found(self, request: web.Request, asked: str) -> web.Response:
+        page = max(1, _number(request, "page", 1, 1000))
+        exact = _is_set(request, "exact")
+        answer = self._search.search(
+            asked, _PER_PAGE, (page - 1) * _PER_PAGE, exact=exact, remember=_is_own(request)
+        )
+        return self._rendered(
+            "search.html",
+            asked=asked,
+            answer=answer,
+            exact=exact,
+            page=page,
+            pages=max(1, -(-answer.total // _PER_PAGE)),
+            images=self._shown(hit.image for hit in answer.hits),
+        )
+
+    def _one(self, number: int) -> web.Response:
+        shown = self._shown([number])
+        if not shown:
+            raise web.HTTPNotFound(text="there is no such image")
+        similar = self._shown(hit.image for hit in self._search.like(number))
+        return self._rendered("image.html", image=shown[0], similar=similar)
+
+    def _shown(self, numbers: Iterable[int]) -> list[ShownImage]:
+        known = [number for number in numbers if self._search.has(number)]
+        return shown_images(self._search.engine, known)
+
+    def _rendered(self, template: str, status: int = 200, **values: Any) -> web.Response:
+        common = {
+            "folder": self._search.folder.resolve().name,
+            "count": len(self._search),
+            "longest": MAX_QUERY,
+            "asked": "",
+        }
+        text = self._environment.get_template(template).render(common | values)
+        headers = {"Cache-Control": "no-store"}
+        return web.Response(text=text, status=status, content_type="text/html", headers=headers)
+
+
+def _number(request: web.Request, name: str, default: int, most: int) -> int:
+    text = request.query.get(name, "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise UsageError(f"{name} must be a whole number")
+    return min(int(text), most)
+
+
+def _is_set(request: web.Request, name: str) -> bool:
+    return request.query.get(name, "") not in ("", "0")
+
+
+def _is_own(request: web.Request) -> bool:
+    """Whether no other site's page has sent the request: such queries are not remembered."""
+    return request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")

@@ -1,0 +1,58 @@
+"""Results of a search with their pictures, in terminals that can show some."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from semcrawl.images.schema import THUMBNAILS
+from semcrawl.imagesearch.searching import Answer
+from semcrawl.imagesearch.shownimages import ShownImage
+from semcrawl.terminal.messages import plain_console
+
+#: columns and lines of a picture
+_WIDTH, _HEIGHT = 16, 8
+
+
+def print_pictures(
+    folder: Path, answer: Answer, shown: Sequence[ShownImage], wanted: str = "auto"
+) -> bool:
+    """Print each image with its picture; return whether pictures are wanted and can be shown.
+
+    ``wanted``: ``always``, ``never``, or ``auto``: where the terminal has a protocol for pictures
+    (kitty's, or Sixel). ``always`` makes them of coloured half blocks elsewhere.
+    """
+    if wanted == "never" or (wanted == "auto" and not _can_be_asked()):
+        return False
+    # (to import it asks the terminal what it can)
+    from rich.table import Table
+    from rich.text import Text
+    from textual_image.renderable import HalfcellImage, SixelImage, TGPImage
+    from textual_image.renderable import Image as BestImage
+
+    if wanted == "auto" and not issubclass(BestImage, SixelImage | TGPImage):
+        return False
+    chosen = BestImage if issubclass(BestImage, SixelImage | TGPImage) else HalfcellImage
+    scores = {hit.image: hit.score for hit in answer.hits}
+    console = plain_console()
+    table = Table.grid(padding=(0, 2, 1, 0))
+    table.add_column(width=_WIDTH)
+    table.add_column(overflow="fold")
+    for image in shown:
+        path = folder / THUMBNAILS / Path(image.thumbnail).name
+        lines = [image.text, image.url, image.page, f"score {scores[image.id]:.2f}"]
+        text = Text("\n".join(line for line in lines if line), overflow="fold")
+        picture = (
+            chosen(path, width=_WIDTH, height=_HEIGHT) if path.is_file() else Text("no picture")
+        )
+        table.add_row(picture, text)
+    console.print(table)
+    return True
+
+
+def _can_be_asked() -> bool:
+    """Whether there is a terminal on both sides that answers."""
+    dumb = os.environ.get("TERM", "dumb") == "dumb"
+    return sys.stdout.isatty() and sys.stdin.isatty() and not dumb
