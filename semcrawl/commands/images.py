@@ -122,18 +122,17 @@ def search_options(settings: BaseSettings) -> SearchOptions:
     from semcrawl.imagesearch import SearchOptions
     from semcrawl.imagesearch.imageindexing import IndexOptions
 
+    usual = IndexOptions()
     index = IndexOptions(
-        classes=settings.getint("SEMCRAWL_IMAGE_CLASSES"),
-        nearness=_share(settings, "SEMCRAWL_IMAGE_CLASS_NEARNESS"),
-        picture_share=_share(settings, "SEMCRAWL_IMAGE_PICTURE_SHARE"),
+        settings.getint("SEMCRAWL_IMAGE_CLASSES", usual.classes),
+        _share(settings, "SEMCRAWL_IMAGE_CLASS_NEARNESS", usual.nearness),
+        _share(settings, "SEMCRAWL_IMAGE_PICTURE_SHARE", usual.picture_share),
     )
-    if index.classes < 0:
-        raise UsageError(f"SEMCRAWL_IMAGE_CLASSES must be at least 0, not {index.classes}")
-    return SearchOptions(index, remember=settings.getbool("SEMCRAWL_IMAGE_QUERIES_KEPT"))
+    return SearchOptions(index, remember=settings.getbool("SEMCRAWL_IMAGE_QUERIES_KEPT", True))
 
 
-def _share(settings: BaseSettings, name: str) -> float:
-    value = settings.getfloat(name)
+def _share(settings: BaseSettings, name: str, usual: float) -> float:
+    value = settings.getfloat(name, usual)
     if not 0 <= value <= 1:
         raise UsageError(f"{name} must be from 0 to 1, not {value:g}")
     return value
@@ -148,9 +147,9 @@ def _serve(search: ImageSearch, port: int) -> None:
     from semcrawl.imagesearch.serving import serve_search
 
     async def serve() -> None:
-        stopped = asyncio.Event()
+        stopped, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(stopped.set))
         await serve_search(search, port, _say_where, stopped)
 
     try:

@@ -65,6 +65,8 @@ class TextClasses:
         known = len(self.names)
         for start in range(0, len(texts), _BATCH):
             self._lead(texts, vectors, range(start, min(start + _BATCH, len(texts))))
+        if not self.names:
+            return np.full(len(texts), -1)
         for _ in range(_STEPS):
             classes, cosines = self.nearest(vectors)
             joins = cosines >= self.nearness

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
+from semcrawl.images.neartext import place_key
 from semcrawl.images.outcomes import TextKind
 from semcrawl.images.schema import Image, ImagePlace, NearText, Page, PlaceScore
 
@@ -110,11 +111,7 @@ def _rows(connection: Connection, query: Any) -> Iterator[Any]:
 
 def _weight(row: Any, scores: dict[tuple[int, str], float]) -> float:
     prior = _BY_KIND.get(row.kind, 0.3)
-    learned = None
-    if scores:
-        from semcrawl.images.neartext import place_key
-
-        learned = scores.get((row.domain_id, place_key(row.kind, row.tag, row.level)))
+    learned = scores.get((row.domain_id, place_key(row.kind, row.tag, row.level)))
     return prior if learned is None else _LEARNED * learned + (1 - _LEARNED) * prior
 
 

@@ -18,8 +18,8 @@ from semcrawl.images.imagefeatures import FEATURES, features_of_file
 from semcrawl.images.ngramvectors import DIMENSIONS, NgramVectors, unit
 from semcrawl.images.schema import THUMBNAILS
 from semcrawl.images.textclasses import TextClasses
+from semcrawl.imagesearch._classtables import class_names, write_classes
 from semcrawl.imagesearch.classlearning import LearnedClasses, learn_classes
-from semcrawl.imagesearch.classtables import class_names, write_classes
 from semcrawl.imagesearch.fulltext import add_texts
 from semcrawl.imagesearch.imagedocuments import ImageDocument, image_documents, stamp_of
 from semcrawl.imagesearch.imageindex import ImageIndex, IndexArrays, new_database

@@ -20,7 +20,7 @@ from sqlalchemy import Engine
 from semcrawl.errors import UsageError
 from semcrawl.images.schema import open_images
 from semcrawl.images.textclasses import TextClasses
-from semcrawl.imagesearch.askedqueries import AskedQueries
+from semcrawl.imagesearch._askedqueries import AskedQueries
 from semcrawl.imagesearch.fulltext import matching
 from semcrawl.imagesearch.imageindexing import IndexOptions, current_index
 from semcrawl.imagesearch.searchwords import QueryWord, query_words
@@ -176,7 +176,7 @@ class ImageSearch:
         return answer
 
     def like(self, image: int, limit: int = 12) -> list[Hit]:
-        """Return the images that are most like one: half by look, half by texts.
+        """Return the images that are most like one: by look for two thirds, and by texts.
 
         Empty for an image that is not there.
         """
@@ -184,9 +184,9 @@ class ImageSearch:
         if row is None:
             return []
         arrays = self._index.arrays
-        # (the features of a picture are seven histograms, each of length 1)
-        look = arrays.pictures @ arrays.pictures[row] / 7
-        alike = (look + arrays.texts @ arrays.texts[row]) / 2
+        apart = ((arrays.pictures - arrays.pictures[row]) ** 2).sum(axis=1)
+        look = np.exp(-apart / 2) * arrays.pictures.any(axis=1)
+        alike = (2 * look + arrays.texts @ arrays.texts[row]) / 3
         alike[row] = -1
         best = np.argsort(-alike, kind="stable")[:limit]
         return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -76,10 +77,10 @@ def make_job(folder: Path, images: list[Made], seed: int = 1) -> Path:
             url = f"http://pictures.example/{number}.png"
             session.add(
                 Image(
-                    id=number, sha256=name, perceptual_hash=f"{number:016x}", width=640,
-                    height=480, bytes=12345, media_type="image/png", grey_thumbnail=f"{name}.jpg",
-                    colour_thumbnail=f"{name}.jpg", pages=1 + len(made.extra_pages),
-                    first_seen_at=0.0,
+                    id=number, sha256=name, perceptual_hash=f"{number:016x}", miniature=b"",
+                    width=640, height=480, bytes=12345, media_type="image/png",
+                    grey_thumbnail=f"{name}.jpg", colour_thumbnail=f"{name}.jpg",
+                    pages=1 + len(made.extra_pages), first_seen_at=0.0,
                 )
             )  # fmt: skip
             session.add(
@@ -114,17 +115,18 @@ def make_job(folder: Path, images: list[Made], seed: int = 1) -> Path:
     return folder
 
 
-def gallery(count: int = 96, seed: int = 5) -> list[Made]:
+def gallery(count: int = 72, seed: int = 5) -> list[Made]:
     """Images of shapes in colours; most have a caption, some a wrong one, some none."""
     random = Random(seed)
+    kinds = list(product(("red", "blue", "yellow", "purple"), ("circle", "square", "star")))
     found = []
     for number in range(count):
-        colour, shape = random.choice(list(COLOURS)), random.choice(SHAPES)
+        colour, shape = kinds[number % len(kinds)]
         texts = [
             (TextKind.PAGE_TITLE, "Shapes of all kinds"),
             (TextKind.FILE_NAME, f"img {number}"),
         ]
-        if number % 8 < 6:
+        if number % 7 < 5:
             form = random.choice(("a {} {}", "{} {}", "The {} {} of the series"))
             texts.insert(0, (TextKind.CAPTION, form.format(colour, shape)))
         found.append(Made(texts, colour=colour, shape=shape))
