@@ -15,7 +15,7 @@ from semcrawl.errors import UsageError
 
 if TYPE_CHECKING:
     from semcrawl.imagesearch import ImageSearch, SearchOptions
-    from semcrawl.imagesearch.searching import Answer
+    from semcrawl.imagesearch.search import Answer
 
 #: images from which on it is said that they are indexed first
 _MANY = 200

@@ -2,4 +2,4 @@
 
 __all__ = ["ImageSearch", "SearchOptions"]
 
-from semcrawl.imagesearch.searching import ImageSearch, SearchOptions
+from semcrawl.imagesearch.search import ImageSearch, SearchOptions

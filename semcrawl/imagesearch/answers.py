@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from semcrawl.imagesearch.searching import Answer
+from semcrawl.imagesearch.search import Answer
 from semcrawl.imagesearch.shownimages import ShownImage
 
 

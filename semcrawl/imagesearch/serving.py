@@ -21,7 +21,7 @@ from yarl import URL
 from semcrawl.errors import UsageError
 from semcrawl.images.schema import THUMBNAILS
 from semcrawl.imagesearch.answers import found_as_dict
-from semcrawl.imagesearch.searching import MAX_QUERY, ImageSearch
+from semcrawl.imagesearch.search import MAX_QUERY, ImageSearch
 from semcrawl.imagesearch.shownimages import ShownImage, shown_images
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]

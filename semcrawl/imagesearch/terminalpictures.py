@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from semcrawl.images.schema import THUMBNAILS
-from semcrawl.imagesearch.searching import Answer
+from semcrawl.imagesearch.search import Answer
 from semcrawl.imagesearch.shownimages import ShownImage
 from semcrawl.terminal.messages import plain_console
 

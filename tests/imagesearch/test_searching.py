@@ -25,8 +25,8 @@ from semcrawl.images.schema import (
 from semcrawl.imagesearch import ImageSearch, SearchOptions
 from semcrawl.imagesearch.fulltext import GRADES
 from semcrawl.imagesearch.imageindex import INDEX_FILE
+from semcrawl.imagesearch.misspellings import Spelling
 from semcrawl.imagesearch.shownimages import shown_images
-from semcrawl.imagesearch.spelling import Spelling
 from tests.imagesearch.made import Made, gallery, make_job
 
 CAPTION, ALT, HEADING = TextKind.CAPTION, TextKind.ALT, TextKind.HEADING
@@ -175,7 +175,7 @@ def test_queries_are_remembered_with_their_class_and_offered_again(job: Path) ->
             rows = session.scalars(select(Query).order_by(Query.count.desc())).all()
             assert [(row.text, row.count) for row in rows] == [("red circle", 2), ("blue star", 1)]
             names = dict(
-                (tuple(row) for row in session.execute(select(QueryClass.id, QueryClass.name)))
+                tuple(row) for row in session.execute(select(QueryClass.id, QueryClass.name))
             )
             assert "circle" in names[rows[0].class_id]
 

@@ -23,8 +23,8 @@ from semcrawl.images.textclasses import TextClasses
 from semcrawl.imagesearch._askedqueries import AskedQueries
 from semcrawl.imagesearch.fulltext import matching
 from semcrawl.imagesearch.imageindexing import IndexOptions, current_index
+from semcrawl.imagesearch.misspellings import Spelling
 from semcrawl.imagesearch.searchwords import QueryWord, query_words
-from semcrawl.imagesearch.spelling import Spelling
 
 Floats = npt.NDArray[np.float32]
 
