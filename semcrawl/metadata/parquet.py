@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,7 @@ def _write(engine: Engine, table: Any, path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = pa.schema(
-        [pa.field(column.name, _type_of(column.type), column.nullable) for column in table.columns]
-    )
+    schema = arrow_schema(table)
     with (
         whole_file(path) as file,
         engine.execution_options(read_only=True).connect() as connection,
@@ -60,6 +59,19 @@ def _write(engine: Engine, table: Any, path: Path) -> None:
             writer.write_table(
                 pa.Table.from_pylist([dict(row._mapping) for row in batch], schema=schema)
             )
+
+
+def arrow_schema(table: Any, without: Collection[str] = ()) -> Any:
+    """Return the columns of a table, some left out, as pyarrow has them."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            pa.field(column.name, _type_of(column.type), column.nullable)
+            for column in table.columns
+            if column.name not in without
+        ]
+    )
 
 
 def _type_of(kind: Any) -> Any:

@@ -1,0 +1,69 @@
+"""``semcrawl merge``: several job folders made into one."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.harvestreport import RunFigures, last_summary, write_summary
+from semcrawl.errors import UsageError
+from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
+from semcrawl.pipelines.files import kept_files
+from semcrawl.pipelines.pagestore import count_pages
+from semcrawl.results.mergedjobs import merge_jobs
+
+
+class Command(OneLineErrors):
+    """Makes one job folder of those of several workers, machines or crawls."""
+
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Return the arguments."""
+        return "DIR DIR… --out DIR"
+
+    def short_desc(self) -> str:
+        """Return the line of the overview."""
+        return "Merge the job folders of several workers into one"
+
+    def long_desc(self) -> str:
+        """Say it at length."""
+        return (
+            "Write a new job folder that holds every record, and each document once, of the given "
+            "ones: quads.nq, embedded.nq, pages.nq, crawl.db with its index of terms, files, WARC "
+            "files and summary.json. Of a document in several folders the one seen last counts. "
+            "The given folders stay as they are; a frontier is not merged."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options."""
+        super().add_options(parser)
+        parser.add_argument("--out", metavar="DIR", help="the new folder")
+
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse to merge nothing, or into nothing."""
+        if not args:
+            raise UsageError("give the job folders to merge")
+        if not opts.out:
+            raise UsageError("give the new folder: --out DIR")
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Merge, and sum up."""
+        folders, out = [Path(arg) for arg in args], Path(opts.out)
+        merged = merge_jobs(folders, out)
+        # (workers of one crawl have one frontier: who ended last knows what waits)
+        newest = max(folders, key=lambda folder: (folder / CRAWL_DB).stat().st_mtime)
+        run = RunFigures(
+            bytes_saved=sum(int(last_summary(folder).get("bytes_saved", 0)) for folder in folders),
+            waiting=last_summary(newest).get("waiting"),
+            files=kept_files(out),
+            pages=count_pages(out),
+        )
+        write_summary(out, crawl_db_url(out), run)
+        print(
+            f"{len(folders)} folders merged into {out}: {merged.documents:,} documents "
+            f"({merged.in_several:,} of them in several), {merged.quads:,} quads, "
+            f"{merged.records:,} records"
+        )

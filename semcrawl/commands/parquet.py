@@ -1,0 +1,60 @@
+"""``semcrawl parquet``: job folders as Parquet files that many programs read as one data set."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from semcrawl.cli.base import OneLineErrors
+from semcrawl.errors import UsageError
+from semcrawl.results.partitions import job_names, write_partitions
+
+
+class Command(OneLineErrors):
+    """Writes quads, documents and records, cut by job and day."""
+
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Return the arguments."""
+        return "DIR… --out DATASET"
+
+    def short_desc(self) -> str:
+        """Return the line of the overview."""
+        return "Write job folders as a Parquet data set for Spark, DuckDB, Polars"
+
+    def long_desc(self) -> str:
+        """Say it at length."""
+        return (
+            "Write the tables quads, documents and records as DATASET/TABLE/job=NAME/date=DAY/"
+            "part-N.parquet. A job replaces its own parts alone, so that those of several machines "
+            "may be written to one DATASET. Of a document in several of the folders the one seen "
+            "last counts."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options."""
+        super().add_options(parser)
+        parser.add_argument("--out", metavar="DATASET", help="folder of the data set")
+        parser.add_argument(
+            "--job", metavar="NAME", help="name of the one job (default: that of its folder)"
+        )
+
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse to write nothing, or to nowhere."""
+        if not args:
+            raise UsageError("give the job folders to write")
+        if not opts.out:
+            raise UsageError("give the folder of the data set: --out DATASET")
+        if opts.job and len(args) > 1:
+            raise UsageError("--job names one job: give one folder")
+        self._names = job_names([Path(arg) for arg in args], opts.job or "")
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Write, and say how much."""
+        rows = write_partitions([Path(arg) for arg in args], self._names, Path(opts.out))
+        print(
+            f"{rows['quads']:,} quads of {rows['documents']:,} documents and "
+            f"{rows['records']:,} records written to {opts.out}"
+        )

@@ -1,0 +1,264 @@
+"""Several job folders made into one: each document once, every record, one index.
+
+Of a document that several folders hold, the one that was seen last counts. Its bytes are copied as
+they are: blank nodes are named after their document's address, so that two workers write the same.
+The folder appears under its name when it is whole.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from sqlalchemy import Connection, Table, func, insert, select
+
+from semcrawl.errors import StoreError, UsageError
+from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, opened
+from semcrawl.metadata.models import Contribution, Document, Fetch
+from semcrawl.pipelines.files import FILES_FOLDER, INDEX_FILE
+from semcrawl.pipelines.pagestore import PAGES_FILE, PAGES_LEDGER
+from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
+from semcrawl.results.job import Job
+from semcrawl.results.quadsource import Place, QuadSource, Snapshot, told
+
+#: files of quads, each with its ledger
+KINDS = ((QUADS_FILE, CRAWL_DB), (EMBEDDED_FILE, EMBEDDED_LEDGER), (PAGES_FILE, PAGES_LEDGER))
+#: rows that are inserted together
+_ROWS = 1000
+
+_DOCUMENT = cast("Table", Document.__table__)
+_CONTRIBUTION = cast("Table", Contribution.__table__)
+_FETCH = cast("Table", Fetch.__table__)
+
+
+@dataclass
+class Merged:
+    """The numbers of a merged folder."""
+
+    documents: int = 0
+    #: documents that more than one folder holds
+    in_several: int = 0
+    quads: int = 0
+    records: int = 0
+
+
+@dataclass(slots=True)
+class _Known:
+    """A document over all folders: which one's counts, and what the visits add up to."""
+
+    source: int
+    last_seen_at: float
+    first_seen_at: float
+    visits: int
+    changes: int
+    folders: int = 1
+
+
+def merge_jobs(folders: Sequence[Path], out: Path) -> Merged:
+    """Merge job folders into the new folder ``out``; they stay as they are.
+
+    Raises ``UsageError`` for what is no job folder or no place for a new one, and ``StoreError``
+    for what cannot be read or written.
+    """
+    for folder in folders:
+        Job(folder).close()  # raises where it is none
+    if len({folder.resolve() for folder in folders}) < len(folders):
+        raise UsageError("a folder is named twice")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} is there already: give a new folder")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(prefix=".semcrawl-merge-", dir=out.parent))
+    except OSError as error:
+        raise StoreError(f"cannot write {out}: {error.strerror}") from None
+    try:
+        merged = _merged(folders, part)
+        part.chmod(0o777 & ~_umask())
+        part.replace(out)
+    except OSError as error:
+        raise StoreError(f"cannot write {out}: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return merged
+
+
+def _merged(folders: Sequence[Path], part: Path) -> Merged:
+    merged = Merged()
+    for name, ledger in KINDS:
+        # (a job without pages has no ledger of theirs)
+        there = [folder for folder in folders if (folder / ledger).is_file()]
+        if there:
+            _merge_quads(there, part, name, ledger, merged)
+    _merge_records(folders, part, merged)
+    _merge_files(folders, part)
+    with Job(part) as job:
+        job.index()
+    return merged
+
+
+def chosen(snapshots: Sequence[Snapshot]) -> dict[bytes, _Known]:
+    """Return which snapshot's version of each document counts, by the key of its address."""
+    known: dict[bytes, _Known] = {}
+    columns = (
+        Document.url_key, Document.last_seen_at, Document.first_seen_at, Document.visits,
+        Document.changes,
+    )  # fmt: skip
+    for number, snapshot in enumerate(snapshots):
+        for key, last, first, visits, changes in snapshot.connection.execute(select(*columns)):
+            before = known.setdefault(bytes.fromhex(key), _Known(number, last, first, 0, 0, 0))
+            before.folders += 1
+            before.visits += visits
+            before.changes += changes
+            before.first_seen_at = min(before.first_seen_at, first)
+            if last > before.last_seen_at:
+                before.source, before.last_seen_at = number, last
+    return known
+
+
+def snapshots_of(
+    stack: ExitStack, folders: Sequence[Path], name: str, ledger: str
+) -> list[Snapshot]:
+    """Open a file of quads of several folders, each as it is at one moment."""
+    found = []
+    for folder in folders:
+        source = QuadSource(folder, name, ledger)
+        stack.callback(source.close)
+        found.append(stack.enter_context(source.snapshot()))
+    return found
+
+
+def _merge_quads(
+    folders: Sequence[Path], part: Path, name: str, ledger: str, merged: Merged
+) -> None:
+    with ExitStack() as stack:
+        snapshots = snapshots_of(stack, folders, name, ledger)
+        with told(ledger):
+            known = chosen(snapshots)
+        engine = stack.enter_context(opened(crawl_db_url(part, ledger)))
+        with (part / name).open("wb") as file, engine.begin() as connection:
+            for number, snapshot in enumerate(snapshots):
+                rows = _chosen_rows(snapshot, number, known, file)
+                while batch := list(islice(rows, _ROWS)):
+                    first = merged.documents + 1
+                    for revision, row in enumerate(batch, first):
+                        row["revision"] = revision
+                    merged.documents += len(batch)
+                    merged.quads += sum(row["quads"] for row in batch if row["gone_at"] is None)
+                    connection.execute(insert(_DOCUMENT), batch)
+                _copy_contributions(snapshot, number, known, connection)
+        merged.in_several += sum(one.folders > 1 for one in known.values())
+
+
+def _chosen_rows(
+    snapshot: Snapshot, number: int, known: dict[bytes, _Known], file: BinaryIO
+) -> Iterator[dict[str, Any]]:
+    """Copy the lines of the documents that count; yield their rows."""
+    query = select(_DOCUMENT).order_by(Document.offset, Document.length)
+    for found in snapshot.connection.execution_options(yield_per=_ROWS).execute(query):
+        row = dict(found._mapping)
+        one = known[bytes.fromhex(row["url_key"])]
+        if one.source != number:
+            continue
+        place = Place(*(row[name] for name in ("id", "url", "offset", "length", "quads", "format")))
+        row["offset"] = file.tell()
+        if row["gone_at"] is None:
+            for lines in snapshot.lines(place):
+                file.write(lines)
+        row["length"] = file.tell() - row["offset"]
+        row["visits"], row["changes"] = one.visits, one.changes
+        row["first_seen_at"] = one.first_seen_at
+        del row["id"]
+        row["terms_complete"] = None  # it is indexed anew
+        yield row
+
+
+def _copy_contributions(
+    snapshot: Snapshot, number: int, known: dict[bytes, _Known], connection: Connection
+) -> None:
+    query = select(Contribution.document_key, Contribution.graph_key, Contribution.graph)
+    rows = (
+        dict(row._mapping)
+        for row in snapshot.connection.execute(query)
+        if known[bytes.fromhex(row.document_key)].source == number
+    )
+    while batch := list(islice(rows, _ROWS)):
+        connection.execute(insert(_CONTRIBUTION), batch)
+
+
+def _merge_records(folders: Sequence[Path], part: Path, merged: Merged) -> None:
+    """Copy the records in the order in which the attempts ended.
+
+    An attempt that a second worker made again, as the first one was killed, has one record.
+    """
+    with ExitStack() as stack:
+        streams = []
+        for folder in folders:
+            engine = stack.enter_context(opened(crawl_db_url(folder)))
+            reading = engine.execution_options(read_only=True)
+            connection = stack.enter_context(reading.connect())
+            query = select(_FETCH).order_by(_FETCH.c.id)
+            streams.append(connection.execution_options(yield_per=_ROWS).execute(query))
+        engine = connect(crawl_db_url(part))
+        stack.callback(engine.dispose)
+        with told(CRAWL_DB), engine.begin() as target:
+            ended = attrgetter("started_at", "elapsed")
+            rows = (
+                {name: value for name, value in row._mapping.items() if name != "id"}
+                for row in heapq.merge(*streams, key=lambda row: sum(ended(row)))
+            )
+            statement = insert(_FETCH).prefix_with("OR REPLACE")
+            while batch := list(islice(rows, _ROWS)):
+                target.execute(statement, batch)
+            merged.records = target.scalar(select(func.count(_FETCH.c.id))) or 0
+
+
+def _merge_files(folders: Sequence[Path], part: Path) -> None:
+    """Take over kept files, with one index, and recorded responses."""
+    lines: list[tuple[float, bytes]] = []
+    for folder in folders:
+        for path in sorted((folder / FILES_FOLDER).glob("*")):
+            if path.name == INDEX_FILE:
+                lines += [(_time_of(line), line) for line in path.read_bytes().splitlines()]
+            elif path.is_file():
+                _take(path, part / FILES_FOLDER / path.name)
+        for path in sorted(folder.glob("*.warc.gz")):
+            _take(path, part / path.name)
+    if lines:
+        lines.sort(key=lambda pair: pair[0])
+        (part / FILES_FOLDER).mkdir(exist_ok=True)
+        unique = dict.fromkeys(line for _, line in lines)
+        (part / FILES_FOLDER / INDEX_FILE).write_bytes(b"".join(line + b"\n" for line in unique))
+
+
+def _take(path: Path, target: Path) -> None:
+    """Take over a file that nobody changes: by a second name where that can be, else as a copy."""
+    if target.exists():
+        return  # (named by its content, or by its process)
+    target.parent.mkdir(exist_ok=True)
+    try:
+        os.link(path, target)
+    except OSError:
+        shutil.copyfile(path, target)
+
+
+def _time_of(line: bytes) -> float:
+    try:
+        return float(json.loads(line).get("fetched_at") or 0.0)
+    except (ValueError, AttributeError, TypeError):
+        return 0.0
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
