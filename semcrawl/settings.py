@@ -267,8 +267,9 @@ SEMCRAWL_ALLOW_PRIVATE_ADDRESSES = False
 # --- Frontier
 
 #: Redis server of the frontier and of the seed lists (`redis://host:6379/0`), by default the
-#: environment variable of that name. Empty = no server: links wait in the file `frontier.db` of the
-#: job's folder, which a few processes of one machine may share.
+#: environment variable of that name; or several, on which the frontier is in shards
+#: (`redis://a,b,c`). Empty = no server: links wait in the file `frontier.db` of the job's folder,
+#: which a few processes of one machine may share.
 REDIS_URL = os.environ.get("REDIS_URL", "")
 #: Folder of the job: results, records, frontier. Empty = `JOBDIR`, else the current folder
 #: (`semcrawl harvest`: the folder `harvest`).
@@ -277,6 +278,9 @@ SEMCRAWL_JOBDIR = ""
 #: names its crawl by its job folder (`harvest-1a2b3c4d`: the folder's name, and a hash of host and
 #: path), everything else is named `semcrawl`.
 SEMCRAWL_CRAWL_NAME = ""
+#: Number of shards into which a frontier on Redis is cut by hosts; a crawl keeps the number that it
+#: begins with. 0 = as many as `REDIS_URL` names servers.
+SEMCRAWL_FRONTIER_SHARDS = 0
 #: Whether a run joins the crawl of its name even if that belongs to another folder or has other
 #: seeds; `semcrawl harvest --join NAME` sets it.
 SEMCRAWL_JOIN = False

@@ -156,8 +156,8 @@ def test_a_module_whose_name_has_an_underscore_is_used_in_its_package_alone() ->
 
 def test_nothing_but_the_frontier_itself_knows_a_backend() -> None:
     """Others are typed on the contracts, and open a frontier by ``frontier.backends``."""
-    concrete = {"RedisFrontier", "SqliteFrontier", "RedisServer"}
-    backends = ("semcrawl.frontier.redis", "semcrawl.frontier.sqlite")
+    concrete = {"RedisFrontier", "ShardedFrontier", "SqliteFrontier", "RedisServer"}
+    backends = tuple(f"semcrawl.frontier.{name}" for name in ("redis", "sharded", "sqlite"))
     found = set()
     for module, tree in TREES.items():
         if module.startswith("semcrawl.frontier"):

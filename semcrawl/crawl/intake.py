@@ -16,7 +16,7 @@ from semcrawl.frontier.linkstate import SITEMAP, LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked, Relevance
 from semcrawl.relevance.contract import Citing, Restrained
-from semcrawl.web.hosts import host_of, netloc_of, pay_level_domain
+from semcrawl.web.hosts import domain_key, host_of, netloc_of, pay_level_domain
 
 #: value of the seeds: above everything
 _SEEDS_VALUE = 1e9
@@ -324,10 +324,7 @@ class Intake:
 
     def host_key(self, url: str) -> str:
         """Return what politeness counts a URL by."""
-        netloc = netloc_of(url)
-        if self.options.pace_by == "domain":
-            return pay_level_domain(netloc.partition(":")[0])
-        return netloc
+        return domain_key(url) if self.options.pace_by == "domain" else netloc_of(url)
 
     def _remember(self, entries: Sequence[Entry], new: Sequence[bool]) -> None:
         """Note which URLs are surely in the seen set, so that they need not be asked for again.

@@ -1,8 +1,9 @@
-"""Where links wait: the frontier, in a SQLite file or on a Redis server."""
+"""Where links wait: the frontier, in a SQLite file, on a Redis server, or on several."""
 
 from semcrawl.frontier.contract import Counts, Entry, Frontier, Lease
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.frontier.sharded.frontier import ShardedFrontier
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 from semcrawl.frontier.workers import worker_name
 
@@ -13,6 +14,7 @@ __all__ = [
     "FrontierOptions",
     "Lease",
     "RedisFrontier",
+    "ShardedFrontier",
     "SqliteFrontier",
     "worker_name",
 ]

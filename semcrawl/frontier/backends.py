@@ -12,17 +12,20 @@ from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.errors import UsageError
+from semcrawl.errors import FrontierUnavailable, UsageError
 from semcrawl.frontier.contract import ManagedFrontier
 from semcrawl.frontier.formerredis import has_former, take_over
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis import admission
-from semcrawl.frontier.redis.admission import admit_worker, crawl_name, reached
+from semcrawl.frontier.redis.admission import admit_worker, crawl_name
 from semcrawl.frontier.redis.charter import JobName
+from semcrawl.frontier.redis.crawlserver import CrawlServers
 from semcrawl.frontier.redis.frontier import RedisFrontier
 from semcrawl.frontier.redis.keys import Keys
+from semcrawl.frontier.sharded.frontier import ShardedFrontier
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 from semcrawl.frontier.workers import worker_name
+from semcrawl.web.hosts import domain_key, netloc_of
 
 __all__ = [
     "admit_harvest",
@@ -63,30 +66,23 @@ def admit_harvest(settings: BaseSettings, folder: Path, seeds: Sequence[str]) ->
 def check_backend(settings: BaseSettings, folder: Path) -> None:
     """See that the frontier of a job can be opened: its server is there, its file is ready.
 
-    Raises ``FrontierUnavailable`` when the server of ``REDIS_URL`` cannot be asked, and as
+    Raises ``FrontierUnavailable`` when a server of ``REDIS_URL`` cannot be asked, and as
     :func:`take_over` does for the frontier of a former version in the folder.
     """
-    if url := settings.get("REDIS_URL"):
-        with reached(str(url)):
-            pass
+    if settings.get("REDIS_URL"):
+        CrawlServers.of(settings).check()
     else:
         take_over(folder, frontier_file(folder), crawl_name(settings))
 
 
 def job_backend(settings: BaseSettings, folder: Path, options: FrontierOptions) -> ManagedFrontier:
-    """Return the frontier of a job: on the server of ``REDIS_URL``, else in the job's folder.
+    """Return the frontier of a job: on the servers of ``REDIS_URL``, else in the job's folder.
 
     It is not opened yet. Raises as :func:`take_over` does.
     """
     considerate = not settings.getbool("SEMCRAWL_LOOSEN_PACE")
-    if url := settings.get("REDIS_URL"):
-        return RedisFrontier(
-            str(url),
-            prefix=crawl_name(settings),
-            worker_id=worker_name(),
-            options=options,
-            considerate=considerate,
-        )
+    if settings.get("REDIS_URL"):
+        return _on_servers(settings, crawl_name(settings), options, considerate=considerate)
     file = frontier_file(folder)
     take_over(folder, file, crawl_name(settings))
     return SqliteFrontier(
@@ -95,6 +91,37 @@ def job_backend(settings: BaseSettings, folder: Path, options: FrontierOptions) 
         worker_id=worker_name(),
         options=options,
         considerate=considerate,
+    )
+
+
+def _on_servers(
+    settings: BaseSettings, name: str, options: FrontierOptions, **more: bool
+) -> RedisFrontier | ShardedFrontier:
+    """Return the frontier of a crawl on the servers of ``REDIS_URL``, in as many shards as it has.
+
+    Raises ``UsageError`` for a crawl that has another number of them than was asked for.
+    """
+    servers = CrawlServers.of(settings)
+    addresses = servers.addresses
+    try:
+        shards = servers.shards(name)
+    except FrontierUnavailable:
+        if len(addresses.urls) > 1 or addresses.cluster:
+            raise
+        shards = 1  # the opening of the frontier waits for its server
+    worker = worker_name()
+    if shards == 1:
+        return RedisFrontier(
+            addresses.whole, prefix=name, worker_id=worker, options=options, **more
+        )
+    by_domain = settings.get("SEMCRAWL_PACE_BY") == "domain"
+    return ShardedFrontier(
+        [addresses.of_shard(number) for number in range(shards)],
+        prefix=name,
+        worker_id=worker,
+        options=options,
+        host_key=domain_key if by_domain else netloc_of,
+        **more,
     )
 
 
@@ -120,12 +147,10 @@ def _visited(settings: BaseSettings, job: Path | None, *, make: bool) -> Managed
     name = crawl_name(settings)
     options = FrontierOptions(patience=5.0)
     own = JobName.read(job) if job is not None else None
-    if (url := settings.get("REDIS_URL")) and (job is None or own is not None):
+    if settings.get("REDIS_URL") and (job is None or own is not None):
         name = settings.get("SEMCRAWL_CRAWL_NAME") or (own.crawl if own else name)
         try:
-            return RedisFrontier(
-                str(url), prefix=name, worker_id=worker_name(), options=options, guest=True
-            )
+            return _on_servers(settings, name, options, guest=True)
         except ValueError as error:
             raise UsageError(f"SEMCRAWL_CRAWL_NAME: {error}") from None
     folder = job or Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")

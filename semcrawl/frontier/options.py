@@ -55,6 +55,8 @@ class FrontierOptions:
     #: seconds after which :meth:`Frontier.next_ready` wants to be asked again while only
     #: downloads under way keep hosts from being asked
     poll: float = 0.1
+    #: seconds for which a worker believes what it saw of a shard's best link
+    glance: float = 0.05
     #: most links that wait in one list on the server: it is read and moved as a whole
     chunk: int = 64
     #: seconds to wait for an answer of the server

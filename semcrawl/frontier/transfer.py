@@ -2,10 +2,11 @@
 
 Each line has a ``kind``: ``frontier`` (the first line, with totals), ``value`` (of a group),
 ``pace`` and ``yield`` (of a host), ``family`` (of links that look alike), ``link`` (its ``state``:
-waiting, leased, failed or withheld), ``seen`` (digests of URLs, hexadecimal), ``state`` (a
-strategy's blob, base64) and ``end`` (the last line, with the number of those before it). An
-imported frontier, exported again, gives the same lines, but for the crawl's name, and for links
-leased or withheld, which wait again (these until their turn comes).
+waiting, leased, failed or withheld), ``seen`` (digests of URLs, hexadecimal, and of which
+shard they are, if there are several), ``state`` (a strategy's blob, base64) and ``end`` (the last
+line, with the number of those before it). An imported frontier, exported again, gives the same
+lines, but for the crawl's name, and for links leased or withheld, which wait again (these until
+their turn comes).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 from semcrawl.errors import UsageError
 from semcrawl.frontier.contract import Entry, ManagedFrontier, WaitingLink
-from semcrawl.frontier.contract.inspection import TOTALS
+from semcrawl.frontier.contract.inspection import TOTALS, ShardDigests
 
 _BATCH = 500
 #: format of the lines, which does not change when that of the keys does
@@ -56,7 +57,8 @@ async def _exported(frontier: ManagedFrontier) -> AsyncIterator[str]:
         yield _link_line("withheld", link)
     async for digests in inspector.seen():
         if digests:
-            yield _line("seen", digests=[digest.hex() for digest in digests])
+            shard = {"shard": digests.shard} if isinstance(digests, ShardDigests) else {}
+            yield _line("seen", digests=[digest.hex() for digest in digests], **shard)
     for name, blob in sorted((await inspector.states()).items()):
         yield _line("state", name=name, data=b64encode(blob).decode())
 
@@ -136,7 +138,8 @@ def _content(kind: str, row: dict[str, Any]) -> Any:
             fields = {str(name): str(value) for name, value in row["fields"].items()}
             return str(row["name"]), fields
         case "seen":
-            return [bytes.fromhex(digest) for digest in row["digests"]]
+            digests = [bytes.fromhex(digest) for digest in row["digests"]]
+            return ShardDigests(digests, str(row["shard"])) if "shard" in row else digests
         case "state":
             return str(row["name"]), b64decode(row["data"], validate=True)
         case "end":

@@ -54,6 +54,11 @@ def netloc_of(url: str) -> str:
     return url.split("/", 3)[2] if url.count("/") >= 2 else ""
 
 
+def domain_key(url: str) -> str:
+    """Return the pay-level domain of a URL's host, or its address."""
+    return pay_level_domain(netloc_of(url).partition(":")[0])
+
+
 def public_address(server: object) -> str:
     """Return the address of a server without its password, for messages."""
-    return re.sub(r"//[^/]*@", "//", str(server))
+    return re.sub(r"//[^/,]*@", "//", re.sub(r",[^/,]*@", ",", str(server)))

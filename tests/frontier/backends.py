@@ -11,10 +11,11 @@ from typing import Protocol
 
 from semcrawl.frontier import FrontierOptions, RedisFrontier
 from semcrawl.frontier.contract import ManagedFrontier
+from semcrawl.frontier.sharded.frontier import ShardedFrontier
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 
 #: names of the backends, each made by the fixture ``backend``
-BACKENDS = ("redis", "served", "sqlite")
+BACKENDS = ("redis", "served", "sqlite", "shards")
 
 
 class Backend(Protocol):
@@ -62,6 +63,31 @@ class RedisBackend:
 
 
 @dataclass(frozen=True)
+class ShardedBackend:
+    """Several Redis servers, one for each shard."""
+
+    servers: tuple[str, ...]
+
+    def frontier(
+        self,
+        crawl: str,
+        worker: str,
+        options: FrontierOptions | None = None,
+        *,
+        guest: bool = False,
+        considerate: bool = False,
+    ) -> ShardedFrontier:
+        return ShardedFrontier(
+            self.servers,
+            prefix=crawl,
+            worker_id=worker,
+            options=options,
+            guest=guest,
+            considerate=considerate,
+        )
+
+
+@dataclass(frozen=True)
 class SqliteBackend:
     """A folder with a SQLite file for each crawl."""
 
@@ -89,8 +115,11 @@ class SqliteBackend:
 def backend_at(address: str) -> Backend:
     """The backend that an address leads to, for other processes of a test.
 
-    The address of files is ``sqlite:`` and their folder.
+    The address of files is ``sqlite:`` and their folder; several addresses with commas are those of
+    shards.
     """
+    if "," in address:
+        return ShardedBackend(tuple(address.split(",")))
     if address.startswith("sqlite:"):
         return SqliteBackend(Path(address.removeprefix("sqlite:")))
     return RedisBackend(address)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,16 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedRedis]:
     redis.stop()
 
 
+@pytest.fixture(scope="session")
+def three_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Addresses of three servers, with commas between them."""
+    with ExitStack() as stack:
+        servers = [
+            stack.enter_context(RedisServer(tmp_path_factory.mktemp("shard"))) for _ in range(3)
+        ]
+        yield ",".join(str(server.socket) for server in servers)
+
+
 @pytest.fixture
 def start_served(tmp_path: Path) -> Iterator[Callable[..., ServedRedis]]:
     """Start a server of the test's own, with options."""
@@ -58,6 +68,8 @@ def backend(request: pytest.FixtureRequest) -> Backend:
     if request.param == "sqlite":
         folder: Path = request.getfixturevalue("tmp_path_factory").mktemp("sqlite")
         return backend_at(f"sqlite:{folder}")
+    if request.param == "shards":
+        return backend_at(request.getfixturevalue("three_servers"))
     served: ServedRedis = request.getfixturevalue("served")
     return backend_at(served.url)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -80,6 +80,15 @@ class FrontierState:
     left_out: int
 
 
+class ShardDigests(list[bytes]):
+    """Digests of URLs that one shard of a frontier has seen."""
+
+    def __init__(self, digests: Iterable[bytes], shard: str) -> None:
+        super().__init__(digests)
+        #: which of how many: ``1/3``, from 0
+        self.shard = shard
+
+
 class Inspector(Protocol):
     """Reads a frontier for ``semcrawl frontier`` and for the export, without locking it.
 
@@ -114,7 +123,10 @@ class Inspector(Protocol):
         """Families of links by name, in order, and the fields that are kept of each."""
 
     def seen(self) -> AsyncIterator[list[bytes]]:
-        """Digests of all URLs ever put in, in sorted portions."""
+        """Digests of all URLs ever put in, in sorted portions.
+
+        Those of a frontier in shards are :class:`ShardDigests`.
+        """
 
     async def values(self) -> dict[str, float]:
         """Values of all groups."""
@@ -157,4 +169,8 @@ class Importer(Protocol):
         """Set the state of a family of links."""
 
     async def seen(self, digests: Sequence[bytes]) -> None:
-        """Count URLs as seen, by their digests."""
+        """Count URLs as seen, by their digests.
+
+        A frontier in shards cannot tell whose they are: all its shards keep them, unless they are
+        :class:`ShardDigests` of as many shards.
+        """

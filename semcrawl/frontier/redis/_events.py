@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from uuid import uuid4
 
 from semcrawl.errors import FrontierCorrupt
-from semcrawl.frontier.contract import CrawlEvent
+from semcrawl.frontier.contract import CrawlEvent, Entry
 from semcrawl.frontier.linkblob import text
 from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.keys import Keys
-from semcrawl.frontier.redis.packing import unpack_taken
+from semcrawl.frontier.redis.packing import pack_taken, unpack_taken
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +29,8 @@ class RedisEvents:
         self.incarnation = uuid4().bytes
         #: the last event that was read
         self.position = b"-"
+        #: events behind that place that need not be read
+        self.known: set[bytes] = set()
 
     async def publish(self, *events: bytes, queue: str = "") -> None:
         """Append outcomes for the other workers."""
@@ -55,9 +57,22 @@ class RedisEvents:
 
     async def read(self, limit: int = 1000) -> list[CrawlEvent]:
         """Read the events since the last call, this worker's own among them."""
+        return self._read(await self.unread(limit))
+
+    async def unread(self, limit: int = 1) -> list[tuple[bytes, Mapping[bytes, bytes]]]:
+        """Return events since the last that was read, and read none."""
         start = self.position if self.position == b"-" else b"(" + self.position
         reply = await self._server.ask("xrange", self._keys["events"], start, "+", limit)
-        return self._read(reply or [])
+        return reply or []
+
+    async def tell(self, entries: Sequence[Entry], *, strict: bool) -> None:
+        """Publish that links were taken elsewhere; with ``strict`` this worker need not read it."""
+        args = [self.incarnation, EVENTS_KEPT, self.position, pack_taken(entries)]
+        event, between = await self._server.run("tell", args, once=True)
+        if strict and between:
+            self.known.add(event)
+        elif strict:
+            self.position = event
 
     async def save_state(self, name: str, state: bytes) -> None:
         """Save the learned state, together with this worker's place in the log."""
@@ -76,7 +91,13 @@ class RedisEvents:
     def _read(self, found: Sequence[tuple[bytes, Mapping[bytes, bytes]]]) -> list[CrawlEvent]:
         if found:
             self.position = found[-1][0]
-        return [event for _, fields in found if (event := self._event(fields)) is not None]
+        events = []
+        for name, fields in found:
+            if name in self.known:
+                self.known.discard(name)
+            elif (event := self._event(fields)) is not None:
+                events.append(event)
+        return events
 
     def _event(self, fields: Mapping[bytes, bytes]) -> CrawlEvent | None:
         """Read an event; one that cannot be read is passed over: each worker sees it so."""

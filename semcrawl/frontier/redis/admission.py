@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from redis import Redis
-from redis.exceptions import RedisError, ResponseError, WatchError
+from redis.client import Pipeline
+from redis.exceptions import ResponseError, WatchError
 from scrapy.settings import BaseSettings
 
-from semcrawl.errors import FrontierUnavailable, UsageError
+from semcrawl.errors import UsageError
 from semcrawl.frontier.redis.charter import (
     Charter,
     JobName,
@@ -20,33 +21,12 @@ from semcrawl.frontier.redis.charter import (
     name_for,
     place_of,
 )
-from semcrawl.frontier.redis.connection import plain_reason
+from semcrawl.frontier.redis.crawlserver import CrawlServers
 from semcrawl.frontier.redis.keys import DEFAULT_NAME, Keys
 from semcrawl.metadata.database import CRAWL_DB
-from semcrawl.web.hosts import public_address
 
-#: seconds that the server gets to answer
-_TIMEOUT = 5
 #: what ``-s`` and the like say has this priority at least
 _SAID = 20
-
-
-@contextmanager
-def reached(url: str) -> Iterator[Redis]:
-    """Connect to the server of ``REDIS_URL``.
-
-    Raises ``UsageError`` for a wrong address, ``FrontierUnavailable`` when it is away.
-    """
-    try:
-        with Redis.from_url(url, socket_connect_timeout=_TIMEOUT, socket_timeout=_TIMEOUT) as redis:
-            redis.ping()
-            yield redis
-    except ValueError as error:
-        raise UsageError(f"REDIS_URL {public_address(url)}: {error}") from None
-    except (RedisError, OSError) as error:
-        raise FrontierUnavailable(
-            f"no Redis at REDIS_URL {public_address(url)}: {plain_reason(error)}"
-        ) from None
 
 
 def crawl_name(settings: BaseSettings) -> str:
@@ -61,18 +41,17 @@ def admit_harvest(settings: BaseSettings, folder: Path, seeds: Sequence[str]) ->
     now on, and the scope as well. Raises ``UsageError`` for a harvest that has another crawl in
     mind, ``FrontierUnavailable`` for a server that is away.
     """
-    url = settings.get("REDIS_URL")
-    if not url:
+    if not settings.get("REDIS_URL"):
         return crawl_name(settings)
-    with reached(str(url)) as redis:
-        own = JobName.read(folder)
-        name = settings.get("SEMCRAWL_CRAWL_NAME") or (own.crawl if own else "")
-        name = name or _first_name(redis, folder)
-        run = _membership(settings, folder, seeds, own)
-        if own is None:
-            own = JobName.fresh(name)
-            run = replace(run, folder=own.folder)
-        scope = _admitted(redis, name, run)
+    servers = CrawlServers.of(settings)
+    own = JobName.read(folder)
+    name = settings.get("SEMCRAWL_CRAWL_NAME") or (own.crawl if own else "")
+    name = name or _first_name(servers, folder)
+    run = _membership(settings, folder, seeds, own)
+    if own is None:
+        own = JobName.fresh(name)
+        run = replace(run, folder=own.folder)
+    scope = _admitted(servers, name, run)
     if JobName.read(folder) is None:
         own.write(folder)
     settings.set("SEMCRAWL_CRAWL_NAME", name, "cmdline")
@@ -85,18 +64,16 @@ def admit_worker(settings: BaseSettings, folder: Path, seeds: Sequence[str], sco
 
     Without a scope of its own (empty) it takes the crawl's.
     """
-    url = settings.get("REDIS_URL")
-    if not url:
+    if not settings.get("REDIS_URL"):
         return
-    with reached(str(url)) as redis:
-        run = replace(_membership(settings, folder, seeds, JobName.read(folder)), worker=True)
-        if scope:
-            run = replace(run, scope=scope, scope_said=True)
-        found = _admitted(redis, crawl_name(settings), run)
+    run = replace(_membership(settings, folder, seeds, JobName.read(folder)), worker=True)
+    if scope:
+        run = replace(run, scope=scope, scope_said=True)
+    found = _admitted(CrawlServers.of(settings), crawl_name(settings), run)
     settings.set("SEMCRAWL_SCOPE", found, "cmdline")
 
 
-def _first_name(redis: Redis, folder: Path) -> str:
+def _first_name(servers: CrawlServers, folder: Path) -> str:
     """Name the crawl of a folder that says no name.
 
     One that was begun when all crawls had the same name goes on with it.
@@ -104,12 +81,15 @@ def _first_name(redis: Redis, folder: Path) -> str:
     name = name_for(folder)
     own = any((folder / name).exists() for name in ("frontier", "frontier.former", "frontier.db"))
     shared_before = (folder / CRAWL_DB).is_file() and not own
-    if not shared_before or redis.exists(Keys(name).meta):
+    if not shared_before:
         return name
-    old = Keys(DEFAULT_NAME)
-    if not redis.exists(old.meta):
-        return name
-    charter = _read(redis, old)
+    with servers.home(name) as (redis, keys):
+        if redis.exists(keys.meta):
+            return name
+    with servers.home(DEFAULT_NAME) as (redis, keys):
+        if not redis.exists(keys.meta):
+            return name
+        charter = _read(redis, keys)
     return DEFAULT_NAME if charter is None or charter.adopted else name
 
 
@@ -129,32 +109,32 @@ def _membership(
     )
 
 
-def _admitted(redis: Redis, name: str, run: Membership) -> str:
+def _admitted(servers: CrawlServers, name: str, run: Membership) -> str:
     """Enter a run into a crawl's charter, and return the crawl's scope."""
-    keys = Keys(name)
+    with servers.home(name) as (redis, keys):
+        while True:
+            with suppress(WatchError), redis.pipeline() as transaction:
+                return _entered(transaction, keys, name, run)
+            # somebody else came in at the same time
+
+
+def _entered(transaction: Pipeline, keys: Keys, name: str, run: Membership) -> str:
     key = keys["charter"]
-    while True:
-        with redis.pipeline() as transaction:
-            try:
-                transaction.watch(key, keys.meta)  # type: ignore[no-untyped-call]
-                charter = _read(transaction, keys)
-                there = bool(transaction.exists(keys.meta))
-                if run.joins and not there and charter is None:
-                    raise UsageError(f"there is no crawl {name!r} to join on this Redis")
-                if charter is None:
-                    charter = Charter.of(run, adopted=there)
-                else:
-                    charter = charter.admit(run, name)
-                transaction.multi()
-                transaction.set(key, charter.dump())
-                transaction.execute()
-            except WatchError:
-                continue  # somebody else came in at the same time
-            except ResponseError as error:
-                if "WRONGTYPE" in str(error):
-                    return run.scope  # the opening of the frontier reports it
-                raise
-            return charter.scope
+    try:
+        transaction.watch(key, keys.meta)  # type: ignore[no-untyped-call]
+        charter = _read(transaction, keys)
+        there = bool(transaction.exists(keys.meta))
+        if run.joins and not there and charter is None:
+            raise UsageError(f"there is no crawl {name!r} to join on this Redis")
+        charter = Charter.of(run, adopted=there) if charter is None else charter.admit(run, name)
+        transaction.multi()
+        transaction.set(key, charter.dump())
+        transaction.execute()
+    except ResponseError as error:
+        if "WRONGTYPE" in str(error):
+            return run.scope  # the opening of the frontier reports it
+        raise
+    return charter.scope
 
 
 def _read(redis: Redis, keys: Keys) -> Charter | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, Self
 
 from redis.asyncio import Redis
 
-from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
+from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
 from semcrawl.frontier import contract
 from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
 from semcrawl.frontier.contract.pace import micros
@@ -31,7 +30,7 @@ from semcrawl.frontier.redis._said import RedisStatements
 from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.keys import FORMAT_VERSION, Keys
 from semcrawl.frontier.redis.leftout import RedisLeftOut, RedisWithheld
-from semcrawl.frontier.redis.packing import unpack_lease
+from semcrawl.frontier.redis.packing import pack_links, unpack_counts, unpack_lease
 from semcrawl.frontier.workers import is_gone
 
 logger = logging.getLogger(__name__)
@@ -128,13 +127,14 @@ class RedisFrontier:
                 f"there is no crawl {self.keys.prefix!r} on the Redis at {self._server.address}"
             )
         options = pack_options(self.options)
-        stamp = [str(FORMAT_VERSION), bloom_size(self.options), options]
-        version, created, kept = await self._server.run("open", stamp)
+        stamp = [str(FORMAT_VERSION), bloom_size(self.options), options, *self._stamp()]
+        version, created, kept, shards = await self._server.run("open", stamp)
         if (found := text(version)) != str(FORMAT_VERSION):
             raise FrontierCorrupt(
                 f"the frontier's key {self.keys.meta!r} has format {found}; this version of"
                 f" semcrawl reads format {FORMAT_VERSION}"
             )
+        self._check_shards(shards)
         self._created, self._server.crawl = text(created), created
         if not self._guest and await self.heartbeat(self.options.lease_time) and self._considerate:
             self.options = slowed(kept, self.options)
@@ -145,6 +145,17 @@ class RedisFrontier:
         for worker in map(text, await self._server.run("workers", [])):
             if worker == self.worker_id or is_gone(worker):
                 await self._server.run("reclaim", [worker])
+
+    def _stamp(self) -> list[Any]:
+        """Return what a new crawl's keys say beside their version and options."""
+        return []
+
+    def _check_shards(self, shards: bytes | None) -> None:
+        """Refuse a shard of another crawl: this crawl's name is that of the shard."""
+        if shards is not None:
+            raise UsageError(
+                f"{self.keys.prefix!r} is a shard of a crawl of {text(shards)}, and no crawl's name"
+            )
 
     async def close(self) -> None:
         """Give this worker's leases back and disconnect; with the server away they run out."""
@@ -180,18 +191,8 @@ class RedisFrontier:
     async def _add(self, entries: Sequence[Entry], *, again: bool) -> list[bool]:
         if not entries:
             return []
-        parts: defaultdict[tuple[str, str, str], list[Any]] = defaultdict(list)
-        limit = self.options.dynamic_depth
-        urls: set[str] = set()
-        for index, entry in enumerate(entries):
-            entry.check()
-            if (limit and entry.barren >= limit) or entry.url in urls:
-                continue
-            urls.add(entry.url)
-            link = [index, entry.key, entry.label, digest(entry.url), pack_blob(entry)]
-            parts[entry.queue, entry.host, entry.group] += link
         new = [False] * len(entries)
-        args = [[[*part, links] for part, links in parts.items()], again]
+        args = [pack_links(enumerate(entries), self.options.dynamic_depth), again]
         for index in await self._server.run("add", args, once=True):
             new[index] = True
         return new
@@ -239,8 +240,8 @@ class RedisFrontier:
         log: Sequence[Any] = (None, None, None),
     ) -> list[Any]:
         lease_time, ids = micros(self.options.lease_time), [lease.id for lease in over]
-        skipped = [[skip.untried, list(skip.domains)]] if skip else []
-        return [limit, lease_time, self.worker_id, list(queues), ids, *log, *skipped]
+        skipped = skip and [skip.untried, list(skip.domains)]
+        return [limit, lease_time, self.worker_id, list(queues), ids, *log, skipped or False]
 
     def _leases(self, found: Sequence[Sequence[Any]]) -> list[Lease]:
         return [unpack_lease(fields, self.keys.root, self._created) for fields in found]
@@ -342,9 +343,8 @@ class RedisFrontier:
 
     async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
         """Count links, hosts and groups."""
-        reply = await self._server.run("counts", [list(queues), list(seed_keys)])
-        waiting, leased, seeds, seen, hosts, dropped, flat = reply
-        labels: dict[str, int] = {}
-        for label, number in zip(flat[::2], flat[1::2], strict=True):
-            labels[text(label)] = labels.get(text(label), 0) + number
-        return Counts(waiting, leased, seeds, seen, hosts, labels, dropped)
+        return (await self._counted(queues, seed_keys))[0]
+
+    async def _counted(self, queues: Sequence[str], seeds: Sequence[str]) -> tuple[Counts, bytes]:
+        """Return the counts, and what is another after anything was put in or taken out."""
+        return unpack_counts(await self._server.run("counts", [list(queues), list(seeds)]))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import msgpack
 
 from semcrawl.errors import FrontierCorrupt
-from semcrawl.frontier.contract import Entry, Lease, WaitingLink
-from semcrawl.frontier.linkblob import UNREADABLE, text, unpack_blob
+from semcrawl.frontier.contract import Counts, Entry, Lease, WaitingLink
+from semcrawl.frontier.linkblob import UNREADABLE, digest, pack_blob, text, unpack_blob
 
 _SEQUENCE_BYTES = 6
 _KEY_BYTES = 8
@@ -20,6 +21,29 @@ _KEY_BYTES = 8
 PLACE_BYTES = _KEY_BYTES + _SEQUENCE_BYTES
 #: mark in the byte of the tries: the member ends with the number of a lost take
 _LOST = 128
+
+
+def pack_links(entries: Iterable[tuple[int, Entry]], dynamic_depth: int = 0) -> list[list[Any]]:
+    """Return numbered links as ``add`` takes them, by place, each URL once.
+
+    Those that ``dynamic_depth`` ends are left out (0 = none are). Raises ``ValueError`` for links
+    that no frontier can keep.
+    """
+    parts: defaultdict[tuple[str, str, str], list[Any]] = defaultdict(list)
+    urls: set[str] = set()
+    for index, entry in entries:
+        entry.check()
+        if (dynamic_depth and entry.barren >= dynamic_depth) or entry.url in urls:
+            continue
+        urls.add(entry.url)
+        link = [index, entry.key, entry.label, digest(entry.url), pack_blob(entry)]
+        parts[entry.queue, entry.host, entry.group] += link
+    return [[*part, links] for part, links in parts.items()]
+
+
+def pack_taken(entries: Iterable[Entry]) -> list[list[Any]]:
+    """Return links that were taken as :func:`unpack_taken` finds them in an event."""
+    return [[e.queue, e.host, e.group, bytes(_SEQUENCE_BYTES + 2) + pack_blob(e)] for e in entries]
 
 
 def unpack_element(root: str, queue: str, host: str, group: str, element: bytes) -> WaitingLink:
@@ -87,6 +111,15 @@ def unpack_taken(packed: bytes, root: str) -> list[Entry]:
             unpack_member(root, text(queue), text(host), text(group), 0.0, member).entry
             for queue, host, group, member in links
         ]
+
+
+def unpack_counts(reply: Sequence[Any]) -> tuple[Counts, bytes]:
+    """Read the answer of ``counts``."""
+    waiting, leased, seeds, seen, hosts, dropped, flat, activity = reply
+    labels: dict[str, int] = {}
+    for label, number in zip(flat[::2], flat[1::2], strict=True):
+        labels[text(label)] = labels.get(text(label), 0) + number
+    return Counts(waiting, leased, seeds, seen, hosts, labels, dropped), activity
 
 
 @contextmanager

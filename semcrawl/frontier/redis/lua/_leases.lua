@@ -59,6 +59,13 @@ local function end_errand(host, errand, worker, spared)
   file_availability(host)
 end
 
+-- A new name of a lease. In a shard of a crawl it names the shard, too.
+local SHARD = string.match(ROOT, '%.(%d+)}:$')
+local function lease_name(queue)
+  local number = call('HINCRBY', META, 'takes', '1')
+  return queue .. ':' .. (SHARD and SHARD .. ':' or '') .. number
+end
+
 -- A lease's record, or nil when it is void.
 local function lease_record(id)
   local r = call('HGET', LEASE, id)

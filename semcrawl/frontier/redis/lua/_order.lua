@@ -157,8 +157,8 @@ local function first_group(queue, leave_out)
   end
 end
 
--- The queue, host and group of the best link that can be taken now, or nil; hosts for which
--- leave_out gives true are passed over.
+-- The queue, host and group of the best link that can be taken now, minus its group's value, and its
+-- turn and place; or nil. Hosts for which leave_out gives true are passed over.
 local function best(queues, leave_out)
   while true do
     local score, place, queue, id, head
@@ -186,7 +186,7 @@ local function best(queues, leave_out)
       else
         local first = call('ZRANGE', local_key(queue, id), '0', '0')[1]
         if not first then corrupt(local_key(queue, id), 'empty') end
-        return queue, id, string.sub(first, 1 + PLACE)
+        return queue, id, string.sub(first, 1 + PLACE), score, place
       end
     else
       local host = string.sub(head, 9 + PLACE)
@@ -195,8 +195,17 @@ local function best(queues, leave_out)
       elseif string.sub(head, 1, 8) ~= turn(host) then
         file_spread(queue, host, id, string.sub(head, 9, 8 + PLACE))
       else
-        return queue, host, id
+        return queue, host, id, score, place
       end
     end
   end
+end
+
+-- Where a link stands among those of all shards: minus its group's value, its turn, key and number.
+local function standing(score, place) return {num(score), place} end
+
+-- Whether a link comes behind one that stands there.
+local function is_behind(score, place, other)
+  local value = tonumber(other[1])
+  return score > value or (score == value and before(other[2], place))
 end

@@ -2,11 +2,13 @@
 -- ARGS: parts {queue, host, group, links}, the links being one list of index, key, label, digest and
 -- blob of each in turn (a list for each would be much more for Lua to make and to clear away);
 -- again: seen ones go in too, unless they wait in the same place; for links that come from an
--- exported frontier, places: {sequence number, tries} by index (from 1)
--- Returns the indices (from 0) of the new ones.
+-- exported frontier, places: {sequence number, tries} by index (from 1), else false; of a shard: number of
+-- the links of all shards, and the sequence number from which the worker counts, if the shard's own is not
+-- beyond it
+-- Returns the indices (from 0) of the new ones; of a shard {these, number that the next link gets}.
 -- What costs most is the texts that Lua makes, hashes and clears away: five for each new link.
--- needs: order, seen
-local again, places = ARGS[2], ARGS[3]
+-- needs: order, seen, dropping
+local again, places, all, counted = ARGS[2], ARGS[3], ARGS[4], ARGS[5]
 local fresh, total = {}, 0
 local by_label, by_host = {}, {}     -- for each queue
 local heads = {}                     -- of members never taken, by label
@@ -22,7 +24,12 @@ local function see_again(queue, host, group, digest, where)
   return true
 end
 for _, part in ipairs(ARGS[1]) do total = total + #part[4] / 5 end
+total = all or total
 local base = call('HINCRBY', META, 'seq', total) - total
+if counted and counted > base then
+  base = counted
+  call('HSET', META, 'seq', num(base + total))
+end
 local newest = base + total
 for _, part in ipairs(ARGS[1]) do
   local queue, host, group, links, added = part[1], part[2], part[3], part[4], {}
@@ -56,37 +63,11 @@ end
 seen_save()
 if newest > base + total then call('HSET', META, 'seq', newest) end
 
--- The last link of the last host of the worst group: what a full frontier drops.
-local function worst()
-  local queue, group, score
-  for _, q in ipairs(all_queues()) do
-    local r = call('ZRANGE', ROOT .. 'order:' .. q, '0', '0', 'WITHSCORES')
-    if r[1] and (not score or tonumber(r[2]) < score) then
-      queue, group, score = q, r[1], tonumber(r[2])
-    end
-  end
-  if not queue then return nil end
-  local info = call('HGET', ROOT .. 'groups:' .. queue, group)
-  if string.sub(info, 1, 1) == 'L' then return queue, string.sub(info, 2 + PLACE), group end
-  local last = call('ZREVRANGE', spread_key(queue, group), '0', '0')[1]
-  if last then return queue, string.sub(last, 9 + PLACE), group end
-  return queue, call('HRANDFIELD', place_key(queue, group)), group
-end
-
 if OPTIONS.max_waiting > 0 and #fresh > 0 then
   local waiting = 0
   for _, queue in ipairs(all_queues()) do
     for _, n in ipairs(call('HVALS', ROOT .. 'labels:' .. queue)) do waiting = waiting + n end
   end
-  while waiting > OPTIONS.max_waiting do
-    local queue, host, group = worst()
-    if not queue then break end
-    local gone = pop_last(queue, host, group, waiting - OPTIONS.max_waiting)
-    for _, element in ipairs(gone) do count(queue, member_label(member_of(element)), -1) end
-    count_host(queue, host, -#gone)
-    file_wait(queue, host, group)
-    waiting = waiting - #gone
-    call('HINCRBY', META, 'dropped', #gone)
-  end
+  drop_worst(waiting - OPTIONS.max_waiting)
 end
-return answer(fresh)
+return answer(all and {fresh, newest} or fresh)

@@ -1,6 +1,7 @@
 -- Count what is there.
 -- ARGS: queues, keys of seed lists
--- Returns waiting, leased, seeds, seen, hosts, dropped, {label, number, label, number, ...}
+-- Returns waiting, leased, seeds, seen, hosts, dropped, {label, number, label, number, ...}, and what
+-- grows whenever anything is put in or taken out
 -- needs: leases
 local waiting, leased, seeds, hosts, labels = 0, 0, 0, 0, {}
 tick()
@@ -27,7 +28,7 @@ for i, key in ipairs(ARGS[2]) do
   seeds = seeds + call('ZCARD', ROOT .. 'pending:' .. key)
 end
 -- digests in the table and in the Bloom filter, less those that are in both
-local s = call('HMGET', META, 'seen', 'bloomed', 'passing')
+local s = call('HMGET', META, 'seen', 'bloomed', 'passing', 'seq', 'takes')
 local seen = tonumber(s[1] or 0) + tonumber(s[2] or 0) - tonumber(s[3] or 0)
 local dropped = tonumber(call('HGET', META, 'dropped') or 0)
-return {waiting, leased, seeds, seen, hosts, dropped, labels}
+return {waiting, leased, seeds, seen, hosts, dropped, labels, (s[4] or '') .. ' ' .. (s[5] or '')}

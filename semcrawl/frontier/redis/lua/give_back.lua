@@ -13,7 +13,7 @@ for _, link in ipairs(ARGS[1]) do
     seen_at(seen_key(digest), digest, seq .. struct.pack('>d', key))
     count(queue, label, 1)
     if ARGS[2] > 0 then
-      local again = queue .. ':' .. call('HINCRBY', META, 'takes', '1')
+      local again = lease_name(queue)
       call('HSET', LEASE, again, cmsgpack.pack({queue, host, group, key, member, ''}))
       call('ZADD', ROOT .. 'delayed:' .. queue, num(NOW + ARGS[2]), again)
     else

@@ -1,16 +1,18 @@
 -- Lease the best links that can be taken now.
 -- ARGS: limit, lease time (microseconds), worker, queues, ids of leases whose downloads are over,
 -- and for a take that is told to all as an event: incarnation of the worker, number of events kept,
--- last event it read (or false); last, if hosts are to be left out: true for those that gave nothing yet,
--- pay-level domains.
+-- last event it read (or false); if hosts are to be left out: true for those that gave nothing yet,
+-- pay-level domains (else false); last, of a shard: true, or the standing (see standing()) of the best link
+-- that another shard has, behind which nothing is taken.
 -- Returns {id, queue, host, group, key, member, sum of 1 if its host is held and 2 if the link is to
 -- find out whether its host answers again} for each; of a take that is
--- told {id of the event ('' if nothing was taken), these}. Leases nothing and returns false when
--- there are events after the last that was read.
+-- told {id of the event ('' if nothing was taken), these}; of a shard {these, standing of the next
+-- link, or false}. Leases nothing and returns false when there are events after the last that was read.
 -- A link that is withheld (see _families.lua) is passed over, up to 1000 of them in one call.
--- needs: leases, families
+-- needs: leases, families, domains
 local limit, lease_time, worker, queues, over = ARGS[1], ARGS[2], ARGS[3], ARGS[4], ARGS[5]
 local incarnation, events_kept, read, left_out = ARGS[6], ARGS[7], ARGS[8], ARGS[9]
+local shard, bound = ARGS[10], type(ARGS[10]) == 'table' and ARGS[10]
 release_all(over)
 if read then
   local start = read == '-' and '-' or '(' .. read
@@ -18,37 +20,23 @@ if read then
 end
 tick()
 
--- Whether a host is of a domain that is to be left out.
-local function in_domains(host)
-  local name = string.gsub(host, ':%d+$', '')
-  for _, domain in ipairs(left_out[2]) do
-    if name == domain or string.sub(name, -#domain - 1) == '.' .. domain then return true end
-  end
-  return false
-end
 local function leave_out(host)
-  return (left_out[1] and untried(host)) or in_domains(host)
+  return (left_out[1] and untried(host)) or in_domains(host, left_out[2])
 end
 
--- Whether links wait on hosts of other pay-level domains than those that are left out. (As a whole
--- domain may have a share only beside others; of many hosts some tell enough.)
-local function others_wait()
-  for _, queue in ipairs(all_queues()) do
-    for _, host in ipairs(call('HRANDFIELD', ROOT .. 'hosts:' .. queue, '20')) do
-      if not in_domains(host) then return true end
-    end
+-- The best link that may be taken, as best() gives it.
+local function next_link()
+  local queue, host, group, score, place = best(queues, left_out and leave_out)
+  if queue or shard or not left_out or #left_out[2] == 0 or others_wait(left_out[2]) then
+    return queue, host, group, score, place
   end
-  return false
+  left_out[2] = {}
+  return best(queues, leave_out)
 end
 local taken, passed = {}, 0
 while #taken < limit and passed < 1000 do
-  local queue, host, group = best(queues, left_out and leave_out)
-  if not queue then
-    if not left_out or #left_out[2] == 0 or others_wait() then break end
-    left_out[2] = {}
-    queue, host, group = best(queues, leave_out)
-    if not queue then break end
-  end
+  local queue, host, group, score, place = next_link()
+  if not queue or (bound and is_behind(score, place, bound)) then break end
   local first, following = pop_first(queue, host, group)
   local link_key, member = unsortable(first), member_of(first)
   count(queue, member_label(member), -1)
@@ -59,7 +47,7 @@ while #taken < limit and passed < 1000 do
     file_wait(queue, host, group, following)
     passed = passed + 1
   else
-    local id = queue .. ':' .. call('HINCRBY', META, 'takes', '1')
+    local id = lease_name(queue)
     call('HSET', LEASE, id, cmsgpack.pack({queue, host, group, link_key, member, worker}))
     call('ZADD', ROOT .. 'leases:' .. queue, num(NOW + lease_time), id)
     local delay = pace(host)
@@ -71,6 +59,10 @@ while #taken < limit and passed < 1000 do
     local flags = (delay > 0 and 1 or 0) + 2 * call('HEXISTS', DOWN, host)
     taken[#taken + 1] = {id, queue, host, group, num(link_key), member, flags}
   end
+end
+if shard then
+  local _, _, _, score, place = next_link()
+  return answer({taken, score and standing(score, place) or false})
 end
 if not incarnation then return answer(taken) end
 local event = ''

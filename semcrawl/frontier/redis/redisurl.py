@@ -1,0 +1,76 @@
+"""What ``REDIS_URL`` names: one server, several, or a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+from urllib.parse import urlsplit, urlunsplit
+
+from semcrawl.errors import UsageError
+from semcrawl.web.hosts import public_address
+
+#: schemes of a cluster's nodes, and how one of them is asked
+_CLUSTER = {"redis+cluster": "redis", "rediss+cluster": "rediss"}
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """The servers of a frontier: all of a list, or some nodes by which a cluster is found."""
+
+    urls: tuple[str, ...]
+    cluster: bool = False
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read a ``REDIS_URL``: ``redis://a``, ``redis://a,b:6380,c/1``, ``redis+cluster://a,b``.
+
+        What one part of a list leaves out (scheme, user and password, database and options) is that
+        of the first, or of the last one. Raises ``UsageError`` for what is none.
+        """
+        if "," not in text and "+cluster" not in text.partition(":")[0]:
+            return cls((text,))
+        parts = [part.strip() for part in text.split(",")]
+        shown = public_address(text)
+        if not all(parts):
+            raise UsageError(f"REDIS_URL {shown}: a list of servers has no empty parts")
+        try:
+            first, last = urlsplit(parts[0]), urlsplit(_with_scheme(parts[-1], "redis"))
+        except ValueError as error:
+            raise UsageError(f"REDIS_URL {shown}: {error}") from None
+        user, at, _ = first.netloc.rpartition("@")
+        urls = []
+        for part in parts:
+            whole = urlsplit(_with_scheme(part, first.scheme))
+            if (whole.scheme in _CLUSTER) != (first.scheme in _CLUSTER):
+                raise UsageError(f"REDIS_URL {shown}: servers and clusters do not mix")
+            if whole.scheme == "unix":
+                urls.append(part)
+                continue
+            scheme = _CLUSTER.get(whole.scheme, whole.scheme)
+            netloc = whole.netloc if "@" in whole.netloc or not at else user + at + whole.netloc
+            own = bool(whole.path.strip("/") or whole.query)
+            path, query = (whole.path, whole.query) if own else (last.path, last.query)
+            urls.append(urlunsplit((scheme, netloc, path, query, "")))
+        if first.scheme not in _CLUSTER and len(set(urls)) < len(urls):
+            raise UsageError(f"REDIS_URL {shown}: each server of a list is named once")
+        return cls(tuple(urls), first.scheme in _CLUSTER)
+
+    def of_shard(self, number: int) -> str:
+        """Return the server of a shard; of a cluster, the address by which it is found."""
+        if self.cluster:
+            return self.whole
+        return self.urls[number % len(self.urls)]
+
+    @property
+    def whole(self) -> str:
+        """Return all of it as one address."""
+        if not self.cluster:
+            return ",".join(self.urls)
+        return ",".join(
+            url.replace("redis://", "redis+cluster://").replace("rediss://", "rediss+cluster://")
+            for url in self.urls
+        )
+
+
+def _with_scheme(part: str, scheme: str) -> str:
+    return part if "://" in part else f"{scheme}://{part}"

@@ -1,0 +1,87 @@
+"""Which shards belong together: those of one crawl, all of them, and as many as it began with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import uuid4
+
+from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
+from semcrawl.frontier.redis.keys import Keys
+from semcrawl.frontier.sharded.shard import Shard
+from semcrawl.frontier.sharded.shards import Shards
+
+
+async def found(shards: Shards, name: str, *, make: bool) -> None:
+    """Check that the shards are those of one crawl, and stamp those of a new one.
+
+    A crawl is *whole* once all its shards were opened. After that none of them may be missing.
+    Raises ``UsageError`` for a crawl that began with another number of shards, ``FrontierCorrupt``
+    where a shard is missing or another crawl's, and ``FrontierUnavailable`` when a server is away
+    or, without ``make``, there is no such crawl.
+    """
+    await shards.each(lambda shard: shard.check())
+    number = len(shards)
+    fields = await shards.each(
+        lambda shard: shard.kept("format", "crawl", "shard", "shards", "whole")
+    )
+    for shard, (version, _, own, kept, _) in zip(shards, fields, strict=True):
+        if version is not None and kept != str(number):
+            raise UsageError(
+                f"the crawl {name!r} on the Redis at {shard.address} began with"
+                f" {_shards(kept)}, not {number}: name as many (SEMCRAWL_FRONTIER_SHARDS), or"
+                " export and import it"
+            )
+        if version is not None and own != str(shard.number):
+            raise FrontierCorrupt(f"the frontier's key {shard.keys.meta!r} is that of shard {own}")
+    if await shards.home.holds(Keys(name).meta):
+        raise UsageError(
+            f"the crawl {name!r} on the Redis at {shards.home.address} began with one shard, not"
+            f" {number}: give its server alone as REDIS_URL, or export and import it"
+        )
+    await _check_places(shards, name)
+    crawl = _common([(s, crawl) for s, (_, crawl, *_) in zip(shards, fields, strict=True)], name)
+    missing = [s for s, (version, *_) in zip(shards, fields, strict=True) if version is None]
+    if missing and any(whole for *_, whole in fields):
+        raise _lost(missing[0], name, number)
+    if missing and not make:
+        raise FrontierUnavailable(
+            f"there is no crawl {name!r} on the Redis at {missing[0].address}"
+        )
+    crawl = crawl or uuid4().hex
+    for shard in shards:
+        shard.crawl = crawl
+
+
+async def _check_places(shards: Shards, name: str) -> None:
+    """Refuse a server that has a shard which REDIS_URL places elsewhere."""
+    for shard in shards:
+        elsewhere = [s.keys.meta for s in shards if s.address != shard.address]
+        if elsewhere and await shard.holds(*elsewhere):
+            raise FrontierCorrupt(
+                f"the Redis at {shard.address} has another shard of the crawl {name!r} than its"
+                " place in REDIS_URL says: the servers were named in another order"
+            )
+
+
+def _common(crawls: Sequence[tuple[Shard, str | None]], name: str) -> str:
+    """Return which crawl the shards are of; empty if they are of none yet."""
+    common = ""
+    for shard, crawl in crawls:
+        if crawl is not None and crawl != (common or crawl):
+            raise FrontierCorrupt(
+                f"the Redis at {shard.address} has a shard of another crawl that was called"
+                f" {name!r}, too"
+            )
+        common = crawl or common
+    return common
+
+
+def _lost(shard: Shard, name: str, number: int) -> FrontierCorrupt:
+    return FrontierCorrupt(
+        f"shard {shard.number} of the {number} of the crawl {name!r} is not on the Redis at"
+        f" {shard.address}: it was emptied, or REDIS_URL named the servers in another order"
+    )
+
+
+def _shards(kept: str | None) -> str:
+    return "one shard" if kept in (None, "1") else f"{kept} shards"

@@ -1,0 +1,187 @@
+"""The parts of a frontier in shards: which shard is asked for what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from semcrawl.frontier.contract import AddressLimits, Lease, Rest, WaitingLink
+from semcrawl.frontier.contract.pace import address_block
+from semcrawl.frontier.sharded.shards import Shards, number_of
+
+
+class ShardedHostPace:
+    """The pace of hosts, each in its shard (:class:`~semcrawl.frontier.contract.HostPace`)."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+
+    async def set(
+        self, host: str, *, delay: float, concurrency: int = 1, at_least: bool = False
+    ) -> None:
+        """Set a host's crawl delay (seconds) and concurrency."""
+        shard = self._shards.of(host)
+        self._shards.written(shard)
+        await shard.pace.set(host, delay=delay, concurrency=concurrency, at_least=at_least)
+
+    async def rest(self, host: str, seconds: float) -> None:
+        """Let a host rest."""
+        shard = self._shards.of(host)
+        self._shards.written(shard)
+        await shard.pace.rest(host, seconds)
+
+    async def reward(self, host: str, *, target: bool) -> None:
+        """Count a fetch on the host, and whether it gave a target."""
+        shard = self._shards.of(host)
+        self._shards.written(shard)
+        await shard.pace.reward(host, target=target)
+
+
+class ShardedErrandTurns:
+    """Turns of errands, each in its host's shard.
+
+    It keeps the contract :class:`~semcrawl.frontier.contract.ErrandTurns`.
+    """
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+
+    async def next(
+        self, host: str, errand: str, *, instead_of: Lease | None = None
+    ) -> float | None:
+        """Ask for a host's next turn; return after how many seconds to ask again."""
+        shard = self._shards.of(host)
+        self._shards.written(shard)
+        return await shard.errands.next(host, errand, instead_of=instead_of)
+
+    async def starts(self, host: str, errand: str) -> bool:
+        """Note that an errand's request leaves now; whether its turn still held."""
+        return await self._shards.of(host).errands.starts(host, errand)
+
+    async def end(self, host: str, errand: str, *, sent: bool = True) -> None:
+        """Note that an errand is over."""
+        shard = self._shards.of(host)
+        self._shards.written(shard)
+        await shard.errands.end(host, errand, sent=sent)
+
+
+class ShardedAddressPace:
+    """The pace of addresses, each in a shard of its own choice: its hosts are in any.
+
+    It keeps the contract :class:`~semcrawl.frontier.contract.AddressPace`. The host rests in its
+    own shard.
+    """
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+
+    async def turn(
+        self, host: str, address: str, name: str, limits: AddressLimits, *, rests: bool
+    ) -> float:
+        """Return 0 if a host may be asked at its address now, else the seconds until its turn."""
+        owner = self._shards.of(address_block(address))
+        wait = await owner.addresses.turn(host, address, name, limits, rests=False)
+        if wait and rests:
+            shard = self._shards.of(host)
+            self._shards.written(shard)
+            await shard.pace.rest(host, wait)
+        return wait
+
+    async def over(self, address: str, name: str) -> None:
+        """Note that a request is over."""
+        await self._shards.of(address_block(address)).addresses.over(address, name)
+
+
+class ShardedOutages:
+    """Hosts that are down, each in its shard (:class:`~semcrawl.frontier.contract.Outages`)."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+
+    async def falter(
+        self, host: str, why: str, *, step: float, patience: float, untried_patience: float
+    ) -> Rest:
+        """Report that a host is down, or that its probe failed."""
+        shard = self._shards.of(host)
+        self._shards.written(shard)
+        return await shard.outages.falter(
+            host, why, step=step, patience=patience, untried_patience=untried_patience
+        )
+
+    async def recover(self, host: str, *, step: float, good: str = "") -> tuple[float, float]:
+        """Report that a host answered; return the rest that remains, and its time down."""
+        shard = self._shards.of(host)
+        self._shards.written(shard)
+        return await shard.outages.recover(host, step=step, good=good)
+
+    async def good(self, host: str) -> str:
+        """Return an address that a host gave, in this run or another; empty if it gave none."""
+        return await self._shards.of(host).outages.good(host)
+
+    async def note_dead(self) -> None:
+        """Count one more host that was found dead, in all shards."""
+        await self._shards.each(lambda shard: shard.outages.note_dead())
+
+    async def why(self, host: str) -> str:
+        """Return the reason why a host is down, one word; empty if it is not."""
+        return await self._shards.of(host).outages.why(host)
+
+    async def set_aside(self, host: str) -> list[WaitingLink]:
+        """Keep all waiting links of a host for a requeue; return them."""
+        shard = self._shards.of(host)
+        self._shards.written(shard)
+        return await shard.outages.set_aside(host)
+
+
+class ShardedCache:
+    """Answers that expire, and claims, by their names.
+
+    It keeps the contract :class:`~semcrawl.frontier.contract.SharedCache`.
+    """
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+
+    async def put(self, name: str, content: bytes, seconds: float) -> None:
+        """Store an answer for some time."""
+        await self._shards.of(name).cache.put(name, content, seconds)
+
+    async def get(self, name: str) -> bytes | None:
+        """Return an answer that has not expired, or ``None``."""
+        return await self._shards.of(name).cache.get(name)
+
+    async def claim(self, name: str, seconds: float) -> bool:
+        """Claim a name for some time, or prolong this worker's claim; whether it has it now."""
+        return await self._shards.of(name).cache.claim(name, seconds)
+
+    async def release(self, name: str) -> None:
+        """Give a claim up."""
+        await self._shards.of(name).cache.release(name)
+
+    def describe(self, name: str) -> str:
+        """Say where an answer is stored."""
+        return self._shards.of(name).cache.describe(name)
+
+
+class ShardedStatements:
+    """Statements, each in a shard by its hash.
+
+    It keeps the contract :class:`~semcrawl.frontier.contract.Statements`.
+    """
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+
+    async def add(self, document: int, statements: Sequence[int], limit: int) -> list[bool]:
+        """Add the statements of a document; return for each whether no other one made it."""
+        shards = self._shards
+        new = [False] * len(statements)
+        own = 1 << max((limit // len(shards)).bit_length() - 1, 0)  # (a table's size is such)
+        # (not by the bits that choose a bucket inside the shard)
+        parts = shards.parted(
+            enumerate(statements), lambda s: shards[number_of(f"{s[1]:x}", len(shards))]
+        )
+        for shard, part in parts:
+            found = await shard.statements.add(document, [one for _, one in part], own)
+            for (index, _), is_new in zip(part, found, strict=True):
+                new[index] = is_new
+        return new

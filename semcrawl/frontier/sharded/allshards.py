@@ -1,0 +1,72 @@
+"""What several shards hold, counted and limited as that of one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from semcrawl.frontier.contract import Counts
+from semcrawl.frontier.sharded.shards import Shards
+
+
+def summed(counts: Sequence[Counts]) -> Counts:
+    """Add up the counts of shards."""
+    labels: Counter[str] = Counter()
+    for one in counts:
+        labels.update(one.waiting_by_label)
+    return Counts(
+        *(sum(one.waiting for one in counts), sum(one.leased for one in counts)),
+        *(sum(one.seeds for one in counts), sum(one.seen for one in counts)),
+        sum(one.hosts for one in counts),
+        labels,
+        sum(one.dropped for one in counts),
+    )
+
+
+async def counted(shards: Shards, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
+    """Count what all shards have.
+
+    A link that goes from one shard to another may be in neither of them when each is looked at. So
+    a crawl counts as finished only if nothing moved from the first look at each shard to a second
+    one, after the first look at the last: then all were idle at one time.
+    """
+
+    async def look() -> tuple[Counts, list[bytes]]:
+        found = await shards.each(
+            lambda shard: shard.counted(queues, seed_keys if shard is shards.home else ())
+        )
+        return summed([counts for counts, _ in found]), [activity for _, activity in found]
+
+    counts, activity = await look()
+    while counts.finished:
+        again, later = await look()
+        if later == activity:
+            break
+        counts, activity = again, later
+    return counts
+
+
+async def shed(shards: Shards, most: int) -> int:
+    """Drop the worst links of all shards where more than ``most`` wait; return how many."""
+    queues = await shards.each(lambda shard: shard.inspector.queues())
+    found = await shards.each(lambda shard: shard.counted(queues[shard.number]))
+    surplus = sum(counts.waiting for counts, _ in found) - most
+    dropped = 0
+    # (asked to drop nothing, a shard tells the value of its worst group)
+    worst = {
+        shard.number: value
+        for shard in shards
+        if surplus > 0 and (value := (await shard.shed(0, None))[1]) is not None
+    }
+    while dropped < surplus and worst:
+        number = min(worst, key=lambda number: worst[number])
+        others = [value for other, value in worst.items() if other != number]
+        shard = shards[number]
+        gone, left = await shard.shed(surplus - dropped, min(others, default=None))
+        shards.written(shard)
+        dropped += gone
+        if left is None:
+            del worst[number]
+        else:
+            worst[number] = left
+    return dropped

@@ -1,0 +1,320 @@
+"""The frontier in shards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Self
+
+from semcrawl.frontier import contract
+from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
+from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.sharded._bestfirst import Drawing
+from semcrawl.frontier.sharded._founding import found
+from semcrawl.frontier.sharded._inspection import ShardedImporter, ShardedInspector
+from semcrawl.frontier.sharded._leftout import ShardedLeftOut, ShardedWithheld
+from semcrawl.frontier.sharded._parts import (
+    ShardedAddressPace,
+    ShardedCache,
+    ShardedErrandTurns,
+    ShardedHostPace,
+    ShardedOutages,
+    ShardedStatements,
+)
+from semcrawl.frontier.sharded.allshards import counted, shed
+from semcrawl.frontier.sharded.shard import Shard
+from semcrawl.frontier.sharded.shards import Shards, together
+from semcrawl.web.hosts import netloc_of
+
+
+class ShardedFrontier:
+    """The frontier of one worker, in several shards, each on a Redis.
+
+    It keeps the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`. A link is in the
+    shard that the hash of its host chooses. So politeness, the order within a host and the seen set
+    are exact; the order over all hosts is that of :class:`Drawing`. Seeds, events and learned state
+    are in the first shard; the values of groups in all of them.
+
+    ``servers`` are URLs or sockets of servers, one for each shard. ``host_key`` returns what
+    politeness counts a URL by. For the others see
+    :class:`~semcrawl.frontier.redis.frontier.RedisFrontier`.
+    """
+
+    def __init__(
+        self,
+        servers: Sequence[str],
+        *,
+        prefix: str,
+        worker_id: str,
+        options: FrontierOptions | None = None,
+        guest: bool = False,
+        considerate: bool = False,
+        host_key: Callable[[str], str] = netloc_of,
+    ) -> None:
+        self.options = options = options or FrontierOptions()
+        self.name = prefix
+        self.worker_id = worker_id
+        self._shards = shards = Shards(
+            [
+                Shard(
+                    server,
+                    number=number,
+                    shards=len(servers),
+                    prefix=f"{prefix}.{number}",
+                    worker_id=worker_id,
+                    options=_share(options, len(servers)),
+                    guest=guest,
+                    considerate=considerate,
+                )
+                for number, server in enumerate(servers)
+            ],
+            self._written,
+        )
+        self._drawing = Drawing(shards, options.glance)
+        #: leases whose downloads are over, and that are not acknowledged
+        self._released: set[str] = set()
+        #: the sequence number from which this worker counts, in all shards
+        self._clock = 0
+        #: links put in since the waiting ones were counted (with a limit of them)
+        self._uncounted = 0
+        self.pace: contract.HostPace = ShardedHostPace(shards)
+        self.errands: contract.ErrandTurns = ShardedErrandTurns(shards)
+        self.addresses: contract.AddressPace = ShardedAddressPace(shards)
+        self.outages: contract.Outages = ShardedOutages(shards)
+        self.seeds: contract.SeedLists = shards.home.seeds
+        self.events: contract.EventLog = shards.home.events
+        self.blobs: contract.Blobs = shards.home.blobs
+        self.cache: contract.SharedCache = ShardedCache(shards)
+        self.statements: contract.Statements = ShardedStatements(shards)
+        self.left_out: contract.LeftOutLog = ShardedLeftOut(shards, host_key)
+        self.withheld: contract.WithheldLinks = ShardedWithheld(shards)
+        self.inspector: contract.Inspector = ShardedInspector(shards)
+        self.importer: contract.Importer = ShardedImporter(shards)
+
+    async def __aenter__(self) -> Self:
+        """Open."""
+        await self.open()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Close."""
+        await self.close()
+
+    async def open(self, *, make: bool = True) -> None:
+        """Connect to all servers, check that the shards are those of one crawl, open them.
+
+        Raises as :func:`found` and :meth:`RedisFrontier.open` do.
+        """
+        await found(self._shards, self.name, make=make)
+        home, *others = self._shards
+        opened: list[Shard] = []
+        try:
+            await home.open(make=make)
+            opened.append(home)
+            # (of several who found a crawl at one time, the first names it)
+            (crawl,) = await home.kept("crawl")
+            for shard in others:
+                shard.crawl = crawl or shard.crawl
+                shard.be_quick_as(home.options)
+                await shard.open(make=make)
+                opened.append(shard)
+        except BaseException:
+            for shard in opened:
+                await shard.close()
+            raise
+        pace = home.options
+        self.options = replace(self.options, delay=pace.delay, concurrency=pace.concurrency)
+        await self._shards.each(lambda shard: shard.keep("whole", "1"))
+
+    async def close(self) -> None:
+        """Give this worker's leases back and disconnect; with a server away they run out there."""
+        self.hurry()
+        await self._shards.each(lambda shard: shard.close())
+
+    def hurry(self) -> None:
+        """Wait no longer than two seconds for a server that is away: the crawl ends."""
+        for shard in self._shards:
+            shard.hurry()
+
+    async def heartbeat(self, seconds: float) -> list[str]:
+        """Count as at work for so long from now; return the names of the others that are."""
+        return await self._shards.home.heartbeat(seconds)
+
+    def _written(self, shard: Shard) -> None:
+        self._drawing.forget(shard)
+
+    # -- links
+    async def add(self, entries: Sequence[Entry]) -> list[bool]:
+        """Put links in; for each, whether it was new. Atomic in each shard."""
+        return await self._add(entries, again=False)
+
+    async def add_again(self, entries: Sequence[Entry]) -> list[bool]:
+        """Put links in, seen or not (a re-visit); for each, whether it did not wait there yet."""
+        return await self._add(entries, again=True)
+
+    async def _add(self, entries: Sequence[Entry], *, again: bool) -> list[bool]:
+        shards, total, clock = self._shards, len(entries), self._clock
+        for entry in entries:
+            entry.check()
+        new = [False] * total
+        parts = shards.parted(enumerate(entries), lambda item: shards.of(item[1].host))
+        found = await together(
+            [shard.put(part, total, clock, again=again) for shard, part in parts]
+        )
+        for (shard, _), (fresh, following) in zip(parts, found, strict=True):
+            self._written(shard)
+            self._clock = max(self._clock, following)
+            for index in fresh:
+                new[index] = True
+        if self.options.max_waiting and any(new):
+            self._uncounted += sum(new)
+            # (what the others put in meanwhile is a small part of a large limit)
+            if self._uncounted > self.options.max_waiting // 100:
+                self._uncounted = 0
+                await shed(shards, self.options.max_waiting)
+        return new
+
+    async def take(
+        self,
+        limit: int,
+        queues: Sequence[str],
+        *,
+        over: Sequence[Lease] = (),
+        skip: SkippedHosts = NONE_SKIPPED,
+    ) -> list[Lease]:
+        """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
+        await self.release_host(over)
+        return await self._drawing.take(limit, queues, skip)
+
+    async def take_synchronised(
+        self,
+        limit: int,
+        queues: Sequence[str],
+        *,
+        strict: bool = True,
+        over: Sequence[Lease] = (),
+        skip: SkippedHosts = NONE_SKIPPED,
+    ) -> list[Lease] | None:
+        """Take links and publish that as an event; ``None`` if there are events to read first.
+
+        In several steps: what other workers publish while the links are taken is read after.
+        """
+        home = self._shards.home
+        await self.release_host(over)
+        if strict and await home.has_news():
+            return None
+        leases = await self._drawing.take(limit, queues, skip)
+        if leases:
+            await home.tell([lease.entry for lease in leases], strict=strict)
+        return leases
+
+    async def next_ready(self, queues: Sequence[str]) -> float | None:
+        """Return the seconds until asking again may give a link; ``None`` if none waits."""
+        found = await self._shards.each(lambda shard: shard.next_ready(queues))
+        return min((ready for ready in found if ready is not None), default=None)
+
+    async def started(self, leases: Sequence[Lease]) -> list[bool]:
+        """Note that these requests leave now; for each, whether its lease still held."""
+        held: dict[str, bool] = {}
+        for shard, part in self._shards.by_lease(leases):
+            still = await shard.started(part)
+            held.update(zip((lease.id for lease in part), still, strict=True))
+        return [held[lease.id] for lease in leases]
+
+    async def not_sent(self, leases: Sequence[Lease]) -> None:
+        """Note that no request is sent for these links: their hosts may be asked at once."""
+        for shard, part in self._shards.by_lease(leases):
+            await shard.not_sent(part)
+            self._written(shard)
+
+    async def renew(self, leases: Sequence[Lease]) -> list[bool]:
+        """Prolong leases by the full lease time; for each, whether it still held."""
+        held: dict[str, bool] = {}
+        for shard, part in self._shards.by_lease(leases):
+            still = await shard.renew(part)
+            held.update(zip((lease.id for lease in part), still, strict=True))
+        return [held[lease.id] for lease in leases]
+
+    async def release_host(self, leases: Sequence[Lease]) -> None:
+        """Note that the downloads are over; the leases stay."""
+        parts = self._shards.by_lease(leases)
+        if parts:
+            await together([shard.release_host(part) for shard, part in parts])
+            self._released.update(lease.id for lease in leases)
+        for shard, _ in parts:
+            self._written(shard)
+
+    async def done(self, leases: Sequence[Lease]) -> None:
+        """Acknowledge finished links; one whose lease ran out is not fetched again."""
+        parts = self._shards.by_lease(leases)
+        await together([shard.done(part) for shard, part in parts])
+        self._over(parts)
+
+    async def fail(self, leases: Sequence[Lease]) -> None:
+        """Acknowledge links that could not be fetched; they are kept for a requeue."""
+        parts = self._shards.by_lease(leases)
+        await together([shard.fail(part) for shard, part in parts])
+        self._over(parts)
+
+    def _over(self, parts: Sequence[tuple[Shard, Sequence[Lease]]]) -> None:
+        """Note that leases ended, which frees their hosts if that was not told before."""
+        for shard, part in parts:
+            names = {lease.id for lease in part}
+            if not names <= self._released:
+                self._written(shard)
+            self._released -= names
+
+    async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
+        """Put links back in as their entries now are, to be taken after ``delay`` seconds.
+
+        One whose host is another now goes to that one's shard, as a link that was never taken.
+        """
+        shards = self._shards
+        for shard, part in shards.by_lease(leases):
+            staying = [lease for lease in part if shards.of(lease.entry.host) is shard]
+            await shard.give_back(staying, delay=delay)
+            self._written(shard)
+            moving = [lease for lease in part if shards.of(lease.entry.host) is not shard]
+            if moving:
+                await self.add_again([lease.entry for lease in moving])
+                await shard.done(moving)
+            self._released -= {lease.id for lease in part}
+
+    async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:
+        """Put up to ``limit`` failed links back into their places; return how many."""
+        moved = 0
+        for shard in self._shards:
+            if moved < limit:
+                moved += await shard.requeue(queues, limit - moved)
+                self._written(shard)
+        return moved
+
+    # -- order
+    async def set_values(self, values: Mapping[str, float]) -> None:
+        """Give groups new values, in all shards."""
+        await self._shards.each(lambda shard: shard.set_values(values))
+        if values:
+            for shard in self._shards:
+                self._written(shard)
+
+    async def rekey(self, keys: Sequence[tuple[Entry, float]]) -> None:
+        """Give waiting links new keys inside their group; others are passed over."""
+        shards = self._shards
+        parts = shards.parted(keys, lambda item: shards.of(item[0].host))
+        await together([shard.rekey(part) for shard, part in parts])
+        for shard, _ in parts:
+            self._written(shard)
+
+    async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
+        """Count links, hosts and groups; finished only if all shards were so at one time."""
+        return await counted(self._shards, queues, seed_keys)
+
+
+def _share(options: FrontierOptions, shards: int) -> FrontierOptions:
+    """Return the options of one shard: its share of what is limited for all of them."""
+    return replace(
+        options,
+        max_waiting=0,  # (of all shards together)
+        exact_limit=-(-options.exact_limit // shards),
+        seen_capacity=-(-options.seen_capacity // shards),
+    )

@@ -1,0 +1,143 @@
+"""One shard: a frontier on Redis that knows of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from semcrawl.errors import FrontierCorrupt
+from semcrawl.frontier.contract import Counts, Entry, Lease, SkippedHosts
+from semcrawl.frontier.linkblob import text
+from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.redis.frontier import RedisFrontier
+from semcrawl.frontier.redis.packing import pack_links
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Standing:
+    """Where a link stands in the order over all shards; the smallest comes first."""
+
+    #: minus its group's value
+    score: float
+    #: turn, key and sequence number, in bytes that sort
+    place: bytes
+
+    @classmethod
+    def of(cls, reply: Sequence[bytes] | None) -> Standing | None:
+        """Read what a script returns."""
+        return None if not reply else cls(float(reply[0]), bytes(reply[1]))
+
+
+class Shard(RedisFrontier):
+    """A shard of a crawl (:class:`~semcrawl.frontier.sharded.frontier.ShardedFrontier`)."""
+
+    #: the crawl's own name, unlike all others; set before it is opened
+    crawl = ""
+
+    def __init__(self, server: str, *, number: int, shards: int, **options: Any) -> None:
+        #: which of the shards it is, from 0
+        self.number = number
+        #: how many there are
+        self.shards = shards
+        super().__init__(server, **options)
+
+    def _stamp(self) -> list[Any]:
+        shard, shards = str(self.number), str(self.shards)
+        return [["crawl", self.crawl, "shard", shard, "shards", shards]]
+
+    def _check_shards(self, shards: bytes | None) -> None:
+        if shards is None or text(shards) != str(self.shards):
+            raise FrontierCorrupt(
+                f"the frontier's key {self.keys.meta!r} is not of a crawl of {self.shards} shards"
+            )
+
+    async def check(self) -> None:
+        """Connect; raise ``FrontierUnavailable`` unless its server can be used."""
+        await self._server.check()
+
+    async def kept(self, *fields: str) -> list[str | None]:
+        """Return fields of its key ``meta``; ``None`` for those that are not there."""
+        found = await self._server.ask("hmget", self.keys.meta, list(fields))
+        return [None if value is None else text(value) for value in found]
+
+    async def keep(self, field: str, value: str) -> None:
+        """Set a field of its key ``meta``."""
+        await self._server.ask("hset", self.keys.meta, field, value)
+
+    async def holds(self, *keys: str) -> bool:
+        """Whether there is one of these keys on its server."""
+        return bool(await self._server.ask("exists", *keys))
+
+    @property
+    def address(self) -> str:
+        """Address of its server, for messages."""
+        return self._server.address
+
+    def be_quick_as(self, options: FrontierOptions) -> None:
+        """Take over the pace that holds for the crawl."""
+        self._considerate = False
+        self.options = replace(self.options, delay=options.delay, concurrency=options.concurrency)
+
+    # -- links
+    async def put(
+        self, entries: Sequence[tuple[int, Entry]], total: int, clock: int, *, again: bool
+    ) -> tuple[list[int], int]:
+        """Put numbered links in, which are part of ``total`` that go in together.
+
+        Return the numbers of the new ones, and the sequence number that comes next; none of these
+        has a smaller one than ``clock``.
+        """
+        parts = pack_links(entries, self.options.dynamic_depth)
+        args = [parts, again, False, total, clock]
+        fresh, following = await self._server.run("add", args, once=True)
+        return fresh, int(following)
+
+    async def peek(self, queues: Sequence[str]) -> Standing | None:
+        """Look where the best link stands that can be taken now."""
+        return Standing.of(await self._server.run("peek", [list(queues)]))
+
+    async def draw(
+        self, limit: int, queues: Sequence[str], bound: Standing | None, skip: SkippedHosts
+    ) -> tuple[list[Lease], Standing | None]:
+        """Take links that come before ``bound``; return where the next one stands, too.
+
+        Hosts to ``skip`` are passed over whether or not links wait on others.
+        """
+        args = self._take_args(limit, queues, (), skip)
+        args.append(True if bound is None else [repr(bound.score), bound.place])
+        taken, head = await self._server.run("take", args, once=True)
+        return self._leases(taken), Standing.of(head)
+
+    async def others_wait(self, domains: Sequence[str]) -> bool:
+        """Whether links wait on hosts of other pay-level domains than these."""
+        return bool(await self._server.run("others_wait", [list(domains)]))
+
+    async def shed(self, surplus: int, worst: float | None) -> tuple[int, float | None]:
+        """Drop links of the worst groups, whose values are no larger than ``worst`` (if given).
+
+        Return how many, and the value of the worst group that is left.
+        """
+        bound = False if worst is None else repr(worst)
+        dropped, *left = await self._server.run("shed", [surplus, bound], once=True)
+        return int(dropped), float(left[0]) if left else None
+
+    async def counted(
+        self, queues: Sequence[str], seed_keys: Sequence[str] = ()
+    ) -> tuple[Counts, bytes]:
+        """Return the counts, and what is another after anything was put in or taken out."""
+        return await self._counted(queues, seed_keys)
+
+    # -- events
+    async def has_news(self) -> bool:
+        """Whether there are events that this worker has not read."""
+        return bool(await self._log.unread())
+
+    async def tell(self, entries: Sequence[Entry], *, strict: bool) -> None:
+        """Publish that links were taken; with ``strict`` this worker need not read it."""
+        await self._log.tell(entries, strict=strict)
+
+    # -- mirrors
+    async def note_asked(self, paths: Sequence[Sequence[str]]) -> None:
+        """Note origins and paths that are being asked for, of links in other shards."""
+        await self._server.run("note_asked", [list(map(list, paths))])
