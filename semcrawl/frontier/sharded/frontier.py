@@ -10,10 +10,7 @@ from semcrawl.frontier import contract
 from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.sharded._bestfirst import Drawing
-from semcrawl.frontier.sharded._founding import found
-from semcrawl.frontier.sharded._inspection import ShardedImporter, ShardedInspector
-from semcrawl.frontier.sharded._leftout import ShardedLeftOut, ShardedWithheld
-from semcrawl.frontier.sharded._parts import (
+from semcrawl.frontier.sharded._byhost import (
     ShardedAddressPace,
     ShardedCache,
     ShardedErrandTurns,
@@ -21,6 +18,9 @@ from semcrawl.frontier.sharded._parts import (
     ShardedOutages,
     ShardedStatements,
 )
+from semcrawl.frontier.sharded._founding import found
+from semcrawl.frontier.sharded._inspection import ShardedImporter, ShardedInspector
+from semcrawl.frontier.sharded._leftout import ShardedLeftOut, ShardedWithheld
 from semcrawl.frontier.sharded.allshards import counted, shed
 from semcrawl.frontier.sharded.shard import Shard
 from semcrawl.frontier.sharded.shards import Shards, together
