@@ -25,6 +25,11 @@ class LeadOptions:
     #: names below ``/.well-known/``
     well_known: tuple[str, ...] = ("void",)
 
+    @property
+    def asks_as_rdf(self) -> bool:
+        """Whether any page is asked for again, as RDF."""
+        return self.negotiation and self.tries > 0
+
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read the settings, Scrapy's or a plain mapping; raise ``UsageError`` for wrong ones."""

@@ -19,6 +19,7 @@ from semcrawl.crawl.channels import SpiderChannel, SpiderChannels
 from semcrawl.crawl.dispatch import Dispatcher, EventReader, read_arrivals
 from semcrawl.crawl.hosthealth import HostHealth
 from semcrawl.crawl.intake import Intake
+from semcrawl.crawl.leadmemory import LeadMemory
 from semcrawl.crawl.leasebook import LeaseBook
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.outlook import CompletionCheck, Outlook
@@ -45,6 +46,7 @@ class CrawlSession:
     def __init__(self, frontier: Frontier, strategy: Relevance, options: SessionOptions) -> None:
         self.frontier = frontier
         self.contexts = ContextCache(frontier, shared=options.shared)
+        self.lead_memory = LeadMemory(frontier, shared=options.shared)
         #: turns of requests that are no link's
         self.turns = Turns(frontier)
         self.robots = SharedRobots(frontier, self.turns, memory=options.robots_memory)
@@ -100,10 +102,7 @@ class CrawlSession:
         await self.open()
         self._channels.open(queue, channel)
         if not self._tasks:
-            self._tasks = [
-                asyncio.create_task(self._pump()),
-                asyncio.create_task(self._keep_leases()),
-            ]
+            self._tasks = [asyncio.create_task(t) for t in (self._pump(), self._keep_leases())]
         self.wake()
 
     async def hand_over(

@@ -8,9 +8,10 @@ graph names tell the two apart. The fragment is never sent.
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from typing import Self
 from urllib.parse import urlsplit
 
 from semcrawl.links import Link
@@ -29,10 +30,6 @@ from semcrawl.web.vocabulary import (
 ELEMENT = "negotiation"
 _AS_RDF = "#as-rdf"
 _DIGITS = re.compile(r"\d+")
-#: shapes that are told apart; beyond, those of long ago are forgotten
-_MOST_SHAPES = 20_000
-#: pages that wait for the answers of others of their shapes
-_MOST_WAITING = 50_000
 #: shapes of a host that are tried, as multiples of the tries of one, before one of them gave RDF
 _HOST_FACTOR = 3
 _TYPED = possessive.compile(
@@ -94,81 +91,110 @@ def other_form(url: str) -> Link:
     )
 
 
-@dataclass(slots=True)
-class _Shape:
-    """The results of asking for pages of one shape as RDF."""
+@dataclass(frozen=True, slots=True)
+class FormCounts:
+    """The results of asking for pages of one shape, or of one host, as RDF."""
 
     gave: int = 0
     #: asked for without RDF in answer, those included that were not answered yet
     wasted: int = 0
-    waiting: deque[str] = field(default_factory=deque)
+    #: the first of those that wait for others' answers, by its number, and how many there are
+    first: int = 0
+    waiting: int = 0
+
+    @classmethod
+    def of(cls, numbers: object) -> Self:
+        """Read numbers that were stored; none of them for anything else."""
+        if not isinstance(numbers, list) or not all(isinstance(n, int) and n >= 0 for n in numbers):
+            return cls()
+        return cls(*numbers[:4])
+
+    def tried(self) -> Self:
+        """Return the counts after one more was asked for."""
+        return replace(self, wasted=self.wasted + 1)
+
+    def found(self) -> Self:
+        """Return the counts after one of those gave RDF."""
+        return replace(self, gave=self.gave + 1, wasted=max(0, self.wasted - 1))
+
+    def longer(self) -> Self:
+        """Return the counts after one more waits."""
+        return replace(self, waiting=self.waiting + 1)
+
+    def shorter(self) -> Self:
+        """Return the counts after the first waits no more."""
+        return replace(self, first=self.first + 1, waiting=self.waiting - 1)
+
+
+def may_ask(shape: FormCounts, host: FormCounts, tries: int) -> bool:
+    """Whether so few were asked for in vain, or not answered yet, that one more may be.
+
+    ``tries`` are those of a shape that gave nothing. Before a host gave anything, it has three
+    times as many for all its shapes.
+    """
+    if shape.wasted >= tries + shape.gave:
+        return False
+    return bool(shape.gave or host.gave) or host.wasted < _HOST_FACTOR * tries
+
+
+def is_candidate(url: str, *, varies: bool, names_itself: bool, host_gives: bool) -> bool:
+    """Whether a page shows a sign that it may be there as RDF.
+
+    ``host_gives``: other addresses of its host gave RDF so.
+    """
+    if is_as_rdf(url):
+        return False
+    if varies:
+        return True
+    if extension_of(path_of(url)) in HTML_EXTENSIONS or urlsplit(url).query:
+        return False
+    return names_itself or host_gives
 
 
 class NegotiationBook:
     """Learns which shapes of addresses have another form, with few requests for nothing.
 
     A shape is a host and its folders, digits made equal, and whether the last part has an
-    extension.
+    extension. This book is that of one process without a frontier, as the simulator is.
     """
 
     def __init__(self, tries: int) -> None:
         """Ask for up to ``tries`` pages of a shape that gave nothing."""
         self._tries = tries
-        self._shapes: dict[str, _Shape] = {}
-        self._hosts: dict[str, _Shape] = {}
-        self._waiting = 0
+        self._counts: defaultdict[str, FormCounts] = defaultdict(FormCounts)
+        self._waiting: defaultdict[str, deque[str]] = defaultdict(deque)
 
     def is_candidate(self, url: str, *, varies: bool, names_itself: bool) -> bool:
         """Whether a page shows a sign that it may be there as RDF."""
-        if is_as_rdf(url) or self._tries <= 0:
-            return False
-        if varies:
-            return True
-        if extension_of(path_of(url)) in HTML_EXTENSIONS or urlsplit(url).query:
-            return False
-        host = self._hosts.get(netloc_of(url))
-        return names_itself or (host is not None and host.gave > 0)
+        gives = self._counts[netloc_of(url)].gave > 0
+        return self._tries > 0 and is_candidate(
+            url, varies=varies, names_itself=names_itself, host_gives=gives
+        )
 
     def ask(self, url: str) -> bool:
         """Say whether a candidate is asked for now; one that is not waits for others' answers."""
-        shape, host = self._of(url)
-        if self._may_ask(shape, host):
-            shape.wasted += 1
-            host.wasted += 1
+        shape, host = shape_of(url), netloc_of(url)
+        if may_ask(self._counts[shape], self._counts[host], self._tries):
+            self._note_tried(shape, host)
             return True
-        if self._waiting < _MOST_WAITING:
-            shape.waiting.append(url)
-            self._waiting += 1
+        self._waiting[shape].append(url)
         return False
 
     def note_found(self, url: str) -> list[str]:
         """Note an address that gave RDF; return those of its shape that are asked for now."""
-        shape, host = self._of(address_of(url))
-        for each in (shape, host):
-            each.gave += 1
-            each.wasted = max(0, each.wasted - 1)
-        asked = []
-        while shape.waiting and self._may_ask(shape, host):
-            asked.append(shape.waiting.popleft())
-            self._waiting -= 1
-            shape.wasted += 1
-            host.wasted += 1
+        address = address_of(url)
+        shape, host = shape_of(address), netloc_of(address)
+        for name in (shape, host):
+            self._counts[name] = self._counts[name].found()
+        asked, waiting = [], self._waiting[shape]
+        while waiting and may_ask(self._counts[shape], self._counts[host], self._tries):
+            asked.append(waiting.popleft())
+            self._note_tried(shape, host)
         return asked
 
-    def _may_ask(self, shape: _Shape, host: _Shape) -> bool:
-        """Whether so few were asked for in vain, or not answered yet, that one more may be."""
-        if shape.wasted >= self._tries + shape.gave:
-            return False
-        return bool(shape.gave or host.gave) or host.wasted < _HOST_FACTOR * self._tries
-
-    def _of(self, url: str) -> tuple[_Shape, _Shape]:
-        if len(self._shapes) > _MOST_SHAPES:
-            self._shapes.clear()
-            self._hosts.clear()
-            self._waiting = 0
-        host = netloc_of(url)
-        shapes = self._shapes
-        return shapes.setdefault(shape_of(url), _Shape()), self._hosts.setdefault(host, _Shape())
+    def _note_tried(self, *names: str) -> None:
+        for name in names:
+            self._counts[name] = self._counts[name].tried()
 
 
 def shape_of(url: str) -> str:

@@ -257,8 +257,8 @@ class BodyReader:
         if not self.policy.robots_tags.keeps(rules):
             record.outcome, record.quads, record.errors = FetchOutcome.NOT_KEPT, 0, _NOT_KEPT
         whole = record.outcome is FetchOutcome.FETCHED_RDF
-        links = [] if NOFOLLOW in rules else self.leads.of_rdf(attempt, reading, listed)
-        links += self.leads.of_headers(response, attempt.url, rdf=True)
+        links = [] if NOFOLLOW in rules else await self.leads.of_rdf(attempt, reading, listed)
+        links += await self.leads.of_headers(response, attempt.url, rdf=True)
         name = saved_name_of(response)
         # (JSON-LD without its context is RDF nevertheless)
         kept = record.outcome is not FetchOutcome.NOT_KEPT
@@ -311,7 +311,7 @@ class BodyReader:
     # -- links
     async def follow_metadata(self, attempt: Attempt, response: Response) -> tuple[Ranked, ...]:
         """Put in the RDF that the headers of a file, neither page nor RDF, name as its metadata."""
-        links = self.leads.of_headers(response, attempt.url)
+        links = await self.leads.of_headers(response, attempt.url)
         page = Page(attempt.url, attempt.link_state.depth)
         return await self.feed.discover(page, links) if links else ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Self
@@ -15,6 +15,7 @@ from scrapy.utils.log import SpiderLoggerAdapter
 from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.revisit import IMMUTABLE
 from semcrawl.crawl.attempt import Attempt, content_type, header
+from semcrawl.crawl.leadmemory import PutIn
 from semcrawl.crawl.listgroups import PLACES, SOON, put_last
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier.linkstate import GUESS, LinkState
@@ -32,13 +33,14 @@ from semcrawl.links import (
 from semcrawl.rdf import Reading
 from semcrawl.relevance import Label
 from semcrawl.relevance.rules import relevancy_r
+from semcrawl.sources.cataloguepages import next_pages
 from semcrawl.sources.datalists import form_of, read_list
 from semcrawl.sources.hostsigns import catalogue_places
 from semcrawl.sources.listedlinks import DataList
 from semcrawl.sources.negotiation import (
-    NegotiationBook,
     as_rdf,
     is_as_rdf,
+    is_candidate,
     names_itself,
     other_form,
     shape_of,
@@ -77,12 +79,10 @@ class Leads:
         self._reader = reader
         self.options = options
         self._queue = queue
-        self._book = NegotiationBook(options.tries if options.negotiation else 0)
+        self._memory = session.lead_memory
         #: targets by origin; hosts whose software was looked at
         self._targets: Counter[str] = Counter()
         self._signed: set[str] = set()
-        #: hashes of the pages of each catalogue that were followed, by shape
-        self._pages: defaultdict[str, set[int]] = defaultdict(set)
         self._told: set[str] = set()
 
     @classmethod
@@ -102,7 +102,7 @@ class Leads:
         more = self.of_software(response, url)
         return replace(read, links=[*read.links, *more]) if more else read
 
-    def of_headers(self, response: Response, url: str, *, rdf: bool = False) -> list[Link]:
+    async def of_headers(self, response: Response, url: str, *, rdf: bool = False) -> list[Link]:
         """Return the links to RDF in the headers of an RDF document, or of another file.
 
         A file may lead on by a ``Refresh`` header: often it has no body.
@@ -115,7 +115,7 @@ class Leads:
             for value in self.signposts(response)
             for link in header_links(value, url, spelling)
         ]
-        links = self.bounded(url, metadata_links(found, rdf=rdf))
+        links = await self.bounded(url, metadata_links(found, rdf=rdf))
         if not rdf:
             for target in _refreshes(response):
                 links += header_links(target, url, spelling)
@@ -148,10 +148,12 @@ class Leads:
         listed = await self._reader.run(
             read_list, body, form, attempt.url, extraction.normalisation, extraction.max_links
         )
-        listed.links = self.bounded(attempt.url, listed.links)
+        listed.links = await self.bounded(attempt.url, listed.links)
         return listed
 
-    def of_rdf(self, attempt: Attempt, reading: Reading, listed: DataList | None) -> list[Link]:
+    async def of_rdf(
+        self, attempt: Attempt, reading: Reading, listed: DataList | None
+    ) -> list[Link]:
         """Return the links of an RDF document, those of a catalogue first."""
         links = self._reader.rdf_links(reading)
         if not self.options.catalogues:
@@ -160,21 +162,16 @@ class Leads:
         more += listed.links if listed is not None else ()
         if more:
             links = merge_links([*more, *links], self._reader.extraction.max_links)
-        return self.bounded(attempt.url, links)
+        return await self.bounded(attempt.url, links)
 
-    def bounded(self, url: str, links: Sequence[Link]) -> list[Link]:
+    async def bounded(self, url: str, links: Sequence[Link]) -> list[Link]:
         """Leave out the next pages of a catalogue that goes on for ever."""
-        kept = []
-        for link in links:
-            if link.is_next and netloc_of(link.url) == netloc_of(url):
-                pages = self._pages[shape_of(link.url)]
-                if hash(link.url) not in pages:
-                    if len(pages) >= self.options.most_pages > 0:
-                        self._tell(shape_of(link.url), url)
-                        continue
-                    pages.add(hash(link.url))
-            kept.append(link)
-        return kept
+        left: set[str] = set()
+        for link in next_pages(url, links):
+            if not await self._memory.may_follow(link.url, self.options.most_pages):
+                left.add(link.url)
+                self._tell(shape_of(link.url), url)
+        return [link for link in links if link.url not in left] if left else list(links)
 
     def _tell(self, shape: str, url: str) -> None:
         if shape not in self._told and len(self._told) < _MOST_TOLD:
@@ -234,17 +231,18 @@ class Leads:
         A page whose ``links`` lead to RDF by type or extension shows its other form by itself.
         """
         asked_as_rdf = attempt.link_state.label is Label.R or self._queue == "rdf"
-        if asked_as_rdf or not self.options.negotiation or is_as_rdf(attempt.asked):
+        if asked_as_rdf or not self.options.asks_as_rdf or is_as_rdf(attempt.asked):
             return
         varies = varies_by_type(map(header_text, response.headers.getlist(b"Vary")))
         if not varies and is_redirect(response):
             return
         itself = data is not None and names_itself(data.nquads, attempt.url)
-        candidate = self._book.is_candidate(attempt.url, varies=varies, names_itself=itself)
-        if not candidate or any(relevancy_r(link)[0] is Label.R for link in links):
+        url = attempt.url
+        gives = not varies and await self._memory.gives_forms(url)
+        if not is_candidate(url, varies=varies, names_itself=itself, host_gives=gives):
             return
-        if self._book.ask(attempt.url):
-            await self._put_in(attempt, [attempt.url])
+        if not any(relevancy_r(link)[0] is Label.R for link in links):
+            await self._memory.ask(url, self.options.tries, self._put_in_of(attempt))
 
     async def note_page(
         self,
@@ -265,7 +263,8 @@ class Leads:
         if target:
             await self.look_at_host(attempt.url)
         if whole and is_as_rdf(attempt.asked):
-            await self._put_in(attempt, self._book.note_found(attempt.asked))
+            put_in = self._put_in_of(attempt)
+            await self._memory.note_found(attempt.asked, self.options.tries, put_in)
 
     def note_same_page(self, attempt: Attempt, response: Response) -> FetchRecord:
         """Record that an address was asked for as RDF and gave its page again."""
@@ -275,11 +274,15 @@ class Leads:
         self._session.learn(outcome, self._queue)
         return record
 
-    async def _put_in(self, attempt: Attempt, urls: Sequence[str]) -> None:
-        for url in urls:
+    def _put_in_of(self, attempt: Attempt) -> PutIn:
+        """Return what puts the other form of an address in, as a link of a page."""
+
+        async def put_in(url: str) -> None:
             if not self._session.intake.knows(as_rdf(url)):
                 page = Page(url, attempt.link_state.depth)
                 await self._feed.discover(page, [other_form(url)])
+
+        return put_in
 
 
 def _refreshes(response: Response) -> list[str]:

@@ -97,12 +97,3 @@ def test_a_page_names_itself_by_typed_data_about_its_address(subject: str, wante
     body = f'<div vocab="http://schema.org/" typeof="Person" resource="{subject}">x</div>'
     reading = read_embedded(body.encode(), f"{D}/ann", "text/html")
     assert names_itself(reading.nquads, f"{D}/ann") is wanted
-
-
-def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("semcrawl.sources.negotiation._MOST_WAITING", 5)
-    book = NegotiationBook(1)
-    asked = [url for number in range(20) if book.ask(url := f"{D}/p/{number}")]
-    for url in asked:  # (grows)
-        asked += book.note_found(as_rdf(url))
-    assert len(asked) == 6
