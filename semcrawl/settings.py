@@ -80,8 +80,8 @@ SEMCRAWL_FORESEE_SLASHES = True
 #: next pages of DCAT, LDP and TREE, addresses that they write as texts. What is a link in any RDF
 #: (see `SEMCRAWL_RDF_LINKS`) is one without this.
 SEMCRAWL_CATALOGUES = True
-#: Pages of one catalogue that are followed, by all workers and runs: addresses that differ in digits
-#: and queries. 0 = any number.
+#: Pages of one catalogue that are followed, by all workers and runs together: addresses that differ
+#: in digits and queries. 0 = any number.
 SEMCRAWL_MAX_CATALOGUE_PAGES = 2000
 #: Bytes above which a catalogue or a linkset that is no RDF is not read.
 SEMCRAWL_CATALOGUE_MAX_SIZE = 16 * 1024 * 1024
