@@ -60,6 +60,12 @@ class Targets:
         rdf, embedded, html = (kind in wanted for kind in _KINDS)
         return cls(rdf, embedded, html, tuple(types))
 
+    @property
+    def names(self) -> str:
+        """The targets, as :meth:`parse` reads them."""
+        kinds = [name for name in _KINDS if getattr(self, name)]
+        return ",".join((*kinds, *self.media_types))
+
     def has_type(self, content_type: str, url: str = "", name: str = "") -> bool:
         """Whether bodies with this Content-Type header are targets for it alone.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from semcrawl import rdf
+from semcrawl.config.targets import Targets
 from semcrawl.errors import UsageError
 from semcrawl.evaluation.world import Answer
 from semcrawl.links.pagetext import page_text
@@ -33,12 +34,14 @@ class Aim:
 
     judge: Judge
     threshold: float
+    #: kinds of documents that the crawl is after
+    targets: Targets
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Aim | None:
-        """Read ``SEMCRAWL_ABOUT`` and its threshold; ``None`` without a topic.
+        """Read ``SEMCRAWL_ABOUT``, its threshold and the targets; ``None`` without a topic.
 
-        Raises ``UsageError`` for wrong ones.
+        Where no targets are set, :func:`usual_targets` count. Raises ``UsageError`` for wrong ones.
         """
         topic = about(settings.get("SEMCRAWL_ABOUT") or "", settings)
         if topic is None:
@@ -48,11 +51,25 @@ class Aim:
                 f"about: {topic.name}: what is new hangs on the order in which documents are asked "
                 "for; evaluate counts distinct statements for every strategy instead"
             )
-        return cls(judge_by(topic), threshold(settings))
+        names = settings.get("SEMCRAWL_TARGETS") or usual_targets(topic)
+        return cls(judge_by(topic), threshold(settings), Targets.parse(names))
 
-    def reached(self, relevance: float | None) -> bool:
-        """Whether a document of that relevance counts."""
-        return relevance is not None and relevance >= self.threshold
+    def counts(self, answer: Answer, relevance: float | None) -> bool:
+        """Whether a document is of a kind that the crawl is after.
+
+        A page of some relevance is taken to hold data.
+        """
+        return self.targets.include(answer.kind, answer.content_type, bool(relevance))
+
+    def reached(self, answer: Answer, relevance: float | None) -> bool:
+        """Whether a document of that relevance is a target."""
+        reached = relevance is not None and relevance >= self.threshold
+        return reached and answer.status == 200 and self.counts(answer, relevance)
+
+
+def usual_targets(topic: Topic) -> str:
+    """Return what counts where no targets are set: RDF, and pages if the topic reads texts."""
+    return "rdf,html" if TEXT in topic.needs else "rdf"
 
 
 def judge_by(topic: Topic, max_text: int = 1 << 20) -> Judge:

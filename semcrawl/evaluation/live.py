@@ -76,14 +76,15 @@ def live(plan: Plan, tell: Callable[[Progress], None]) -> Crawl:
         graph: LinkGraph, name: str, settings: Mapping[str, Any], pages: int, seed: int
     ) -> Run:
         thesis = {k: v for k, v in settings.items() if plan.settings.get(k) != v}
+        aim = Aim.from_settings(settings)
         return crawl_live(
             graph,
             name,
             pages,
             seed,
             settings={**changed, **thesis},
-            is_target=plan.truth_of(graph.world),
-            aim=Aim.from_settings(settings),
+            is_target=plan.truth_of(graph.world, aim),
+            aim=aim,
         )
 
     return crawl
@@ -233,7 +234,7 @@ def run_of(
         kept = (
             taken
             and not node.is_list
-            and (is_target(node) if aim is None else aim.reached(node.relevance))
+            and (is_target(node) if aim is None else aim.reached(answer, node.relevance))
         )
         if taken and is_target(node):
             document = answer.document or url

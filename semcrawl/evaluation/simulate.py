@@ -199,7 +199,9 @@ class _Crawl:
         """How much of a target the crawl takes a document for."""
         if self.aim is None:
             return grade(self.is_target(node), None, 1.0)
-        return grade(True, node.relevance or 0.0, self.aim.threshold)
+        relevance = node.relevance or 0.0
+        counts = self.aim.counts(node.answer, relevance)
+        return grade(counts, relevance, self.aim.threshold)
 
     def _learn(
         self,

@@ -82,7 +82,7 @@ class Plan:
         if isinstance(world, Labelled):
             topical = world.topical
             return lambda node: node.answer.status == 200 and topical(node.answer.document)
-        return self.is_target if aim is None else lambda node: aim.reached(node.relevance)
+        return self.is_target if aim is None else lambda node: aim.reached(node.answer, node.relevance)
 
     def settings_for(self, thesis: bool, seed: int) -> dict[str, Any]:
         """Settings of one run."""
@@ -206,11 +206,13 @@ def _study_world(
     else:
         topic = about_text(settings)
     if topic and "SEMCRAWL_TARGETS" not in plan.chosen:
-        settings["SEMCRAWL_TARGETS"] = "html,rdf"
+        settings["SEMCRAWL_TARGETS"] = ""
     limit = int(settings.get("SEMCRAWL_MAX_LINKS_PER_PAGE") or 10_000)
     tell(Progress(world.name, "", 0, 0, 0))
     try:
         aim = Aim.from_settings(settings)
+        if aim is not None:
+            settings["SEMCRAWL_TARGETS"] = aim.targets.names
         leads = _leads(settings)
         graph = LinkGraph(world, limit, aim.judge if aim is not None else None, leads=leads)
         graph.sitemaps = settings.get("SEMCRAWL_SITEMAPS", "never") != "never"
