@@ -227,7 +227,7 @@ class _Crawl:
             group=waiting.group,
             duplicate=duplicate,
             new_links=new_links,
-            relevance=node.relevance if kind is not None else None,
+            relevance=None if kind is None or node.broken else node.relevance,
             gain=None if self.aim is None else graded.gain,
         )
         self._timed(lambda: self.strategy.learn(outcome))

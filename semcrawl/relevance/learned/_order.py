@@ -9,6 +9,7 @@ import numpy as np
 
 from semcrawl.relevance.learned.model import IndexModel, sigmoids
 from semcrawl.relevance.learned.options import LearnedOptions
+from semcrawl.relevance.learned.shares import TopicShares
 from semcrawl.relevance.learned.table import WAITING, Floats, Ids, LinkTable
 
 _NO_LINKS: Ids = np.zeros(0, np.int64)
@@ -209,10 +210,16 @@ class Refresh:
     """Predicts the first links of a host again after its fetches, and all now and then."""
 
     def __init__(
-        self, options: LearnedOptions, model: IndexModel, table: LinkTable, order: WaitingOrder
+        self,
+        options: LearnedOptions,
+        model: IndexModel,
+        table: LinkTable,
+        order: WaitingOrder,
+        shares: TopicShares | None = None,
     ) -> None:
         self._options = options
         self._model = model
+        self._shares = shares
         self._table = table
         self._order = order
         #: fetches that all links were last predicted after
@@ -300,7 +307,7 @@ class Refresh:
         """Predict the waiting links among those from one number to before another."""
         table = self._table
         numbers = first + np.flatnonzero(table["state"][first:end] == WAITING)
-        if len(numbers) < (end - first) // 2:
+        if len(numbers) < (end - first) // 2 or self._shares is not None:
             self._predict(numbers)
             return
         # gathering costs more than predicting a few links too many
@@ -314,6 +321,9 @@ class Refresh:
             rows, starts = table.gather(numbers)
             logits = self._model.logits(rows, starts, columns["prior"][numbers])
             columns["index"][numbers] = sigmoids(logits)
+            if self._shares is not None:
+                priors = columns["share_prior"][numbers]
+                columns["share"][numbers] = self._shares.among(rows, starts, priors)
 
     def _forget(self) -> None:
         """Drop the least likely of the waiting links, until a tenth of the room is free."""

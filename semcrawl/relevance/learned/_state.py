@@ -30,6 +30,8 @@ def content_of(memory: CrawlMemory) -> dict[str, Any]:
     content |= {"judged": memory.judged, "relevant": memory.relevant}
     for name, model in (("index", memory.models.index), ("kinds", memory.models.kinds)):
         content |= {f"{name}_{key}": array for key, array in model.state().items()}
+    if memory.shares is not None:
+        content |= {f"shares_{key}": array for key, array in memory.shares.model.state().items()}
     for name in _COUNTS:
         names, counts, fruitless = getattr(memory, name).state()
         content |= {f"{name}_names": names, f"{name}_counts": counts}
@@ -53,6 +55,9 @@ def take_over(
             model.restore({key: content[f"{name}_{key}"] for key in model.state()})
         if weights_only:
             return
+        if memory.shares is not None and "shares_rows" in content:
+            model = memory.shares.model
+            model.restore({key: content[f"shares_{key}"] for key in model.state()})
         memory.fetches = int(content["fetches"])
         memory.drought = int(content.get("drought", 0))
         memory.judged = int(content.get("judged", 0))

@@ -69,10 +69,15 @@ class TopicSigns:
         return max((self._similarity(text) for text in texts if text), default=0.0)
 
 
-def about(signs: LinkSigns, near: Nearness) -> LinkSigns:
-    """Return the signs of a link of a crawl with a topic: its kind alone makes no target."""
+def about(signs: LinkSigns, near: Nearness, *, with_shares: bool) -> LinkSigns:
+    """Return the signs of a link of a crawl with a topic: its kind alone makes no target.
+
+    ``with_shares``: what it is about is predicted apart from what it is.
+    """
     if signs.useless:
         return signs
+    if with_shares:
+        return signs._replace(share_prior=near.evidence)
     prior = signs.prior + near.evidence - (_OPEN if signs.sure else 0.0)
     target = signs.target_prior - (_OPEN if signs.sure else 0.0)
     return signs._replace(prior=prior, target_prior=target)

@@ -95,8 +95,14 @@ class FeatureMaker:
     """Turns links into :class:`LinkFacts`. Remembers the rows of texts, a bounded number."""
 
     def __init__(
-        self, options: LearnedOptions, targets: TargetSigns, topic: TopicSigns | None = None
+        self,
+        options: LearnedOptions,
+        targets: TargetSigns,
+        topic: TopicSigns | None = None,
+        *,
+        with_shares: bool = False,
     ) -> None:
+        self._with_shares = with_shares
         self._targets = targets
         self._topic = topic if "topic" in options.families else None
         self._families = options.families
@@ -126,7 +132,7 @@ class FeatureMaker:
         if self._topic is not None:
             near = self._topic.of(link, parts, relevance)
             tokens_of_link += near.tokens
-            signs = about(signs, near)
+            signs = about(signs, near, with_shares=self._with_shares)
         own = [tables[topic][t] for topic, tokens in tokens_of_link for t in tokens]
         rows = {*folder.rows, *markup.rows, *self._form(parts), *own}
         return LinkFacts(

@@ -16,6 +16,7 @@ from semcrawl.relevance.learned.model import Judge, Judgement, Models, page_inde
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.parts import twin_addresses
 from semcrawl.relevance.learned.prior import NEVER
+from semcrawl.relevance.learned.shares import TopicShares
 from semcrawl.relevance.learned.table import (
     DONE,
     FAILED,
@@ -57,9 +58,12 @@ _NEAR_MISS = 0.5
 class CrawlMemory:
     """Links, weights and counts of one crawl."""
 
-    def __init__(self, options: LearnedOptions) -> None:
+    def __init__(self, options: LearnedOptions, *, with_shares: bool = False) -> None:
+        """Begin one; ``with_shares``: RDF is the target, but only about a topic."""
         self.options = options
         self.models = Models(options)
+        #: says how much of what links lead to is about the topic
+        self.shares = TopicShares(options) if with_shares else None
         #: says what links are worth that were not fetched yet
         self.judge = Judge(options, self.models)
         self.table = LinkTable()
@@ -76,7 +80,10 @@ class CrawlMemory:
         self.drought = 0
         #: links in flight that may open others
         self.pending = 0
-        self._refresh = Refresh(options, self.models.index, self.table, self.order)
+        self._refresh = self._new_refresh()
+
+    def _new_refresh(self) -> Refresh:
+        return Refresh(self.options, self.models.index, self.table, self.order, self.shares)
 
     # -- links come in
 
@@ -122,6 +129,8 @@ class CrawlMemory:
             section=section,
             subsection=subsection,
             flags=judged.twins * np.uint8(TWIN),
+            share=1.0 if self.shares is None else self.shares.of(facts),
+            share_prior=np.array([f.signs.share_prior for f in facts], np.float32),
         )
         columns = self.table.columns
         if parent != NONE and columns["first_child"].item(parent) == NONE:
@@ -276,9 +285,11 @@ class CrawlMemory:
     # -- the order of what waits
 
     def believed(self, numbers: Ids) -> Floats:
-        """Index as last predicted, less on hosts that never answered."""
+        """Index as last predicted, of the topic's share, less on hosts that never answered."""
         columns = self.table.columns
         index: Floats = columns["index"][numbers]
+        if self.shares is not None:
+            index = index * columns["share"][numbers]
         if self.answering.doubtful:
             index = index * self.answering.trust(columns["host"][numbers])
         return index
@@ -338,5 +349,5 @@ class CrawlMemory:
         state = table["state"]
         state[state == TAKEN] = WAITING
         self.clusters.found(table["cluster"].tolist())
-        self._refresh = Refresh(self.options, self.models.index, table, self.order)
+        self._refresh = self._new_refresh()
         self._refresh.all(self.fetches)

@@ -132,6 +132,8 @@ class LinkSigns(NamedTuple):
     prior: float
     #: logit of being a target itself
     target_prior: float
+    #: logit of the share of what it leads to that is about the topic
+    share_prior: float = 0.0
 
     @classmethod
     def of(cls, link: Link, parts: LinkParts, targets: TargetSigns) -> Self:

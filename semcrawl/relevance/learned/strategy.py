@@ -52,12 +52,15 @@ class Learned:
         self.options = options or LearnedOptions()
         targets = Targets.parse(self.options.targets)
         self._rdf_counts = targets.rdf
+        #: where RDF is, and whether it is about the topic, are learned apart
+        self._with_shares = topic is not None and targets == Targets()
         self._maker = FeatureMaker(
             self.options,
             TargetSigns.of(targets),
             TopicSigns(topic) if topic is not None else None,
+            with_shares=self._with_shares,
         )
-        self._memory = CrawlMemory(self.options)
+        self._memory = CrawlMemory(self.options, with_shares=self._with_shares)
         self._seeds = SeedFolders()
         #: … by identity: the other workers know a link as it is on the page whose worker put it
         #: in, so that what this one saw under that address elsewhere must not count
@@ -125,7 +128,11 @@ class Learned:
         links = range(0) if had else children
         gain = outcome.worth
         if self._rdf_counts and outcome.relevance is not None and outcome.kind is Kind.RDF:
-            gain = max(gain, memory.near_miss(relevant=outcome.target))
+            if memory.shares is None:
+                gain = max(gain, memory.near_miss(relevant=outcome.target))
+            elif not outcome.duplicate:
+                memory.shares.learn(memory.table, number, gain)
+                target, gain = True, 1.0
         memory.observe(number, target=target, gain=gain, links=links, answered=answered)
 
     def _add(
@@ -194,7 +201,8 @@ class Learned:
 
     def load_state(self, state: bytes) -> None:
         """Go on with a dumped state; raise ``UsageError`` for a foreign or damaged one."""
-        content, memory = unpack(state), CrawlMemory(self.options)
+        content = unpack(state)
+        memory = CrawlMemory(self.options, with_shares=self._with_shares)
         take_over(memory, content)
         self._memory = memory
         self._seeds.folders = dict(content.get("seeds", {}))
@@ -268,6 +276,8 @@ class Learned:
         if memory.answering.doubtful:
             hosts = np.array([memory.hosts.numbers.get(f.host, NO_HOST) for f in facts])
             index = index * memory.answering.trust(hosts)
+        if memory.shares is not None:
+            index = index * memory.shares.of(facts)
         return judged, index, memory.worth(index, *memory.places(facts))
 
     def _rank_new(self, page: Page, links: Sequence[Link]) -> list[Ranked]:

@@ -31,8 +31,10 @@ COLUMNS: dict[str, type[np.generic]] = {
     "length": np.int64,  # how many rows
     "prior": np.float32,
     "target_prior": np.float32,
+    "share_prior": np.float32,
     "index": np.float32,  # predicted
     "target": np.float32,  # probability of being one, as predicted at first
+    "share": np.float32,  # of what it leads to, as predicted, that is about the topic
     "observed": np.float32,  # NaN until known
     "gain": np.float32,  # how much of a target it was itself
     "told": np.float32,
@@ -47,7 +49,12 @@ COLUMNS: dict[str, type[np.generic]] = {
     "flags": np.uint8,
 }
 #: what stands in a column for nothing, where that is not 0
-_NOTHING: dict[str, float] = {"observed": math.nan, "parent": NONE, "first_child": NONE}
+_NOTHING: dict[str, float] = {
+    "share": 1,
+    "observed": math.nan,
+    "parent": NONE,
+    "first_child": NONE,
+}
 
 
 class LinkTable:
@@ -144,7 +151,12 @@ class LinkTable:
     def restored(cls, state: Mapping[str, Any]) -> LinkTable:
         """The table that :meth:`state` was taken of."""
         # (in states of earlier versions a target is all of one)
-        older = {"column_gain": state["column_flags"] & TARGET}
+        flags = state["column_flags"]
+        older = {
+            "column_gain": flags & TARGET,
+            "column_share": np.ones(len(flags)),
+            "column_share_prior": np.zeros(len(flags)),
+        }
         columns = {name: (older | dict(state))[f"column_{name}"] for name in COLUMNS}
         return cls._of(list(state["urls"]), columns, state["rows"])
 
