@@ -82,7 +82,9 @@ class Plan:
         if isinstance(world, Labelled):
             topical = world.topical
             return lambda node: node.answer.status == 200 and topical(node.answer.document)
-        return self.is_target if aim is None else lambda node: aim.reached(node.answer, node.relevance)
+        if aim is None:
+            return self.is_target
+        return lambda node: aim.reached(node.answer, node.relevance)
 
     def settings_for(self, thesis: bool, seed: int) -> dict[str, Any]:
         """Settings of one run."""

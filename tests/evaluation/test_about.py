@@ -173,6 +173,31 @@ def test_targets_of_a_folder_are_the_documents_about_the_topic(folder):
     assert [fetch.kept for fetch in found.fetches] == [fetch.new_target for fetch in found.fetches]
 
 
+@pytest.mark.parametrize(
+    ("targets", "found"),
+    [
+        ("", {"data.ttl": 1}),
+        ("embedded", {"page.html": 1}),
+        ("rdf,html", {"data.ttl", "page.html"}),
+    ],
+)
+def test_kinds_of_targets_hold_with_a_topic_too(tmp_path, targets, found):
+    """A topic of statements has RDF as its targets where none are named."""
+    data = '<div vocab="http://schema.org/" typeof="Dataset"><p property="name">x</div>'
+    (tmp_path / "index.html").write_text("<a href=page.html>a</a> <a href=data.ttl>b</a>")
+    (tmp_path / "page.html").write_text(f"<html><title>x</title>{data}</html>")
+    (tmp_path / "data.ttl").write_text("<urn:a> a <http://schema.org/Dataset> .")
+    world = FolderWorld(FolderSite("a.example", tmp_path))
+    aim = Aim.from_settings(
+        {"SEMCRAWL_ABOUT": "vocabulary:schema:Dataset", "SEMCRAWL_TARGETS": targets}
+    )
+    graph = LinkGraph(world, judge=aim.judge)
+    is_target = Plan([]).truth_of(world, aim)
+    assert set(map_site(graph, is_target).target_depth) == found
+    run = simulate(graph, load_strategy("breadth-first", {}), is_target=is_target, aim=aim)
+    assert {fetch.url.rpartition("/")[2] for fetch in run.fetches if fetch.kept} == found
+
+
 def test_evaluate_takes_a_topic(folder, tmp_path):
     out = tmp_path / "out"
     status = exit_status(

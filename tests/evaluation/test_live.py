@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from semcrawl.errors import SemcrawlError
 from semcrawl.evaluation.built import SiteBuilder
+from semcrawl.evaluation.folder import FolderSite, FolderWorld
 from semcrawl.evaluation.graph import LinkGraph
-from semcrawl.evaluation.live import crawl_live
+from semcrawl.evaluation.live import crawl_live, live
 from semcrawl.evaluation.recording import RecordedWorld
 from semcrawl.evaluation.simulate import simulate
+from semcrawl.evaluation.study import Plan, simulated, study
 from semcrawl.evaluation.thesis import thesis_worlds
+from semcrawl.evaluation.worlds import WorldSet
 from semcrawl.relevance import STRATEGIES, load_strategy
 from tests.evaluation.test_recording import record
 from tests.evaluation.worlds import members, twins
@@ -77,6 +82,43 @@ def test_live_and_offline_agree_on_a_site_that_refuses_much():
         site.link(home, site.error(f"/{number}", 429))
     site.link(home, site.rdf("/data.rdf"))
     hold_against_each_other(LinkGraph(site.build("busy")), "breadth-first", 100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("about", "found"), [("vocabulary:foaf:", 6), ("keywords:fish", 5)], ids=["rdf", "pages"]
+)
+def test_live_and_offline_agree_on_a_crawl_about_a_topic(tmp_path, about, found):
+    """In what is asked for, what counts as found and what is kept."""
+    turtle = "@prefix foaf: <http://xmlns.com/foaf/0.1/> . <#x> {} '{}' ."
+    links = []
+    for n in range(6):
+        (tmp_path / f"who{n}.ttl").write_text(turtle.format("foaf:name", f"stone {n}"))
+        (tmp_path / f"what{n}.ttl").write_text(turtle.format("<urn:name>", f"stone {n}"))
+        topic = "fish" if n < 5 else "stone"
+        (tmp_path / f"page{n}.html").write_text(f"<title>{topic}</title><p>{topic} {n}")
+        links += [f"what{n}.ttl", f"page{n}.html", f"who{n}.ttl"]
+    (tmp_path / "index.html").write_text("".join(f"<a href={name}>{name}</a>" for name in links))
+    plan = Plan(["learned"], pages=100, settings={"SEMCRAWL_ABOUT": about})
+    plan = replace(plan, chosen=frozenset({"SEMCRAWL_ABOUT"}))
+    worlds = [WorldSet("x", [FolderWorld(FolderSite("a.example", tmp_path))])]
+    runs = []
+
+    def noting(crawl):
+        def noted(*args):
+            runs.append(crawl(*args))
+            return runs[-1]
+
+        return noted
+
+    study(worlds, plan, noting(simulated(load_strategy, plan, lambda progress: None)))
+    study(worlds, plan, noting(live(plan, lambda progress: None)))
+    offline, served = runs
+    assert (offline.error, served.error) == ("", "")
+    assert served.order == offline.order
+    assert served.curve == offline.curve
+    assert [fetch.kept for fetch in served.fetches] == [fetch.kept for fetch in offline.fetches]
+    assert offline.found == sum(fetch.kept for fetch in offline.fetches) == found
 
 
 @pytest.mark.slow

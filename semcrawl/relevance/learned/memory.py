@@ -49,8 +49,6 @@ _PROMISING = 0.1
 _DROUGHT = 16
 #: … if their links have this index at least
 _WORTH_A_TRY = 0.01
-
-
 #: what off-topic RDF is worth, as part of the share of RDF that is about the topic
 _NEAR_MISS = 0.5
 
@@ -178,10 +176,9 @@ class CrawlMemory:
     def near_miss(self, *, relevant: bool) -> float:
         """Count an RDF document that the topic judged; return how much of a target it is at least.
 
-        Off-topic RDF is not worth nothing: it shows where RDF is, and the next document may be
-        about the topic. It is worth half the share of relevant documents among those judged so far
-        (with one relevant and one other document added), so that a topic that nothing is about
-        holds nobody up.
+        Off-topic RDF shows where RDF is. It is worth half the share of relevant documents among
+        those judged so far (with one relevant and one other document added), so that a topic that
+        nothing is about holds nobody up.
         """
         self.judged += 1
         self.relevant += relevant

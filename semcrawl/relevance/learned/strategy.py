@@ -192,6 +192,7 @@ class Learned:
             ("index", f"{index[0]:.3f} targets per request"),
             ("exploration bonus", f"{scores[0] - index[0]:.3f}"),
             ("is a target", f"{target:.0%} likely"),
+            *self._share_row(facts),
             *evidence(self._memory, facts, named),
         ]
 
@@ -245,6 +246,12 @@ class Learned:
             next(new) if (number := known.get(link.url)) is None else self._rank_known(link, number)
             for link in links
         ]
+
+    def _share_row(self, facts: LinkFacts) -> list[tuple[str, str]]:
+        """Return the row on the topic, where what it is about is predicted apart."""
+        if (shares := self._memory.shares) is None:
+            return []
+        return [("about the topic", f"{shares.of([facts]).item(0):.0%} of what it leads to")]
 
     def _facts(
         self, page: str, links: Sequence[Link], relevance: float | None = None

@@ -1,0 +1,77 @@
+"""The strategy ``learned`` in a crawl for RDF about a topic."""
+
+from __future__ import annotations
+
+import pytest
+
+from semcrawl.links import Page
+from semcrawl.relevance.contract import Outcome
+from semcrawl.relevance.learned import Learned
+from semcrawl.topics import about
+from semcrawl.web.vocabulary import Kind
+from tests.relevance.learning import HOME, keys, links
+
+TOPIC = "vocabulary:schema:"
+
+
+@pytest.fixture
+def strategy() -> Learned:
+    """One for RDF that uses schema.org; it has heard of a page with two lists of RDF."""
+    strategy = Learned(topic=about(TOPIC, {}))
+    found = links(*(f"http://a.example/{where}/{n}.ttl" for n in range(20) for where in "ab"))
+    ranked = strategy.rank(HOME, found)
+    strategy.learn(Outcome(HOME.url, Kind.HTML, False, HOME.url, None, new_links=tuple(ranked)))
+    return strategy
+
+
+def judged(strategy: Learned, url: str, relevance: float) -> None:
+    """Tell of an RDF document that the topic judged."""
+    strategy.learn(
+        Outcome(url, Kind.RDF, relevance >= 0.5, url, HOME.url, relevance=relevance, gain=relevance)
+    )
+
+
+def test_what_lies_beside_documents_about_the_topic_comes_first(strategy):
+    for n in range(4):
+        judged(strategy, f"http://a.example/a/{n}.ttl", 0.0)
+        judged(strategy, f"http://a.example/b/{n}.ttl", 1.0)
+    dict(strategy.rekeyed())
+    found = keys(strategy, ["http://a.example/a/90.ttl", "http://a.example/b/90.ttl"])
+    assert found["http://a.example/b/90.ttl"] < found["http://a.example/a/90.ttl"] - 0.2
+
+
+def test_rdf_off_the_topic_shows_where_rdf_is(strategy):
+    """A link to RDF stays before one to a page, though nothing was about the topic."""
+    for n in range(8):
+        judged(strategy, f"http://a.example/a/{n}.ttl", 0.0)
+    found = keys(strategy, ["http://a.example/a/90.ttl", "http://a.example/a/page.html"])
+    assert found["http://a.example/a/90.ttl"] < found["http://a.example/a/page.html"]
+
+
+def test_a_crawl_that_goes_on_knows_what_is_about_the_topic(strategy):
+    for n in range(4):
+        judged(strategy, f"http://a.example/b/{n}.ttl", 1.0)
+    other = Learned(topic=about(TOPIC, {}))
+    other.load_state(strategy.dump_state())
+    urls = ["http://a.example/a/90.ttl", "http://a.example/b/90.ttl"]
+    assert keys(other, urls) == pytest.approx(keys(strategy, urls))
+
+
+def test_explains_how_much_is_about_the_topic(strategy):
+    rows = dict(strategy.explain(Page(HOME.url), links("http://a.example/b/1.ttl")[0]))
+    assert rows["about the topic"] == "50% of what it leads to"
+    plain = dict(Learned().explain(Page(HOME.url), links("http://a.example/b/1.ttl")[0]))
+    assert "about the topic" not in plain
+
+
+def test_a_copy_says_nothing_of_the_topic(strategy):
+    urls = ["http://a.example/a/90.ttl"]
+    before = keys(strategy, urls)
+    copy = Outcome(
+        "http://a.example/a/1.ttl", Kind.RDF, True, "http://a.example/a/1.ttl", HOME.url,
+        duplicate=True, relevance=1.0, gain=1.0,
+    )  # fmt: skip
+    shares = strategy._memory.shares.model.weights.copy()
+    strategy.learn(copy)
+    assert (strategy._memory.shares.model.weights == shares).all()
+    assert before.keys() == keys(strategy, urls).keys()
