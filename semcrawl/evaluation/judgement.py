@@ -59,7 +59,8 @@ class Aim:
 
         A page of some relevance is taken to hold data.
         """
-        return self.targets.include(answer.kind, answer.content_type, bool(relevance))
+        kind = answer.kind or Kind.OTHER
+        return self.targets.include(kind, answer.content_type, bool(relevance))
 
     def reached(self, answer: Answer, relevance: float | None) -> bool:
         """Whether a document of that relevance is a target."""
