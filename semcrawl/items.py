@@ -29,6 +29,7 @@ class FetchOutcome(StrEnum):
     FETCHED_LIST = "fetched-list"  #: a catalogue or a linkset that is no RDF, links taken
     FETCHED_OTHER = "fetched-other"  #: a body that is neither RDF nor HTML, dropped
     NOT_MODIFIED = "not-modified"  #: 304 on a re-visit
+    SITEMAP_UNCHANGED = "sitemap-unchanged"  #: unchanged by its sitemap; nothing was sent
     DUPLICATE = "duplicate"  #: its final URL or content had been had before
     NOT_KEPT = "not-kept"  #: data that say that no copy may be kept (noarchive)
     OFF_TOPIC = "off-topic"  #: an RDF document, read, that is not about the crawl's topic

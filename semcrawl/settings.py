@@ -519,6 +519,13 @@ SEMCRAWL_REVISIT_POLICY = "proportional"
 #: Mean seconds between two visits of a document; 0 = all are due, only the order counts.
 SEMCRAWL_REVISIT_INTERVAL = 0.0
 
+#: Whether a re-visit leaves out what its sitemap calls unchanged (`lastmod`) since the last visit.
+SEMCRAWL_REVISIT_BY_LASTMOD = True
+
+#: Share of these that is asked for nevertheless, the first of each host among them. When one did
+#: change, its host's sitemaps are believed no more. 0 = none is asked for.
+SEMCRAWL_LASTMOD_CHECKS = 0.1
+
 # --- Strategies by links: PageRank, RW
 
 #: The strategies with PageRank in them (`pagerank`, `weighted-pagerank`, `ipagerank`,

@@ -147,6 +147,7 @@ def anything_fetched(summary: Summary) -> bool:
         "fetched-",
         "filtered",
         "not-modified",
+        "sitemap-unchanged",
         "duplicate",
         "too-large",
         "parse-error",

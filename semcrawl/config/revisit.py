@@ -54,6 +54,8 @@ class Visited:
     found_by: FoundBy | None = None
     #: was not there (404) when it was looked for last
     missing: bool = False
+    #: SHA-256 of its content, hexadecimal; empty where it is not known
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,8 @@ class Attempt:
     complete: bool = False
     #: it was a target
     paid: bool = False
+    #: it brought new links
+    new_links: bool = False
     #: the callback has ended: no more items come
     ended: bool = False
 
@@ -159,6 +161,7 @@ class Attempt:
     ) -> Outcome:
         """Return the outcome of the fetch for the strategy."""
         self.paid = target
+        self.new_links = bool(new_links)
         return Outcome(
             url=self.asked,
             kind=kind,

@@ -32,6 +32,10 @@ class LinkState:
     etag: str = ""
     last_modified: str = ""
     revisit: bool = False
+    #: when it was visited last (seconds since the epoch), and the beginning of the SHA-256 of what
+    #: it was then, hexadecimal; on a re-visit, where they are known
+    visited: int = 0
+    content: str = ""
     #: directory index that the address was written with, to be asked for if the folder fails
     index: str = ""
     #: the last of ``redirects`` was foreseen and not requested
@@ -92,6 +96,10 @@ class LinkState:
             packed["m"] = self.last_modified
         if self.revisit:
             packed["again"] = True
+        if self.visited:
+            packed["l"] = self.visited
+        if self.content:
+            packed["h"] = self.content
         if self.index:
             packed["i"] = self.index
         if self.foreseen:
@@ -128,6 +136,8 @@ class LinkState:
             etag=_text(packed, "e"),
             last_modified=_text(packed, "m"),
             revisit=bool(packed.get("again", False)),
+            visited=_number(packed, "l", 1 << 40),
+            content=_text(packed, "h"),
             index=_text(packed, "i"),
             foreseen=bool(packed.get("f", False)),
             family=_text(packed, "s"),
@@ -150,6 +160,6 @@ def _way(packed: Mapping[str, Any]) -> FoundBy | None:
     return _WAYS[place] if isinstance(place, int) and 0 <= place < len(_WAYS) else None
 
 
-def _number(packed: Mapping[str, Any], name: str) -> int:
+def _number(packed: Mapping[str, Any], name: str, beyond: int = 1 << 31) -> int:
     value = packed.get(name)
-    return value if isinstance(value, int) and 0 <= value < 1 << 31 else 0
+    return value if isinstance(value, int) and 0 <= value < beyond else 0

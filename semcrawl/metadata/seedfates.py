@@ -21,6 +21,7 @@ _HAD = frozenset(
         FetchOutcome.FETCHED_HTML,
         FetchOutcome.FETCHED_OTHER,
         FetchOutcome.NOT_MODIFIED,
+        FetchOutcome.SITEMAP_UNCHANGED,
         FetchOutcome.DUPLICATE,
         FetchOutcome.FILTERED_TYPE,
     }

@@ -16,6 +16,7 @@ UNSENT = frozenset(
         FetchOutcome.ADDRESS_REFUSED,
         FetchOutcome.HOST_DOWN,
         FetchOutcome.OVER_BUDGET,
+        FetchOutcome.SITEMAP_UNCHANGED,
         FetchOutcome.IGNORED,
     }
 )

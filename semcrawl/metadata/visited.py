@@ -27,6 +27,22 @@ def due_revisits(
         return due(visited_documents(engine, files), options, now)
 
 
+def read_sitemaps(url: str) -> list[tuple[str, str | None, int, str]]:
+    """Return address, parent, depth and rules of each sitemap that was read, the first ones first.
+
+    ``url`` is that of the database. Raises as :func:`due_revisits` does.
+    """
+    place = case((Fetch.final_url != "", Fetch.final_url), else_=Fetch.url)
+    query = (
+        select(place, Fetch.parent_url, Fetch.depth, Fetch.rules)
+        .where(Fetch.outcome == FetchOutcome.FETCHED_SITEMAP)
+        .order_by(Fetch.id)
+    )
+    with opened(url) as engine, engine.connect() as connection:
+        found = {row[0]: tuple(row) for row in connection.execute(query)}
+    return list(found.values())
+
+
 def visited_documents(engine: Engine, files: Collection[str] = ()) -> Iterator[Visited]:
     """Yield every RDF document that is not gone, every HTML page that was read, and ``files``.
 
@@ -83,6 +99,7 @@ def visited_documents(engine: Engine, files: Collection[str] = ()) -> Iterator[V
                 last.outcome,
                 last.etag,
                 last.last_modified,
+                last.content_hash,
             )
             .join(first, first.id == pages.c.first)
             .join(last, last.id == pages.c.last_read)
@@ -118,4 +135,5 @@ def _visited(row: Any, kind: Kind, changes: int, *, richness: int, missing: bool
         rules=tuple(row.rules.split()),
         found_by=FoundBy.read(row.found_by),
         missing=missing,
+        content=row.content_hash,
     )

@@ -20,6 +20,7 @@ from semcrawl.sources.sitemapentries import (
     SitemapLimits,
     StopReading,
     add_entry,
+    latest_of,
     priority_of,
     seconds_of,
 )
@@ -204,6 +205,7 @@ class _Target:
         date = next((facts[name] for name in facts if name in _DATES), "")
         for entry in self._addresses:
             entry.modified = seconds_of(date)
+            entry.latest = latest_of(facts.get("lastmod", ""))
             entry.priority = priority_of(facts.get("priority", ""))
             entry.changes = facts.get("changefreq", "").lower()[:10]
             entry.title = facts.get("datasetLabel", "")[:200]

@@ -28,6 +28,8 @@ class Entry:
     kind: EntryKind = EntryKind.URL
     #: seconds since the epoch, UTC; 0 where it is not said
     modified: int = 0
+    #: the latest moment that this date may mean: a day without a time lasts to its end
+    latest: int = 0
     #: 0 to 1; negative where it is not said
     priority: float = -1.0
     changes: str = ""
@@ -87,6 +89,18 @@ def seconds_of(date: str) -> int:
         return max(0, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()))
     except (OverflowError, ValueError, OSError):
         return 0
+
+
+def latest_of(date: str) -> int:
+    """Return the latest moment that a date may mean, as seconds since the epoch; 0 for none.
+
+    A day lasts to its end, and so do a month and a year, in their longest form.
+    """
+    begin = seconds_of(date)
+    for form, days in ((r"\d{4}", 366), (r"\d{4}-\d\d", 31), (r"\d{4}-\d\d-\d\d", 1)):
+        if begin and re.fullmatch(form, date):
+            return begin + days * 86_400
+    return begin
 
 
 def priority_of(text: str) -> float:

@@ -30,11 +30,13 @@ def links_of(
     may_list: Callable[[str], bool],
     normalisation: Normalisation = DEFAULT_NORMALISATION,
     now: float | None = None,
+    latest: dict[str, int] | None = None,
 ) -> tuple[list[Link], dict[str, int]]:
     """Return the links of a sitemap's entries, each address once, and what is wrong with others.
 
     ``may_list``: whether the sitemap may list an address. Addresses that are not absolute count
-    from the sitemap, as readers are lenient and writers are, too.
+    from the sitemap, as readers are lenient and writers are, too. ``latest`` is given the latest
+    moments at which the addresses may have changed, where the sitemap says it.
     """
     now = time.time() if now is None else now
     links: dict[str, Link] = {}
@@ -48,6 +50,8 @@ def links_of(
             faults["of other hosts"] += 1
         elif url not in links and url != sitemap:
             links[url] = _link(entry, url, now)
+            if latest is not None and entry.latest:
+                latest[url] = entry.latest
     return list(links.values()), {name: n for name, n in faults.items() if n}
 
 

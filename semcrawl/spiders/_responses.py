@@ -55,6 +55,7 @@ class ResponseReader:
     async def read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Read a response; have the host's mirrors asked if it gives nothing."""
         items = await self._read(attempt, response)
+        await self.bodies.sitemaps.dates.see(attempt, items)
         await self.bodies.sitemaps.note_answer(attempt.url)
         if attempt.link_state.more:
             await self.bodies.sitemaps.go_on(attempt)

@@ -216,13 +216,12 @@ class FocusedSpider(Spider):
     def make_request(self, lease: Lease) -> Request | None:
         """Make the request of a link that the frontier handed out.
 
-        ``None`` for one whose redirect to its folder is foreseen: the folder takes its place.
+        ``None`` for one whose redirect to its folder is foreseen: the folder takes its place; and
+        for one that its sitemap calls unchanged.
         """
         attempt = self.session.attempt(lease)
-        instead = None
-        if attempt.link_state.turn:
-            instead = self._sitemaps.take_turn(attempt)
-        elif target := self._redirects.foreseen(attempt):
+        instead: Any = self._sitemaps.instead(attempt)
+        if instead is None and (target := self._redirects.foreseen(attempt)):
             instead = self._redirects.go_ahead(attempt, target)
         if instead is not None:
             self._tasks.start(self._without_request(attempt, instead))

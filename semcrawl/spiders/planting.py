@@ -18,7 +18,7 @@ from semcrawl.frontier.linkstate import LinkState
 from semcrawl.sources.endpointsteps import endpoint_of_seed
 from semcrawl.spiders.endpointrules import EndpointOptions
 from semcrawl.spiders.linking import LinkFeed
-from semcrawl.spiders.revisits import Reach, due_links, fetched_pages
+from semcrawl.spiders.revisits import Reach, due_links, fetched_pages, known_sitemaps
 from semcrawl.spiders.seeds import (
     Planted,
     by_page,
@@ -152,6 +152,9 @@ class SeedPlanter:
 
     async def _plant_revisits(self) -> None:
         """Plant the documents and pages that are due for a re-visit."""
+        if self._settings.get("SEMCRAWL_SITEMAPS") != "never":
+            sitemaps = await asyncio.to_thread(known_sitemaps, self._settings)
+            await self._session.intake.revisit(sitemaps, self._queue)
         due = await asyncio.to_thread(due_links, self._settings)
         planted = await self._session.intake.revisit(due, self._queue)
         self._logger.info("%d documents and pages are due again", planted)

@@ -14,16 +14,21 @@ from semcrawl.config.jobdir import job_folder, job_path
 from semcrawl.config.revisit import Revisit, RevisitOptions
 from semcrawl.config.targets import Targets
 from semcrawl.config.urlpatterns import UrlPatterns
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.linkstate import GUESS, SITEMAP, LinkState
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.metadata.models import Fetch
-from semcrawl.metadata.visited import due_revisits
+from semcrawl.metadata.visited import due_revisits, read_sitemaps
 from semcrawl.pipelines.files import kept_files
 from semcrawl.relevance import Label
+from semcrawl.web.vocabulary import FoundBy
 
 #: scopes of which each holds those before it
 _ORDER = ("site", "parent", "any")
+#: priority above that of any document
+_FIRST = 1e15
+#: characters of a content's digest that tell another content
+_DIGEST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,28 @@ def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
     return [(one.url, one.priority, _memo_of_visit(one)) for one in due]
 
 
+def known_sitemaps(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
+    """Return the sitemaps of earlier runs for another reading, before all documents.
+
+    They have no validators: what they say of other addresses is wanted, changed or not. Raises as
+    :func:`due_links` does.
+    """
+    url = settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(job_folder(settings))
+    return [
+        (
+            address,
+            _FIRST,
+            LinkState(parent, depth, rules=_rules(rules), revisit=True, found_by=FoundBy.SITEMAP),
+        )
+        for address, parent, depth, rules in read_sitemaps(url)
+    ]
+
+
+def _rules(text: str) -> tuple[str, ...]:
+    """Return the rules of a sitemap that was there."""
+    return (SITEMAP, *(word for word in text.split() if word not in (SITEMAP, GUESS)))
+
+
 def _memo_of_visit(due: Revisit) -> LinkState:
     known = due.visited
     return LinkState(
@@ -119,5 +146,7 @@ def _memo_of_visit(due: Revisit) -> LinkState:
         etag=due.headers.get("If-None-Match", ""),
         last_modified=due.headers.get("If-Modified-Since", ""),
         revisit=True,
+        visited=0 if known.missing else int(known.last_seen_at),
+        content="" if known.missing else known.content[:_DIGEST],
         found_by=known.found_by,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -35,6 +35,7 @@ from semcrawl.sources import (
     read_sitemap,
     turn,
 )
+from semcrawl.spiders._sitemapdates import SitemapDates
 from semcrawl.spiders.endpoints import EndpointReader
 from semcrawl.spiders.linking import LinkFeed, is_seed
 from semcrawl.spiders.reading import Reader
@@ -61,6 +62,8 @@ class _Read:
     shelves: Sequence[Shelf]
     faults: Sequence[str]
     entries: int
+    #: the latest moments at which addresses may have changed
+    latest: dict[str, int]
 
 
 class Sitemaps:
@@ -81,6 +84,7 @@ class Sitemaps:
         rules: SitemapRules,
         queue: str,
         normalisation: Normalisation,
+        dates: SitemapDates,
     ) -> None:
         """Put links into ``queue`` by way of the spider's ``feed``."""
         self._session = session
@@ -90,6 +94,7 @@ class Sitemaps:
         self._rules = rules
         self._queue = queue
         self._normalisation = normalisation
+        self.dates = dates
         #: origin → how many answers its sitemaps wait for, and their group; none: it has none
         self._sought: dict[str, tuple[int, str]] = {}
         #: sitemaps read of each host
@@ -109,7 +114,8 @@ class Sitemaps:
             rules = replace(rules, use=SitemapUse.NEVER)
         feed.only_sitemaps = rules.use is SitemapUse.ONLY
         parts = (session, feed, spider.reader, endpoints)
-        return cls(*parts, rules, spider.queue, spider.normalisation)
+        dates = SitemapDates(spider.settings, session, spider.crawler.stats)
+        return cls(*parts, rules, spider.queue, spider.normalisation, dates)
 
     @property
     def on(self) -> bool:
@@ -196,6 +202,8 @@ class Sitemaps:
             record.errors = "; ".join(read.file.faults)
             return [record]
         self._of_host[host] += 1
+        if self.dates.on:
+            await self.dates.note(read.latest)
         record = attempt.record(FetchOutcome.FETCHED_SITEMAP, response)
         record.real_type = f"sitemap:{read.file.form}"
         record.errors = "; ".join(read.faults)
@@ -217,7 +225,13 @@ class Sitemaps:
         attempt.link_state = replace(attempt.link_state, turn=turn, retries=0)
         await self._session.retry(waiting_last(attempt.lease), attempt.link_state, 0.0)
 
-    # -- links of lists
+    # -- links of lists, and links that need no request
+    def instead(self, attempt: Attempt) -> Coroutine[Any, Any, list[FetchRecord]] | None:
+        """Return what is done in the place of a request for a link; ``None``: it is asked for."""
+        if attempt.link_state.turn:
+            return self.take_turn(attempt)
+        return self.dates.record(attempt) if self.dates.leaves_out(attempt) else None
+
     async def take_turn(self, attempt: Attempt) -> list[FetchRecord]:
         """Put links of each shape of a list in, as their host has nothing else: no record."""
         await self._session.frontier.not_sent([attempt.lease])
@@ -301,8 +315,10 @@ def _read(
     file = read_sitemap(
         [body] if isinstance(body, bytes) else body.stream(), limits, expected=expected
     )
+    latest: dict[str, int] = {}
     links, odd = links_of(
-        file.entries, url, lambda each: _bare(netloc_of(each)) in hosts, normalisation
+        *(file.entries, url, lambda each: _bare(netloc_of(each)) in hosts, normalisation),
+        latest=latest,
     )
     faults = [*file.faults, *(f"{number:,} entries {what}" for what, number in odd.items())]
-    return _Read(file, arrange(links), faults, len(links))
+    return _Read(file, arrange(links), faults, len(links), latest)

@@ -47,7 +47,7 @@ def test_every_outcome_is_told_of_or_no_loss() -> None:
     had = {
         "fetched-rdf", "fetched-html", "fetched-robots", "fetched-context", "fetched-other",
         "fetched-sitemap", "fetched-list",
-        "not-modified", "duplicate", "filtered-type", "redirected",
+        "not-modified", "sitemap-unchanged", "duplicate", "filtered-type", "redirected",
     }  # fmt: skip
     assert {str(o) for o in FetchOutcome if not why_missed(o, None, "")} == had
 

@@ -76,6 +76,7 @@ def test_documents_and_pages_come_with_their_history(tmp_path):
             label="HR",
             rules=("p1",),
             found_by=FoundBy.SEED,
+            content="b",
         ),
     ]
 

@@ -1,0 +1,109 @@
+"""On re-visits: pages are not asked for that their sitemap calls unchanged."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scrapy.settings import BaseSettings
+from scrapy.statscollectors import StatsCollector
+
+from semcrawl.crawl.attempt import Attempt
+from semcrawl.crawl.session import CrawlSession
+from semcrawl.errors import UsageError
+from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.sources.lastmods import MOST_LIARS, Advice, Lastmods
+from semcrawl.web.hosts import netloc_of
+
+logger = logging.getLogger(__name__)
+
+#: name of the frontier's blob with the hosts whose sitemaps are not believed
+_LIARS = "lastmod-liars"
+#: documents that were read
+_READ = (FetchOutcome.FETCHED_RDF, FetchOutcome.OFF_TOPIC, FetchOutcome.FETCHED_HTML)
+
+
+class SitemapDates:
+    """Leaves out pages that are due again and have not changed, as their sitemap says.
+
+    A host that was found to lie is remembered in the frontier, for all workers and runs.
+    """
+
+    def __init__(
+        self, settings: BaseSettings, session: CrawlSession, stats: StatsCollector | None
+    ) -> None:
+        """Raises ``UsageError`` for a share that is none."""
+        self.on = settings.getbool("SEMCRAWL_REVISIT") and settings.getbool(
+            "SEMCRAWL_REVISIT_BY_LASTMOD"
+        )
+        share = settings.getfloat("SEMCRAWL_LASTMOD_CHECKS")
+        if not 0 <= share <= 1:
+            raise UsageError(f"SEMCRAWL_LASTMOD_CHECKS must be 0 to 1, not {share}")
+        self._session = session
+        self._stats = stats
+        self._dates = Lastmods(share)
+        self._loaded = False
+        #: addresses that are asked for to see whether their sitemap is right
+        self._checks: set[str] = set()
+
+    async def note(self, latest: Mapping[str, int]) -> None:
+        """Take in what a sitemap says: the latest moments at which addresses may have changed."""
+        if not self._loaded:
+            self._loaded = True
+            await self._load()
+        self._dates.note(latest)
+
+    def leaves_out(self, attempt: Attempt) -> bool:
+        """Whether a link that was handed out need not be asked for."""
+        state = attempt.link_state
+        if not (self.on and state.visited) or state.redirects or state.retries:
+            return False
+        advice = self._dates.advise(attempt.url, netloc_of(attempt.url), state.visited)
+        if advice is Advice.CHECK:
+            self._checks.add(attempt.asked)
+            self._count("checked")
+        return advice is Advice.SKIP
+
+    async def record(self, attempt: Attempt) -> list[FetchRecord]:
+        """Record a link that is not asked for."""
+        await self._session.frontier.not_sent([attempt.lease])
+        return [attempt.record(FetchOutcome.SITEMAP_UNCHANGED)]
+
+    async def see(self, attempt: Attempt, items: Sequence[Any]) -> None:
+        """Look whether a page that was asked for as a check did change.
+
+        An RDF document did if its content did; a page, whose content often tells the time, if it
+        has new links besides.
+        """
+        if attempt.asked not in self._checks:
+            return
+        self._checks.discard(attempt.asked)
+        old, new = attempt.link_state.content, attempt.digest
+        read = next((i for i in items if isinstance(i, FetchRecord) and i.outcome in _READ), None)
+        if read is None or not old or not new or new.startswith(old):
+            return
+        if read.outcome is FetchOutcome.FETCHED_HTML and not attempt.new_links:
+            return
+        host = netloc_of(attempt.url)
+        if self._dates.disbelieve(host):
+            self._count("liars")
+            logger.info(
+                "The sitemaps of %s are not believed any more: %s changed without them",
+                *(host, attempt.url),
+            )
+            await self._save()
+
+    def _count(self, name: str) -> None:
+        if self._stats is not None:
+            self._stats.inc_value(f"semcrawl/lastmod/{name}")
+
+    async def _load(self) -> None:
+        saved = await self._session.frontier.blobs.get(_LIARS) or b""
+        for host in saved.decode(errors="replace").split()[:MOST_LIARS]:
+            self._dates.disbelieve(host)
+
+    async def _save(self) -> None:
+        """Add to what other workers saved meanwhile."""
+        await self._load()
+        await self._session.frontier.blobs.put(_LIARS, "\n".join(self._dates.liars).encode())
