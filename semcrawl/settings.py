@@ -319,11 +319,36 @@ SEMCRAWL_SEEN_ERROR = 1e-6
 #: crawl ends.
 SEMCRAWL_REDIS_PATIENCE = 300.0
 
+# --- Images (targets `images`)
+
+#: Pixels that an image is wide and high at least. One that its page shows smaller is not fetched.
+SEMCRAWL_IMAGES_MIN_WIDTH = 100
+SEMCRAWL_IMAGES_MIN_HEIGHT = 100
+#: Bytes that an image has at least, and at most.
+SEMCRAWL_IMAGES_MIN_BYTES = 0
+SEMCRAWL_IMAGES_MAX_BYTES = 32 * 1024 * 1024
+#: Pixels of the largest image that is decoded; each takes up to four bytes of memory for a moment.
+SEMCRAWL_IMAGES_MAX_PIXELS = 50_000_000
+#: Media types of the images that are kept, as their bytes say.
+SEMCRAWL_IMAGES_TYPES = ["image/*"]
+#: An image on more pages is a logo or an advertisement, and dropped; 0 = on any number.
+SEMCRAWL_IMAGES_MAX_PAGES = 10
+#: Bits of 64 in which the perceptual hashes of near copies differ at most; their miniatures are
+#: compared then. -1 = only images of equal bytes are copies.
+SEMCRAWL_IMAGES_NEAR_BITS = 16
+#: Levels of ancestors whose texts are read for an image of a page.
+SEMCRAWL_IMAGES_LEVELS = 5
+#: Characters that are kept of one text near an image.
+SEMCRAWL_IMAGES_MAX_TEXT = 300
+#: Places of images that are read of one page.
+SEMCRAWL_IMAGES_PER_PAGE = 1000
+
 # --- Reading
 
 #: Kinds of documents that count as targets: `rdf` (RDF documents), `embedded` (pages with embedded
-#: data), `html` (pages, whose title and text go to `pages.nq`), media types such as `text/csv` or
-#: `text/*`, whose bodies are kept in the folder `files`; several with commas.
+#: data), `html` (pages, whose title and text go to `pages.nq`), `images` (see images.md), and media
+#: types such as `text/csv` or `text/*`, whose bodies are kept in the folder `files`; several with
+#: commas.
 SEMCRAWL_TARGETS = "rdf"
 #: What the crawl is about: a topic such as `vocabulary:schema:Dataset` or `keywords:merge sort`;
 #: `all(…, …)`, `any(…, …)` and `0.7*… + 0.3*…` combine topics (see topics.md). Of a list, all hold.

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import io
 import warnings
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 
 import imagehash
 from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
 
+from semcrawl.images.imageitems import Decoded
+from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.outcomes import ImageOutcome
 
 #: formats that are read, as Pillow names them
@@ -36,52 +37,18 @@ _DRAWINGS = (b"<svg", b"%PDF", b"%!PS", b"\xc5\xd0\xd3\xc6", b"\xd7\xcd\xc6\x9a"
 _HEAD = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class DecodingOptions:
-    """Which images are wanted."""
-
-    min_width: int = 100
-    min_height: int = 100
-    min_bytes: int = 0
-    max_bytes: int = 1 << 25
-    max_pixels: int = 50_000_000
-    #: media types, ``image/*`` for all
-    types: tuple[str, ...] = ("image/*",)
-
-
-@dataclass(frozen=True, slots=True)
-class Decoded:
-    """What an image is; only the first three fields for one that is not wanted."""
-
-    outcome: ImageOutcome
-    #: in one line why it is not wanted
-    reason: str = ""
-    #: as its bytes say
-    media_type: str = ""
-    width: int = 0
-    height: int = 0
-    frames: int = 1
-    #: hexadecimal
-    perceptual_hash: str = ""
-    #: :data:`MINIATURE` squared pixels, red, green and blue
-    miniature: bytes = field(default=b"", repr=False)
-    #: JPEG: :data:`THUMBNAIL` squared in grey, and in colour, fitted into as much
-    grey: bytes = field(default=b"", repr=False)
-    colour: bytes = field(default=b"", repr=False)
-
-
 class _Unwanted(Exception):  # noqa: N818 - an outcome
     def __init__(self, outcome: ImageOutcome, reason: str) -> None:
         super().__init__(reason)
         self.outcome = outcome
 
 
-def decode(body: bytes, options: DecodingOptions | None = None) -> Decoded:
+def decode(body: bytes, options: ImageOptions | None = None) -> Decoded:
     """Decode an image; never raises for what a body holds.
 
     The first picture of an animation counts. Transparent parts become white.
     """
-    options = options or DecodingOptions()
+    options = options or ImageOptions()
     size = (0, 0)
     media_type = ""
     try:
@@ -116,7 +83,7 @@ def _formats() -> list[str]:
     return [name for name in _FORMATS if name in Image.OPEN]
 
 
-def _check_bytes(body: bytes, options: DecodingOptions) -> None:
+def _check_bytes(body: bytes, options: ImageOptions) -> None:
     head = body[:_HEAD]
     if any(mark in head for mark in _DRAWINGS):
         raise _Unwanted(ImageOutcome.NO_RASTER, "a drawing, which is not rendered")
@@ -127,7 +94,7 @@ def _check_bytes(body: bytes, options: DecodingOptions) -> None:
         raise _Unwanted(ImageOutcome.TOO_MANY_BYTES, f"more than {options.max_bytes:,} bytes")
 
 
-def _check_header(image: ImageFile.ImageFile, media_type: str, options: DecodingOptions) -> None:
+def _check_header(image: ImageFile.ImageFile, media_type: str, options: ImageOptions) -> None:
     """Judge an image by its header: nothing is decoded for one that is not wanted."""
     width, height = image.size
     if not any(fnmatchcase(media_type, wanted) for wanted in options.types):

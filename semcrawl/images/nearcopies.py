@@ -72,6 +72,10 @@ class LookIndex:
         self._numbers[place] = number
         self._count += 1
 
+    def remove(self, number: int) -> None:
+        """Forget an image."""
+        self._proportions[: self._count][self._numbers[: self._count] == number] = np.inf
+
     def nearest(self, look: Look) -> int | None:
         """Return the number of the image that looks most like this one, if one is a near copy."""
         count = self._count

@@ -175,7 +175,7 @@ class ImageAddress(Base):
     #: an :class:`~semcrawl.images.outcomes.ImageOutcome`, and in one line why
     outcome: Mapped[str] = mapped_column(String(32), index=True)
     reason: Mapped[str] = mapped_column(Text, default="")
-    sha256: Mapped[str] = mapped_column(String(64))
+    sha256: Mapped[str] = mapped_column(String(64), index=True)
     width: Mapped[int] = mapped_column(Integer, default=0)
     height: Mapped[int] = mapped_column(Integer, default=0)
     fetched_at: Mapped[float] = mapped_column(Double)

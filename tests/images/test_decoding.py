@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from semcrawl.images.decoding import THUMBNAIL, DecodingOptions, decode
+from semcrawl.images.decoding import THUMBNAIL, decode
+from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.outcomes import ImageOutcome as Outcome
 from tests.images.pictures import claimed, drawn, packed
 
@@ -45,14 +46,14 @@ def test_a_body_that_is_no_picture_to_keep_has_its_outcome(body: bytes, outcome:
 @pytest.mark.parametrize(
     ("options", "outcome"),
     [
-        (DecodingOptions(types=("image/jpeg",)), Outcome.OTHER_TYPE),
-        (DecodingOptions(max_pixels=1000), Outcome.TOO_MANY_PIXELS),
-        (DecodingOptions(max_bytes=100), Outcome.TOO_MANY_BYTES),
-        (DecodingOptions(min_bytes=1 << 20), Outcome.TOO_FEW_BYTES),
-        (DecodingOptions(min_width=1, min_height=1), Outcome.KEPT),
+        (ImageOptions(types=("image/jpeg",)), Outcome.OTHER_TYPE),
+        (ImageOptions(max_pixels=1000), Outcome.TOO_MANY_PIXELS),
+        (ImageOptions(max_bytes=100), Outcome.TOO_MANY_BYTES),
+        (ImageOptions(min_bytes=1 << 20), Outcome.TOO_FEW_BYTES),
+        (ImageOptions(min_width=1, min_height=1), Outcome.KEPT),
     ],
 )
-def test_options_say_what_is_wanted(options: DecodingOptions, outcome: Outcome) -> None:
+def test_options_say_what_is_wanted(options: ImageOptions, outcome: Outcome) -> None:
     assert decode(packed(drawn()), options).outcome is outcome
 
 

@@ -18,7 +18,7 @@ def look(body: bytes) -> Look:
     return Look(decoded.perceptual_hash, decoded.miniature, decoded.width, decoded.height)
 
 
-def index_of(*looks: Look, most_bits: int = 10) -> LookIndex:
+def index_of(*looks: Look, most_bits: int = 16) -> LookIndex:
     kept = dict(enumerate(looks, 1))
     index = LookIndex(most_bits, lambda numbers: {n: kept[n].miniature for n in numbers})
     for number, each in kept.items():

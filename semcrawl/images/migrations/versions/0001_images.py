@@ -64,6 +64,7 @@ def upgrade() -> None:
     )
     op.create_index("ix_image_address_image_id", "image_address", ["image_id"])
     op.create_index("ix_image_address_outcome", "image_address", ["outcome"])
+    op.create_index("ix_image_address_sha256", "image_address", ["sha256"])
     op.create_table(
         "image_class",
         sa.Column("image_id", sa.Integer, primary_key=True, autoincrement=False),

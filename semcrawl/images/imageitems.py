@@ -1,0 +1,61 @@
+"""What a crawl for images gives to its pipelines: pages with their images, and decoded images."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from semcrawl.images.imageplaces import ShownImage
+from semcrawl.images.outcomes import ImageOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """What an image is; only the first three fields for one that is not wanted."""
+
+    outcome: ImageOutcome
+    #: in one line why it is not wanted
+    reason: str = ""
+    #: as its bytes say
+    media_type: str = ""
+    width: int = 0
+    height: int = 0
+    frames: int = 1
+    #: hexadecimal
+    perceptual_hash: str = ""
+    #: pixels in red, green and blue (:data:`semcrawl.images.decoding.MINIATURE` squared)
+    miniature: bytes = field(default=b"", repr=False)
+    #: JPEG files in grey and in colour (:data:`semcrawl.images.decoding.THUMBNAIL`)
+    grey: bytes = field(default=b"", repr=False)
+    colour: bytes = field(default=b"", repr=False)
+
+
+@dataclass(slots=True)
+class ImagePage:
+    """A page or an RDF document that was read for its images."""
+
+    #: final URL
+    url: str
+    title: str = ""
+    shown: tuple[ShownImage, ...] = ()
+    #: references to pages as they stand there, and their distinct normalised addresses
+    links_seen: int = 0
+    links: tuple[str, ...] = ()
+    status: int | None = None
+    content_hash: str = ""
+    #: names the attempt: made again, it has the same name
+    attempt: int = 0
+    visited_at: float = 0.0
+
+
+@dataclass(slots=True)
+class FetchedImage:
+    """An image, or what was taken for one, as it was fetched and decoded."""
+
+    #: as links name it, before redirects
+    url: str
+    decoded: Decoded
+    final_url: str = ""
+    bytes: int = 0
+    #: SHA-256 of the body, hexadecimal
+    content_hash: str = ""
+    fetched_at: float = 0.0
