@@ -27,6 +27,7 @@ class FetchOutcome(StrEnum):
     FETCHED_CONTEXT = "fetched-context"  #: a JSON-LD context that a document names
     FETCHED_SITEMAP = "fetched-sitemap"  #: a sitemap, entries taken
     FETCHED_LIST = "fetched-list"  #: a catalogue or a linkset that is no RDF, links taken
+    FETCHED_IMAGE = "fetched-image"  #: an image, kept
     FETCHED_OTHER = "fetched-other"  #: a body that is neither RDF nor HTML, dropped
     NOT_MODIFIED = "not-modified"  #: 304 on a re-visit
     SITEMAP_UNCHANGED = "sitemap-unchanged"  #: unchanged by its sitemap; nothing was sent

@@ -70,7 +70,7 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--targets",
         metavar="LIST",
-        help="what counts: rdf (the default), embedded, html, media types such as text/csv",
+        help="what counts: rdf (the default), embedded, html, images, media types such as text/csv",
     )
     add_about_options(group)
     group.add_argument(

@@ -15,6 +15,7 @@ from sqlalchemy import func, make_url, select
 from semcrawl.cli._notharvested import NotHarvested
 from semcrawl.crawl.healthrows import GivenUp, given_up_lines
 from semcrawl.frontier.contract import LeftOutLinks, Withheld
+from semcrawl.images.schema import IMAGES_DB
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.database import CRAWL_DB, crawl_db_url, opened
 from semcrawl.metadata.missed import FAILED
@@ -53,6 +54,8 @@ class RunFigures:
     files: Mapping[str, str] = field(default_factory=dict)
     #: pages that are kept, as targets
     pages: int = 0
+    #: images that are kept, and places where they stand
+    images: tuple[int, int] = (0, 0)
     #: the topic, as the user gave it
     about: str = ""
     #: hosts whose links were set aside in this run
@@ -100,6 +103,8 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
         data["pages"] = run.pages
     if run.workers:
         data["workers"] = dict(run.workers)
+    if run.images[0]:
+        data["images"], data["image_places"] = run.images
     data["waiting"] = run.waiting
     if run.expected_left is not None:
         data["expected_left"] = round(run.expected_left, 1)
@@ -199,6 +204,9 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
             f"Files of the wanted media types: {len(run.files):,} "
             f"({len(set(run.files.values())):,} different), in {folder / FILES_FOLDER}"
         )
+    if run.images[0]:
+        images, places = run.images
+        say(f"Images kept: {images:,}, in {places:,} places, in {folder / IMAGES_DB}")
     records = run.records or str(folder / CRAWL_DB)
     say(f"Quads: {folder / 'quads.nq'}   Records: {records}")
     for line in run.not_harvested(summary).lines(console.width):

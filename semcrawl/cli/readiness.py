@@ -15,15 +15,16 @@ from semcrawl.config.jobdir import job_path
 from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.normalisation import url_normalisation
 from semcrawl.config.readoptions import read_options
-from semcrawl.config.targets import Targets
 from semcrawl.crawl.crawllimits import Limits
 from semcrawl.errors import UsageError
 from semcrawl.exporters.asked import why_unwritable
+from semcrawl.images.schema import IMAGES_DB, open_images
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.pipelines.pagestore import PAGES_FILE, PAGES_LEDGER
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
 from semcrawl.pipelines.stores.opening import check_store_settings
 from semcrawl.relevance.focus import read_focus
+from semcrawl.spiders.imagereading import image_options
 from semcrawl.web.hosts import public_address
 from semcrawl.web.robotstags import RobotsTags
 
@@ -47,7 +48,8 @@ def check_crawl(settings: BaseSettings) -> None:
     _check_proxies(settings)
     _check_handlers(settings)
     url_normalisation(settings)
-    Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
+    if image_options(settings) is not None and (job_path(settings) / IMAGES_DB).is_file():
+        open_images(job_path(settings)).dispose()
     read_focus(settings)
     RobotsTags.from_settings(settings)
     Limits.from_settings(settings)

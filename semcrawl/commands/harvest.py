@@ -34,6 +34,7 @@ from semcrawl.crawl.outlook import Outlook
 from semcrawl.crawl.sessionsource import SessionSource
 from semcrawl.errors import ResultsGone, SemcrawlError, StoreError, UsageError
 from semcrawl.frontier.backends import admit_harvest, holds_frontier
+from semcrawl.images.schema import count_images
 from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.machine.eventloop import FASTEST_LOOP
 from semcrawl.metadata.database import CRAWL_DB, connect
@@ -183,6 +184,7 @@ class Command(OneLineErrors):
             withheld=outlook.withheld,
             files=kept_files(folder),
             pages=count_pages(folder),
+            images=count_images(folder),
             about=about_text(settings),
             given_up=result.given_up,
             resumed=resumed,

@@ -64,6 +64,7 @@ ITEM_PIPELINES: dict[str, int | None] = {
     "semcrawl.pipelines.embedded.EmbeddedQuadsPipeline": 310,
     "semcrawl.pipelines.topicpages.PagesPipeline": 315,
     "semcrawl.pipelines.files.FilesPipeline": 320,
+    "semcrawl.pipelines.images.ImagesPipeline": 330,
     "semcrawl.pipelines.store.StorePipeline": 400,
     "semcrawl.pipelines.metadata.MetadataPipeline": 900,
 }

@@ -1,4 +1,4 @@
-"""The aim of a crawl: RDF documents, pages, data embedded in them, bodies of given media types."""
+"""The aim of a crawl: RDF documents, pages, data in them, images, bodies of given media types."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ for _type, _extension in (
 
 #: what counts by what it is, in the order of the fields of :class:`Targets`
 _KINDS = ("rdf", "embedded", "html")
+_IMAGES = "images"
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+*-]+")
 
 
@@ -40,31 +41,43 @@ class Targets:
     html: bool = False
     #: media types of bodies that count and are kept as files; ``text/*`` names all of a kind
     media_types: tuple[str, ...] = ()
+    #: images count, if they are kept (:class:`semcrawl.images.imageoptions.ImageOptions`)
+    images: bool = False
 
     @classmethod
     def parse(cls, names: str | Iterable[str]) -> Self:
-        """Read ``rdf``, ``embedded``, ``html`` and media types, a list or with commas between them.
+        """Read ``rdf``, ``embedded``, ``html``, ``images`` and media types, a list or with commas.
 
         Raises ``UsageError`` for anything else.
         """
         given = names.split(",") if isinstance(names, str) else names
         wanted = list(dict.fromkeys(name.strip().lower() for name in given if name.strip()))
         if not wanted:
-            raise UsageError("no targets given: rdf, embedded, html or media types")
-        types = [name for name in wanted if name not in _KINDS]
+            raise UsageError("no targets given: rdf, embedded, html, images or media types")
+        types = [name for name in wanted if name not in (*_KINDS, _IMAGES)]
         for name in types:
             if not _MEDIA_TYPE.fullmatch(name):
                 raise UsageError(
-                    f"targets: {name!r} is neither rdf, embedded, html nor a media type"
+                    f"targets: {name!r} is neither rdf, embedded, html, images nor a media type"
                 )
         rdf, embedded, html = (kind in wanted for kind in _KINDS)
-        return cls(rdf, embedded, html, tuple(types))
+        return cls(rdf, embedded, html, tuple(types), _IMAGES in wanted)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Media types of bodies that may be targets; ``image/*`` where images count."""
+        return (*self.media_types, "image/*") if self.images else self.media_types
+
+    def may_have_type(self, content_type: str, url: str = "", name: str = "") -> bool:
+        """Whether bodies with this Content-Type header may be targets."""
+        return _is_of(self.types, content_type, url, name)
 
     @property
     def names(self) -> str:
         """The targets, as :meth:`parse` reads them."""
         kinds = [name for name in _KINDS if getattr(self, name)]
-        return ",".join((*kinds, *self.media_types))
+        images = [_IMAGES] if self.images else []
+        return ",".join((*kinds, *images, *self.media_types))
 
     def has_type(self, content_type: str, url: str = "", name: str = "") -> bool:
         """Whether bodies with this Content-Type header are targets for it alone.
@@ -72,13 +85,7 @@ class Targets:
         Where the header is missing or vague (``application/octet-stream``), the extension of
         ``name``, under which the body is to be saved, or of the URL tells the type.
         """
-        if not self.media_types:
-            return False
-        media_type = content_type.partition(";")[0].strip().lower()
-        types = {media_type}
-        if not media_type or media_type in VAGUE_MEDIA_TYPES:
-            types.add(_type_of(name) or _type_of(urlsplit(url).path))
-        return any(fnmatchcase(one, wanted) for one in types for wanted in self.media_types)
+        return _is_of(self.media_types, content_type, url, name)
 
     def include(
         self,
@@ -100,7 +107,7 @@ class Targets:
     def extensions(self) -> frozenset[str]:
         """File extensions of the media types, without the dot; ``text/*`` has many."""
         return frozenset(
-            extension[1:] for name in self.media_types for extension in extensions_of_type(name)
+            extension[1:] for name in self.types for extension in extensions_of_type(name)
         )
 
     @property
@@ -109,6 +116,17 @@ class Targets:
         shown = ("image/", "audio/", "video/")
         wanted = any(name.startswith(shown) or name.startswith("*") for name in self.media_types)
         return frozenset(("img", "audio", "video", "source", "embed")) if wanted else frozenset()
+
+
+def _is_of(wanted_types: tuple[str, ...], content_type: str, url: str, name: str) -> bool:
+    """Whether a body's type, by its header, its name or its address, is one of some."""
+    if not wanted_types:
+        return False
+    media_type = content_type.partition(";")[0].strip().lower()
+    types = {media_type}
+    if not media_type or media_type in VAGUE_MEDIA_TYPES:
+        types.add(_type_of(name) or _type_of(urlsplit(url).path))
+    return any(fnmatchcase(one, wanted) for one in types for wanted in wanted_types)
 
 
 def types_like(wanted: str) -> set[str]:

@@ -36,6 +36,8 @@ class TextSearch:
         self._holders = holders
         self._max_text = max_text
         self._steps = 0
+        #: elements that are passed over: their texts have places of their own
+        self.taken: set[Any] = set()
 
     def after(self, node: Any, parent: Any, column: int | None = None) -> Found | None:
         """Return the nearest text after an element and in its parent.
@@ -76,7 +78,7 @@ class TextSearch:
                     run.append(piece)
                     tags.append(tag)
                 continue
-            if not isinstance(piece.tag, str) or piece.tag in SILENT:
+            if not isinstance(piece.tag, str) or piece.tag in SILENT or piece in self.taken:
                 continue
             if piece in self._holders:
                 if run:

@@ -87,16 +87,9 @@ class Surroundings:
         """
         search = TextSearch(self.holders, self.max_text)
         found = [*self._own(image, url), *self._captions(image, search)]
-        titles = {text.text for text in found if text.kind is TextKind.CAPTION}
         if heading is not None:
-            titles.add(search.text_of(heading))
-        # (what has a place of its own is not told twice)
-        around = (TextKind.BEFORE, TextKind.AFTER)
-        found += (
-            text
-            for text in self._around(image, search)
-            if text.kind not in around or text.text not in titles
-        )
+            search.taken.add(heading)
+        found += self._around(image, search)
         if heading is not None and (text := search.text_of(heading)):
             up, down = _steps_between(image, heading)
             found.append(TextNear(text, TextKind.HEADING, heading.tag, up + down, up))
@@ -121,6 +114,7 @@ class Surroundings:
             for number, identifier in enumerate((image.get(name) or "").split()[:3]):
                 element = self.by_id.get(identifier)
                 if element is not None and (text := search.text_of(element)):
+                    search.taken.add(element)
                     up, down = _steps_between(image, element)
                     yield TextNear(text, TextKind.CAPTION, element.tag, up + down + number, up)
         node = image
@@ -130,6 +124,7 @@ class Surroundings:
                 return
             for sibling in _nearest_first(parent, node):
                 if _is_caption(sibling) and sibling not in self.holders:
+                    search.taken.add(sibling)
                     if text := search.text_of(sibling):
                         yield TextNear(text, TextKind.CAPTION, sibling.tag, level + 1, level)
                     return

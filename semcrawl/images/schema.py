@@ -20,11 +20,14 @@ from sqlalchemy import (
     LargeBinary,
     String,
     Text,
+    func,
+    select,
 )
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from semcrawl.errors import UsageError
-from semcrawl.metadata.database import connect, crawl_db_url, readable_db_url
+from semcrawl.errors import StoreError, UsageError
+from semcrawl.metadata.database import connect, crawl_db_url, one_line, readable_db_url
 from semcrawl.metadata.schema import Tables
 
 #: file name in the job folder, and the folder of the thumbnails beside it
@@ -273,6 +276,27 @@ def open_images(folder: Path, *, make: bool = False) -> Engine:
     if not (folder / IMAGES_DB).is_file():
         raise UsageError(f"{folder} keeps no images: harvest with --targets images")
     return connect(readable_db_url(folder, IMAGES_DB), IMAGES)
+
+
+def count_images(folder: Path) -> tuple[int, int]:
+    """Return how many images a job folder keeps, and in how many places they stand; else zeros.
+
+    Raises ``StoreError`` as :func:`open_images`.
+    """
+    if not (folder / IMAGES_DB).is_file():
+        return 0, 0
+    engine = open_images(folder)
+    try:
+        with engine.execution_options(read_only=True).connect() as connection:
+            kept = select(func.count()).select_from(Image).where(Image.dropped.is_(False))
+            shown = select(func.count()).select_from(ImagePlace)
+            shown = shown.join(Image, ImagePlace.image_id == Image.id)
+            places = connection.scalar(shown.where(Image.dropped.is_(False)))
+            return connection.scalar(kept) or 0, places or 0
+    except SQLAlchemyError as error:
+        raise StoreError(f"cannot read {folder / IMAGES_DB}: {one_line(error)}") from None
+    finally:
+        engine.dispose()
 
 
 def key_of(text: str) -> int:

@@ -64,7 +64,7 @@ class FetchFilterMiddleware:
         if allowed and body_wanted(media_type, label, self._also):
             return
         name = saved_name((headers.get(b"Content-Disposition") or b"").decode("latin-1"))
-        if not allowed or not self._targets.has_type(media_type, request.url, name):
+        if not allowed or not self._targets.may_have_type(media_type, request.url, name):
             # (Twisted's client has a word for a length that is not announced)
             request.meta[_LENGTH] = body_length if isinstance(body_length, int) else 0
             raise StopDownload(fail=False)

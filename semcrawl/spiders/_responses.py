@@ -112,7 +112,7 @@ class ResponseReader:
         if attempt.link_state.redirects:
             await self.redirects.arrived(attempt, attempt.url)
         if attempt.meta.get(FILTERED):
-            new = await self.bodies.follow_metadata(attempt, response)
+            new = await self.bodies.others.follow_metadata(attempt, response)
             self.session.learn(attempt.outcome(None, response, new_links=new), self.queue)
             return [attempt.record(FetchOutcome.FILTERED_TYPE, response)]
         items = await self.bodies.read(attempt, response)

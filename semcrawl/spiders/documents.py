@@ -14,10 +14,7 @@ from semcrawl.crawl.attempt import Attempt, content_type
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError
 from semcrawl.items import FetchOutcome
-from semcrawl.links import (
-    Link,
-    Page,
-)
+from semcrawl.links import Link, Page, merge_links
 from semcrawl.rdf import Detection, Reading
 from semcrawl.reading.pool import ReadingLost
 from semcrawl.relevance import Outcome, Ranked
@@ -25,12 +22,15 @@ from semcrawl.sources.listedlinks import DataList
 from semcrawl.sources.negotiation import is_as_rdf
 from semcrawl.spiders.contexts import ContextFetcher
 from semcrawl.spiders.endpoints import EndpointReader
+from semcrawl.spiders.imagereading import links_to
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy, is_seed
+from semcrawl.spiders.otherbodies import OtherBodies
 from semcrawl.spiders.reading import Reader, discard
 from semcrawl.spiders.results import (
     MAX_TEXT,
+    NOT_KEPT,
     document_of,
     errors_of,
     file_of,
@@ -45,8 +45,6 @@ from semcrawl.web.vocabulary import Kind, RdfFormat
 
 #: bytes of a body on disk by which its type is detected
 _HEAD = 1 << 22
-#: note of a record whose data may not be kept
-_NOT_KEPT = "it asks robots to keep no copy"
 #: statuses of a success without a body
 _NO_CONTENT = (204, 205)
 
@@ -71,6 +69,7 @@ class BodyReader:
     #: whether the links of a page, or of an RDF document, wait in the spider's own queue
     follows: Callable[[Page], bool]
     sitemaps: Sitemaps
+    others: OtherBodies
 
     async def read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Detect the type of a body and read it (T.5, step 3).
@@ -97,7 +96,7 @@ class BodyReader:
         file = body_file(attempt.meta)
         attempt.digest = await self.reader.digest(file or response.body)
         if response.status in _NO_CONTENT:  # whatever its headers say
-            return await self._take_other(attempt, response)
+            return await self.others.take(attempt, response)
         head = response.body if file is None else file.head(_HEAD)
         if self.sitemaps.expects(attempt, head):
             records = await self.sitemaps.read(attempt, response)
@@ -132,7 +131,7 @@ class BodyReader:
                         f"only the first {len(response.body)} of its {file.size} bytes are read"
                     )
             return await self._read_html(attempt, response, faults)
-        return await self._take_other(attempt, response)
+        return await self.others.take(attempt, response)
 
     async def _read_html(
         self, attempt: Attempt, response: Response, faults: Sequence[str] = ()
@@ -141,7 +140,7 @@ class BodyReader:
 
         Its record names ``faults`` and those that are found here.
         """
-        duplicate = self._is_duplicate(attempt)
+        duplicate = self.others.is_duplicate(attempt)
         rules = self.policy.robots_rules(response, page=True)
         kept = self.policy.robots_tags.keeps(rules)
         read = await self.leads.of_page(response, attempt.url)
@@ -166,18 +165,25 @@ class BodyReader:
             return await self._follow(page, links, attempt.lease.entry.barren + 1)
 
         data = await embedded() if kept and self.reader.options.embedded else None
+        links, images = read.links, None
+        if kept and self.others.images is not None:
+            images = await self.others.images.of_page(attempt, response, data)
+            links = merge_links([*links, *links_to(images.shown)], self.reader.extraction.max_links)
         verdict = await judge(data)
         page = replace(page, relevance=verdict.relevance)
-        new = await follow(read.links, data)
+        new = await follow(links, data)
         if data is not None and data.contexts_needed:
             data = await self.contexts.read_again(data, embedded, attempt, len(response.body))
             verdict = await judge(data)
-            new += await follow((), data)
+            links = []
+            if images is not None and self.others.images is not None:
+                links.extend(links_to(self.others.images.add(images, data)))
+            new += await follow(links, data)
         await self.leads.note_page(attempt, response, data, read.links, target=verdict.target)
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
         record.real_type = str(Kind.HTML)
         verdict.note_in(record)
-        items: list[Any] = []
+        items: list[Any] = [images] if images is not None else []
         if data is not None:
             record.errors = errors_of(data)
             if data.quads and verdict.kept:
@@ -186,7 +192,7 @@ class BodyReader:
             else:
                 discard(data)
         if not kept:
-            record.errors = _NOT_KEPT
+            record.errors = NOT_KEPT
         record.errors = "; ".join(filter(None, [*faults, read.fault, record.errors]))
         if kept and verdict.kept:
             if self.targets.has_type(record.content_type):
@@ -250,15 +256,19 @@ class BodyReader:
         listed: DataList | None = None,
     ) -> list[Any]:
         """Pass the quads of an RDF document on, and its links; ``listed`` has some more."""
-        duplicate = self._is_duplicate(attempt)
+        duplicate = self.others.is_duplicate(attempt)
         self.leads.note_immutable(attempt, response)
         record = record_of(attempt, response, reading)
         rules = self.policy.robots_rules(response)
         if not self.policy.robots_tags.keeps(rules):
-            record.outcome, record.quads, record.errors = FetchOutcome.NOT_KEPT, 0, _NOT_KEPT
+            record.outcome, record.quads, record.errors = FetchOutcome.NOT_KEPT, 0, NOT_KEPT
         whole = record.outcome is FetchOutcome.FETCHED_RDF
         links = [] if NOFOLLOW in rules else await self.leads.of_rdf(attempt, reading, listed)
         links += await self.leads.of_headers(response, attempt.url, rdf=True)
+        images = None
+        if self.others.images is not None and whole and NOFOLLOW not in rules:
+            images = self.others.images.of_rdf(attempt, response, reading)
+            links = merge_links([*links, *links_to(images.shown)], self.reader.extraction.max_links)
         name = saved_name_of(response)
         # (JSON-LD without its context is RDF nevertheless)
         kept = record.outcome is not FetchOutcome.NOT_KEPT
@@ -286,6 +296,8 @@ class BodyReader:
         )
         self._learn(outcome, page)
         items: list[Any] = [record]
+        if images is not None:
+            items.insert(0, images)
         if kept and verdict.kept and self.targets.has_type(record.content_type, attempt.url, name):
             items.insert(0, file_of(attempt, response))
         if whole and verdict.kept:
@@ -307,43 +319,3 @@ class BodyReader:
         self._learn(attempt.outcome(kind, response, new_links=new), page)
         wanted = self.targets.has_type(record.content_type, attempt.url, saved_name_of(response))
         return [file_of(attempt, response), record] if wanted else [record]
-
-    # -- links
-    async def follow_metadata(self, attempt: Attempt, response: Response) -> tuple[Ranked, ...]:
-        """Put in the RDF that the headers of a file, neither page nor RDF, name as its metadata."""
-        links = await self.leads.of_headers(response, attempt.url)
-        page = Page(attempt.url, attempt.link_state.depth)
-        return await self.feed.discover(page, links) if links else ()
-
-    def _is_duplicate(self, attempt: Attempt) -> bool:
-        """Whether an attempt's body was read before in this run."""
-        # (links off the sites are not followed: a document there represents no other)
-        if self.policy.scope.inside(attempt.url):
-            self.session.intake.mirrors.gave(attempt.lease, attempt.digest)
-        short = bytes.fromhex(attempt.digest[:24])
-        if short in self.session.digests:
-            return True
-        self.session.digests.add(short)
-        return False
-
-    # -- the rest
-    async def _take_other(self, attempt: Attempt, response: Response) -> list[Any]:
-        """Keep a body that is neither RDF nor HTML if its type is a target; else drop it."""
-        record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
-        record.real_type = str(Kind.OTHER)
-        new = await self.follow_metadata(attempt, response)
-        target = self.targets.include(
-            Kind.OTHER, record.content_type, url=attempt.url, name=saved_name_of(response)
-        )
-        outcome = attempt.outcome(
-            Kind.OTHER,
-            response,
-            target=target,
-            duplicate=target and self._is_duplicate(attempt),
-            new_links=new,
-        )
-        self.session.learn(outcome, self.queue)
-        if target and not self.policy.robots_tags.keeps(self.policy.robots_rules(response)):
-            record.outcome, record.errors = FetchOutcome.NOT_KEPT, _NOT_KEPT
-            return [record]
-        return [file_of(attempt, response), record] if target else [record]

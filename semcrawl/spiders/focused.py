@@ -35,9 +35,11 @@ from semcrawl.spiders.contexts import ContextFetcher, ContextRules
 from semcrawl.spiders.documents import BodyReader
 from semcrawl.spiders.endpointrules import EndpointOptions
 from semcrawl.spiders.endpoints import EndpointReader
+from semcrawl.spiders.imagereading import ImageReading
 from semcrawl.spiders.judging import TopicJudge
 from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy
+from semcrawl.spiders.otherbodies import OtherBodies
 from semcrawl.spiders.planting import SeedPlanter
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.redirecting import Redirects
@@ -154,18 +156,15 @@ class FocusedSpider(Spider):
             *(self.judge, EndpointOptions.from_settings(self.settings), self.queue),
         )
         self._sitemaps = Sitemaps.of_spider(self, session, self._feed, self._endpoints)
+        leads = Leads.from_settings(self, session, self._feed, self.reader, self.queue)
+        images = ImageReading.from_settings(self.settings, self.reader, self.crawler.stats)
+        feeding = (session, self._policy, self._feed)
+        rules = ContextRules.from_settings(self.settings)
         bodies = BodyReader(
-            *(self.logger, session, self._policy, self._feed, self.reader, self.targets),
-            self._endpoints,
-            self.judge,
-            Leads.from_settings(self, session, self._feed, self.reader, self.queue),
-            ContextFetcher(
-                self.crawler, session, ContextRules.from_settings(self.settings), self.emit
-            ),
-            queue=self.queue,
-            other=self.other,
-            follows=self.follows,
-            sitemaps=self._sitemaps,
+            *(self.logger, *feeding, self.reader, self.targets, self._endpoints, self.judge, leads),
+            ContextFetcher(self.crawler, session, rules, self.emit),
+            *(self.queue, self.other, self.follows, self._sitemaps),
+            OtherBodies(*feeding, self.targets, leads, self.queue, images),
         )
         self._responses = ResponseReader(
             session, self._policy, Retries(self, session), self._redirects, bodies, self.queue

@@ -195,9 +195,14 @@ class Reader:
             reading, url, properties, extraction.normalisation, extraction.max_links
         )
 
-    async def run(self, work: Callable[..., T], body: bytes, *rest: object) -> T:
-        """Call pure work with a body: here if that is small, else in a process."""
-        return await self._run(work, body, *rest)
+    async def run(
+        self, work: Callable[..., T], body: bytes, *rest: object, always: bool = False
+    ) -> T:
+        """Call pure work with a body: here if that is small, else in a process.
+
+        ``always``: in a process, as what it calls may hang or die.
+        """
+        return await self._run(work, body, *rest, always=always)
 
     def with_data_links(self, links: Sequence[Link], data: rdf.Reading, url: str) -> Sequence[Link]:
         """Return the links of a page with those that its data name, each address once."""

@@ -23,6 +23,8 @@ from semcrawl.rdf import Reading
 from semcrawl.web.bodies import body_file
 from semcrawl.web.vocabulary import Kind
 
+#: note of a record whose data may not be kept
+NOT_KEPT = "it asks robots to keep no copy"
 #: longest text about errors in a record (characters)
 MAX_TEXT = 300
 

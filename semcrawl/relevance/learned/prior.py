@@ -102,7 +102,7 @@ class TargetSigns:
         if targets.html:
             extensions |= HTML_EXTENSIONS
             types |= {"text/html", "application/xhtml+xml"}
-        for name in targets.media_types:
+        for name in targets.types:
             types |= {name, *types_like(name)}
             found = {e[1:] for e in extensions_of_type(name)}
             found |= {name.rpartition("/")[2].rpartition("+")[2]} - {"*", "plain", "xml"}

@@ -1,0 +1,228 @@
+"""Which kind of place carries the best texts about the images of a domain.
+
+The *worth* of a kind of place is measured without knowing what the images show::
+
+    worth = coverage · distinctness · max(0, agreement)
+
+Coverage is the share of the domain's images that have a text there. Distinctness is the share of
+these texts that are different (in their words, digits aside): "image 4" tells no image from
+another. Agreement is how much more alike a text is to evidence about its own image than to the same
+evidence about images of other pages. There are three kinds of evidence, whose differences are
+added:
+
+- *other places*: what stands in all other places of the same image, and the words of its page's
+  address. A place that mostly says the same as another (``alt`` and ``title`` from one field) is no
+  evidence for it.
+- *its page*: texts of the same place of other images of the page. Images of one page are about
+  similar things as a rule, and boilerplate is left out: equal texts are no evidence.
+- *its look*: the text of the same place of the image of another page that looks most like it.
+
+Texts are alike as the cosine of their words says, weighted by rarity in the domain. What stands
+near any image (navigation, prose about something else) has no agreement, however distinct it is.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from urllib.parse import unquote
+
+import numpy as np
+import numpy.typing as npt
+
+from semcrawl.web.urls import path_of
+
+#: images of a domain that are looked at, and from how many on there is a judgement
+MAX_IMAGES = 200
+LEAST_IMAGES = 10
+#: images of a place below which it is not judged, and the same as a share of all
+_LEAST_TEXTS, _LEAST_SHARE = 3, 0.1
+#: other images that each is compared with
+_OTHERS = 8
+#: a place that says the same as another one in more than this share is no evidence for it
+_MOSTLY_SAME = 0.5
+#: letters by which words are compared: endings differ
+_STEM = 6
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+_Words = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedImage:
+    """An image in one of its places, with its texts."""
+
+    #: names of the page and of the image
+    page: str
+    image: str
+    #: pixels (:attr:`semcrawl.images.imageitems.Decoded.miniature`); empty when unknown
+    miniature: bytes
+    #: by kind of place (:func:`semcrawl.images.neartext.place_key`)
+    texts: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceWorth:
+    """How good the texts of a kind of place are, all from 0 to 1 but ``agreement``."""
+
+    coverage: float
+    distinctness: float
+    #: from −3 to 3
+    agreement: float
+    #: images that have a text there
+    images: int
+
+    @property
+    def worth(self) -> float:
+        """The measure of "best"."""
+        return self.coverage * self.distinctness * max(0.0, self.agreement)
+
+
+def best_place(worths: Mapping[str, PlaceWorth]) -> str:
+    """Return the kind of place of the largest worth; empty when none has any."""
+    best = max(worths, key=lambda place: (worths[place].worth, place), default="")
+    return best if best and worths[best].worth > 0 else ""
+
+
+def place_worths(images: Sequence[PlacedImage], seed: int = 0) -> dict[str, PlaceWorth]:
+    """Measure the kinds of places of one domain's images; nothing for too few images."""
+    images = images[:MAX_IMAGES]
+    if len(images) < LEAST_IMAGES:
+        return {}
+    domain = _Domain(images, seed)
+    counts = Counter(place for image in images for place in image.texts)
+    least = max(_LEAST_TEXTS, _LEAST_SHARE * len(images))
+    return {place: domain.worth(place) for place, count in counts.items() if count >= least}
+
+
+class _Domain:
+    """The images of a domain, their texts as words."""
+
+    def __init__(self, images: Sequence[PlacedImage], seed: int) -> None:
+        self._images = images
+        self._random = Random(seed)
+        self._words = [{k: _words(t) for k, t in image.texts.items()} for image in images]
+        self._addresses = [_words(unquote(path_of(image.page))) for image in images]
+        self._of_page: defaultdict[str, list[int]] = defaultdict(list)
+        for number, image in enumerate(images):
+            self._of_page[image.page].append(number)
+        seen = Counter(
+            word for words in self._words for word in frozenset[str]().union(*words.values())
+        )
+        count = len(images) + 1
+        self._weights = {word: math.log(count / times) ** 2 for word, times in seen.items()}
+        self._apart = _distances(images)
+
+    def worth(self, place: str) -> PlaceWorth:
+        having = [n for n, words in enumerate(self._words) if place in words]
+        texts = {self._words[n][place] for n in having} - {frozenset()}
+        same = Counter(
+            other
+            for n in having
+            for other, words in self._words[n].items()
+            if other != place and words == self._words[n][place]
+        )
+        copies = {other for other, times in same.items() if times > _MOSTLY_SAME * len(having)}
+        evidence: tuple[Callable[[int], _Words], ...] = (
+            lambda n: self._of_others(n, place, copies),
+            lambda n: self._of_its_page(n, place),
+            lambda n: self._of_its_look(n, place, having),
+        )
+        return PlaceWorth(
+            coverage=len(having) / len(self._images),
+            distinctness=len(texts) / len(having),
+            agreement=sum(self._agreement(place, having, each) for each in evidence),
+            images=len(having),
+        )
+
+    def _agreement(
+        self, place: str, having: Sequence[int], evidence: Callable[[int], _Words]
+    ) -> float:
+        """Return how much more alike texts are to their own evidence than to that of others."""
+        known = {n: words for n in having if (words := evidence(n))}
+        own: list[float] = []
+        other: list[float] = []
+        for n in known:
+            sample = self._random.sample(having, min(_OTHERS, len(having)))
+            away = [m for m in sample if m in known and self._page(m) != self._page(n)]
+            if away:
+                text = self._words[n][place]
+                own.append(self._alike(text, known[n]))
+                other += [self._alike(text, known[m]) for m in away]
+        if len(own) < _LEAST_TEXTS:
+            return 0.0
+        return sum(own) / len(own) - sum(other) / len(other)
+
+    def _of_others(self, n: int, place: str, copies: set[str]) -> _Words:
+        others = (w for k, w in self._words[n].items() if k != place and k not in copies)
+        return self._addresses[n].union(*others)
+
+    def _of_its_page(self, n: int, place: str) -> _Words:
+        text, image = self._words[n][place], self._images[n].image
+        beside = (
+            self._words[m].get(place, text)
+            for m in self._of_page[self._page(n)]
+            if self._images[m].image != image
+        )
+        return frozenset[str]().union(*(words for words in beside if words != text))
+
+    def _of_its_look(self, n: int, place: str, having: Sequence[int]) -> _Words:
+        image, page = self._images[n].image, self._page(n)
+        away = [m for m in having if self._images[m].image != image and self._page(m) != page]
+        if not away or not self._images[n].miniature:
+            return frozenset()
+        apart = self._apart[n, away]
+        return self._words[away[int(np.argmin(apart))]][place]
+
+    def _page(self, n: int) -> str:
+        return self._images[n].page
+
+    def _alike(self, one: _Words, other: _Words) -> float:
+        """Return the cosine of two texts' words, weighted by rarity."""
+        shared = sum(self._weights.get(word, 0.0) for word in one & other)
+        if not shared:
+            return 0.0
+        sizes = (sum(self._weights.get(word, 0.0) for word in words) for words in (one, other))
+        return shared / math.sqrt(math.prod(sizes))
+
+
+def _words(text: str) -> _Words:
+    return frozenset(word[:_STEM] for word in _WORD.findall(text.lower()))
+
+
+def _distances(images: Sequence[PlacedImage]) -> npt.NDArray[np.float32]:
+    """Return the mean differences of the images' miniatures; the largest where one is unknown."""
+    length = max(len(image.miniature) for image in images)
+    pixels = np.zeros((len(images), max(length, 1)), np.int16)
+    known = np.zeros(len(images), bool)
+    for number, image in enumerate(images):
+        if length and len(image.miniature) == length:
+            pixels[number] = np.frombuffer(image.miniature, np.uint8)
+            known[number] = True
+    apart = np.full((len(images), len(images)), 255.0, np.float32)
+    for place in np.flatnonzero(known):
+        apart[place, known] = np.abs(pixels[known] - pixels[place]).mean(1)
+    return apart
+
+
+#: kinds of places in the order in which they are trusted where nothing is learned
+_TRUSTED = ("caption", "alt", "data", "title", "after", "before", "heading", "link", "file-name")
+
+
+def best_text(texts: Mapping[str, str], best: str = "") -> str:
+    """Return the text of the best kind of place; without one there, of the most trusted.
+
+    >>> best_text({"alt": "image", "after:p:1": "A red kite"}, "after:p:1")
+    'A red kite'
+    """
+    if best and best in texts:
+        return texts[best]
+    for kind in (*_TRUSTED, "page-title"):
+        for place, text in texts.items():
+            if place.partition(":")[0] == kind:
+                return text
+    return ""

@@ -1,0 +1,113 @@
+"""Images, their places and the texts near them, in ``images.db`` of the job folder."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.statscollectors import StatsCollector
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from semcrawl.config.jobdir import job_path
+from semcrawl.config.targets import Targets
+from semcrawl.crawl.lost import ItemNotWritten
+from semcrawl.errors import ResultsGone, StoreError
+from semcrawl.images.imagegraph import IMAGES_FILE, write_graph
+from semcrawl.images.imageitems import FetchedImage, ImagePage
+from semcrawl.images.imageoptions import ImageOptions
+from semcrawl.images.imagestore import ImageStore
+from semcrawl.images.outcomes import ImageOutcome
+from semcrawl.images.placelearning import learn_places
+from semcrawl.images.schema import IMAGES_DB, open_images
+from semcrawl.metadata.database import one_line
+from semcrawl.pipelines.batching import GroupCommit
+from semcrawl.pipelines.standing import Standing
+
+logger = logging.getLogger(__name__)
+
+
+class ImagesPipeline:
+    """Writes each :class:`~semcrawl.images.imageitems.ImagePage` and ``FetchedImage`` once.
+
+    ``process_item`` returns when all is committed. At the end of a crawl the best places of the
+    domains are learned anew, and all is written as RDF. Stats: ``semcrawl/images/kept``,
+    ``/pages``, ``/failed``, and the outcomes of what was dropped.
+    """
+
+    def __init__(
+        self, folder: Path, options: ImageOptions, stats: StatsCollector | None = None
+    ) -> None:
+        """Write to the job folder ``folder``, which is made with the first item."""
+        self._folder = folder
+        self._options = options
+        self._stats = stats
+        self._engine: Engine | None = None
+        self._store: ImageStore | None = None
+        self._standing = Standing()
+        self._opening = asyncio.Lock()
+        self._commits = GroupCommit(self._write)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the pipeline; it is off unless ``SEMCRAWL_TARGETS`` has ``images``."""
+        settings = crawler.settings
+        if not Targets.parse(settings.getlist("SEMCRAWL_TARGETS")).images:
+            raise NotConfigured
+        return cls(job_path(settings), ImageOptions.from_settings(settings), crawler.stats)
+
+    async def process_item(self, item: Any) -> Any:
+        """Write a page or an image; pass everything on. Raises ``ItemNotWritten``."""
+        if not isinstance(item, ImagePage | FetchedImage):
+            return item
+        try:
+            async with self._opening:
+                if self._store is None:
+                    await asyncio.to_thread(self._open)
+            outcome = await self._commits.submit(item)
+        except ResultsGone as error:
+            raise ItemNotWritten(error) from None
+        except (StoreError, SQLAlchemyError, OSError) as error:
+            self._count("failed")
+            reason = error if isinstance(error, StoreError) else one_line(error)
+            raise ItemNotWritten(f"cannot write the images: {reason}") from None
+        self._count("pages" if outcome is None else str(outcome))
+        return item
+
+    async def close_spider(self) -> None:
+        """Write what waits, learn the best places, write the graph, and disconnect."""
+        await self._commits.flush()
+        if self._engine is not None:
+            await asyncio.to_thread(self._finish, self._engine)
+
+    def _open(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._engine = open_images(self._folder, make=True)
+        self._standing.remember(self._folder / IMAGES_DB)
+        self._store = ImageStore(self._engine, self._folder, self._options)
+
+    def _write(self, items: Sequence[ImagePage | FetchedImage]) -> Sequence[ImageOutcome | None]:
+        if self._store is None:
+            raise StoreError("the images are closed")
+        self._standing.check()
+        outcomes = self._store.write(items)
+        self._standing.check()
+        return outcomes
+
+    def _finish(self, engine: Engine) -> None:
+        try:
+            learn_places(engine)
+            write_graph(engine, self._folder / IMAGES_FILE)
+        except (SQLAlchemyError, OSError) as error:
+            logger.error("%s: %s", self._folder / IMAGES_FILE, one_line(error))
+        finally:
+            engine.dispose()
+
+    def _count(self, name: str) -> None:
+        if self._stats is not None:
+            self._stats.inc_value(f"semcrawl/images/{name}")

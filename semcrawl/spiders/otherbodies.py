@@ -1,0 +1,84 @@
+"""Bodies that are neither RDF nor pages: images, and files of media types that are targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from scrapy.http import Response
+
+from semcrawl.config.targets import Targets
+from semcrawl.crawl.attempt import Attempt
+from semcrawl.crawl.session import CrawlSession
+from semcrawl.images.outcomes import ImageOutcome
+from semcrawl.items import FetchOutcome
+from semcrawl.links import Page
+from semcrawl.relevance import Ranked
+from semcrawl.spiders.imagereading import ImageReading
+from semcrawl.spiders.leads import Leads
+from semcrawl.spiders.linking import LinkFeed, LinkPolicy
+from semcrawl.spiders.results import NOT_KEPT, file_of, saved_name_of
+from semcrawl.web.vocabulary import Kind
+
+
+@dataclass
+class OtherBodies:
+    """Keeps what is a target, for one spider, and follows what headers name."""
+
+    session: CrawlSession
+    policy: LinkPolicy
+    feed: LinkFeed
+    targets: Targets
+    leads: Leads
+    #: the spider's queue
+    queue: str
+    #: where images are targets
+    images: ImageReading | None = None
+
+    async def take(self, attempt: Attempt, response: Response) -> list[Any]:
+        """Keep a body that is neither RDF nor HTML if it is a target; else drop it."""
+        record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
+        record.real_type = str(Kind.OTHER)
+        new = await self.follow_metadata(attempt, response)
+        image = await self.images.decoded(attempt, response) if self.images else None
+        is_kept = image is not None and image.decoded.outcome is ImageOutcome.KEPT
+        is_file = self.targets.include(
+            Kind.OTHER, record.content_type, url=attempt.url, name=saved_name_of(response)
+        )
+        if image is not None:
+            record.real_type = f"image:{image.decoded.media_type.partition('/')[2]}"
+            if is_kept:
+                record.outcome = FetchOutcome.FETCHED_IMAGE
+            else:
+                record.errors = f"{image.decoded.outcome}: {image.decoded.reason}"
+        target = is_kept or is_file
+        outcome = attempt.outcome(
+            Kind.OTHER,
+            response,
+            target=target,
+            duplicate=target and self.is_duplicate(attempt),
+            new_links=new,
+        )
+        self.session.learn(outcome, self.queue)
+        if target and not self.policy.robots_tags.keeps(self.policy.robots_rules(response)):
+            record.outcome, record.errors = FetchOutcome.NOT_KEPT, NOT_KEPT
+            return [record]
+        items: list[Any] = [file_of(attempt, response), record] if is_file else [record]
+        return items if image is None else [image, *items]
+
+    async def follow_metadata(self, attempt: Attempt, response: Response) -> tuple[Ranked, ...]:
+        """Put in the RDF that the headers of a file, neither page nor RDF, name as its metadata."""
+        links = await self.leads.of_headers(response, attempt.url)
+        page = Page(attempt.url, attempt.link_state.depth)
+        return await self.feed.discover(page, links) if links else ()
+
+    def is_duplicate(self, attempt: Attempt) -> bool:
+        """Whether an attempt's body was read before in this run."""
+        # (links off the sites are not followed: a document there represents no other)
+        if self.policy.scope.inside(attempt.url):
+            self.session.intake.mirrors.gave(attempt.lease, attempt.digest)
+        short = bytes.fromhex(attempt.digest[:24])
+        if short in self.session.digests:
+            return True
+        self.session.digests.add(short)
+        return False
