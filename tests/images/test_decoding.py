@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from images.pictures import claimed, drawn, packed
 from semcrawl.images.decoding import THUMBNAIL, decode
 from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.outcomes import ImageOutcome as Outcome
-from tests.images.pictures import claimed, drawn, packed
 
 ANIMATED = packed(drawn(), "GIF", save_all=True, append_images=[drawn("blue"), drawn("green")])
 GRADIENT = Image.linear_gradient("L")

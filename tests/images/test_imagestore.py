@@ -12,6 +12,7 @@ from PIL import Image as Pictures
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from images.pictures import claimed, drawn, packed
 from semcrawl.images.decoding import decode
 from semcrawl.images.imageitems import FetchedImage, ImagePage
 from semcrawl.images.imageoptions import ImageOptions
@@ -30,7 +31,6 @@ from semcrawl.images.schema import (
     Visit,
     open_images,
 )
-from tests.images.pictures import claimed, drawn, packed
 
 SITE = "http://example.org/"
 RED, BLUE = packed(drawn("red")), packed(drawn("blue"))

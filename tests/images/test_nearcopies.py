@@ -7,9 +7,9 @@ import io
 import pytest
 from PIL import Image
 
+from images.pictures import drawn, packed
 from semcrawl.images.decoding import decode
 from semcrawl.images.nearcopies import Look, LookIndex
-from tests.images.pictures import drawn, packed
 
 
 def look(body: bytes) -> Look:

@@ -1,0 +1,247 @@
+"""A crawl for images over real connections: what it keeps, what it drops and says, and once."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import time
+from pathlib import Path
+
+import pyoxigraph
+import pytest
+from harvest.runs import Run, asked, harvest, start_harvest
+
+from images.pictures import claimed, drawn, packed
+from semcrawl.demo import DemoWeb, serve
+from semcrawl.demo.stream import Request, Stream
+
+D = "http://i.example"
+HTML, PNG, TURTLE = "text/html", "image/png", "text/turtle"
+PAGES = 16
+OPTIONS = ("--targets", "images", "--fast")
+#: runs of the kill test, each with kills at other moments
+RUNS = int(os.environ.get("SEMCRAWL_TEST_KILL_RUNS", "1"))
+
+pytestmark = pytest.mark.slow
+
+LOGO = packed(drawn("green", "square", (150, 120)))
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script></svg>'
+ODD = {
+    "/bomb.png": (PNG, claimed(50_000, 50_000)),
+    "/huge.png": (PNG, claimed(10_000, 10_000)),
+    "/cut.jpg": ("image/jpeg", packed(drawn("navy"), "JPEG")[:-2000]),
+    "/page.jpg": ("image/jpeg", b"<!DOCTYPE html><html><body><p>no image at all</p></body></html>"),
+    "/noise.png": (PNG, bytes(range(256)) * 9),
+    "/drawing": ("image/svg+xml", SVG),
+    "/small.png": (PNG, packed(drawn(size=(20, 20)))),
+    "/liar.png": (PNG, packed(drawn("teal"), "WEBP")),
+    "/moves.gif": ("image/gif", packed(drawn("maroon"), "GIF", save_all=True,
+                                       append_images=[drawn("olive")])),
+    "/untyped": ("application/octet-stream", packed(drawn("gold", "square"))),
+}  # fmt: skip
+OUTCOMES = {
+    "/bomb.png": "too-many-pixels",
+    "/huge.png": "too-many-pixels",
+    "/cut.jpg": "broken",
+    "/noise.png": "no-image",
+    "/drawing": "no-raster",
+    "/small.png": "too-small",
+    "/liar.png": "kept",
+    "/moves.gif": "kept",
+    "/untyped": "kept",
+}
+
+
+def picture(number: int, at: int) -> bytes:
+    """Of each page's three, the second is a copy of the first one of the page before."""
+    if at == 1:
+        number, at = number - 1, 0
+    made = random.Random(f"{number} {at}")
+    colours = [f"#{made.randrange(1 << 24):06x}" for _ in range(2)]
+    size = (made.randrange(120, 300), made.randrange(120, 300))
+    return packed(drawn(colours[0], made.choice(["circle", "square"]), size, colours[1]))
+
+
+def shown(number: int) -> str:
+    blocks = "".join(
+        f"<div><img src=/i/{number}-{at}.png alt='alt {number} {at}'>"
+        f"<p>what {number} shows at {at}</p></div>"
+        for at in range(3)
+    )
+    return f"<title>Page {number}</title><img src=/logo.png alt=logo>{blocks}<a href=/>home</a>"
+
+
+async def site(request: Request, out: Stream) -> None:
+    path = request.path
+    status, kind, body = 200, HTML, b""
+    if path == "/":
+        links = [f"<a href=/p/{n}>{n}</a>" for n in range(PAGES)]
+        body = " ".join([*links, "<a href=/odd>odd</a> <a href=/data.ttl>data</a>"]).encode()
+    elif path.startswith("/p/"):
+        body = shown(int(path[3:])).encode()
+    elif path == "/odd":
+        body = "".join(f"<p>about {name}<img src={name}></p>" for name in ODD).encode()
+        body += b"<img srcset='nonsense nonsense, , 3x'><img src='data:image/png;base64,AAAA'>"
+    elif path == "/data.ttl":
+        kind = TURTLE
+        body = (
+            b"@prefix foaf: <http://xmlns.com/foaf/0.1/> . "
+            b"<#it> foaf:name 'The thing' ; foaf:depiction </thing> ."
+        )
+    elif path == "/thing":
+        kind, body = PNG, packed(drawn("indigo", "square", (333, 222)))
+    elif path == "/logo.png":
+        kind, body = PNG, LOGO
+    elif path in ODD:
+        kind, body = ODD[path]
+    elif path.startswith("/i/"):
+        number, at = path[3:-4].split("-")
+        kind, body = PNG, picture(int(number), int(at))
+    else:
+        status, kind, body = 404, "text/plain", b"nothing here\n"
+    await out.whole(status, [("Content-Type", kind)], body)
+
+
+def rows(run: Run, query: str) -> list[tuple]:
+    with sqlite3.connect(run.folder / "images.db") as database:
+        return sorted(database.execute(query).fetchall())
+
+
+def contents(run: Run) -> dict[str, list[tuple]]:
+    """All that does not depend on the order in which things came."""
+    return {
+        "addresses": rows(run, "SELECT url, sha256, image_id IS NULL FROM image_address"),
+        "images": rows(run, "SELECT pages, dropped FROM image"),
+        "places": rows(
+            run,
+            "SELECT url, image_url, image_id IS NULL FROM image_place JOIN page"
+            " ON page.id = page_id WHERE image_url NOT LIKE '%logo%'",
+        ),
+        "texts": rows(
+            run,
+            "SELECT place_id, text, kind, tag, distance, level FROM near_text WHERE text <> 'logo'",
+        ),
+        "visits": rows(run, "SELECT page_id, images_seen, links_seen, links_normalised FROM visit"),
+        "links": rows(run, "SELECT source_id, target_id FROM page_link"),
+    }
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
+    place = tmp_path_factory.mktemp("whole")
+    log = place / "log.jsonl"
+    with serve(DemoWeb(), handlers={"i.example": site}, log=log) as server:
+        run = harvest(f"{D}/", *OPTIONS, folder=place / "job", proxy=server.proxy_url)
+    run.is_calm()
+    return run, log
+
+
+def test_all_images_are_kept_with_their_places_and_texts(whole: tuple[Run, Path]) -> None:
+    run, _ = whole
+    kept = {
+        url.removeprefix(D)
+        for (url,) in rows(run, "SELECT url FROM image_address WHERE image_id IS NOT NULL")
+    }
+    good = {f"/i/{n}-{at}.png" for n in range(PAGES) for at in range(3)}
+    assert kept == good | {"/logo.png", "/thing", "/liar.png", "/moves.gif", "/untyped"}
+    said = dict(
+        rows(
+            run,
+            "SELECT image_url, text FROM image_place JOIN near_text"
+            " ON place_id = image_place.id WHERE kind = 'after' AND level = 1",
+        )
+    )
+    assert said[f"{D}/i/3-2.png"] == "what 3 shows at 2"
+    assert ("The thing", "data") in rows(run, "SELECT text, kind FROM near_text")
+    assert run.summary["images"] > 2 * PAGES
+
+
+def test_copies_are_one_image_and_a_logo_is_dropped(whole: tuple[Run, Path]) -> None:
+    run, _ = whole
+    by_url = dict(rows(run, "SELECT url, image_id FROM image_address"))
+    for number in range(1, PAGES):
+        assert by_url[f"{D}/i/{number}-1.png"] == by_url[f"{D}/i/{number - 1}-0.png"]
+    dropped = rows(run, "SELECT id FROM image WHERE dropped")
+    assert dropped == [(by_url[f"{D}/logo.png"],)]
+    assert rows(run, "SELECT * FROM near_text WHERE text = 'logo'") == []
+
+
+def test_what_is_no_picture_to_keep_is_recorded_with_its_reason(whole: tuple[Run, Path]) -> None:
+    run, _ = whole
+    outcomes = dict(rows(run, "SELECT url, outcome FROM image_address"))
+    assert {path: outcomes.get(D + path) for path in OUTCOMES} == OUTCOMES
+    records = {record["url"].removeprefix(D): record for record in run.records}
+    for path, outcome in OUTCOMES.items():
+        if outcome == "kept":
+            assert records[path]["outcome"] == "fetched-image"
+            assert not records[path]["errors"]
+        else:
+            assert records[path]["outcome"] == "fetched-other"
+            assert records[path]["errors"].startswith(f"{outcome}: ")
+    assert records["/page.jpg"]["outcome"] == "fetched-html"
+    assert rows(run, "SELECT frames FROM image WHERE media_type = 'image/gif'") == [(2,)]
+
+
+def test_each_address_is_asked_for_once(whole: tuple[Run, Path]) -> None:
+    _, log = whole
+    assert {url: times for url, times in asked(log).items() if times > 1} == {}
+
+
+def test_the_images_are_rdf_as_well(whole: tuple[Run, Path]) -> None:
+    run, _ = whole
+    quads = pyoxigraph.Store()
+    quads.bulk_load(path=str(run.folder / "images.nq"), format=pyoxigraph.RdfFormat.N_QUADS)
+    found = quads.query(
+        """PREFIX schema: <http://schema.org/> PREFIX foaf: <http://xmlns.com/foaf/0.1/>
+        PREFIX prov: <http://www.w3.org/ns/prov#>
+        PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+        SELECT ?image ?text WHERE { ?image a schema:ImageObject ; schema:sha256 ?hash .
+          GRAPH ?page { ?page schema:image ?image . ?image prov:hadPrimarySource ?page ;
+            foaf:depicts/rdfs:label ?text } }"""
+    )
+    said = {(row["image"].value, row["text"].value) for row in found}
+    assert (f"{D}/thing", "The thing") in said
+    assert len({image for image, _ in said}) == 3 * PAGES + 4
+    assert not [image for image, _ in said if "logo" in image]
+
+
+@pytest.mark.parametrize("seed", range(RUNS))
+def test_a_crawl_killed_and_resumed_has_the_same_images_once(
+    whole: tuple[Run, Path], tmp_path: Path, seed: int
+) -> None:
+    rng = random.Random(seed)
+    log = tmp_path / "log.jsonl"
+    moments = sorted(rng.sample(range(5, 3 * PAGES), 2))
+    with serve(DemoWeb(), handlers={"i.example": site}, log=log) as server:
+        for moment in moments:
+            run = start_harvest(f"{D}/", *OPTIONS, folder=tmp_path / "job", proxy=server.proxy_url)
+            while run.process.poll() is None and sum(asked(log).values()) < moment:
+                time.sleep(0.005)
+            run.kill()
+            run.wait()
+        last = harvest(f"{D}/", *OPTIONS, folder=tmp_path / "job", proxy=server.proxy_url)
+    last.is_calm()
+    assert contents(last) == contents(whole[0])
+    thumbnails = [path for path in (last.folder / "thumbnails").rglob("*") if path.is_file()]
+    assert len(thumbnails) == 2 * len(rows(last, "SELECT id FROM image"))
+
+
+def test_a_crawl_for_rdf_asks_for_no_image(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    with serve(DemoWeb(), handlers={"i.example": site}, log=log) as server:
+        run = harvest(f"{D}/", "--fast", folder=tmp_path / "job", proxy=server.proxy_url)
+    assert not [url for url in asked(log) if url.endswith((".png", ".gif", ".jpg"))]
+    assert not (run.folder / "images.db").exists()
+
+
+def test_a_database_of_another_version_is_one_line(tmp_path: Path) -> None:
+    folder = tmp_path / "job"
+    folder.mkdir()
+    with sqlite3.connect(folder / "images.db") as database:
+        database.execute("CREATE TABLE alembic_version (version_num VARCHAR(32))")
+        database.execute("INSERT INTO alembic_version VALUES ('9999')")
+    run = harvest(f"{D}/", *OPTIONS, folder=folder)
+    assert run.status != 0
+    assert "images.db has schema 9999" in run.err
+    assert "Traceback" not in run.err
