@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from deployment.documents import COMPOSE_FILES, ROOT, manifests
+from deployment.documents import COMPOSE_FILES, ROOT, manifests, resource
 
 kubernetes_validate = pytest.importorskip("kubernetes_validate")
 pytestmark = pytest.mark.slow
@@ -37,6 +37,13 @@ def test_a_resource_fits_the_schema_and_says_nothing_else(
     each: dict[str, Any], version: str
 ) -> None:
     kubernetes_validate.validate(each, version, strict=True)
+
+
+def test_a_misspelt_field_would_be_found() -> None:
+    broken = resource("StatefulSet", "worker")
+    broken["spec"]["replicsa"] = 3
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(broken, VERSIONS[-1], strict=True)
 
 
 def check_compose(path: Path) -> subprocess.CompletedProcess[str]:
