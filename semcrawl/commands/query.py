@@ -7,6 +7,7 @@ import shutil
 import sys
 from itertools import islice
 from pathlib import Path
+from typing import Self
 
 from pyoxigraph import (
     BlankNode,
@@ -16,6 +17,14 @@ from pyoxigraph import (
     QuerySolutions,
     parse_query_results,
 )
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from semcrawl.cli.jobs import JobCommand, print_table, remark
 from semcrawl.errors import UsageError
@@ -23,6 +32,7 @@ from semcrawl.rdf.shortnames import shorten
 from semcrawl.results.asking import Answer, asked
 from semcrawl.results.job import Job
 from semcrawl.results.querystore import held_store
+from semcrawl.terminal.messages import plain_console
 
 _FORMATS = {
     "csv": "SELECT as CSV",
@@ -86,7 +96,8 @@ class Command(JobCommand):
         query = _query(args[1])
         with (
             Job(Path(args[0])) as job,
-            held_store(job.folder, job.sources, _say_that_it_takes_long) as store,
+            _Filling() as telling,
+            held_store(job.folder, job.sources, telling) as store,
             asked(store, query, opts.format, opts.timeout or None) as answer,
         ):
             if opts.format or answer.kind == "triples":
@@ -110,9 +121,39 @@ def _query(text: str) -> str:
         raise UsageError(f"{text[1:]} is not UTF-8") from None
 
 
-def _say_that_it_takes_long(size: int) -> None:
-    if size > _LARGE:
-        remark(f"{size / 1e6:,.0f} MB of quads are read into the store first …")
+class _Filling:
+    """Shows how far many quads are read into the store: a bar on a terminal, else a line."""
+
+    def __init__(self) -> None:
+        self._bar = Progress(
+            TextColumn("reading quads into the store"),
+            BarColumn(),
+            DownloadColumn(),
+            TimeRemainingColumn(),
+            console=plain_console(stderr=True),
+            transient=True,
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+    def __call__(self, done: int, whole: int) -> None:
+        """Show it; the bar goes when all are read."""
+        if whole <= _LARGE:
+            return
+        if self._task is None:
+            self._task = self._bar.add_task("", total=whole)
+            if self._bar.console.is_terminal:
+                self._bar.start()
+            else:
+                remark(f"{whole / 1e6:,.0f} MB of quads are read into the store first …")
+        self._bar.update(self._task, completed=done)
+        if done >= whole:
+            self._bar.stop()
 
 
 def _show(answer: Answer, top: int) -> None:

@@ -31,13 +31,13 @@ _LINE = re.compile(
     rb"(?: (?:<[^>]*>|_:\S+))? \.\n"
 )
 
-#: told of the bytes that are to be read into the store
-Telling = Callable[[int], None]
+#: told how many bytes were read into the store, and of how many
+Telling = Callable[[int, int], None]
 
 
 @contextmanager
 def held_store(
-    folder: Path, sources: Sequence[QuadSource], starting: Telling = lambda size: None
+    folder: Path, sources: Sequence[QuadSource], telling: Telling = lambda done, whole: None
 ) -> Iterator[Path]:
     """Give the folder of a store that holds what the sources hold now.
 
@@ -48,7 +48,7 @@ def held_store(
     cache = folder / CACHE
     if not os.access(cache if cache.exists() else folder, os.W_OK):
         with TemporaryDirectory(prefix="semcrawl-") as temporary:
-            yield _up_to_date(Path(temporary), sources, starting)
+            yield _up_to_date(Path(temporary), sources, telling)
         return
     try:
         cache.mkdir(exist_ok=True)
@@ -57,12 +57,12 @@ def held_store(
         raise StoreError(f"cannot write {cache}: {error.strerror}") from None
     with file:
         lock(file)
-        store = _up_to_date(cache, sources, starting)
+        store = _up_to_date(cache, sources, telling)
         lock(file, shared=True)
         yield store
 
 
-def _up_to_date(cache: Path, sources: Sequence[QuadSource], starting: Telling) -> Path:
+def _up_to_date(cache: Path, sources: Sequence[QuadSource], telling: Telling) -> Path:
     store, note = cache / "store", cache / _STATE
     try:
         known = _known(note) if store.is_dir() else {}
@@ -76,13 +76,17 @@ def _up_to_date(cache: Path, sources: Sequence[QuadSource], starting: Telling) -
             note.unlink(missing_ok=True)
             if not known:
                 shutil.rmtree(store, ignore_errors=True)
-            starting(sum(source.path.stat().st_size for source in sources if source.path.exists()))
+            done = 0
+            whole = sum(source.path.stat().st_size for source in sources if source.path.exists())
+            telling(done, whole)
             target = Store(str(store))
             for name, snapshot in snapshots.items():
                 newer_than = known[name].revision if name in known else 0
                 for places in _portions(snapshot.places(newer_than=newer_than)):
                     lines = cast("IO[bytes]", _Lines(snapshot, places))
                     target.bulk_load(lines, RdfFormat.N_QUADS, lenient=True)
+                    done += sum(place.length for place in places)
+                    telling(done, whole)
             target.flush()
             del target
             content = {name: astuple(state) for name, state in states.items()}

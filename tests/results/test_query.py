@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from semcrawl.errors import UsageError
 from semcrawl.rdf.sparqltext import asks_others
 from semcrawl.results.job import Job
+from semcrawl.results.querystore import held_store
 from tests.readonly import read_only
 
 from .jobs import ANN, BOB, FOAF, PAGE, PERSON, TYPE, add, changed, document, gone
@@ -264,3 +265,22 @@ def test_a_job_that_found_nothing_answers(tmp_path, semcrawl):
     add(tmp_path)
     done = semcrawl("query", tmp_path, "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", "--csv")
     assert (done.code, done.out.split()) == (0, ["n", "0"])
+
+
+def test_reading_many_quads_is_told(job, semcrawl, monkeypatch):
+    """In a line where there is no terminal for a bar; the second query has nothing to read."""
+    monkeypatch.setattr("semcrawl.commands.query._LARGE", 0)
+    assert "quads are read into the store first" in semcrawl("query", job, NAMES).err
+    assert semcrawl("query", job, NAMES).err == ""
+
+
+def test_how_far_reading_is_goes_up_to_the_whole(job, monkeypatch):
+    """Portion by portion."""
+    monkeypatch.setattr("semcrawl.results.querystore._PORTION", 1)
+    told: list[tuple[int, int]] = []
+    with Job(job) as opened, held_store(job, opened.sources, lambda *one: told.append(one)):
+        pass
+    done = [one for one, _ in told]
+    assert done == sorted(set(done))
+    assert (done[0], len({whole for _, whole in told})) == (0, 1)
+    assert done[-1] == told[-1][1]
