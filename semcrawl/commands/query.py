@@ -17,14 +17,7 @@ from pyoxigraph import (
     QuerySolutions,
     parse_query_results,
 )
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
 from semcrawl.cli.jobs import JobCommand, print_table, remark
 from semcrawl.errors import UsageError
@@ -125,35 +118,35 @@ class _Filling:
     """Shows how far many quads are read into the store: a bar on a terminal, else a line."""
 
     def __init__(self) -> None:
-        self._bar = Progress(
-            TextColumn("reading quads into the store"),
-            BarColumn(),
-            DownloadColumn(),
-            TimeRemainingColumn(),
-            console=plain_console(stderr=True),
-            transient=True,
-        )
-        self._task: TaskID | None = None
+        self._bar: Progress | None = None
+        self._begun = False
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._bar.stop()
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
 
     def __call__(self, done: int, whole: int) -> None:
         """Show it; the bar goes when all are read."""
         if whole <= _LARGE:
             return
-        if self._task is None:
-            self._task = self._bar.add_task("", total=whole)
-            if self._bar.console.is_terminal:
-                self._bar.start()
-            else:
+        if not self._begun:
+            self._begun = True
+            console = plain_console(stderr=True)
+            if not console.is_terminal:
                 remark(f"{whole / 1e6:,.0f} MB of quads are read into the store first …")
-        self._bar.update(self._task, completed=done)
+                return
+            columns = BarColumn(), DownloadColumn(), TimeRemainingColumn()
+            self._bar = Progress("reading quads", *columns, console=console, transient=True)
+            self._bar.add_task("", total=whole)
+            self._bar.start()
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=done)
         if done >= whole:
-            self._bar.stop()
+            self.__exit__()
 
 
 def _show(answer: Answer, top: int) -> None:
