@@ -16,6 +16,7 @@ from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.normalisation import url_normalisation
 from semcrawl.config.readoptions import read_options
 from semcrawl.crawl.crawllimits import Limits
+from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import UsageError
 from semcrawl.exporters.asked import why_unwritable
 from semcrawl.images.schema import IMAGES_DB, open_images
@@ -50,6 +51,7 @@ def check_crawl(settings: BaseSettings) -> None:
     url_normalisation(settings)
     if image_options(settings) is not None and (job_path(settings) / IMAGES_DB).is_file():
         open_images(job_path(settings)).dispose()
+    fetch_topic_files(settings)
     read_focus(settings)
     RobotsTags.from_settings(settings)
     Limits.from_settings(settings)

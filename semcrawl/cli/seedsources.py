@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from semcrawl import rdf
-from semcrawl.cli.fetching import Fetcher
 from semcrawl.config.extras import install_hint
+from semcrawl.download.fetching import Fetcher
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.metadata.database import CRAWL_DB, connect, readable_db_url
 from semcrawl.metadata.hubs import HubBook

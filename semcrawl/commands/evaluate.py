@@ -11,6 +11,7 @@ from typing import Any
 from scrapy.settings import BaseSettings
 
 from semcrawl.cli.base import OneLineErrors
+from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.console import ProgressDisplay, show
 from semcrawl.evaluation.references import REFERENCES
@@ -106,8 +107,10 @@ class Command(OneLineErrors):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Make the topic a setting."""
         super().process_options(args, opts)
-        if opts.about and self.settings is not None:
-            self.settings.set("SEMCRAWL_ABOUT", opts.about, priority="cmdline")
+        if self.settings is not None:
+            if opts.about:
+                self.settings.set("SEMCRAWL_ABOUT", opts.about, priority="cmdline")
+            fetch_topic_files(self.settings)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the study; report what fails, and go on with the rest."""

@@ -16,6 +16,7 @@ from semcrawl.cli.aboutoptions import add_about_options, take_about_options
 from semcrawl.cli.base import OneLineErrors
 from semcrawl.cli.documentreading import ReadDocument, read_for_explanation
 from semcrawl.config.components import say_who_it_is
+from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.explanation import (
     RULE_MEANINGS,
@@ -114,6 +115,7 @@ class Command(OneLineErrors):
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse options that make no sense."""
         take_about_options(self.own_settings, opts)
+        fetch_topic_files(self.own_settings)
         read_focus(self.own_settings)
         if len(args) != 1:
             raise UsageError("give one URL or file")

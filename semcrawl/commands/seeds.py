@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TextIO
 
 from semcrawl.cli.base import OneLineErrors
-from semcrawl.cli.fetching import Fetcher
 from semcrawl.cli.seedsources import (
     distinct,
     from_archive,
@@ -20,6 +19,7 @@ from semcrawl.cli.seedsources import (
     from_sitemaps,
 )
 from semcrawl.config.normalisation import url_normalisation
+from semcrawl.download.fetching import Fetcher
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.sources.seedlists import Seed

@@ -12,6 +12,7 @@ from typing import Self
 from scrapy.settings import BaseSettings
 
 from semcrawl.crawl.sharedstatements import SharedStatements
+from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.frontier.contract import Statements
 from semcrawl.items import FetchRecord
 from semcrawl.links import PageText
@@ -72,6 +73,7 @@ class TopicJudge:
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Read the settings; raise ``UsageError`` for wrong ones."""
+        fetch_topic_files(settings)
         return cls(
             read_focus(settings),
             settings.getint("SEMCRAWL_READ_IN_THREAD_ABOVE"),

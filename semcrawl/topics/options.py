@@ -10,11 +10,31 @@ from typing import Any, Self
 from semcrawl import settings as defaults
 from semcrawl.errors import UsageError
 
+#: what fetches URLs in this process, and what it fetched: several topics may be made of one
+_fetch: Callable[[str], bytes] | None = None
+_fetched: dict[str, bytes] = {}
+
+
+def fetch_by(fetch: Callable[[str], bytes] | None) -> None:
+    """Choose how the URLs of topics are fetched in this process; without a way they are refused.
+
+    ``fetch`` raises ``UsageError`` for what cannot be had. What was fetched is not asked for again.
+    """
+    global _fetch
+    _fetch = fetch
+
 
 def read_file(name: str) -> bytes:
-    """Return the bytes of a file; raise ``UsageError`` for a URL and for what cannot be read."""
+    """Return the bytes of a file or URL; raise ``UsageError`` for what cannot be read.
+
+    URLs are read as :func:`fetch_by` was told.
+    """
     if name.startswith(("http://", "https://")):
-        raise UsageError(f"{name} cannot be fetched here: save it, and name the file")
+        if name not in _fetched:
+            if _fetch is None:
+                raise UsageError(f"{name} cannot be fetched here: save it, and name the file")
+            _fetched[name] = _fetch(name)
+        return _fetched[name]
     try:
         return Path(name).read_bytes()
     except OSError as error:
