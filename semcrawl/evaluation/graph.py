@@ -134,6 +134,7 @@ class LinkGraph:
 
         links, _ = links_of(file.entries, url, listable, now=_NOW)
         host = self._by_robots.get(url, self._named.get(url, netloc_of(url)))
+        links = [link for link in links if self.inside(link.url)]
         self._named.update((link.url, host) for link in links if link.is_sitemap)
         return Node(answer, tuple(links), shelves=tuple(arrange(links)))
 

@@ -15,6 +15,8 @@ from semcrawl.web.vocabulary import FoundBy
 #: ``Link.element`` of an entry, and ``Link.rel`` of one that is a sitemap again
 ELEMENT, SITEMAP = "sitemap", "sitemap"
 _NAME = re.compile(r"sitemap[^/]*\.(?:xml|txt|rss|atom)(?:\.gz)?\Z", re.I)
+#: what a semantic sitemap names may be on another host
+_ANYWHERE = (EntryKind.DUMP, EntryKind.ENDPOINT)
 #: ages of entries that are told apart, in days
 _AGES = (7, 30, 90, 365, 1500)
 
@@ -34,9 +36,10 @@ def links_of(
 ) -> tuple[list[Link], dict[str, int]]:
     """Return the links of a sitemap's entries, each address once, and what is wrong with others.
 
-    ``may_list``: whether the sitemap may list an address. Addresses that are not absolute count
-    from the sitemap, as readers are lenient and writers are, too. ``latest`` is given the latest
-    moments at which the addresses may have changed, where the sitemap says it.
+    ``may_list``: whether the sitemap may list an address. A data set's dump or endpoint may be
+    anywhere: like any other link off the site it is for the crawl's scope to judge. Addresses that
+    are not absolute count from the sitemap, as readers are lenient and writers are, too. ``latest``
+    is given the latest moments at which the addresses may have changed, where the sitemap says it.
     """
     now = time.time() if now is None else now
     links: dict[str, Link] = {}
@@ -46,7 +49,7 @@ def links_of(
         url = as_reached(sitemap, resolve(sitemap, entry.address, normalisation))
         if url is None:
             faults["no address"] += 1
-        elif not may_list(url):
+        elif entry.kind not in _ANYWHERE and not may_list(url):
             faults["of other hosts"] += 1
         elif url not in links and url != sitemap:
             links[url] = _link(entry, url, now)

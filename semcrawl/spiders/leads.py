@@ -142,7 +142,7 @@ class Leads:
             return None
         body = response.body if body_file(attempt.meta) is None else None
         if body is None or len(body) > self.options.most_bytes:
-            limit = self.options.most_bytes
+            limit = min(self.options.most_bytes, self._reader.options.max_in_memory)
             return DataList(form, faults=[f"it has more than {limit:,} bytes and is not read"])
         extraction = self._reader.extraction
         listed = await self._reader.run(

@@ -194,6 +194,21 @@ def test_links_are_absolute_each_once_and_of_hosts_that_may_be_listed() -> None:
     assert odd == {"relative": 2, "no address": 1, "of other hosts": 1}
 
 
+def test_dumps_and_endpoints_of_data_sets_may_be_on_other_hosts() -> None:
+    parts = "".join(
+        f"<sc:{name}>http://b.example/{name}</sc:{name}>"
+        for name in ("dataDumpLocation", "sparqlEndpointLocation", "sampleURI")
+    )
+    named = 'xmlns:sc="http://sw.deri.org/2007/07/sitemapextension/scschema.xsd"'
+    file = read(f"<urlset {named}><sc:dataset>{parts}</sc:dataset></urlset>".encode())
+    links, odd = links_of(file.entries, SITEMAP, lambda url: "//a.example/" in url)
+    assert [link.url.rpartition("/")[2] for link in links] == [
+        "dataDumpLocation",
+        "sparqlEndpointLocation",
+    ]
+    assert odd == {"of other hosts": 1}
+
+
 def test_what_a_sitemap_says_of_an_address_are_its_cues() -> None:
     more = "<lastmod>2024-01-02</lastmod><priority>0.8</priority><changefreq>daily</changefreq>"
     file = read(urlset("http://a.example/x", more=more))

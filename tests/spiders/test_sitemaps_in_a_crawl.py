@@ -13,7 +13,7 @@ from harvest.runs import Run, harvest
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.demo.endpoint import Endpoint
 from semcrawl.demo.stream import Handler, Request, Stream
-from spiders.site import Resources, handler, page
+from spiders.site import Resources, handler, page, triples
 
 pytestmark = pytest.mark.slow
 
@@ -187,3 +187,38 @@ def test_an_endpoint_that_a_sitemap_alone_names_is_read_where_that_is_allowed(
     assert run.quads == wanted
     found_by = {row["url"]: row["found_by"] for row in run.records}
     assert found_by[f"{D}/sparql"] == "sitemap"
+
+
+@pytest.mark.parametrize("scope", ["site", "d.example"])
+def test_data_that_a_sitemap_names_elsewhere_is_followed_as_far_as_the_scope_lets(
+    tmp_path: Path, scope: str
+) -> None:
+    """And the robots.txt of the other host is obeyed."""
+    triple = ox.Triple(*(ox.NamedNode(f"http://v.example/{name}") for name in "abc"))
+    endpoint = Endpoint({"http://g.example/": [triple]})
+    kinds = {"dump.nt": "dataDumpLocation", "private.nt": "dataDumpLocation"}
+    parts = "".join(
+        f"<sc:{kind}>http://e.example/{name}</sc:{kind}>"
+        for name, kind in {**kinds, "sparql": "sparqlEndpointLocation"}.items()
+    )
+    named = (
+        '<urlset xmlns:sc="http://sw.deri.org/2007/07/sitemapextension/scschema.xsd"><sc:dataset>'
+        f"{parts}</sc:dataset></urlset>"
+    )
+    files = {f"/{name}": ("application/n-triples", triples(name, 2)) for name in kinds}
+    robots = {"/robots.txt": ("text/plain", b"User-agent: *\nDisallow: /private")}
+    elsewhere = handler({**files, **robots, "/sparql": page()})
+
+    async def answer(request: Request, out: Stream) -> None:
+        if found := endpoint.answer(request.path.partition("?")[2]):
+            await out.whole(found.status, found.headers, found.body)
+        else:
+            await elsewhere(request, out)
+
+    site = handler({"/": page(), "/sitemap.xml": (XML, named.encode())})
+    options = ("--scope", scope, "-s", "SEMCRAWL_ENDPOINTS=found")
+    run, sent = crawl(tmp_path / "out", *options, d=site, e=answer)
+    followed = scope == "site"
+    assert len(run.quads) == (3 if followed else 0)
+    assert ("e.example/dump.nt" in sent) is followed
+    assert "e.example/private.nt" not in sent
