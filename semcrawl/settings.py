@@ -234,6 +234,10 @@ SEMCRAWL_HOST_FORBIDDEN = 6
 #: Seconds of the first rest. Each further one in a row is longer by that much, and each answer
 #: shortens the next one by it.
 SEMCRAWL_HOST_REST = 2.0
+#: What the length of a rest hangs on. `even`: each failed check of a host that is down adds
+#: `SEMCRAWL_HOST_REST`. `pagerank`: that times the PageRank of the page that was asked for (1 where
+#: the strategy knows none), and a page is given up after four failed checks.
+SEMCRAWL_HOST_REST_POLICY = "even"
 #: Seconds to wait for a host that answered before, and for our own network; then the host's links
 #: are set aside as `host-down` (`semcrawl frontier DIR --requeue` brings them back).
 SEMCRAWL_HOST_PATIENCE = 600.0

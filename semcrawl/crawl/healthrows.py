@@ -10,6 +10,8 @@ from http import HTTPStatus
 from math import inf
 from typing import Any
 
+from semcrawl.crawl.restpolicy import RestPolicyName
+
 #: seconds within which several refusals (429) of a host count as one
 _TOGETHER = 1.0
 #: known hosts that must fail, with no answer from anywhere in between, to blame our own network
@@ -26,6 +28,8 @@ class HealthOptions:
     forbidden: int = 6
     #: seconds of the first rest; each further one is longer by as much
     rest: float = 2.0
+    #: what each rest hangs on
+    rest_policy: RestPolicyName = RestPolicyName.EVEN
     #: seconds for which a host that answered before, and our own network, are waited for
     patience: float = 600.0
     #: seconds for which a host is waited for that never answered

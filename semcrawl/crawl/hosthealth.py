@@ -1,9 +1,7 @@
 """Hosts that do not answer, or block us, rest and their links wait; so do all when we are cut off.
 
-After "rest time" of sources.md I: when a page cannot be fetched its domain rests, ``RestTime += α ·
-PageRank`` with each further failure, and the same less with each success; after four failed checks
-it counts as gone. Here α is ``HealthOptions.rest`` and every probe weighs the same (the mean of
-PageRank, 1), as a probe asks about its host and not about a page.
+After "rest time" of sources.md I: when a page cannot be fetched its domain rests, longer with each
+further failure, and shorter with each success (:mod:`semcrawl.crawl.restpolicy`).
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ from semcrawl.crawl.healthrows import WORDS, Away, Fate, GivenUp, HealthOptions,
 from semcrawl.crawl.intake import Intake
 from semcrawl.crawl.listgroups import check_link
 from semcrawl.crawl.networkpause import NetworkPause
+from semcrawl.crawl.restpolicy import rest_policy
 from semcrawl.frontier.contract import Entry, Lease, Rest, WaitingLink
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.web.hosts import netloc_of, origin_of
@@ -57,6 +56,7 @@ class HostHealth:
         self._probes = probes
         self._clock = clock
         self._rows = HealthRows(options)
+        self._rests = rest_policy(options.rest_policy, options.rest, intake.strategy)
         #: hosts that are down, as far as this process knows
         self._down: dict[str, Rest] = {}
         #: hosts that gave something, and those of them whose next rest is not the first one yet
@@ -84,14 +84,14 @@ class HostHealth:
         self._servers.pop(server, None)
         sign = self._rows.answered(host, server, status, self._clock())
         if sign is Sign.REFUSING:
-            return await self._falter(host, sign, "")
+            return await self._falter(url, sign, "")
         if host in self._down or host in self._probes:
             why = await self._outages.why(host)
             if why and status == _STILL.get(Sign(why)):
-                return await self._falter(host, Sign(why), "") if host in self._probes else []
+                return await self._falter(url, Sign(why), "") if host in self._probes else []
         if sign is Sign.BLOCKING:
             queue = lease.entry.queue if lease is not None else ""
-            return await self._falter(host, sign, queue) if await self._is_known(host) else []
+            return await self._falter(url, sign, queue) if await self._is_known(host) else []
         if host in self._tried:
             del self._tried[host]
         if status == HTTPStatus.FORBIDDEN:
@@ -99,7 +99,7 @@ class HostHealth:
         self._forbidden.pop(host, None)
         is_good = status == HTTPStatus.OK and lease is not None and host not in self._known
         if is_good or host in self._down or host in self._probes or host in self._recovering:
-            await self._recover(host, url if is_good else "")
+            await self._recover(url, url if is_good else "")
         return []
 
     async def failed(
@@ -123,11 +123,11 @@ class HostHealth:
             await self._cut_off(host)
             return []
         if missing and not known:
-            return await self._falter(host, Sign.SILENT, "", 0.0) if host == netloc_of(url) else []
+            return await self._falter(url, Sign.SILENT, "", 0.0) if host == netloc_of(url) else []
         if host in self._down or host in self._probes:
-            return await self._falter(host, Sign.SILENT, "", took=took)
+            return await self._falter(url, Sign.SILENT, "", took=took)
         if sign is Sign.SILENT or (took > _SLOW and not known):
-            return await self._falter(host, Sign.SILENT, queue, took=took)
+            return await self._falter(url, Sign.SILENT, queue, took=took)
         now = self._clock()
         if (away := self._servers.get(server)) is not None:
             away.grow(self._options.rest, now)
@@ -168,7 +168,8 @@ class HostHealth:
         if self._pause.is_on:
             return Fate.UNCOUNTED
         if (rest := self._down.get(host)) is not None:
-            return self._over(lease) if rest.over else Fate.UNCOUNTED
+            over = rest.over or (lease.probe and self._rests.is_gone(lease.entry.url))
+            return self._over(lease) if over else Fate.UNCOUNTED
         if missing:
             origin = origin_of(lease.entry.url)
             if host not in self._known or self._rows.is_served_by_another(host, origin):
@@ -208,7 +209,7 @@ class HostHealth:
         if lease.entry.url in self._doubted or not await self._is_known(host):
             return False
         self._doubted.add(lease.entry.url)
-        await self._falter(host, Sign.SILENT, lease.entry.queue)
+        await self._falter(lease.entry.url, Sign.SILENT, lease.entry.queue)
         return self.fate(lease) is Fate.UNCOUNTED
 
     @property
@@ -251,7 +252,7 @@ class HostHealth:
 
     async def _falter(
         self,
-        host: str,
+        url: str,
         sign: Sign,
         queue: str,
         patience: float | None = None,
@@ -263,13 +264,13 @@ class HostHealth:
         shows whether the host or its links are to blame. A probe that ``took`` a slot for long
         makes the rest longer.
         """
-        options = self._options
+        options, host = self._options, self._intake.host_key(url)
         limits = (options.patience, options.untried_patience)
         long, short = limits if patience is None else (patience, patience)
         rest = await self._outages.falter(
             host,
             sign,
-            step=options.rest + (2 * took if took > _SLOW else 0.0),
+            step=self._rests.step(url) + (2 * took if took > _SLOW else 0.0),
             patience=long,
             untried_patience=short,
         )
@@ -307,9 +308,10 @@ class HostHealth:
         else:
             logger.warning("%s %s: its links wait", host, WORDS[Sign(rest.why)])
 
-    async def _recover(self, host: str, good: str) -> None:
-        """Let a host go on that answered."""
-        step = self._options.rest
+    async def _recover(self, url: str, good: str) -> None:
+        """Let the host of an address go on that answered."""
+        host, step = self._intake.host_key(url), self._rests.step(url)
+        self._rests.answered(url)
         was_down = self._down.pop(host, None)
         left, down_for = await self._outages.recover(host, step=step, good=good)
         if good:

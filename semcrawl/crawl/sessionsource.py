@@ -11,6 +11,7 @@ from scrapy.settings import BaseSettings
 from semcrawl.config.workercount import worker_count
 from semcrawl.crawl.healthrows import HealthOptions
 from semcrawl.crawl.options import SessionOptions
+from semcrawl.crawl.restpolicy import RestPolicyName
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import UsageError
 from semcrawl.frontier.backends import check_backend, check_crawl_name, job_backend
@@ -86,6 +87,7 @@ def session_options(settings: BaseSettings) -> SessionOptions:
             failures=int(number(settings, "SEMCRAWL_HOST_FAILURES", 4)),
             forbidden=int(number(settings, "SEMCRAWL_HOST_FORBIDDEN", 6)),
             rest=number(settings, "SEMCRAWL_HOST_REST", 2.0),
+            rest_policy=RestPolicyName.read(settings),
             patience=number(settings, "SEMCRAWL_HOST_PATIENCE", 600.0),
             untried_patience=number(settings, "SEMCRAWL_UNTRIED_HOST_PATIENCE", 60.0),
         ),

@@ -178,6 +178,15 @@ class Citing(Protocol):
 
 
 @runtime_checkable
+class Weighing(Protocol):
+    """A strategy that knows how important pages are; optional."""
+
+    def importance(self, url: str) -> float:
+        """PageRank of a page, as far as it is known: 1 on average, or less where rank is lost."""
+        ...
+
+
+@runtime_checkable
 class Selective(Protocol):
     """A strategy that learns nothing from some outcomes; optional, asked after each fetch."""
 

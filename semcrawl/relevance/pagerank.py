@@ -92,6 +92,10 @@ class PageRank(Strategy):
         else:
             self.graph.cite(page, {r.link.url: self.weight(r.link) for r in links})
 
+    def importance(self, url: str) -> float:
+        """PageRank of a page, as far as it is known."""
+        return self.graph.rank(url)
+
     def worth_telling(self, outcome: Outcome) -> bool:
         """Whether an outcome adds to the graph."""
         return bool(outcome.new_links) or outcome.final_url not in ("", outcome.url)

@@ -240,3 +240,20 @@ def test_a_host_that_some_pages_hang_on_is_not_taken_for_gone(tmp_path: Path) ->
     assert "hosts_given_up" not in run.summary
     assert len(server.asked) < 11 + 6 * 4 + 10
     assert "host-down" not in run.summary["outcomes"]
+
+
+def test_with_rests_by_pagerank_a_page_is_gone_after_four_failed_checks(tmp_path: Path) -> None:
+    """However long the host would be waited for."""
+    server = FrailServer(site(3), lasts=3, away=1000.0)
+    rests = ("SEMCRAWL_HOST_REST_POLICY=pagerank", "SEMCRAWL_HOST_REST=0.1", "RETRY_TIMES=0")
+    settings = [part for each in rests for part in ("-s", each)]
+    with frail(server):
+        run = harvest(
+            *(f"{server.url}/", *QUICK, *settings, "--relevance", "pagerank"),
+            folder=tmp_path / "out",
+        )
+    run.is_calm()
+    assert "hosts_given_up" not in run.summary
+    ends = [r["outcome"] for r in run.records]
+    assert ends.count("network-error") > 4
+    assert run.summary["outcomes"]["network-error"] == ends.count("network-error")
