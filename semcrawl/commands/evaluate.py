@@ -50,8 +50,9 @@ class Command(OneLineErrors):
         return (
             "Run strategies on worlds and compare what they find per request. A WORLD is `thesis` "
             "(four simulated domains), `topic` (a made web of 80 sites), `keywords` (six made "
-            "webs, one per query), a folder of files (or http://host/base/=FOLDER), a sites.json, "
-            "or a recorded crawl. Writes results.json and report.html."
+            "webs, one per query), `images` (a made web of pictures), a folder of files (or "
+            "http://host/base/=FOLDER), a sites.json, or a recorded crawl. Writes results.json and "
+            "report.html."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -69,7 +70,8 @@ class Command(OneLineErrors):
             "--pages",
             metavar="N",
             type=int,
-            help="requests at most (2000; as many as their sources in topic and keywords)",
+            help="requests at most (2000; 600 in images; as many as their sources in topic and "
+            "keywords)",
         )
         group.add_argument(
             "--about",
@@ -101,7 +103,8 @@ class Command(OneLineErrors):
                 raise UsageError(f"--{name} must be at least 1")
         if not args:
             raise UsageError(
-                "give a world: thesis, topic, keywords, a folder, a sites.json or a recorded crawl"
+                "give a world: thesis, topic, keywords, images, a folder, a sites.json or a "
+                "recorded crawl"
             )
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:

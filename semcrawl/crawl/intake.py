@@ -12,7 +12,7 @@ from semcrawl.crawl.listgroups import LAST, LISTS, SEEDS
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.withholding import FamilyBook, LeftOutBook, MirrorBook
 from semcrawl.frontier.contract import FRONT, Entry, Frontier, Lease, Reason
-from semcrawl.frontier.linkstate import SITEMAP, LinkState
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked, Relevance
 from semcrawl.relevance.contract import Citing, Restrained
@@ -137,14 +137,10 @@ class Intake:
                 group=r.group or SEEDS,
                 key=r.key,
                 label=str(r.label),
-                payload=LinkState(
-                    page.url,
-                    page.depth + 1,
-                    r.label,
-                    r.rules if not r.link.is_sitemap else (SITEMAP, *r.rules),
-                    index=r.link.index,
+                payload=LinkState.of_link(
+                    page,
+                    r,
                     family=family.get(r.link.url, ""),
-                    found_by=r.link.found_by,
                     more=more.get(r.link.url, "") if more else "",
                 ).pack(),
                 barren=barren,

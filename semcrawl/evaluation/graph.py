@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.scope import Scope
 from semcrawl.evaluation.judgement import Judge
-from semcrawl.evaluation.nodes import Node, NodeReader
+from semcrawl.evaluation.nodes import Node, NodeReader, PageImageLinks
 from semcrawl.evaluation.world import Answer, Negotiating, World
 from semcrawl.rdf.linkproperties import EMBEDDED_PRESETS
 from semcrawl.sources import arrange, is_sitemap_name, links_of, named_sitemaps, read_sitemap
@@ -53,13 +53,15 @@ class LinkGraph:
     leads: LeadOptions = NO_LEADS
     #: whether the links of RDF documents are followed
     follow_rdf: bool = False
+    #: gives the links to the images of a page, of a crawl that is after images
+    images: PageImageLinks | None = None
     _nodes: dict[str, Node] = field(default_factory=dict, repr=False)
     _inside: dict[str, bool] = field(default_factory=dict, repr=False)
     #: what sitemaps name as sitemaps, with the host whose pages it lists
     _named: dict[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        options = (self.judge, self.embedded_links, self.follow_rdf, self.inside)
+        options = (self.judge, self.embedded_links, self.follow_rdf, self.inside, self.images)
         self._reader = NodeReader(self.world, self.leads, self.max_links, *options)
         self._scope = Scope.parse(",".join(sorted(self.world.hosts)) or "localhost")
 

@@ -28,6 +28,9 @@ from semcrawl.sources.negotiation import names_itself, varies_by_type
 from semcrawl.topics.novelty import statement_hashes
 from semcrawl.web.vocabulary import Kind, RdfFormat
 
+#: links to the images of a page: body, URL, content type
+PageImageLinks = Callable[[bytes, str, str], Sequence[Link]]
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -72,6 +75,8 @@ class NodeReader:
     #: whether the links of RDF documents are followed
     follow_rdf: bool
     inside: Callable[[str], bool]
+    #: gives the links to the images of a page, of a crawl that is after images
+    images: PageImageLinks | None = None
 
     def read(self, name: str, url: str) -> Node:
         """Read the answer that the world has by a name; ``url``: its address."""
@@ -79,6 +84,8 @@ class NodeReader:
         varies = varies_by_type(_headers(answer, "vary"))
         if answer.status != 200 or answer.kind is None:
             return Node(answer, varies=varies)
+        if answer.kind is Kind.OTHER and answer.content_type.startswith("image/"):
+            return Node(answer, self._kept(self._of_headers(answer, url)))
         body = self.world.body(name)
         listed = self._list(body, answer, url)
         if answer.kind is Kind.RDF or (listed is not None and listed.rdf):
@@ -128,6 +135,8 @@ class NodeReader:
         headers = [*_headers(answer, "link"), *(f"<{target}>" for target in refreshes if target)]
         options = ExtractionOptions(max_links=self.max_links)
         own = extract_links(body, url, answer.content_type, options, headers)
+        if self.images is not None:
+            own = merge_links([*own, *self.images(body, url, answer.content_type)], self.max_links)
         named: list[Link] = []
         itself = False
         if self.embedded_links or self.leads.negotiation:

@@ -29,6 +29,8 @@ class Waiting:
     turn: int = 0
     #: what led to it
     found_by: FoundBy = FoundBy.LINK
+    #: what the topic makes of the texts near an image, 0 to 1
+    near_text: float | None = None
 
     def redirected(self, url: str) -> Waiting:
         """The same link, to be fetched where it was redirected to."""

@@ -167,8 +167,9 @@ class _Crawl:
         """Process the answer of a URL."""
         answer = node.answer
         kind = answer.kind if answer.status == 200 else None
-        filtered = kind is not None and not body_wanted(
-            answer.content_type, waiting.label, self.ambiguous_types
+        filtered = kind is not None and not (
+            body_wanted(answer.content_type, waiting.label, self.ambiguous_types)
+            or self._is_image(node)
         )
         if filtered:
             kind = None
@@ -185,7 +186,7 @@ class _Crawl:
         entered = self._rank(waiting, node, links) if follows and links else ()
         graded = Grade(False, 0.0)
         if kind is not None and not node.broken and not node.is_list:
-            graded = self._grade(node)
+            graded = self._grade(waiting, node)
         self.paid = graded.target
         if node.is_list:  # to the strategy, it is a page of links
             kind = Kind.HTML if node.links else Kind.OTHER
@@ -195,13 +196,20 @@ class _Crawl:
             self.leads.note_rdf(waiting, whole=not node.broken, target=graded.target)
         self._learn(waiting, node, kind, graded, duplicate=known, new_links=entered)
 
-    def _grade(self, node: Node) -> Grade:
+    def _is_image(self, node: Node) -> bool:
+        """Whether it is an image, of a crawl that is after these."""
+        return self.graph.images is not None and node.answer.content_type.startswith("image/")
+
+    def _grade(self, waiting: Waiting, node: Node) -> Grade:
         """How much of a target the crawl takes a document for."""
         if self.aim is None:
             return grade(self.is_target(node), None, 1.0)
-        relevance = node.relevance or 0.0
+        relevance = self._relevance(waiting, node) or 0.0
         counts = self.aim.counts(node.answer, relevance)
         return grade(counts, relevance, self.aim.threshold)
+
+    def _relevance(self, waiting: Waiting, node: Node) -> float | None:
+        return waiting.near_text if self._is_image(node) else node.relevance
 
     def _learn(
         self,
@@ -227,7 +235,7 @@ class _Crawl:
             group=waiting.group,
             duplicate=duplicate,
             new_links=new_links,
-            relevance=None if kind is None or node.broken else node.relevance,
+            relevance=None if kind is None or node.broken else self._relevance(waiting, node),
             gain=None if self.aim is None else graded.gain,
         )
         self._timed(lambda: self.strategy.learn(outcome))
@@ -259,6 +267,7 @@ class _Crawl:
                 Waiting(
                     *(url, url, link.label, rules, page.url, page.depth + 1, link.group),
                     found_by=link.link.found_by,
+                    near_text=link.link.near_text,
                 ),
                 link.key,
             )
@@ -297,7 +306,7 @@ class _Crawl:
                 parent=waiting.parent,
                 depth=waiting.depth,
                 new_target=new,
-                kept=kind is not None and self._grade(node).target,
+                kept=kind is not None and self._grade(waiting, node).target,
                 filtered=filtered,
                 found_by=waiting.found_by,
             )

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.errors import SemcrawlError
+from semcrawl.evaluation._imageaim import page_image_links
 from semcrawl.evaluation.graph import NO_LEADS, IsTarget, LinkGraph, SiteMap, is_rdf, map_site
 from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.metrics import (
@@ -20,7 +21,7 @@ from semcrawl.evaluation.references import REFERENCES, reference_curve
 from semcrawl.evaluation.run import Run
 from semcrawl.evaluation.simulate import simulate
 from semcrawl.evaluation.trial import Trial, measure
-from semcrawl.evaluation.world import Labelled, World, status_class
+from semcrawl.evaluation.world import Aimed, Labelled, World, status_class
 from semcrawl.evaluation.worlds import WorldSet
 from semcrawl.relevance import Label, Relevance
 from semcrawl.relevance.focus import about_text
@@ -208,7 +209,7 @@ def _study_world(
     else:
         topic = about_text(settings)
     if topic and "SEMCRAWL_TARGETS" not in plan.chosen:
-        settings["SEMCRAWL_TARGETS"] = ""
+        settings["SEMCRAWL_TARGETS"] = world.targets if isinstance(world, Aimed) else ""
     limit = int(settings.get("SEMCRAWL_MAX_LINKS_PER_PAGE") or 10_000)
     tell(Progress(world.name, "", 0, 0, 0))
     try:
@@ -216,7 +217,8 @@ def _study_world(
         if aim is not None:
             settings["SEMCRAWL_TARGETS"] = aim.targets.names
         leads = _leads(settings)
-        graph = LinkGraph(world, limit, aim.judge if aim is not None else None, leads=leads)
+        judge, images = aim.judge if aim is not None else None, page_image_links(settings)
+        graph = LinkGraph(world, limit, judge, leads=leads, images=images)
         graph.sitemaps = settings.get("SEMCRAWL_SITEMAPS", "never") != "never"
         graph.follow_rdf = plan.follow_rdf and not into.thesis
         is_target = plan.truth_of(world, aim)

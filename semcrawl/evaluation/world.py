@@ -103,6 +103,14 @@ class Negotiating(Protocol):
         ...
 
 
+@runtime_checkable
+class Aimed(Protocol):
+    """A made world for crawls that are after something else than pages; optional."""
+
+    #: as ``SEMCRAWL_TARGETS`` names it
+    targets: str
+
+
 def status_class(status: int) -> str:
     """``success``, ``redirect``, ``refused`` (401, 403) or ``error``."""
     if status == 200:

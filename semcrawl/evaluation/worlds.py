@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
 from semcrawl.evaluation.folder import FolderSite, FolderWorld
+from semcrawl.evaluation.imageweb import IMAGE_STRATEGIES, image_webs
 from semcrawl.evaluation.recording import RecordedWorld, find_recording
 from semcrawl.evaluation.sitelist import load_sites
 from semcrawl.evaluation.thesis import thesis_worlds
@@ -40,13 +41,13 @@ class WorldSet:
 def load_worlds(name: str, seed: int = 0) -> WorldSet:
     """Make the worlds of a name.
 
-    ``thesis`` (or ``thesis:deri`` for one domain) · ``topic`` · ``keywords`` · a site list
-    (``sites.json``) or its folder · a folder, served as ``localhost`` or, given as
+    ``thesis`` (or ``thesis:deri`` for one domain) · ``topic`` · ``keywords`` · ``images`` · a site
+    list (``sites.json``) or its folder · a folder, served as ``localhost`` or, given as
     ``http://host/base/=FOLDER``, as that host · the folder or file of a recorded crawl. Raises
     ``UsageError`` for anything else.
     """
-    if name in ("topic", "keywords"):
-        return topic_worlds(seed) if name == "topic" else keyword_worlds(seed)
+    if name in _MADE:
+        return _MADE[name](seed)
     if name == "thesis" or name.startswith("thesis:"):
         return _thesis(name, seed)
     address, equals, folder = name.rpartition("=")
@@ -67,8 +68,8 @@ def load_worlds(name: str, seed: int = 0) -> WorldSet:
     if path.is_dir():
         return WorldSet(name, [_folder(path, f"http://localhost/{path.resolve().name}/")])
     raise UsageError(
-        f"no such world: {name} (thesis, topic, keywords, a folder, a sites.json or a recorded "
-        "crawl)"
+        f"no such world: {name} (thesis, topic, keywords, images, a folder, a sites.json or a "
+        "recorded crawl)"
     )
 
 
@@ -80,6 +81,19 @@ def topic_worlds(seed: int) -> WorldSet:
 def keyword_worlds(seed: int) -> WorldSet:
     """The made webs of ``evaluate keywords`` (K), one for each query, with K's two crawlers."""
     return WorldSet("keywords", keyword_webs(seed), strategies=KEYWORD_STRATEGIES)
+
+
+def image_worlds(seed: int) -> WorldSet:
+    """The made web of ``evaluate images`` (I), once for each of three queries."""
+    return WorldSet("images", image_webs(seed), strategies=IMAGE_STRATEGIES)
+
+
+#: the made webs by their names
+_MADE: Mapping[str, Callable[[int], WorldSet]] = {
+    "topic": topic_worlds,
+    "keywords": keyword_worlds,
+    "images": image_worlds,
+}
 
 
 def _thesis(name: str, seed: int) -> WorldSet:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from semcrawl.frontier.contract import Entry
-from semcrawl.links import FoundBy
-from semcrawl.relevance.contract import Label
+from semcrawl.links import FoundBy, Page
+from semcrawl.relevance.contract import Label, Ranked
 
 #: words of the rules of a link: it leads to a sitemap; nobody named it
 SITEMAP, GUESS = "sitemap", "guess"
@@ -50,8 +50,26 @@ class LinkState:
     query: str = ""
     #: place in a long list, of which some more go in if this link pays
     more: str = ""
+    #: what the crawl's topic makes of the texts near an image, 0 to 1; ``None``: it was not asked
+    near_text: float | None = None
     #: turn of a long list whose links go in, in the place of a request for this one
     turn: str = ""
+
+    @classmethod
+    def of_link(cls, page: Page, ranked: Ranked, *, family: str = "", more: str = "") -> LinkState:
+        """Return the state of a link that was found on a page."""
+        link = ranked.link
+        return cls(
+            page.url,
+            page.depth + 1,
+            ranked.label,
+            ranked.rules if not link.is_sitemap else (SITEMAP, *ranked.rules),
+            index=link.index,
+            family=family,
+            found_by=link.found_by,
+            more=more,
+            near_text=link.near_text,
+        )
 
     @property
     def is_sitemap(self) -> bool:
@@ -114,6 +132,8 @@ class LinkState:
             packed["n"] = self.more
         if self.turn:
             packed["w"] = self.turn
+        if self.near_text is not None:
+            packed["x"] = round(self.near_text, 4)
         if self.family:
             if self.redirects or self.retries:  # once asked for, it is not withheld
                 packed = {"s": self.family, **packed}
@@ -146,12 +166,18 @@ class LinkState:
             query=_text(packed, "q"),
             more=_text(packed, "n"),
             turn=_text(packed, "w"),
+            near_text=_share(packed, "x"),
         )
 
 
 def _text(packed: Mapping[str, Any], name: str) -> str:
     value = packed.get(name)
     return value if isinstance(value, str) else ""
+
+
+def _share(packed: Mapping[str, Any], name: str) -> float | None:
+    value = packed.get(name)
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
 
 
 def _way(packed: Mapping[str, Any]) -> FoundBy | None:

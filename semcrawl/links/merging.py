@@ -46,6 +46,7 @@ def _merge(same: list[Link], position: int) -> Link:
         position=position,
         predicate=next((link.predicate for link in same if link.predicate), ""),
         index=next((link.index for link in same if link.index), ""),
+        cues=_together(link.cues for link in same),
         found_by=_plainest(same),
     )
 

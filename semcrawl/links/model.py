@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from semcrawl.web.vocabulary import FoundBy
@@ -16,6 +17,10 @@ NEXT_PAGES = frozenset(
         "https://w3id.org/tree#node",
     }
 )
+
+#: begins the cue that says what the topic makes of the texts near an image (0 to 1)
+NEAR_TEXT = "near-text:"
+_SHARE = re.compile(r"\d(?:\.\d{1,9})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,19 @@ class Link:
     def is_next(self) -> bool:
         """Whether it leads to the next page of a list."""
         return "next" in self.rel.split() or self.predicate in NEXT_PAGES
+
+    @property
+    def near_text(self) -> float | None:
+        """What the crawl's topic makes of the texts near an image, 0 to 1; ``None`` if not asked.
+
+        The largest of them where a page has it in several places.
+        """
+        if NEAR_TEXT not in self.cues:
+            return None
+        found = (cue.removeprefix(NEAR_TEXT) for cue in self.cues.split() if NEAR_TEXT in cue)
+        return max(
+            (min(1.0, float(text)) for text in found if _SHARE.fullmatch(text)), default=None
+        )
 
     @property
     def context(self) -> str:

@@ -36,9 +36,10 @@ class DomainScore(WeightedPageRank):
 
     **Readings.** The crawl has one query class, its topic. An *image* is a link to what the crawl
     is after, which need not be an image. It matches if it turns out to be a target; its near text
-    matches if RW of its words is not 0. Both count for the domain that it is to be had from. A
-    fetch gives what a target is worth; a page, the share of its near texts that match. In a domain
-    images come by RW, pages by their score (:class:`~semcrawl.relevance.domains.votes.Votes`).
+    matches if what the topic makes of it, or RW where it was not asked, reaches the threshold c.
+    Both count for the domain that it is to be had from. A fetch gives what a target is worth; a
+    page, the share of its near texts that match. In a domain images come by their near texts, pages
+    by their score (:class:`~semcrawl.relevance.domains.votes.Votes`).
     """
 
     name = "domain-score"
@@ -91,13 +92,19 @@ class DomainScore(WeightedPageRank):
         domain = domain_of(link.url)
         self._know(domain)
         if label is Label.R:
-            return group_of(domain), -self.weights.of(link)
+            return group_of(domain), -self._near(link)
         if page.url != link.url:  # (who only asks for the group names no page)
             self.votes.cite(page.url, link.url)
         return group_of(domain), -self.votes.score(link.url)
 
+    def _near(self, link: Link) -> float:
+        """How well the texts near an image match, 0 to 1; 0 below the threshold."""
+        if (near := link.near_text) is None:
+            return self.weights.of(link)
+        return near if near >= self.weights.options.threshold else 0.0
+
     def _vote(self, page: str, links: Sequence[tuple[Link, Label]]) -> None:
-        near = [self.weights.of(link) > 0 for link, label in links if label is Label.R]
+        near = [self._near(link) > 0 for link, label in links if label is Label.R]
         self.votes.count(page, sum(near), len(near))
 
     # -- outcomes
@@ -135,7 +142,7 @@ class DomainScore(WeightedPageRank):
         for link, label in links:
             counts = self._know(domain_of(link.url)).counts
             if label is Label.R:
-                matches = self.weights.of(link) > 0
+                matches = self._near(link) > 0
                 for each in (counts, self.crawl):
                     each.texts.add(float(matches))
                 matching += matches

@@ -26,7 +26,7 @@ _OPEN = 2.0
 class Nearness(NamedTuple):
     """How near a link is to the topic, 0 to 1 each."""
 
-    #: its own words: anchor, title, address; its property in RDF
+    #: its own words: anchor, title, address; its property in RDF; the texts near an image
     words: float
     context: float
     #: relevance of its page; ``None`` when its page was not judged
@@ -57,9 +57,10 @@ class TopicSigns:
     def of(self, link: Link, parts: LinkParts, relevance: float | None) -> Nearness:
         """Return how near a link is, found on a page of that relevance."""
         if not self._knows_words:
-            return Nearness(0.0, 0.0, relevance)
+            return Nearness(link.near_text or 0.0, 0.0, relevance)
         own = (link.anchor, link.title, *parts.anchor_words, *parts.title_words, *parts.last_words)
         words = self._nearest(own)
+        words = max(words, link.near_text or 0.0)
         if link.predicate:
             words = max(words, self._iri_similarity(link.predicate))
         around = (*parts.words_before[-8:], *parts.words_after[:8])

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semcrawl.links import Link
+from semcrawl.links.model import NEAR_TEXT
 from semcrawl.relevance.learned.aboutness import TopicSigns, about
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.parts import (
@@ -252,7 +253,8 @@ class FeatureMaker:
         if link.title and "title" in families:
             found.append(("t", parts.title_words[:6]))
         if link.cues and "markup" in families:
-            found.append(("s", link.cues[:LONGEST].split()[:6]))
+            cues = link.cues[:LONGEST].split()[:6]
+            found.append(("s", [cue for cue in cues if not cue.startswith(NEAR_TEXT)]))
         if link.position >= _LONG_LIST and "markup" in families:
             shape, farthest = tags_of(link)[1], link.position.bit_length()
             # one for every power of two passed: what is learned of a place tells of those beyond
