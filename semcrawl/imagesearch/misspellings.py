@@ -9,9 +9,10 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 #: letters from which on a word may differ by one, by two, by three letters
-_LENGTHS = (4, 6, 11)
-#: a known word is doubted that is so many times rarer than one with a letter's difference
-_RARER = 20
+_LENGTHS = (2, 6, 11)
+#: a word of the crawl is misspelled itself, or may be, that is so many times rarer than one with a
+#: letter's difference; short words are near to many
+_RARER, _PERHAPS, _SHORT = 20, 5, 3
 
 
 class Spelling:
@@ -47,13 +48,17 @@ class Spelling:
         parted = self._parted(word)
         return parted if parted and best[0] > 1 else best[3]
 
-    def doubted(self, word: str) -> str:
-        """Return a word that is much commoner than this one and written almost so, or ``""``."""
+    def doubted(self, word: str) -> tuple[str, bool]:
+        """Return a much commoner word that is written almost as this one of the crawl, or ``""``.
+
+        The second says whether that was surely meant: pages misspell as users do.
+        """
         count = self._words.get(word, 0)
         near = self.corrected(word) if count else ""
-        if not near or self._words.get(near, 0) < _RARER * count or OSA.distance(word, near) > 1:
-            return ""
-        return near
+        times = self._words.get(near, 0) / max(count, 1) / (1 + (len(word) <= _SHORT))
+        if times < _PERHAPS or OSA.distance(word, near) > 1:
+            return "", False
+        return near, times >= _RARER
 
     def _parted(self, word: str) -> str:
         """Return two words of the crawl that were written as one."""

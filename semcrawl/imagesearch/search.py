@@ -1,9 +1,4 @@
-"""Search of images by words, and of images that are like one.
-
-An image's score is the weighted sum of three parts, each from 0 to 1: how well its texts match the
-words (BM25, as a share of the best match), the cosine of the query with the image's texts, and how
-probably query and image are of the same classes, as a share of the most probable.
-"""
+"""Search of images by words, and of images that are like one."""
 
 from __future__ import annotations
 
@@ -21,7 +16,7 @@ from semcrawl.errors import UsageError
 from semcrawl.images.schema import open_images
 from semcrawl.images.textclasses import TextClasses
 from semcrawl.imagesearch._askedqueries import AskedQueries
-from semcrawl.imagesearch.fulltext import matching
+from semcrawl.imagesearch._scoring import Scoring, Weights
 from semcrawl.imagesearch.imageindexing import IndexOptions, current_index
 from semcrawl.imagesearch.misspellings import Spelling
 from semcrawl.imagesearch.searchwords import QueryWord, query_words
@@ -30,9 +25,6 @@ Floats = npt.NDArray[np.float32]
 
 #: characters of a query
 MAX_QUERY = 300
-#: an image without the words is found that is so probably of the query's class, as a share of the
-#: most probable one
-_SAME_CLASS = 0.5
 
 
 @dataclass(frozen=True)
@@ -40,12 +32,7 @@ class SearchOptions:
     """How images are searched; the settings ``SEMCRAWL_IMAGE_…`` say more."""
 
     index: IndexOptions = field(default_factory=IndexOptions)
-    #: weights of the parts of a score
-    words: float = 0.6
-    nearness: float = 0.25
-    classes: float = 0.15
-    #: least cosine with a query of an image that has none of its words
-    least: float = 0.35
+    weights: Weights = field(default_factory=Weights)
     #: whether queries are remembered
     remember: bool = True
 
@@ -108,6 +95,7 @@ class ImageSearch:
             raise UsageError(f"{folder} keeps no images yet")
         arrays = self._index.arrays
         self._rows = {number: row for row, number in enumerate(arrays.ids.tolist())}
+        self._scoring = Scoring(self._index, self.options.weights)
         self._spelling = Spelling(self._index.words)
         classes = TextClasses(
             self.options.index.nearness, self.options.index.classes,
@@ -160,7 +148,7 @@ class ImageSearch:
             if not exact:
                 words = self._corrected(answer, words)
             vector = self._index.vectors.vector(answer.searched)
-            scores = self._scores(words, vector)
+            scores = self._scoring.scores(words, vector)
             order = np.flatnonzero(scores > 0)
             order = order[np.argsort(-scores[order], kind="stable")]
             answer.total = len(order)
@@ -213,38 +201,16 @@ class ImageSearch:
         known = self._spelling
         searched, meant = answer.asked.casefold(), answer.asked.casefold()
         for word in words:
+            near, is_sure = "", True
             if word.word in known:
-                near = known.doubted(word.word)
-                meant = meant.replace(word.word, near) if near else meant
+                near, is_sure = known.doubted(word.word)
             elif not any(token in known for token in word.tokens):
                 near = known.corrected(word.word)
-                if near:
-                    searched = searched.replace(word.word, near)
-                    meant = meant.replace(word.word, near)
+            if near:
+                meant = meant.replace(word.word, near)
+                searched = searched.replace(word.word, near) if is_sure else searched
         if searched != answer.asked.casefold():
             answer.searched = searched
         if meant != searched:
             answer.did_you_mean = meant
         return query_words(answer.searched, self._index.languages)
-
-    def _scores(self, words: list[QueryWord], vector: Floats) -> Floats:
-        """Return the score of every image; 0 for those that are not found."""
-        arrays, options = self._index.arrays, self.options
-        by_words = np.zeros(len(arrays.ids), np.float32)
-        for number, match in matching(self._index.database, words):
-            if (row := self._rows.get(number)) is not None:
-                by_words[row] = match
-        best = float(by_words.max(initial=0.0))
-        if best > 0:
-            by_words /= best
-        nearness = np.maximum(arrays.texts @ vector, 0)
-        found = (by_words > 0) | (nearness >= options.least)
-        scores = options.words * by_words + options.nearness * nearness
-        if arrays.classes.shape[1] and vector.any():
-            shares = self._index.text_classifier.probabilities(vector[None])[0]
-            same = arrays.classes @ shares
-            same /= max(float(same.max()), 1e-9)
-            scores += options.classes * same
-            # (texts and pictures are of the query's class, whatever the words)
-            found |= (same >= _SAME_CLASS) & bool(found.any())
-        return np.where(found, scores, 0).astype(np.float32)

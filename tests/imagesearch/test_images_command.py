@@ -26,7 +26,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_job(job, [Made([(TextKind.CAPTION, text)]) for text in texts])
 
 
-def test_a_table_has_what_was_found_and_where(folder: Path, capsys) -> None:
+def test_a_table_has_what_was_found_and_where(folder: Path, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     assert exit_status(Command(), "search", "red", "circel", folder) == 0
     out, err = capsys.readouterr()
     rows = [line for line in out.splitlines() if "pictures.example" in line]

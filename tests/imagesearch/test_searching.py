@@ -303,7 +303,7 @@ WORDS = {"circle": 40, "purple": 30, "layers": 9, "layer": 300, "screen": 8, "sh
     ("typed", "meant"),
     [
         ("circel", "circle"), ("cirle", "circle"), ("purrple", "purple"), ("pruple", "purple"),
-        ("screenshot", "screen shot"), ("dgo", ""), ("x1circle", ""), ("zebra", ""),
+        ("screenshot", "screen shot"), ("dgo", "dog"), ("x1circle", ""), ("zebra", ""),
     ],
 )  # fmt: skip
 def test_misspelled_words_become_words_of_the_crawl(typed: str, meant: str) -> None:
@@ -312,8 +312,9 @@ def test_misspelled_words_become_words_of_the_crawl(typed: str, meant: str) -> N
 
 def test_a_rare_word_beside_a_common_one_is_doubted() -> None:
     spelling = Spelling(WORDS)
-    assert spelling.doubted("layers") == "layer"
-    assert spelling.doubted("circle") == ""
+    assert spelling.doubted("layers") == ("layer", True)
+    assert spelling.doubted("circle") == ("", False)
+    assert Spelling({"star": 60, "sar": 9, "stair": 7}).doubted("stair") == ("star", False)
 
 
 def test_grades_of_texts_go_down_to_none() -> None:
