@@ -22,7 +22,7 @@ from semcrawl.errors import UsageError
 from semcrawl.images.schema import THUMBNAILS
 from semcrawl.imagesearch.answers import found_as_dict
 from semcrawl.imagesearch.search import MAX_QUERY, ImageSearch
-from semcrawl.imagesearch.shownimages import ShownImage, shown_images
+from semcrawl.imagesearch.shownimages import ShownImage, shown_images, thumbnail_of
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -133,10 +133,9 @@ class _Pages:
     async def thumbnail(self, request: web.Request) -> web.StreamResponse:
         """Send a thumbnail: a file that the database names, never the request."""
         number = int(request.match_info["number"])
-        shown = await asyncio.to_thread(self._shown, [number])
-        folder = self._search.folder / THUMBNAILS
-        path = folder / Path(shown[0].thumbnail).name if shown else folder
-        if not path.is_file():
+        name = await asyncio.to_thread(thumbnail_of, self._search.engine, number)
+        path = self._search.folder / THUMBNAILS / Path(name).name
+        if not name or not path.is_file():
             raise web.HTTPNotFound(text="there is no such thumbnail")
         headers = {"Cache-Control": "private, max-age=3600", "Content-Type": "image/jpeg"}
         return web.FileResponse(path, headers=headers)

@@ -106,5 +106,12 @@ def shown_images(engine: Engine, numbers: Sequence[int]) -> list[ShownImage]:
     return [images[number] for number in numbers if number in images]
 
 
+def thumbnail_of(engine: Engine, number: int) -> str:
+    """Return the name of an image's thumbnail; empty for no such image."""
+    query = select(Image.colour_thumbnail).where(Image.id == number)
+    with engine.connect() as connection:
+        return connection.execution_options(read_only=True).scalar(query) or ""
+
+
 def _rank(kind: str) -> int:
     return next((n for n, one in enumerate(_BEST) if one.value == kind), len(_BEST))
