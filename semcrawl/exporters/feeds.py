@@ -11,12 +11,16 @@ Placeholders in URIs beyond Scrapy's own:
     one file per host
 ``%(document)s``
     one file per document
+``%(worker)s``
+    one file per process: the names of its machine and of itself
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import re
+import socket
 from hashlib import sha256
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -196,6 +200,11 @@ class FeedExporter(ScrapyFeedExporter):
         exporter = self.exporters[self.feeds[template]["format"]]
         is_empty = issubclass(exporter, NQuadsExporter) and not getattr(item, "quads", 0)
         return self._takes(template, item) and not is_empty
+
+    def _get_uri_params(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Return Scrapy's placeholders and the process's name."""
+        worker = _safe(f"{socket.gethostname()}-{os.getpid()}")
+        return {"worker": worker, **super()._get_uri_params(*args, **kwargs)}
 
     def _export_split(self, template: str, item: Any, spider: Spider) -> None:
         """Write an item to the file of its host or document."""

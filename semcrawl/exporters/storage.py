@@ -7,7 +7,6 @@ import os
 import shutil
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -141,15 +140,12 @@ class AtomicFileStorage:
             raise
 
 
-#: held while a finished feed is put behind another's on S3
-_S3_LOCK = threading.Lock()
-
-
 class S3Storage(S3FeedStorage):
     """Scrapy's storage for ``s3://`` URIs, for several crawlers of one run.
 
-    The object of an earlier run is replaced, as Scrapy does. The part of another crawler of the
-    same process is kept, and the new part appended.
+    The object of an earlier run is replaced, as Scrapy does. The part of another crawler of this
+    machine that was at work at the same time is kept, and the new part appended. Workers on several
+    machines need names of their own, by ``%(worker)s``.
     """
 
     _options: dict[str, Any]
@@ -177,7 +173,7 @@ class S3Storage(S3FeedStorage):
 
     def _store_in_thread(self, file: IO[bytes]) -> None:
         place = f"s3://{self.bucketname}/{self.keyname}"
-        with _S3_LOCK:
+        with _machine_lock(place):
             try:
                 now = self._etag()
                 if now and (now != self._before or _finished_since(place, self._options)):
@@ -228,17 +224,25 @@ def _signature(path: Path) -> tuple[int, int] | None:
 @contextmanager
 def _directory_lock(folder: Path) -> Iterator[None]:
     if sys.platform == "win32":  # no handles of folders there
-        name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
-        handle = os.open(
-            Path(tempfile.gettempdir()) / f"semcrawl-{name}.lock", os.O_RDWR | os.O_CREAT
-        )
-    else:
-        handle = os.open(folder, os.O_RDONLY)
+        with _machine_lock(str(folder)):
+            yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
     try:
         lock(handle)
         yield
     finally:
         os.close(handle)
+
+
+@contextmanager
+def _machine_lock(name: str) -> Iterator[None]:
+    """Keep out all others of this user on this machine, threads and processes, by a name."""
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    digest = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    with (Path(tempfile.gettempdir()) / f"semcrawl-{user}-{digest}.lock").open("ab") as file:
+        lock(file)
+        yield
 
 
 def _umask() -> int:

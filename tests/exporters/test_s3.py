@@ -9,7 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
+from harvest.runs import harvest
 from pipelines.servers import free_port
+
+from semcrawl.demo import DemoWeb, serve
 
 from .test_feeds import crawl
 
@@ -84,3 +87,23 @@ def test_a_bucket_that_is_not_there_ends_a_feed_with_one_line(tmp_path, s3):
     (error,) = errors
     assert error.startswith("The feed s3://elsewhere/data.nq is given up: cannot write s3://else")
     assert len((tmp_path / "job" / "quads.nq").read_bytes().splitlines()) == 60 * 21
+
+
+def test_workers_of_a_harvest_share_an_object_or_have_one_each(tmp_path, s3):
+    """Nothing that one of them stored is replaced by another."""
+    web = DemoWeb()
+    s3.put_object(Bucket="crawls", Key="w/all.nq", Body=b"from an earlier run")
+    login = [part for item in settings_for(s3).items() for part in ("-s", "=".join(item))]
+    with serve(web) as server:
+        run = harvest(
+            web.start, "--workers", "2", "--fast", "-s", "SEMCRAWL_CRAWL_DELAY=0.1", *login,
+            "-o", "s3://crawls/w/all.nq", "-o", "s3://crawls/w/each/%(worker)s.nq",
+            folder=tmp_path / "out", proxy=server.proxy_url, no_proxy="127.0.0.1",
+        )  # fmt: skip
+    assert run.status == 0, run.err
+    expected = sorted(line.encode() for line in run.quads)
+    names = [o["Key"] for o in s3.list_objects_v2(Bucket="crawls", Prefix="w/each/")["Contents"]]
+    assert len(names) == 2
+    for keys in (["w/all.nq"], names):
+        bodies = [s3.get_object(Bucket="crawls", Key=key)["Body"].read() for key in keys]
+        assert sorted(b"".join(bodies).splitlines(keepends=True)) == expected
