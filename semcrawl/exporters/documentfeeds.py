@@ -17,10 +17,14 @@ import pyoxigraph
 from scrapy.exporters import BaseItemExporter, JsonLinesItemExporter
 
 from semcrawl.errors import UsageError
+from semcrawl.images.imageitems import FetchedImage, ImagePage
 from semcrawl.items import FetchedFile, FetchRecord, RdfDocument
 from semcrawl.rdf.quadlines import iri, is_all_in, whole_lines
 
 logger = logging.getLogger(__name__)
+
+#: items that hold bodies or pixels, and have files of their own
+_KEPT_ELSEWHERE = (FetchedFile, FetchedImage, ImagePage)
 
 
 class NQuadsExporter(BaseItemExporter):
@@ -86,8 +90,8 @@ class DocumentLinesExporter(JsonLinesItemExporter):
     """One JSON object per document, its statements in ``nquads`` (format ``jsonl``).
 
     Records of attempts are left out unless the feed's ``item_export_kwargs`` say
-    ``{"records": True}``, and bodies that are kept as files always; items of other classes are
-    written as Scrapy does.
+    ``{"records": True}``, and bodies that are kept as files, and images, always; items of other
+    classes are written as Scrapy does.
     """
 
     def __init__(
@@ -108,7 +112,7 @@ class DocumentLinesExporter(JsonLinesItemExporter):
         """Whether an item is not left out by a feed with these ``item_export_kwargs``."""
         if isinstance(item, RdfDocument):
             return embedded or not item.is_embedded
-        return records if isinstance(item, FetchRecord) else not isinstance(item, FetchedFile)
+        return records if isinstance(item, FetchRecord) else not isinstance(item, _KEPT_ELSEWHERE)
 
     def export_item(self, item: Any) -> None:
         """Write an item."""

@@ -4,11 +4,11 @@ The *worth* of a kind of place is measured without knowing what the images show:
 
     worth = coverage · distinctness · max(0, agreement)
 
-Coverage is the share of the domain's images that have a text there. Distinctness is the share of
-these texts that are different (in their words, digits aside): "image 4" tells no image from
-another. Agreement is how much more alike a text is to evidence about its own image than to the same
-evidence about images of other pages. There are three kinds of evidence, whose differences are
-added:
+Coverage is the share of the domain's images that have a text there. Distinctness is the chance that
+the texts of two images of different pages differ (in their words, digits aside): "image 4" tells no
+image from another. Agreement is how much more alike a text is to evidence about its own image than
+to the same evidence about images of other pages. There are three kinds of evidence, whose
+differences are added:
 
 - *other places*: what stands in all other places of the same image, and the words of its page's
   address. A place that mostly says the same as another (``alt`` and ``title`` from one field) is no
@@ -119,7 +119,6 @@ class _Domain:
 
     def worth(self, place: str) -> PlaceWorth:
         having = [n for n, words in enumerate(self._words) if place in words]
-        texts = {self._words[n][place] for n in having} - {frozenset()}
         same = Counter(
             other
             for n in having
@@ -134,10 +133,21 @@ class _Domain:
         )
         return PlaceWorth(
             coverage=len(having) / len(self._images),
-            distinctness=len(texts) / len(having),
+            distinctness=self._distinctness(place, having),
             agreement=sum(self._agreement(place, having, each) for each in evidence),
             images=len(having),
         )
+
+    def _distinctness(self, place: str, having: Sequence[int]) -> float:
+        """Return the chance that the texts of two images of different pages differ."""
+        texts = Counter(
+            words for _, words in {(self._page(n), self._words[n][place]) for n in having}
+        )
+        count = sum(texts.values())
+        if count < 2:
+            return 0.0
+        same = sum(times * (times - 1) for times in texts.values())
+        return 1.0 - same / (count * (count - 1))
 
     def _agreement(
         self, place: str, having: Sequence[int], evidence: Callable[[int], _Words]

@@ -165,6 +165,8 @@ class _Data:
     def _address(self, value: str) -> str | None:
         """Return the address of an image; that of its IIIF service if it has none itself."""
         written = value[1:-1] if value.startswith("<") else value
+        if not value.startswith(("<", "_:", "http://", "https://")):
+            return None
         if value.startswith("_:"):
             service = self._services.get(value, "")
             if not service.startswith("<http"):

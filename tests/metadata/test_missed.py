@@ -46,7 +46,7 @@ def test_the_reason_is_what_a_user_may_act_on(
 def test_every_outcome_is_told_of_or_no_loss() -> None:
     had = {
         "fetched-rdf", "fetched-html", "fetched-robots", "fetched-context", "fetched-other",
-        "fetched-sitemap", "fetched-list",
+        "fetched-sitemap", "fetched-list", "fetched-image",
         "not-modified", "sitemap-unchanged", "duplicate", "filtered-type", "redirected",
     }  # fmt: skip
     assert {str(o) for o in FetchOutcome if not why_missed(o, None, "")} == had
