@@ -7,14 +7,22 @@ from dataclasses import dataclass
 
 from scrapy.settings import BaseSettings
 
+from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.normalisation import url_normalisation
 from semcrawl.errors import UsageError
-from semcrawl.links import Link, Page
+from semcrawl.links import Link, Page, header_links, merge_links, metadata_links
+from semcrawl.rdf import Detection, Reading
+from semcrawl.relevance import Label
+from semcrawl.relevance.rules import relevancy_r
 from semcrawl.sources import is_sitemap_name, links_of, read_sitemap
+from semcrawl.sources.datalists import form_of, read_list
+from semcrawl.sources.hostsigns import catalogue_places
+from semcrawl.sources.listedlinks import DataList
+from semcrawl.sources.negotiation import is_candidate, names_itself, other_form, varies_by_type
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.reading import Reader, discard
 from semcrawl.web.hosts import netloc_of
-from semcrawl.web.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind, RdfFormat
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,36 +35,86 @@ class ReadDocument:
 
 
 async def read_for_explanation(
-    settings: BaseSettings, body: bytes, url: str, content_type: str, headers: Sequence[str]
+    settings: BaseSettings,
+    body: bytes,
+    url: str,
+    content_type: str,
+    headers: Sequence[str],
+    vary: Sequence[str] = (),
 ) -> ReadDocument:
-    """Read a body as a crawl with these settings does.
+    """Read a body as a crawl with these settings does; ``headers`` are its ``Link:`` headers.
 
-    A sitemap is a page whose links are its entries. Raises ``UsageError`` for what is neither a
-    page nor RDF, and for wrong settings.
+    Sitemaps, catalogues and linksets are pages whose links are their entries. Raises
+    ``UsageError`` for what is nothing of all these, and for wrong settings.
     """
+    options = LeadOptions.from_settings(settings)
+    headers = headers if options.signposts else ()
     judge = TopicJudge.from_settings(settings)
     reader = Reader.from_settings(settings, url_normalisation(settings), judge.text_chars)
     detection = reader.detect(body, content_type, url)
     try:
+        listed = _list_of(body, url, content_type, options, reader)
+        if listed is not None and listed.rdf:
+            detection = Detection(Kind.RDF, RdfFormat.RDF_XML, 1.0, listed.form)
         if detection.kind is Kind.RDF:
-            reading = await reader.read(body, url, content_type, detection)
+            content = listed.rdf if listed is not None and listed.rdf else body
+            reading = await reader.read(content, url, content_type, detection)
             verdict = await judge.rdf(url, reading, counts=True)
-            links: Sequence[Link] = reader.rdf_links(reading)
+            links = _of_rdf(reading, url, headers, options, reader, listed)
+        elif listed is not None and listed.links:
+            return ReadDocument(Page(url, 1), listed.links, Verdict(target=False))
         elif detection.kind is Kind.HTML:
             page = await reader.page(body, url, content_type, headers)
             reading = await reader.read_embedded(body, url, content_type)
             verdict = await judge.page(url, page.text, reading, counts=True)
-            links = reader.with_data_links(page.links, reading, url)
+            own = [*page.links, *(catalogue_places(body, url) if options.catalogues else ())]
+            links = list(reader.with_data_links(own, reading, url))
+            itself, varies = names_itself(reading.nquads, url), varies_by_type(vary)
+            candidate = is_candidate(url, varies=varies, names_itself=itself, host_gives=False)
+            shows_rdf = any(relevancy_r(link)[0] is Label.R for link in own)
+            if candidate and options.asks_as_rdf and not shows_rdf:
+                links.append(other_form(url))
         elif (sitemap := read_sitemap([body], expected=is_sitemap_name(url))).form:
-            own = netloc_of(url)
+            host = netloc_of(url)
             entries = sitemap.entries
-            links, _ = links_of(entries, url, lambda each: netloc_of(each) == own)
+            links, _ = links_of(entries, url, lambda each: netloc_of(each) == host)
             return ReadDocument(Page(url, 1), links, Verdict(target=False))
         else:
-            raise UsageError(f"{url} is neither a page nor RDF (it is {detection.kind})")
+            raise UsageError(
+                f"{url} is neither a page nor RDF nor a list of links (it is {detection.kind})"
+            )
         discard(reading)
     finally:
         reader.close()
         judge.close()
     rdf = detection.kind is Kind.RDF
     return ReadDocument(Page(url, rdf=rdf, relevance=verdict.relevance), links, verdict)
+
+
+def _list_of(
+    body: bytes, url: str, content_type: str, options: LeadOptions, reader: Reader
+) -> DataList | None:
+    """Read a catalogue or a linkset; ``None`` for what is neither."""
+    form = form_of(body, content_type)
+    wanted = options.signposts if form.startswith("linkset") else options.catalogues
+    if not form or not wanted or len(body) > options.most_bytes:
+        return None
+    extraction = reader.extraction
+    return read_list(body, form, url, extraction.normalisation, extraction.max_links)
+
+
+def _of_rdf(
+    reading: Reading,
+    url: str,
+    headers: Sequence[str],
+    options: LeadOptions,
+    reader: Reader,
+    listed: DataList | None,
+) -> list[Link]:
+    """Return the links of RDF, those of a catalogue first and those of its headers last."""
+    links = reader.rdf_links(reading)
+    if options.catalogues:
+        more = reader.catalogue_links(reading, url) + (listed.links if listed is not None else [])
+        links = merge_links([*more, *links], reader.extraction.max_links) if more else links
+    found = [link for value in headers for link in header_links(value, url)]
+    return links + metadata_links(found, rdf=True)

@@ -123,9 +123,9 @@ class Command(OneLineErrors):
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Get the page, rank its links, print them."""
         strategy = self._strategy(opts)
-        url, body, content_type, headers = self._page(args[0], opts)
+        url, body, content_type, headers, vary = self._page(args[0], opts)
         document = asyncio.run(
-            read_for_explanation(self.own_settings, body, url, content_type or "", headers)
+            read_for_explanation(self.own_settings, body, url, content_type or "", headers, vary)
         )
         self._show_judgement(document.verdict)
         self._show(strategy, document, None if opts.all else _REASONED)
@@ -145,8 +145,8 @@ class Command(OneLineErrors):
 
     def _page(
         self, source: str, opts: argparse.Namespace
-    ) -> tuple[str, bytes, str | None, list[str]]:
-        """URL, body, content type and ``Link:`` headers of the page."""
+    ) -> tuple[str, bytes, str | None, list[str], list[str]]:
+        """URL, body, content type, ``Link:`` and ``Vary:`` headers of the page."""
         if "://" in source:
             return self._fetch(source)
         path = Path(source)
@@ -154,11 +154,11 @@ class Command(OneLineErrors):
         if base is None:
             raise UsageError(f"not an http or https URL: {opts.base!r}")
         try:
-            return base, path.read_bytes(), None, []
+            return base, path.read_bytes(), None, [], []
         except OSError as error:
             raise UsageError(f"cannot read {source}: {error.strerror}") from None
 
-    def _fetch(self, source: str) -> tuple[str, bytes, str | None, list[str]]:
+    def _fetch(self, source: str) -> tuple[str, bytes, str | None, list[str], list[str]]:
         url = normalise(source)
         process = self.crawler_process
         if url is None or process is None:
@@ -175,8 +175,11 @@ class Command(OneLineErrors):
         if response.status != 200:
             raise SemcrawlError(f"{response.url} answers status {response.status}")
         content_type = header_text(response.headers.get(b"Content-Type") or b"")
-        headers = [header_text(value) for value in response.headers.getlist(b"Link")]
-        return normalise(response.url) or url, response.body, content_type, headers
+        headers, vary = (
+            [header_text(value) for value in response.headers.getlist(name)]
+            for name in (b"Link", b"Vary")
+        )
+        return normalise(response.url) or url, response.body, content_type, headers, vary
 
     def _show_judgement(self, verdict: Verdict) -> None:
         """Print what the topic makes of the document, if there is one."""
