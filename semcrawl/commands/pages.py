@@ -6,6 +6,7 @@ import argparse
 import csv
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ from semcrawl.cli.base import OneLineErrors
 from semcrawl.errors import UsageError
 from semcrawl.items import TopicPage
 from semcrawl.pipelines.pagestore import stored_pages
+from semcrawl.results.marking import mark, marks_of
 from semcrawl.terminal.messages import fitted, table_console
 from semcrawl.terminal.printable import printable
+from semcrawl.topics.marks import BAD, GOOD
 
 _COLUMNS = ("url", "title", "language", "relevance", "reasons", "text")
 #: pages that the table shows
@@ -32,11 +35,11 @@ class Command(OneLineErrors):
 
     def syntax(self) -> str:
         """Return the arguments."""
-        return "[options] DIR"
+        return "[options] DIR [--mark good|bad|none URL…]"
 
     def short_desc(self) -> str:
         """Return the line of the overview."""
-        return "List the pages that a harvest kept (--targets html)"
+        return "List the pages that a harvest kept (--targets html), or mark examples"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options."""
@@ -46,16 +49,29 @@ class Command(OneLineErrors):
             "--jsonl", action="store_true", help="a JSON object per line, with text and reasons"
         )
         group.add_argument("--csv", action="store_true", help="CSV, with text and reasons")
+        group.add_argument(
+            "--mark",
+            choices=(GOOD, BAD, "none"),
+            help="mark the documents at these URLs, pages or RDF, as examples for a later crawl: "
+            "--about examples:DIR",
+        )
         parser.add_argument("--all", action="store_true", help=f"every page, not the best {_SHOWN}")
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse what is no job folder."""
-        if len(args) != 1:
+        if opts.mark and len(args) < 2:
+            raise UsageError("give a job folder and the URLs to mark")
+        if not opts.mark and len(args) != 1:
             raise UsageError("give one job folder")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Show the pages."""
+        """Show the pages, or mark some."""
         folder = Path(args[0])
+        if opts.mark:
+            mark(folder, args[1:], opts.mark)
+            marks = Counter(marks_of(folder).values())
+            print(f"{folder}: {marks[GOOD]:,} documents marked good, {marks[BAD]:,} bad")
+            return
         pages = stored_pages(folder)
         if opts.jsonl:
             for page in pages:
@@ -87,9 +103,13 @@ def _show(folder: Path, pages: Sequence[TopicPage], whole: bool) -> None:
     table.add_column("relevance", justify="right", no_wrap=True)
     table.add_column("title", overflow="fold")
     table.add_column("lang")
+    marks = marks_of(folder)
+    if marks:
+        table.add_column("mark")
     table.add_column("address", overflow="fold")
     for page in shown:
         relevance = "" if page.relevance is None else f"{page.relevance:.2f}"
-        table.add_row(relevance, *map(printable, (page.title, page.language, page.url)))
+        marked = (marks.get(page.url, ""),) if marks else ()
+        table.add_row(relevance, *map(printable, (page.title, page.language, *marked, page.url)))
     console = table_console()
     console.print(fitted(table, console))

@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import nlargest
 from math import log, sqrt
+from pathlib import Path
 from statistics import median
 from typing import ClassVar, Self
 
 from semcrawl.errors import UsageError
 from semcrawl.topics.arguments import split_list
 from semcrawl.topics.contract import STATEMENTS, TEXT, Document, Judgement
+from semcrawl.topics.marks import BAD, GOOD, marked_in
 from semcrawl.topics.nearness import Nearness
 from semcrawl.topics.options import TopicOptions
 from semcrawl.topics.passages import Role, passages
@@ -89,11 +91,17 @@ class Examples(Nearness):
 
     @classmethod
     def from_argument(cls, argument: str, options: TopicOptions) -> Self:
-        """Read files, URLs and folders with commas between them; ``-`` stands before bad ones."""
+        """Read files, URLs and folders with commas between them; ``-`` stands before bad ones.
+
+        A job folder stands for the documents that were marked in it, good and bad.
+        """
         good: list[Sample] = []
         bad: list[Sample] = []
         for name in split_list(argument):
-            if name.startswith("-"):
+            if marked := marked_in(Path(name)):
+                good += [one.sample for one in marked if one.mark == GOOD]
+                bad += [one.sample for one in marked if one.mark == BAD]
+            elif name.startswith("-"):
                 bad += samples_of(name[1:].strip(), options)
             else:
                 good += samples_of(name, options)

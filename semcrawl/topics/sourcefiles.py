@@ -128,9 +128,14 @@ def _samples(name: str, options: TopicOptions) -> Iterator[Sample]:
 
 def _of_rdf(data: bytes, name: str, options: TopicOptions) -> list[Sample]:
     reading = read(data, _base_of(name), None, _WHOLE)
-    document = Document(name, Kind.RDF, statements=lambda: [reading.nquads])
+    return samples_in(reading.nquads, name, options.max_size)
+
+
+def samples_in(statements: bytes, url: str, max_size: int) -> list[Sample]:
+    """Return the texts of literals in N-Quads, one for each language."""
+    document = Document(url, Kind.RDF, statements=lambda: [statements])
     texts: dict[str, dict[Role, str]] = {}
-    for passage in passages(document, options.max_size):
+    for passage in passages(document, max_size):
         texts.setdefault(passage.language, {})[passage.role] = passage.text
     return [
         Sample(roles.get(Role.BODY, ""), "", roles.get(Role.HEADING, ""), language)

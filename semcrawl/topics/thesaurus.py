@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Self
@@ -19,11 +19,12 @@ from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import local_name
 from semcrawl.topics._usedobjects import objects_in
 from semcrawl.topics.arguments import split_list
-from semcrawl.topics.contract import STATEMENTS, TEXT, Document
+from semcrawl.topics.contract import STATEMENTS, TEXT, Document, Judgement
+from semcrawl.topics.examples import Examples
 from semcrawl.topics.excerpts import blocks
 from semcrawl.topics.options import TopicOptions
 from semcrawl.topics.passages import Role
-from semcrawl.topics.sourcefiles import made_of
+from semcrawl.topics.sourcefiles import Sample, made_of
 from semcrawl.topics.weightedphrases import Finding, Phrase, WeightedPhrases
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -31,7 +32,11 @@ _SKOSXL = "http://www.w3.org/2008/05/skos-xl#"
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
 _LABELS = frozenset(SKOS + name for name in ("prefLabel", "altLabel", "hiddenLabel"))
+#: texts that say what a concept is about
+_NOTES = frozenset(SKOS + name for name in ("definition", "example", "scopeNote", "note"))
 _XL_LABELS = frozenset(_SKOSXL + name for name in ("prefLabel", "altLabel", "hiddenLabel"))
+#: weight from which on what is said of a concept is about the topic too
+_NEARLY = 0.75
 _SAME, _NEAR, _DISTANT = "same", "near", "distant"
 #: how near the object of a property is to its subject, and the subject to the object
 _RELATIONS: Mapping[str, tuple[str, str]] = {
@@ -49,6 +54,8 @@ class Concepts:
 
     #: names with their language tags
     labels: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
+    #: definitions, examples and notes with their language tags
+    notes: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
     notations: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     #: how near each is to others
     relations: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
@@ -64,6 +71,8 @@ class Concepts:
             if isinstance(value, pyoxigraph.Literal):
                 if name in _LABELS:
                     concepts.labels[thing].append((value.value, value.language or ""))
+                elif name in _NOTES:
+                    concepts.notes[thing].append((value.value, value.language or ""))
                 elif name == SKOS + "notation":
                     concepts.notations[value.value].add(thing)
                 elif name == _SKOSXL + "literalForm":
@@ -88,6 +97,15 @@ class Concepts:
             or {c for c, names in self.labels.items() if folded in (n.casefold() for n, _ in names)}
             or {c for c in self.labels if local_name(c) == wanted}
         )
+
+    def samples(self, weights: Mapping[str, float]) -> list[Sample]:
+        """Return the sample texts of the chosen and of nearly synonymous concepts."""
+        return [
+            Sample(text, language=language)
+            for iri, weight in weights.items()
+            if weight >= _NEARLY
+            for text, language in self.notes.get(iri, ())
+        ]
 
     def around(self, chosen: Iterable[str], steps: int) -> dict[str, float]:
         """Return the concepts around the chosen ones with their weights.
@@ -125,18 +143,31 @@ def _text(term: object) -> str:
 class Thesaurus(WeightedPhrases):
     """Texts with names of concepts in them, and RDF that states the concepts themselves.
 
-    A concept that RDF states as the value of a property counts as a phrase in a title does.
+    A concept that RDF states as the value of a property counts as a phrase in a title does. What
+    the thesaurus says of the chosen concepts (definitions, examples, notes) are sample texts, as
+    those that go with a class of S's classification: a text that is like them is relevant too.
     """
 
     name = "thesaurus"
     needs = frozenset({TEXT, STATEMENTS})
     #: steps from a chosen concept to distant ones
     STEPS = 2
+    #: sample texts, and words in all of them, from which on likeness to them alone is enough; with
+    #: fewer it is worth this much at most
+    ENOUGH_TEXTS, ENOUGH_WORDS, BY_FEW = 3, 100, 0.4
 
     def __init__(
-        self, concepts: Concepts, weights: Mapping[str, float], options: TopicOptions
+        self,
+        concepts: Concepts,
+        weights: Mapping[str, float],
+        options: TopicOptions,
+        samples: Sequence[Sample] = (),
     ) -> None:
-        """Take concepts with their weights, above 0 and up to 1."""
+        """Take concepts with their weights, above 0 and up to 1, and sample texts."""
+        self._samples = _examples(samples, options)
+        words = sum(len(sample.text.split()) for sample in samples)
+        few = len(samples) < self.ENOUGH_TEXTS or words < self.ENOUGH_WORDS
+        self._most_like = self.BY_FEW if few else 1.0
         self._concepts = {
             iri: Phrase(next((n for n, _ in concepts.labels.get(iri, ())), iri), weight)
             for iri, weight in weights.items()
@@ -170,7 +201,20 @@ class Thesaurus(WeightedPhrases):
             if not matching:
                 raise UsageError(f"{file} has no concept {name!r}{_near_ones(name, concepts)}")
             found |= matching
-        return cls(concepts, concepts.around(found, cls.STEPS), options)
+        weights = concepts.around(found, cls.STEPS)
+        return cls(concepts, weights, options, concepts.samples(weights))
+
+    def judge(self, document: Document) -> Judgement:
+        """Look for names of the concepts, and for likeness to their sample texts."""
+        named = super().judge(document)
+        if self._samples is None:
+            return named
+        like = self._samples.judge(document)
+        relevance = min(self._most_like, like.relevance)
+        if relevance <= named.relevance:
+            return named
+        why = f"{like.relevance:.0%}: what the thesaurus says of the concepts"
+        return Judgement.of(relevance, [("like", why), *like.reasons, *named.reasons])
 
     def iri_similarity(self, iri: str) -> float:
         """The weight of a concept; else by the name of a property or class."""
@@ -184,6 +228,14 @@ class Thesaurus(WeightedPhrases):
                 concept = self._concepts[iri]
                 share = self.BY_ROLE[Role.TITLE] * concept.weight
                 yield Finding(concept, share, f"the concept {iri}")
+
+
+def _examples(samples: Sequence[Sample], options: TopicOptions) -> Examples | None:
+    """Return the topic of sample texts; ``None`` where they say nothing of a subject."""
+    try:
+        return Examples(samples, [], options) if samples else None
+    except UsageError:
+        return None
 
 
 def _near_ones(name: str, concepts: Concepts) -> str:

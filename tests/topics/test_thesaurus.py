@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.errors import UsageError
-from semcrawl.topics import Document, TopicOptions, about
+from semcrawl.topics import Document, Topic, TopicOptions, about
 from semcrawl.topics.ontology import terms_in
 from semcrawl.topics.sourcefiles import made_of
 from semcrawl.topics.thesaurus import Concepts
@@ -193,3 +193,50 @@ def test_what_is_no_ontology_is_told(tmp_path):
     with pytest.raises(UsageError, match="name a file"):
         about("ontology:", {})
     assert terms_in([]) == set()
+
+
+def of_notes(tmp_path, *notes: str) -> Topic:
+    """A concept without a telling name, of which this is said."""
+    said = "".join(f' ; skos:{name} "{text}"@en' for name, text in zip(NOTES, notes, strict=False))
+    (tmp_path / "notes.ttl").write_text(
+        "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
+        f'<urn:7> a skos:Concept ; skos:prefLabel "Class 7"@en ; skos:notation "7" {said} .'
+    )
+    topic = about(f"thesaurus:{tmp_path / 'notes.ttl'}#7", {})
+    assert topic is not None
+    return topic
+
+
+NOTES = ("definition", "example", "scopeNote", "note")
+SAID = (
+    "Fish of the open ocean that fisheries catch with nets, with long lines and with trawlers "
+    "of the deep sea, as far as quotas of the coastal states allow it.",
+    "Fisheries of the north catch cod and herring with nets; trawlers land the fish in harbours of "
+    "the coast, where quotas are counted by the states.",
+    "The catch of fish by fisheries on the ocean and along the coast: nets, lines, trawlers and "
+    "the quotas of states that fish in these seas.",
+    "Not for fish that is bred in ponds. Use for the catch of wild fish with nets from the ocean "
+    "by fisheries and by trawlers of coastal states.",
+)
+LIKE = "Trawlers of coastal fisheries catch fish with nets in the ocean until quotas are full."
+
+
+def test_what_a_thesaurus_says_of_a_concept_are_sample_texts(tmp_path):
+    """A text that names no concept is relevant when it is like them, and says why."""
+    topic = of_notes(tmp_path, *SAID)
+    judgement = topic.judge(Document("http://a.example/", Kind.HTML, text=LIKE, language="en"))
+    assert judgement.relevance >= 0.5
+    assert judgement.reasons[0][0] == "like"
+    bread = "Bake the bread in an oven. Flour, water and salt make a dough."
+    assert topic.judge(Document("", Kind.HTML, text=bread, language="en")).relevance < 0.3
+
+
+def test_few_sample_texts_order_and_keep_nothing(tmp_path):
+    topic = of_notes(tmp_path, SAID[0])
+    relevance = topic.judge(Document("", Kind.HTML, text=LIKE, language="en")).relevance
+    assert 0.1 < relevance <= 0.4
+
+
+def test_a_note_without_a_word_of_a_subject_is_left_alone(tmp_path):
+    topic = of_notes(tmp_path, "17")
+    assert topic.judge(Document("", Kind.HTML, text=LIKE, language="en")).relevance == 0
