@@ -112,7 +112,8 @@ def contents(run: Run) -> dict[str, list[tuple]]:
     """All that does not depend on the order in which things came."""
     return {
         "addresses": rows(run, "SELECT url, sha256, image_id IS NULL FROM image_address"),
-        "images": rows(run, "SELECT pages, dropped FROM image"),
+        # (the pages of a logo are counted until it is known as one)
+        "images": rows(run, "SELECT CASE WHEN dropped THEN 0 ELSE pages END, dropped FROM image"),
         "places": rows(
             run,
             "SELECT url, image_url, image_id IS NULL FROM image_place JOIN page"
