@@ -26,6 +26,7 @@ from semcrawl.images.outcomes import ImageOutcome
 from semcrawl.images.placelearning import learn_places
 from semcrawl.images.schema import IMAGES_DB, open_images
 from semcrawl.metadata.database import one_line
+from semcrawl.metadata.schema import one_at_a_time
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.standing import Standing
 
@@ -101,8 +102,9 @@ class ImagesPipeline:
 
     def _finish(self, engine: Engine) -> None:
         try:
-            learn_places(engine)
-            write_graph(engine, self._folder / IMAGES_FILE)
+            with one_at_a_time(engine):  # the other spider, and other workers, end as well
+                learn_places(engine)
+                write_graph(engine, self._folder / IMAGES_FILE)
         except (SQLAlchemyError, OSError) as error:
             logger.error("%s: %s", self._folder / IMAGES_FILE, one_line(error))
         finally:

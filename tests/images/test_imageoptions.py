@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from scrapy.settings import Settings
 
@@ -9,6 +11,7 @@ from semcrawl import settings as defaults
 from semcrawl.config.targets import Targets
 from semcrawl.errors import UsageError
 from semcrawl.images.imageoptions import ImageOptions
+from semcrawl.spiders.imagereading import image_options
 
 
 def settings_with(**given: object) -> Settings:
@@ -42,6 +45,15 @@ def test_a_wrong_setting_is_named_in_one_line(name: str, value: object, words: s
     assert name in str(caught.value)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_without_the_extra_one_line_says_how_it_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "imagehash", None)
+    assert image_options(settings_with()) is None
+    with pytest.raises(UsageError, match=r"imagehash: pip install .*\[images\]"):
+        image_options(settings_with(SEMCRAWL_TARGETS="images"))
 
 
 def test_images_as_targets_keep_no_files_and_other_targets_no_images() -> None:
