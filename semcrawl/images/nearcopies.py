@@ -21,6 +21,8 @@ _PROPORTION = 0.04
 #: largest mean difference of miniatures, and largest one of a pixel's band (0 to 255). Copies that
 #: were scaled by half, quartered or packed at quality 40 stay below; other images hardly do
 _MEAN, _MOST = 6.0, 32.0
+#: how much brighter or darker a copy may be as a whole, as a factor
+_GAIN = 1.15
 #: candidates whose miniatures are compared
 _MAX_CANDIDATES = 512
 #: how many bits of a 16-bit number are set
@@ -95,7 +97,10 @@ class LookIndex:
             theirs = _pixels(kept.get(number, b""))
             if theirs.shape != ours.shape:
                 continue
-            apart = np.abs(theirs - ours)
+            gain = float((ours * theirs).sum() / max((theirs * theirs).sum(), 1.0))
+            if not 1.0 / _GAIN <= gain <= _GAIN:
+                continue
+            apart = np.abs(gain * theirs - ours)
             if apart.mean() <= _MEAN and apart.max() <= _MOST:
                 best = min(best or (256.0, 0), (float(apart.mean()), number))
         return None if best is None else best[1]
@@ -110,5 +115,5 @@ def _words(perceptual_hash: str) -> npt.NDArray[np.uint16]:
     return np.frombuffer(data, np.uint16)
 
 
-def _pixels(miniature: bytes) -> npt.NDArray[np.int16]:
-    return np.frombuffer(miniature, np.uint8).astype(np.int16)
+def _pixels(miniature: bytes) -> npt.NDArray[np.float32]:
+    return np.frombuffer(miniature, np.uint8).astype(np.float32)

@@ -36,9 +36,10 @@ RED = look(packed(drawn()))
         packed(drawn().resize((800, 600)), "WEBP"),
         packed(drawn(), "JPEG", quality=40),
         packed(drawn(), "GIF"),
+        packed(drawn().point(lambda value: value * 0.93)),
     ],
 )
-def test_another_size_format_or_quality_is_a_near_copy(body: bytes) -> None:
+def test_another_size_format_quality_or_brightness_is_a_near_copy(body: bytes) -> None:
     assert index_of(look(packed(drawn("green", "square"))), RED).nearest(look(body)) == 2
 
 
