@@ -272,8 +272,9 @@ SEMCRAWL_ALLOW_PRIVATE_ADDRESSES = False
 
 #: Redis server of the frontier and of the seed lists (`redis://host:6379/0`), by default the
 #: environment variable of that name; or several, on which the frontier is in shards
-#: (`redis://a,b,c`). Empty = no server: links wait in the file `frontier.db` of the job's folder,
-#: which a few processes of one machine may share.
+#: (`redis://a,b,c`), or some nodes of a Redis Cluster (`redis+cluster://a:7000,b:7000`). Empty = no
+#: server: links wait in the file `frontier.db` of the job's folder, which a few processes of one
+#: machine may share.
 REDIS_URL = os.environ.get("REDIS_URL", "")
 #: Folder of the job: results, records, frontier. Empty = `JOBDIR`, else the current folder
 #: (`semcrawl harvest`: the folder `harvest`).
@@ -283,7 +284,7 @@ SEMCRAWL_JOBDIR = ""
 #: path), everything else is named `semcrawl`.
 SEMCRAWL_CRAWL_NAME = ""
 #: Number of shards into which a frontier on Redis is cut by hosts; a crawl keeps the number that it
-#: begins with. 0 = as many as `REDIS_URL` names servers.
+#: begins with. 0 = as many as `REDIS_URL` names servers, or as its cluster has primaries.
 SEMCRAWL_FRONTIER_SHARDS = 0
 #: Whether a run joins the crawl of its name even if that belongs to another folder or has other
 #: seeds; `semcrawl harvest --join NAME` sets it.

@@ -70,6 +70,7 @@ class Intake:
         self._adds = BatchedAdds(frontier)
         #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
         self._known: set[int] = set()
+        self._losses = 0
         #: hashes of links that the strategy dropped, with all that spoke for or against them
         self._dropped: set[int] = set()
 
@@ -154,6 +155,9 @@ class Intake:
 
     def knows(self, url: str) -> bool:
         """Whether this process knows that a URL is in the seen set."""
+        if self._losses != self.frontier.losses:  # it may be so no more
+            self._losses = self.frontier.losses
+            self._known.clear()
         return hash(url) in self._known
 
     async def plant(
@@ -330,11 +334,8 @@ class Intake:
         if len(self._known) > self.options.known_urls:
             self._known.clear()
         refusing = self.frontier.options.dynamic_depth > 0
-        self._known.update(
-            hash(entry.url)
-            for entry, is_new in zip(entries, new, strict=True)
-            if is_new or not refusing
-        )
+        pairs = zip(entries, new, strict=True)
+        self._known.update(hash(entry.url) for entry, is_new in pairs if is_new or not refusing)
 
 
 def _evidence(page: Page, link: Link) -> int:

@@ -15,7 +15,7 @@ from semcrawl.frontier.sharded.frontier import ShardedFrontier
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 
 #: names of the backends, each made by the fixture ``backend``
-BACKENDS = ("redis", "served", "sqlite", "shards")
+BACKENDS = ("redis", "served", "sqlite", "shards", "cluster")
 
 
 class Backend(Protocol):
@@ -118,6 +118,8 @@ def backend_at(address: str) -> Backend:
     The address of files is ``sqlite:`` and their folder; several addresses with commas are those of
     shards.
     """
+    if address.startswith("redis+cluster:"):
+        return ShardedBackend((address,) * 3)
     if "," in address:
         return ShardedBackend(tuple(address.split(",")))
     if address.startswith("sqlite:"):

@@ -12,6 +12,7 @@ import pytest
 from answered_crawl import Crawl
 from backends import BACKENDS, Backend, backend_at
 from frontier_calls import OpenFrontier
+from served_cluster import ServedCluster
 from served_redis import ServedRedis
 
 from semcrawl.frontier import FrontierOptions
@@ -59,7 +60,20 @@ def start_served(tmp_path: Path) -> Iterator[Callable[..., ServedRedis]]:
         server.stop()
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedCluster]:
+    """A cluster of three primaries with a replica each, which no test changes."""
+    served = ServedCluster(tmp_path_factory.mktemp("cluster"))
+    yield served
+    served.stop()
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=pytest.mark.server if name == "cluster" else ())
+        for name in BACKENDS
+    ]
+)
 def backend(request: pytest.FixtureRequest) -> Backend:
     """A store for frontiers; see ``backends.py``."""
     if request.param == "redis":
@@ -70,6 +84,8 @@ def backend(request: pytest.FixtureRequest) -> Backend:
         return backend_at(f"sqlite:{folder}")
     if request.param == "shards":
         return backend_at(request.getfixturevalue("three_servers"))
+    if request.param == "cluster":
+        return backend_at(request.getfixturevalue("cluster").url)
     served: ServedRedis = request.getfixturevalue("served")
     return backend_at(served.url)
 

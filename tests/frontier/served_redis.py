@@ -18,7 +18,7 @@ class ServedRedis:
     """A Redis server on a TCP port, as an administrator would run one."""
 
     def __init__(self, folder: Path, *options: str) -> None:
-        self._folder = folder
+        self.folder = folder
         self._options = options
         self.port = 0
         self.start()
@@ -38,7 +38,7 @@ class ServedRedis:
             binary = find_server() or "redis-server"
             command = [binary, "--port", str(port), "--bind", "127.0.0.1"]
             command += ["--save", "", "--appendonly", "yes", "--appendfsync", "no"]
-            command += ["--dir", str(self._folder), *self._options]
+            command += ["--dir", str(self.folder), *self._options]
             self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
             # a port that is in use ends the server, and the next one is tried
             while self.process.poll() is None:

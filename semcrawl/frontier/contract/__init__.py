@@ -81,6 +81,13 @@ class Frontier(LinkQueue, Protocol):
     #: the options that hold for this worker; :meth:`open` may make its pace slower
     options: FrontierOptions
 
+    @property
+    def losses(self) -> int:
+        """How often the backend may have lost what was written last.
+
+        After that, a link that a worker remembers as being in need not be.
+        """
+
     #: crawl delays, concurrency and rests of hosts
     pace: HostPace
     #: turns of requests that are no link's

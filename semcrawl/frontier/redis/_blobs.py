@@ -73,18 +73,20 @@ class RedisSeeds:
     async def push(self, key: str, seeds: Sequence[str]) -> None:
         """Append raw seeds to the Redis list ``key``."""
         if seeds:
-            await self._server.ask("rpush", key, *map(_bytes, seeds))
+            await self._server.ask("rpush", self._server.placed(key), *map(_bytes, seeds))
 
     async def take(self, key: str, limit: int) -> list[str]:
         """Take seeds from the head of the list (or set, or highest of a sorted set) ``key``."""
         args = [limit, self._lease_time, self._worker_id]
-        reply = await self._server.run("take_seeds", args, key, once=True)
+        place = self._server.placed(key)
+        reply = await self._server.run("take_seeds", args, place, once=True)
         return [seed.decode("utf-8", "surrogateescape") for seed in reply]
 
     async def done(self, key: str, seeds: Sequence[str]) -> None:
         """Forget pending seeds that are safely in the frontier."""
         if seeds:
-            await self._server.run("done_seeds", [list(map(_bytes, seeds)), self._worker_id], key)
+            args = [list(map(_bytes, seeds)), self._worker_id]
+            await self._server.run("done_seeds", args, self._server.placed(key))
 
 
 def _bytes(seed: str) -> bytes:

@@ -65,6 +65,13 @@ class RedisEvents:
         reply = await self._server.ask("xrange", self._keys["events"], start, "+", limit)
         return reply or []
 
+    async def go_on(self) -> None:
+        """Read on where the log ends now, if its last events were lost."""
+        last = await self._server.ask("xrevrange", self._keys["events"], "+", "-", 1)
+        end = last[0][0] if last else b"0-0"
+        if self.position != b"-" and _order(end) < _order(self.position):
+            self.position = end
+
     async def tell(self, entries: Sequence[Entry], *, strict: bool) -> None:
         """Publish that links were taken elsewhere; with ``strict`` this worker need not read it."""
         args = [self.incarnation, EVENTS_KEPT, self.position, pack_taken(entries)]
@@ -117,3 +124,8 @@ class RedisEvents:
 def _pairs(fields: Sequence[bytes]) -> dict[bytes, bytes]:
     """An event's fields, as a script returns them: names and values in turn."""
     return dict(zip(fields[::2], fields[1::2], strict=True))
+
+
+def _order(event: bytes) -> tuple[int, ...]:
+    """Return what events' names sort by."""
+    return tuple(map(int, event.split(b"-")))

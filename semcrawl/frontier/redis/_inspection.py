@@ -35,11 +35,14 @@ class RedisInspector:
 
     def __init__(self, server: Server, keys: Keys, count: Count) -> None:
         self._server = server
-        # the client can answer in text or bytes, and so can its types; ours answers in bytes
-        self._redis: Any = server.redis
         self._keys = keys
         self._count = count
         self._withheld = RedisWithheld(server, keys)
+
+    @property
+    def _redis(self) -> Any:
+        """Return the client, which can answer in text or bytes; ours answers in bytes."""
+        return self._server.redis
 
     async def queues(self) -> list[str]:
         """Names of all queues that ever held links."""

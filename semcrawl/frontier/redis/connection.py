@@ -7,7 +7,6 @@ import itertools
 import logging
 import os
 import re
-import ssl
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -16,77 +15,32 @@ from typing import Any
 
 import msgpack
 from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import (
     AuthenticationError,
     AuthorizationError,
     BusyLoadingError,
     ConnectionError,
+    MovedError,
     NoPermissionError,
     RedisError,
     ResponseError,
     TimeoutError,
 )
 
-from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
+from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
 from semcrawl.frontier.redis._scripts import Scripts
+from semcrawl.frontier.redis.clients import AnotherRun, connect, plain_reason, refusal
 from semcrawl.web.hosts import public_address
 
 logger = logging.getLogger(__name__)
 
 _ERROR = re.compile(r"FRONTIER-ERROR<(.*)><(.*)>", re.DOTALL)
-#: answers of a server that refuses for now: read-only, out of memory, disk full, loading, …
-_REFUSED = re.compile(
-    r"\b(READONLY|OOM|MISCONF|LOADING|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|BUSY"
-    r"|NOPERM|NOAUTH|WRONGPASS)\b"
-)
+_RUN = re.compile(rb"^run_id:(\w+)", re.MULTILINE)
 _MINIMUM_VERSION = (6, 2)
 #: seconds that an absent server gets when a worker opens the frontier
 _OPENING_PATIENCE = 2.0
 #: seconds that an answer may take when the crawl ends
 _LAST_ANSWER = 5.0
-
-
-def connect(server: str | Path, *, timeout: float) -> Redis:
-    """Make a client for a ``redis://``, ``rediss://`` or ``unix://`` URL, or a socket's path.
-
-    Raises ``UsageError`` for anything else. Nothing is sent yet.
-    """
-    options: dict[str, Any] = {
-        "socket_timeout": timeout,
-        "socket_connect_timeout": min(timeout, 10.0),
-        "retry": Retry(NoBackoff(), 0),
-        "decode_responses": False,
-        # names in keys come from URLs, whatever their characters
-        "encoding_errors": "surrogatepass",
-    }
-    if isinstance(server, Path) or server.startswith("/"):
-        return Redis(unix_socket_path=str(server), **options)
-    try:
-        return Redis.from_url(server, **options)
-    except ValueError as error:
-        raise UsageError(f"not the address of a Redis server: {server!r} ({error})") from error
-
-
-def plain_reason(error: Exception) -> str:
-    """Describe an error in our words: redis-py's texts of failed connections show Python."""
-    cause = error.__context__ if isinstance(error, RedisError) else error
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return f"its certificate cannot be trusted ({cause.verify_message})"
-    if isinstance(cause, ssl.SSLError):
-        return "no connection by TLS" + (f" ({cause.reason})" if cause.reason else "")
-    if isinstance(cause, OSError) and cause.errno is not None:
-        # (that of a failed look-up of a name is negative, and says so itself)
-        reason = os.strerror(cause.errno) if cause.errno > 0 else cause.strerror
-        return str(reason).lower()
-    text = " ".join(str(error).split()).rstrip(".")
-    # answer of a server that wants a password to redis-py's greeting without one
-    if text.startswith(("HELLO must be called", "NOAUTH", "Authentication required")):
-        return "it asks for a password (authentication required)"
-    if not text and isinstance(error, OSError):
-        return "no answer"  # in the time that we gave it
-    return text or type(error).__name__
 
 
 @dataclass
@@ -104,6 +58,9 @@ class Server:
     and once when it is back.
     """
 
+    #: keys that each script is given behind its own
+    _more_keys: tuple[str, ...] = ()
+
     def __init__(
         self,
         server: str | Path,
@@ -113,10 +70,22 @@ class Server:
         timeout: float,
         patience: float,
     ) -> None:
-        self.redis = connect(server, timeout=timeout)
         self.address = public_address(server)
+        self._timeout = timeout
+        self.redis = self._connected(server)
         #: when the keys of the crawl that was opened were made; empty before
         self.crawl = b""
+        #: which writes may be lost: it is another after each change of server
+        self._epoch = b""
+        #: how often the server was another one, which may lack what was written last
+        self.changes = 0
+        #: awaited after each such change, before any other call
+        self.changed: Callable[[], Awaitable[None]] | None = None
+        #: the run of the server that has the keys
+        self._run = b""
+        self._is_other = False
+        self._is_joining = False
+        self._joining = asyncio.Lock()
         self._meta_key = meta_key
         self._patience = patience
         self._hurries = False
@@ -128,6 +97,49 @@ class Server:
         # numbers of this worker's slots for kept replies that no call is using
         self._slots: list[int] = []
         self._slots_made = 0
+
+    def _connected(self, server: str | Path) -> Redis:
+        return connect(server, timeout=self._timeout, greet=self._greet)
+
+    async def _greet(self, connection: Any) -> None:
+        """Begin a connection; raise ``AnotherRun`` when it is not to the server of those before."""
+        await connection.on_connect()
+        await connection.send_command("INFO", "server")
+        found = _RUN.search(bytes(await connection.read_response(disable_decoding=True)))
+        run = found.group(1) if found else b""
+        if self.crawl and run != self._run and not self._is_joining:
+            self._is_other = True
+            raise AnotherRun("another run of the server answers")
+        self._run = run
+
+    async def join(self) -> None:
+        """Go on with the crawl's keys as the server has them now.
+
+        Raises ``FrontierCorrupt`` when they are not those of the crawl that was opened.
+        """
+        args = (msgpack.packb([self._run], use_bin_type=False), b"")
+        created, epoch = await self._scripts.run(self.redis, "join", (self._meta_key,), *args)
+        if created != self.crawl:
+            raise self._lost(self._meta_key)
+        self._epoch = epoch
+
+    async def _rejoin(self) -> None:
+        """Go on with another server, or another run of it."""
+        async with self._joining:
+            if not self._is_other:
+                return
+            self._is_joining = True
+            try:
+                await self.redis.connection_pool.disconnect(inuse_connections=False)
+                await self.redis.ping()
+                await self.join()
+            finally:
+                self._is_joining = False
+            self._is_other = False
+            self.changes += 1
+            logger.info("the frontier's Redis at %s is another run, or another", self.address)
+        if self.changed is not None:
+            await self.changed()
 
     async def check(self) -> None:
         """Connect, and raise ``FrontierUnavailable`` unless a new enough server answers.
@@ -192,17 +204,21 @@ class Server:
         that one had reached the server, instead of acting twice.
         """
         packed = msgpack.packb(args, use_bin_type=False, unicode_errors="surrogatepass")
-        parts = [packed, self.crawl]
-        all_keys = (self._meta_key, *keys)
+        all_keys = (self._meta_key, *keys, *self._more_keys)
+
+        def call(*kept: bytes) -> Awaitable[Any]:
+            crawl = self.crawl and self.crawl + b"/" + self._epoch
+            return self._scripts.run(self.redis, name, all_keys, packed, crawl, *kept)
+
         if not once:
-            return await self.through(lambda: self._scripts.run(self.redis, name, all_keys, *parts))
+            return await self.through(call)
         if not self._slots:
             self._slots.append(self._slots_made)
             self._slots_made += 1
         slot = self._slots.pop()
-        parts += [self._worker + b":%d" % slot, next(self._calls).to_bytes(8, "big")]
+        number = next(self._calls).to_bytes(8, "big")
         try:
-            return await self.through(lambda: self._scripts.run(self.redis, name, all_keys, *parts))
+            return await self.through(lambda: call(self._worker + b":%d" % slot, number))
         finally:
             self._slots.append(slot)
 
@@ -227,15 +243,22 @@ class Server:
         pause, failures = 0.02, 0
         while True:
             try:
+                if self._is_other and self.crawl:
+                    await self._rejoin()
                 if not self._hurries:
                     return await once()
                 async with asyncio.timeout(_LAST_ANSWER):
                     return await once()
+            except AnotherRun:
+                continue
             except (AuthenticationError, AuthorizationError, NoPermissionError) as error:
                 raise self._unavailable(error) from error
             except (ConnectionError, TimeoutError, BusyLoadingError, OSError) as error:
                 reason: Exception = error
+                await self._look_again()
             except ResponseError as error:
+                if await self._follows(error):
+                    continue
                 reason = self._meaning(error, key)
                 if not isinstance(reason, FrontierUnavailable):
                     raise reason from error
@@ -255,6 +278,47 @@ class Server:
             await asyncio.sleep(min(pause, left))
             pause = min(pause * 2, 2.0)
 
+    def placed(self, key: str) -> str:
+        """Return the name of a list of seeds on the server."""
+        return key
+
+    async def passed_on(self, seconds: float) -> bool:
+        """Whether a replica has all that was written before, after so many seconds at most."""
+
+        async def once() -> int:
+            # a connection waits for its own writes
+            pipe = self.redis.pipeline(transaction=False)
+            pipe.incr(self._meta_key.removesuffix("meta") + "barrier")
+            pipe.wait(1, round(seconds * 1000))
+            _, replicas = await pipe.execute()
+            return int(replicas)
+
+        return bool(await self.through(once))
+
+    async def has_replicas(self) -> bool:
+        """Whether replicas follow the server now."""
+        info = await self.through(lambda: self.redis.info("replication"))
+        return any(
+            isinstance(found, dict) and found.get("state") == "online" for found in info.values()
+        )
+
+    async def _look_again(self) -> None:
+        """Look where the keys are now, as a call failed; one server has nowhere to look."""
+
+    async def _follows(self, error: ResponseError) -> bool:
+        """Whether an error only says that the call has to be repeated, at once."""
+        found = _ERROR.search(str(error))
+        if found is not None and found.group(2).endswith("EPOCH"):
+            self._is_other = True
+            return True
+        return False
+
+    def _lost(self, key: str) -> FrontierCorrupt:
+        return FrontierCorrupt(
+            f"the Redis at {self.address} has lost the crawl's keys, {key!r} among them: it was"
+            " emptied, evicted them, or was started again without its append-only file"
+        )
+
     def _unavailable(self, error: Exception) -> FrontierUnavailable:
         if isinstance(error, FrontierUnavailable):
             return error
@@ -264,20 +328,20 @@ class Server:
     def _meaning(self, error: ResponseError, key: str) -> Exception:
         found = _ERROR.search(str(error))
         text = str(error)
+        if isinstance(error, MovedError):
+            text = "it is a node of a cluster, and another has the keys; give redis+cluster://…"
+            raise self._unavailable(ResponseError(text))
         if found is not None:
             key, text = found.groups()
             text = re.sub(r"^@user_script: *\d+: *-?", "", text)
-        if _REFUSED.search(text):
-            return self._unavailable(ResponseError(text))
+        if why := refusal(error, text):
+            return self._unavailable(ResponseError(why))
         if not key:
             return FrontierCorrupt(
                 f"a script on {self._meta_key!r} meets what it should not: {text}"
             )
         if text == "LOST":
-            return FrontierCorrupt(
-                f"the Redis at {self.address} has lost the crawl's keys, {key!r} among them: it was"
-                " emptied, evicted them, or was started again without its append-only file"
-            )
+            return self._lost(key)
         if "WRONGTYPE" in text:
             text = "holds something of another type than the frontier puts there"
         else:

@@ -13,7 +13,7 @@ from scrapy.settings import BaseSettings
 
 from semcrawl.errors import FrontierUnavailable, UsageError
 from semcrawl.frontier.redis._slotmap import ASK_SLOTS, SlotMap
-from semcrawl.frontier.redis.connection import plain_reason
+from semcrawl.frontier.redis.clients import plain_reason
 from semcrawl.frontier.redis.keys import Keys
 from semcrawl.frontier.redis.redisurl import Addresses
 from semcrawl.web.hosts import public_address

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +16,7 @@ from semcrawl.frontier.contract.pace import micros
 from semcrawl.frontier.linkblob import digest, pack_blob, text
 from semcrawl.frontier.optionblob import bloom_size, changes, pack_options, slowed
 from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.redis import packing
 from semcrawl.frontier.redis._blobs import RedisBlobs, RedisCache, RedisSeeds
 from semcrawl.frontier.redis._events import EVENTS_KEPT, RedisEvents
 from semcrawl.frontier.redis._inspection import RedisImporter, RedisInspector
@@ -27,10 +27,9 @@ from semcrawl.frontier.redis._pace import (
     RedisOutages,
 )
 from semcrawl.frontier.redis._said import RedisStatements
-from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.keys import FORMAT_VERSION, Keys
 from semcrawl.frontier.redis.leftout import RedisLeftOut, RedisWithheld
-from semcrawl.frontier.redis.packing import pack_links, unpack_counts, unpack_lease
+from semcrawl.frontier.redis.servers import server_at
 from semcrawl.frontier.workers import is_gone
 
 logger = logging.getLogger(__name__)
@@ -73,7 +72,7 @@ class RedisFrontier:
         self._created = ""
         self.keys = keys = Keys(prefix)
         self.name = prefix
-        self._server = connection = Server(
+        self._server = connection = server_at(
             server,
             meta_key=keys.meta,
             worker_id=worker_id,
@@ -136,6 +135,7 @@ class RedisFrontier:
             )
         self._check_shards(shards)
         self._created, self._server.crawl = text(created), created
+        await self._server.through(self._server.join)
         if not self._guest and await self.heartbeat(self.options.lease_time) and self._considerate:
             self.options = slowed(kept, self.options)
             options = pack_options(self.options)
@@ -175,6 +175,11 @@ class RedisFrontier:
         self._server.hurry(_CLOSING_PATIENCE)
 
     @property
+    def losses(self) -> int:
+        """How often another server took over, which may lack what was written last."""
+        return self._server.changes
+
+    @property
     def client(self) -> Redis:
         """The Redis client, for looking at the keys."""
         return self._server.redis
@@ -192,7 +197,7 @@ class RedisFrontier:
         if not entries:
             return []
         new = [False] * len(entries)
-        args = [pack_links(enumerate(entries), self.options.dynamic_depth), again]
+        args = [packing.pack_links(enumerate(entries), self.options.dynamic_depth), again]
         for index in await self._server.run("add", args, once=True):
             new[index] = True
         return new
@@ -244,7 +249,7 @@ class RedisFrontier:
         return [limit, lease_time, self.worker_id, list(queues), ids, *log, skipped or False]
 
     def _leases(self, found: Sequence[Sequence[Any]]) -> list[Lease]:
-        return [unpack_lease(fields, self.keys.root, self._created) for fields in found]
+        return [packing.unpack_lease(fields, self.keys.root, self._created) for fields in found]
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
         """Return the seconds until asking again may give a link; ``None`` if none waits."""
@@ -294,15 +299,14 @@ class RedisFrontier:
 
     async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:
         """Put up to ``limit`` failed links back into their places; return how many."""
-        left = limit
-        while left > 0:
-            # in portions, so that no other worker waits long
-            portion = min(left, 1000)
-            moved = int(await self._server.run("requeue", [list(queues), portion]))
-            left -= moved
-            if moved < portion:
+        moved = 0
+        while moved < limit:
+            portion = min(limit - moved, 1000)  # so that no other worker waits long
+            found = int(await self._server.run("requeue", [list(queues), portion]))
+            moved += found
+            if found < portion:
                 break
-        return limit - left
+        return moved
 
     async def release_host(self, leases: Sequence[Lease]) -> None:
         """Note that the downloads are over; the leases stay."""
@@ -324,19 +328,12 @@ class RedisFrontier:
     # -- order
     async def set_values(self, values: Mapping[str, float]) -> None:
         """Give groups new values."""
-        for group, value in values.items():
-            if not isfinite(value):
-                raise ValueError(f"a group's value is a finite number: {group!r} has {value}")
         if values:
-            await self._server.run("set_values", [{g: float(v) for g, v in values.items()}])
+            await self._server.run("set_values", [packing.pack_values(values)])
 
     async def rekey(self, keys: Sequence[tuple[Entry, float]]) -> None:
         """Give waiting links new keys inside their group; others are passed over."""
-        links = []
-        for entry, key in keys:
-            if not isfinite(key):
-                raise ValueError(f"a key is a finite number, not {key}: {entry.url}")
-            links.append([entry.queue, entry.host, entry.group, digest(entry.url), key])
+        links = packing.pack_keys(keys)
         # in portions, so that no other worker waits long
         for first in range(0, len(links), _REKEYED_AT_ONCE):
             await self._server.run("rekey", [links[first : first + _REKEYED_AT_ONCE]])
@@ -347,4 +344,5 @@ class RedisFrontier:
 
     async def _counted(self, queues: Sequence[str], seeds: Sequence[str]) -> tuple[Counts, bytes]:
         """Return the counts, and what is another after anything was put in or taken out."""
-        return unpack_counts(await self._server.run("counts", [list(queues), list(seeds)]))
+        args = [list(queues), list(map(self._server.placed, seeds))]
+        return packing.unpack_counts(await self._server.run("counts", args))

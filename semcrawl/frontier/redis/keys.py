@@ -21,7 +21,10 @@ class Keys:
                       seen, buckets (table of the seen set), bloom (its size), bloomed,
                       passing (digests in it; in both); done, expired, dropped (totals for
                       displays); dead (hosts found so, the first ones); chunks (numbers
-                      given out); left (links left out), leftfull (there were more)
+                      given out); left (links left out), leftfull (there were more); server (the
+                      run of it that had the keys last), epoch (how often that was another
+                      one); of a shard crawl (a name unlike all others), shard (its number),
+                      shards (of how many), whole (all of them were opened)
     queues     set    queues that ever held links
     values     hash   group → value
     pace       hash   host → ``delay concurrency``, delay in µs, where not the default
@@ -47,6 +50,7 @@ class Keys:
     leftfirst  hash   reason and host → the first of them
     said       string table of statements that documents made, in buckets of four: of each a
                       part of its hash (5 bytes) and of its document's (3), the newest first
+    barrier    string number of times that a worker waited for replicas
     charter    string folders, seeds and scope of the crawl, as JSON (on a shared server)
     members    zset   worker → server time in µs until which it counts as alive
     replies    hash   worker:slot → number of its last call, reply (for repeated calls)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import isfinite
 from typing import Any
 
 import msgpack
@@ -39,6 +40,24 @@ def pack_links(entries: Iterable[tuple[int, Entry]], dynamic_depth: int = 0) -> 
         link = [index, entry.key, entry.label, digest(entry.url), pack_blob(entry)]
         parts[entry.queue, entry.host, entry.group] += link
     return [[*part, links] for part, links in parts.items()]
+
+
+def pack_values(values: Mapping[str, float]) -> dict[str, float]:
+    """Return groups' values as ``set_values`` takes them; ``ValueError`` for one that is none."""
+    for group, value in values.items():
+        if not isfinite(value):
+            raise ValueError(f"a group's value is a finite number: {group!r} has {value}")
+    return {group: float(value) for group, value in values.items()}
+
+
+def pack_keys(keys: Sequence[tuple[Entry, float]]) -> list[list[Any]]:
+    """Return new keys of links as ``rekey`` takes them; ``ValueError`` for one that is none."""
+    links: list[list[Any]] = []
+    for entry, key in keys:
+        if not isfinite(key):
+            raise ValueError(f"a key is a finite number, not {key}: {entry.url}")
+        links.append([entry.queue, entry.host, entry.group, digest(entry.url), key])
+    return links
 
 
 def pack_taken(entries: Iterable[Entry]) -> list[list[Any]]:

@@ -33,12 +33,15 @@ async def found(shards: Shards, name: str, *, make: bool) -> None:
             )
         if version is not None and own != str(shard.number):
             raise FrontierCorrupt(f"the frontier's key {shard.keys.meta!r} is that of shard {own}")
-    if await shards.home.holds(Keys(name).meta):
+    # (in a cluster these keys are on other nodes)
+    alone = not shards.home.in_cluster
+    if alone and await shards.home.holds(Keys(name).meta):
         raise UsageError(
             f"the crawl {name!r} on the Redis at {shards.home.address} began with one shard, not"
             f" {number}: give its server alone as REDIS_URL, or export and import it"
         )
-    await _check_places(shards, name)
+    if alone:
+        await _check_places(shards, name)
     crawl = _common([(s, crawl) for s, (_, crawl, *_) in zip(shards, fields, strict=True)], name)
     missing = [s for s, (version, *_) in zip(shards, fields, strict=True) if version is None]
     if missing and any(whole for *_, whole in fields):

@@ -140,6 +140,11 @@ class ShardedFrontier:
         """Count as at work for so long from now; return the names of the others that are."""
         return await self._shards.home.heartbeat(seconds)
 
+    @property
+    def losses(self) -> int:
+        """How often another server took over in a shard, which may lack what was written last."""
+        return sum(shard.losses for shard in self._shards)
+
     def _written(self, shard: Shard) -> None:
         self._drawing.forget(shard)
 
@@ -245,16 +250,34 @@ class ShardedFrontier:
             self._written(shard)
 
     async def done(self, leases: Sequence[Lease]) -> None:
-        """Acknowledge finished links; one whose lease ran out is not fetched again."""
+        """Acknowledge finished links; one whose lease ran out is not fetched again.
+
+        Not before the links of their pages, which are in other shards, outlive a failure there.
+        """
         parts = self._shards.by_lease(leases)
+        await self._settle([shard for shard, _ in parts])
         await together([shard.done(part) for shard, part in parts])
         self._over(parts)
 
     async def fail(self, leases: Sequence[Lease]) -> None:
         """Acknowledge links that could not be fetched; they are kept for a requeue."""
         parts = self._shards.by_lease(leases)
+        await self._settle([shard for shard, _ in parts])
         await together([shard.fail(part) for shard, part in parts])
         self._over(parts)
+
+    async def _settle(self, changed: Sequence[Shard]) -> None:
+        """Wait until what was put into shards is safe, before others are changed that hang on it.
+
+        What one shard loses it loses from the end, and so in order.
+        """
+        waiting = [
+            shard
+            for shard in self._shards
+            if not shard.journal.is_settled and any(other is not shard for other in changed)
+        ]
+        if waiting:
+            await together([shard.settle() for shard in waiting])
 
     def _over(self, parts: Sequence[tuple[Shard, Sequence[Lease]]]) -> None:
         """Note that leases ended, which frees their hosts if that was not told before."""

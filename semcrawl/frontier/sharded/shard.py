@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,8 +13,17 @@ from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Counts, Entry, Lease, SkippedHosts
 from semcrawl.frontier.linkblob import text
 from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.redis.cluster import ClusterServer
 from semcrawl.frontier.redis.frontier import RedisFrontier
 from semcrawl.frontier.redis.packing import pack_links
+from semcrawl.frontier.sharded.journal import Journal
+
+logger = logging.getLogger(__name__)
+
+#: seconds for which replicas are waited for at a time, and how often
+_WAIT, _PATIENCE = 1.0, 5
+#: seconds for which it is believed whether there are replicas
+_BELIEVED = 5.0
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -32,6 +44,7 @@ class Standing:
 class Shard(RedisFrontier):
     """A shard of a crawl (:class:`~semcrawl.frontier.sharded.frontier.ShardedFrontier`)."""
 
+    _warned = False
     #: the crawl's own name, unlike all others; set before it is opened
     crawl = ""
 
@@ -41,6 +54,56 @@ class Shard(RedisFrontier):
         #: how many there are
         self.shards = shards
         super().__init__(server, **options)
+        #: what this worker put in
+        self.journal = Journal()
+        self._repeated = asyncio.Event()
+        self._repeated.set()
+        self._server.changed = self._go_on
+        #: whether replicas follow its server, and until when that is believed
+        self._has_replicas, self._believed = False, 0.0
+
+    async def _go_on(self) -> None:
+        """Go on with another server: repeat what it may lack."""
+        self._repeated.clear()
+        self._believed = 0.0
+        try:
+            await self.journal.repeat()
+            if self.number == 0:
+                await self._log.go_on()
+        finally:
+            self._repeated.set()
+
+    async def settle(self) -> None:
+        """Wait until what this worker put in outlives the loss of the server.
+
+        A replica has it then. Where none follows, it is on the server's disk soon. A replica that
+        does not keep up is waited for for some seconds; then a warning says so, once.
+        """
+        for _ in range(_PATIENCE):
+            await self._repeated.wait()
+            number, changes = self.journal.last, self._server.changes
+            if self.journal.is_settled:
+                return
+            now = time.monotonic()
+            if now >= self._believed:
+                self._has_replicas = await self._server.has_replicas()
+                self._believed = now + _BELIEVED
+            if not self._has_replicas:
+                self.journal.settle(number, forget=False)
+                return
+            if await self._server.passed_on(_WAIT):
+                if changes == self._server.changes:
+                    self.journal.settle(number, forget=True)
+                    return
+            else:
+                self._believed = 0.0
+        if not self._warned:
+            self._warned = True
+            logger.warning(
+                "no replica of the frontier's Redis at %s keeps up: what it lacks may be lost"
+                " if that server fails",
+                self.address,
+            )
 
     def _stamp(self) -> list[Any]:
         shard, shards = str(self.number), str(self.shards)
@@ -70,6 +133,11 @@ class Shard(RedisFrontier):
         return bool(await self._server.ask("exists", *keys))
 
     @property
+    def in_cluster(self) -> bool:
+        """Whether a cluster decides on which server it is."""
+        return isinstance(self._server, ClusterServer)
+
+    @property
     def address(self) -> str:
         """Address of its server, for messages."""
         return self._server.address
@@ -90,8 +158,23 @@ class Shard(RedisFrontier):
         """
         parts = pack_links(entries, self.options.dynamic_depth)
         args = [parts, again, False, total, clock]
-        fresh, following = await self._server.run("add", args, once=True)
-        return fresh, int(following)
+
+        async def put() -> tuple[list[int], int]:
+            fresh, following = await self._server.run("add", args, once=True)
+            return fresh, int(following)
+
+        self.journal.note(put)
+        return await put()
+
+    async def set_values(self, values: Mapping[str, float]) -> None:
+        """Give groups new values."""
+        self.journal.note(lambda: super(Shard, self).set_values(values))
+        await super().set_values(values)
+
+    async def rekey(self, keys: Sequence[tuple[Entry, float]]) -> None:
+        """Give waiting links new keys inside their group; others are passed over."""
+        self.journal.note(lambda: super(Shard, self).rekey(keys))
+        await super().rekey(keys)
 
     async def peek(self, queues: Sequence[str]) -> Standing | None:
         """Look where the best link stands that can be taken now."""

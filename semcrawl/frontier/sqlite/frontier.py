@@ -64,6 +64,9 @@ class SqliteFrontier:
     ``options.exact_limit`` says: it lies on disk.
     """
 
+    #: what is committed is not lost
+    losses = 0
+
     def __init__(
         self,
         path: Path,

@@ -2,7 +2,7 @@
 -- needs in its first lines ("-- needs: order, seen"); they are put between this and the script.
 -- KEYS[1] is the crawl's meta key, "<root>meta"; every other key starts with the same root, and so
 -- has the same hash tag. ARGV[1] holds the arguments (msgpack), ARGV[2] when the crawl's keys were
--- made that the worker opened (empty: it has not yet), ARGV[3] (if any) a slot and ARGV[4] a number
+-- made that the worker opened, a slash and their epoch (see join.lua; empty: it has not yet), ARGV[3] (if any) a slot and ARGV[4] a number
 -- that is new for each call but the same when a call is repeated because its answer was lost: it then
 -- gets the answer it would have got.
 
@@ -11,13 +11,14 @@ local META = KEYS[1]
 local ARGS = cmsgpack.unpack(ARGV[1])
 
 -- The crawl's options are kept with its keys, as all that is filed must mean the same to all workers.
-local kept = redis.pcall('HMGET', META, 'options', 'created', 'dead')
+local kept = redis.pcall('HMGET', META, 'options', 'created', 'dead', 'epoch')
 -- Hosts that gave nothing yet come last once some were found dead.
 local UNTRIED_LAST = tonumber(kept[3] or 0) > 1
 local OPTIONS = kept[1] and cmsgpack.unpack(kept[1]) or {}
 -- What a worker knows and holds belongs to one crawl: nothing of it may get into one begun after.
-if not kept.err and ARGV[2] ~= '' and kept[2] ~= ARGV[2] then
-  error('FRONTIER-ERROR<' .. META .. '><LOST>')
+if not kept.err and ARGV[2] ~= '' and ARGV[2] ~= (kept[2] or '') .. '/' .. (kept[4] or '') then
+  local created = string.match(ARGV[2], '^[^/]*')
+  error('FRONTIER-ERROR<' .. META .. '><' .. (created == kept[2] and 'EPOCH' or 'LOST') .. '>')
 end
 
 -- Run a command; a key that holds something else than it should is named in the error.

@@ -1,0 +1,120 @@
+"""The node of a Redis Cluster that has a crawl's keys."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from redis.crc import key_slot
+from redis.exceptions import (
+    AuthenticationError,
+    AuthorizationError,
+    MovedError,
+    RedisError,
+    ResponseError,
+)
+
+from semcrawl.errors import FrontierUnavailable, UsageError
+from semcrawl.frontier.redis._slotmap import ASK_SLOTS, SlotMap, node_url
+from semcrawl.frontier.redis.clients import connect, plain_reason
+from semcrawl.frontier.redis.connection import Server
+from semcrawl.frontier.redis.redisurl import Addresses
+from semcrawl.web.hosts import public_address
+
+#: seconds that a node gets to say which node has what
+_VIEW_TIMEOUT = 5.0
+#: seconds between two looks for the node, while there is none
+_LOOK_AGAIN = 0.1
+
+
+class ClusterServer(Server):
+    """The node that serves a crawl's slot: all its keys are there, and move together.
+
+    It follows the slot to another node, and a replica that takes over. While the slot is being
+    moved some of its keys are on the one node and some on the other, so that no script may run:
+    each names a key that never is there, and so the node refuses (TRYAGAIN) before it begins. Calls
+    wait for the end of the move as they wait for a server that is away.
+    """
+
+    def __init__(self, server: str, *, meta_key: str, **options: Any) -> None:
+        self._known = list(Addresses.read(server).urls)
+        self._url = self._known[0]
+        self._slot = key_slot(meta_key.encode("utf-8", "surrogatepass"))
+        self._more_keys = (meta_key.removesuffix("meta") + "nothing",)
+        self._looking = asyncio.Lock()
+        super().__init__(self._url, meta_key=meta_key, **options)
+        self.address = public_address(server)
+
+    async def check(self) -> None:
+        """Find the node; raise ``FrontierUnavailable`` unless it answers and is new enough."""
+        if (url := await self._found()) is None:
+            raise FrontierUnavailable(
+                f"the cluster at {self.address} is not whole: no node serves slot {self._slot},"
+                f" that of {self._meta_key!r}"
+            )
+        await self._move_to(url)
+        await super().check()
+
+    def placed(self, key: str) -> str:
+        """Return the name of a list of seeds beside the crawl's keys: in their slot."""
+        own = key_slot(key.encode("utf-8", "surrogatepass")) == self._slot
+        return key if own else self._meta_key.removesuffix("meta") + key
+
+    async def _look_again(self) -> None:
+        before = self._url
+        async with self._looking:
+            if self._url != before:
+                return  # another call found it
+            try:
+                url = await self._found()
+            except FrontierUnavailable:
+                return  # the call that failed says so, if it lasts
+            if url is not None and url != self._url:
+                await self._move_to(url)
+
+    async def _follows(self, error: ResponseError) -> bool:
+        if isinstance(error, MovedError):
+            await self._move_to(node_url(self._url, error.host, error.port))
+            return True
+        return await super()._follows(error)
+
+    async def _move_to(self, url: str) -> None:
+        if url == self._url:
+            await asyncio.sleep(_LOOK_AGAIN)  # the nodes do not agree yet
+            return
+        old, self._url = self.redis, url
+        self.redis = self._connected(url)
+        self.address = public_address(url)
+        self._is_other = bool(self.crawl)
+        await old.aclose()
+
+    async def _found(self) -> str | None:
+        """Return the URL of the node that serves the slot, as the first node sees it that answers.
+
+        The node of the last call is asked last, as it may be the one that failed.
+        """
+        reason: Exception = OSError("no node answers")
+        for url in [*(url for url in self._known if url != self._url), self._url]:
+            client = connect(url, timeout=min(self._timeout, _VIEW_TIMEOUT))
+            try:
+                asked: Any = client
+                view = SlotMap.read(await asked.execute_command(*ASK_SLOTS), url)
+            except (AuthenticationError, AuthorizationError) as error:
+                reason = error
+                break
+            except (RedisError, OSError) as error:
+                if "cluster support disabled" in str(error):
+                    raise UsageError(
+                        f"REDIS_URL: the Redis at {public_address(url)} is no node of a cluster;"
+                        " leave out +cluster"
+                    ) from None
+                reason = error
+                continue
+            finally:
+                await client.aclose()
+            self._known += [node for node in view.nodes if node not in self._known]
+            return view.primary(self._slot)
+        text = plain_reason(reason)
+        raise FrontierUnavailable(
+            f"the frontier's cluster at {self.address} is not usable: {text}"
+        ) from reason

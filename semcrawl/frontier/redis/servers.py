@@ -1,0 +1,16 @@
+"""The connection that an address asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from semcrawl.frontier.redis.cluster import ClusterServer
+from semcrawl.frontier.redis.connection import Server
+
+
+def server_at(server: str | Path, **options: Any) -> Server:
+    """Return a server, or the node of a cluster that has the keys; see :class:`Server`."""
+    if isinstance(server, str) and "+cluster" in server.partition("://")[0]:
+        return ClusterServer(server, **options)
+    return Server(server, **options)
