@@ -201,3 +201,18 @@ async def test_a_frontier_moves_from_one_shard_into_three_and_back(
         assert not any(await one.add([link(str(n), host=f"h{n}.example") for n in range(30)]))
         assert await three.requeue(Q) == await one.requeue(Q) == 2
         assert await drain(three) == await drain(one) == [str(n) for n in range(5, 30)]
+
+
+async def test_settings_that_may_lose_links_are_warned_of(
+    start_served: Callable[..., ServedRedis], prefix: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Once for all servers that have them, and not to who only looks."""
+    urls = [start_served().url, start_served("--appendonly", "no").url]
+    async with sharded(urls, prefix):
+        pass
+    (warning,) = [record.getMessage() for record in caplog.records]
+    assert urls[1] in warning
+    assert "appendonly is no" in warning
+    caplog.clear()
+    async with ShardedFrontier(urls, prefix=prefix, worker_id="g", options=OPTIONS, guest=True):
+        assert not caplog.records

@@ -27,9 +27,9 @@ from semcrawl.frontier.redis._pace import (
     RedisOutages,
 )
 from semcrawl.frontier.redis._said import RedisStatements
+from semcrawl.frontier.redis._serverat import server_at
 from semcrawl.frontier.redis.keys import FORMAT_VERSION, Keys
 from semcrawl.frontier.redis.leftout import RedisLeftOut, RedisWithheld
-from semcrawl.frontier.redis.servers import server_at
 from semcrawl.frontier.workers import is_gone
 
 logger = logging.getLogger(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from uuid import uuid4
 
@@ -9,6 +10,8 @@ from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
 from semcrawl.frontier.redis.keys import Keys
 from semcrawl.frontier.sharded.shard import Shard
 from semcrawl.frontier.sharded.shards import Shards
+
+logger = logging.getLogger(__name__)
 
 
 async def found(shards: Shards, name: str, *, make: bool) -> None:
@@ -88,3 +91,15 @@ def _lost(shard: Shard, name: str, number: int) -> FrontierCorrupt:
 
 def _shards(kept: str | None) -> str:
     return "one shard" if kept in (None, "1") else f"{kept} shards"
+
+
+async def warn(shards: Shards) -> None:
+    """Warn of settings of servers with which links may be lost, once for each setting."""
+    servers: dict[str, list[str]] = {}
+    found = await shards.each(lambda shard: shard.cautions())
+    for shard, cautions in zip(shards, found, strict=True):
+        for caution in cautions:
+            servers.setdefault(caution, []).append(shard.address)
+    for caution, addresses in servers.items():
+        where = ", ".join(dict.fromkeys(addresses))
+        logger.warning("the frontier's Redis at %s: %s", where, caution)

@@ -18,7 +18,7 @@ from semcrawl.frontier.sharded._byhost import (
     ShardedOutages,
     ShardedStatements,
 )
-from semcrawl.frontier.sharded._founding import found
+from semcrawl.frontier.sharded._founding import found, warn
 from semcrawl.frontier.sharded._inspection import ShardedImporter, ShardedInspector
 from semcrawl.frontier.sharded._leftout import ShardedLeftOut, ShardedWithheld
 from semcrawl.frontier.sharded.allshards import counted, shed
@@ -53,6 +53,7 @@ class ShardedFrontier:
     ) -> None:
         self.options = options = options or FrontierOptions()
         self.name = prefix
+        self._guest = guest
         self.worker_id = worker_id
         self._shards = shards = Shards(
             [
@@ -125,6 +126,8 @@ class ShardedFrontier:
         pace = home.options
         self.options = replace(self.options, delay=pace.delay, concurrency=pace.concurrency)
         await self._shards.each(lambda shard: shard.keep("whole", "1"))
+        if not self._guest:
+            await warn(self._shards)
 
     async def close(self) -> None:
         """Give this worker's leases back and disconnect; with a server away they run out there."""

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from redis.exceptions import RedisError
+
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Counts, Entry, Lease, SkippedHosts
 from semcrawl.frontier.linkblob import text
@@ -16,7 +18,7 @@ from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis.cluster import ClusterServer
 from semcrawl.frontier.redis.frontier import RedisFrontier
 from semcrawl.frontier.redis.packing import pack_links
-from semcrawl.frontier.sharded.journal import Journal
+from semcrawl.frontier.sharded._journal import Journal
 
 logger = logging.getLogger(__name__)
 
@@ -141,6 +143,25 @@ class Shard(RedisFrontier):
     def address(self) -> str:
         """Address of its server, for messages."""
         return self._server.address
+
+    async def cautions(self) -> list[str]:
+        """Return what settings of its server may lose links, as far as it tells them."""
+        ask = self._server.ask
+        found = []
+        disk = await ask("info", "persistence")
+        if str(disk.get("aof_enabled", 1)) == "0":
+            found.append("appendonly is no: a server that starts again has lost its links")
+        if await self._server.has_replicas():
+            try:
+                least = await self.client.config_get("min-replicas-to-write")
+            except RedisError:
+                return found  # (it may be forbidden to ask)
+            if next(iter(least.values()), "1") in ("0", b"0"):
+                found.append(
+                    "min-replicas-to-write is 0: a primary that is cut off takes links that are"
+                    " lost"
+                )
+        return found
 
     def be_quick_as(self, options: FrontierOptions) -> None:
         """Take over the pace that holds for the crawl."""
