@@ -1,12 +1,12 @@
 """Whole crawls with `learned` by one worker and by several: what sharing costs the order.
 
-    learned_workers.py --sites SITES.json [--workers 1,2,4] [--repeat N] [--latency SECONDS]
-                       [--only NAME,…]
+    learned_workers.py --sites SITES.json [--workers 1,2,4] [--shards 1] [--repeat N]
+                       [--latency SECONDS] [--only NAME,…]
 
-Real crawls: so many processes `semcrawl crawl html` on one Redis, 16 requests in flight in all,
-against a server on loopback that answers after the latency. A row per site: the area under
-targets(requests) as a share of that of a crawler that knows the site, by the server's log; median
-of the repetitions ± half their spread.
+Real crawls: so many processes `semcrawl crawl html` on one Redis, or with ``--shards 1,3`` also on
+several, a shard on each, 16 requests in flight in all, against a server on loopback that answers
+after the latency. A row per site: the area under targets(requests) as a share of that of a crawler
+that knows the site, by the server's log; median of the repetitions ± half their spread.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 from learned_crawl import Trial
@@ -39,20 +40,22 @@ IN_FLIGHT = 16
 PATIENCE = 600
 
 
-def crawl(trial: Trial, workers: int, seed: int, latency: float) -> float:
+def crawl(trial: Trial, workers: int, shards: int, seed: int, latency: float) -> float:
     """Crawl a site to its end; return the area."""
     world = trial.graph.world
     with (
         tempfile.TemporaryDirectory() as name,
         WorldServer(world, latency) as server,
-        RedisServer(Path(name) / "redis") as redis,
+        ExitStack() as stack,
     ):
+        folders = [Path(name) / f"redis-{number}" for number in range(shards)]
+        servers = [stack.enter_context(RedisServer(folder)) for folder in folders]
         settings = LIVE_SETTINGS | {
             "CONCURRENT_REQUESTS": IN_FLIGHT // workers,
             "SEMCRAWL_CONCURRENCY_PER_HOST": IN_FLIGHT,
             "SEMCRAWL_RANDOM_SEED": seed,
             "SEMCRAWL_CRAWL_NAME": "workers",
-            "REDIS_URL": f"unix://{redis.socket}",
+            "REDIS_URL": ",".join(f"unix://{redis.socket}" for redis in servers),
         }
         processes = []
         for number in range(workers):
@@ -80,21 +83,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("--sites", type=Path, required=True)
     parser.add_argument("--workers", default="1,2,4")
+    parser.add_argument("--shards", default="1")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--latency", type=float, default=0.02)
     parser.add_argument("--only", default="")
     args = parser.parse_args()
-    counts = [int(count) for count in args.workers.split(",")]
+    counts = [
+        (int(workers), int(shards))
+        for workers in args.workers.split(",")
+        for shards in args.shards.split(",")
+    ]
     only = set(filter(None, args.only.split(",")))
     trials = [Trial(LinkGraph(world)) for world in load_sites(args.sites)]
-    table = Table("site", *(f"{count} worker{'s'[: count - 1]}" for count in counts))
+    names = [
+        f"{workers} worker{'s'[: workers - 1]}" + (f", {shards} shards" if shards > 1 else "")
+        for workers, shards in counts
+    ]
+    table = Table("site", *names)
     medians: list[list[float]] = []
     for trial in trials:
         if only and trial.name not in only:
             continue
         # the counts take turns, so that all have the machine's good and bad hours
         rounds = [
-            [crawl(trial, count, seed, args.latency) for count in counts]
+            [crawl(trial, *count, seed, args.latency) for count in counts]
             for seed in range(args.repeat)
         ]
         columns = list(zip(*rounds, strict=True))

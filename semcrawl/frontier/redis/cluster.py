@@ -52,7 +52,9 @@ class ClusterServer(Server):
                 f"the cluster at {self.address} is not whole: no node serves slot {self._slot},"
                 f" that of {self._meta_key!r}"
             )
-        await self._move_to(url)
+        if url != self._url:
+            await self._move_to(url)
+        self.address = public_address(url)
         await super().check()
 
     def placed(self, key: str) -> str:
@@ -80,7 +82,7 @@ class ClusterServer(Server):
 
     async def _move_to(self, url: str) -> None:
         if url == self._url:
-            await asyncio.sleep(_LOOK_AGAIN)  # the nodes do not agree yet
+            await asyncio.sleep(_LOOK_AGAIN)  # it has it already, or the nodes do not agree yet
             return
         old, self._url = self.redis, url
         self.redis = self._connected(url)
