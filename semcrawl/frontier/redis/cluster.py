@@ -36,6 +36,9 @@ class ClusterServer(Server):
     wait for the end of the move as they wait for a server that is away.
     """
 
+    #: (a replica may be about to take over)
+    _opening_patience = 30.0
+
     def __init__(self, server: str, *, meta_key: str, **options: Any) -> None:
         self._known = list(Addresses.read(server).urls)
         self._url = self._known[0]

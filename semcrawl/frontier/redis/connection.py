@@ -37,8 +37,6 @@ logger = logging.getLogger(__name__)
 _ERROR = re.compile(r"FRONTIER-ERROR<(.*)><(.*)>", re.DOTALL)
 _RUN = re.compile(rb"^run_id:(\w+)", re.MULTILINE)
 _MINIMUM_VERSION = (6, 2)
-#: seconds that an absent server gets when a worker opens the frontier
-_OPENING_PATIENCE = 2.0
 #: seconds that an answer may take when the crawl ends
 _LAST_ANSWER = 5.0
 
@@ -60,6 +58,8 @@ class Server:
 
     #: keys that each script is given behind its own
     _more_keys: tuple[str, ...] = ()
+    #: seconds that an absent server gets when a worker opens the frontier
+    _opening_patience = 2.0
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class Server:
 
         A server that just starts again gets some seconds, but no longer than ``patience``.
         """
-        deadline = time.monotonic() + min(self._patience, _OPENING_PATIENCE)
+        deadline = time.monotonic() + min(self._patience, self._opening_patience)
         while True:
             try:
                 info = await self.redis.info("server")
@@ -159,6 +159,7 @@ class Server:
                 if time.monotonic() >= deadline:
                     raise self._unavailable(error) from error
                 await asyncio.sleep(0.05)
+                await self._look_again()
         version = str(info.get("redis_version", "0"))
         numbers = tuple(int(n) for n in re.findall(r"\d+", version)[:2])
         if numbers < _MINIMUM_VERSION:
