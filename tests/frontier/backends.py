@@ -14,8 +14,10 @@ from semcrawl.frontier.contract import ManagedFrontier
 from semcrawl.frontier.sharded.frontier import ShardedFrontier
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 
+#: backends that need an installed server
+INSTALLED = ("cluster", "valkey")
 #: names of the backends, each made by the fixture ``backend``
-BACKENDS = ("redis", "served", "sqlite", "shards", "cluster")
+BACKENDS = ("redis", "served", "sqlite", "shards", "cluster", "valkey")
 
 
 class Backend(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from answered_crawl import Crawl
-from backends import BACKENDS, Backend, backend_at
+from backends import BACKENDS, INSTALLED, Backend, backend_at
 from frontier_calls import OpenFrontier
 from served_cluster import ServedCluster
 from served_redis import ServedRedis
@@ -61,6 +62,15 @@ def start_served(tmp_path: Path) -> Iterator[Callable[..., ServedRedis]]:
 
 
 @pytest.fixture(scope="session")
+def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedRedis]:
+    if (binary := shutil.which("valkey-server")) is None:
+        pytest.skip("valkey-server is not installed")
+    served = ServedRedis(tmp_path_factory.mktemp("valkey"), binary=binary)
+    yield served
+    served.stop()
+
+
+@pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedCluster]:
     """A cluster of three primaries with a replica each, which no test changes."""
     served = ServedCluster(tmp_path_factory.mktemp("cluster"))
@@ -70,7 +80,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedCluster]
 
 @pytest.fixture(
     params=[
-        pytest.param(name, marks=pytest.mark.server if name == "cluster" else ())
+        pytest.param(name, marks=pytest.mark.server if name in INSTALLED else ())
         for name in BACKENDS
     ]
 )
@@ -86,6 +96,8 @@ def backend(request: pytest.FixtureRequest) -> Backend:
         return backend_at(request.getfixturevalue("three_servers"))
     if request.param == "cluster":
         return backend_at(request.getfixturevalue("cluster").url)
+    if request.param == "valkey":
+        return backend_at(request.getfixturevalue("valkey").url)
     served: ServedRedis = request.getfixturevalue("served")
     return backend_at(served.url)
 

@@ -17,7 +17,8 @@ from semcrawl.frontier.redis.localserver import find_server
 class ServedRedis:
     """A Redis server on a TCP port, as an administrator would run one."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, binary: str = "") -> None:
+        self._binary = binary or find_server() or "redis-server"
         self.folder = folder
         self._options = options
         self.port = 0
@@ -35,8 +36,7 @@ class ServedRedis:
         options = dict(zip(self._options[::2], self._options[1::2], strict=True))
         password = options.get("--requirepass")
         for port in ports:
-            binary = find_server() or "redis-server"
-            command = [binary, "--port", str(port), "--bind", "127.0.0.1"]
+            command = [self._binary, "--port", str(port), "--bind", "127.0.0.1"]
             command += ["--save", "", "--appendonly", "yes", "--appendfsync", "no"]
             command += ["--dir", str(self.folder), *self._options]
             self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
