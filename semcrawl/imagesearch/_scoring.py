@@ -2,7 +2,7 @@
 
 Four parts, each from 0 to 1, are weighed and added:
 
-- how well its texts match the words (BM25, as a share of the best match);
+- how well its texts match the words (:func:`~semcrawl.imagesearch.fulltext.matching`);
 - the cosine of the query with its texts;
 - how probably it is of the query's classes, as a share of the most probable;
 - how much it looks like the images that are best by the other three (Rocchio's feedback, 1971). It
@@ -39,7 +39,7 @@ class Weights:
     words: float = 0.6
     nearness: float = 0.25
     classes: float = 0.15
-    look: float = 0.75
+    look: float = 0.3
     #: least cosine with a query of an image that has none of its words
     least: float = 0.35
 
@@ -63,9 +63,9 @@ class Scoring:
         """Return the score of every image, 0 to 1; 0 for those that are not found."""
         arrays, weights = self._index.arrays, self._weights
         by_words = np.zeros(len(arrays.ids), np.float32)
-        for number, match in matching(self._index.database, words):
+        found_words = matching(self._index.database, words, len(arrays.ids))
+        for number, match in found_words.items():
             by_words[self._rows[number]] = match
-        by_words = _shares(by_words)
         nearness = np.maximum(arrays.texts @ vector, 0)
         found = (by_words > 0) | (nearness >= weights.least)
         scores = weights.words * by_words + weights.nearness * nearness

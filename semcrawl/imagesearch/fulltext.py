@@ -7,7 +7,9 @@ what images show stand in the first one and count most.
 from __future__ import annotations
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from math import log, sqrt
 
 from semcrawl.errors import UsageError
 from semcrawl.imagesearch.imagedocuments import ImageDocument
@@ -16,7 +18,7 @@ from semcrawl.imagesearch.searchwords import QueryWord, text_tokens
 #: columns: least weight of a text, and what a word in it counts
 GRADES = ((0.7, 10.0), (0.5, 6.0), (0.3, 3.0), (0.0, 1.0))
 #: images that one query looks at
-_MOST = 2000
+_MOST = 5000
 _COLUMNS = [f"grade{number}" for number in range(len(GRADES))]
 _COUNTS = ", ".join(str(count) for _, count in GRADES)
 
@@ -43,19 +45,33 @@ def add_texts(database: sqlite3.Connection, documents: Iterable[ImageDocument]) 
     )
 
 
-def matching(database: sqlite3.Connection, words: Sequence[QueryWord]) -> list[tuple[int, float]]:
-    """Return images with any of the words and how well they match, the best ones first."""
-    if not words:
-        return []
-    asked = " OR ".join(_any_of(word) for word in words)
-    if len(words) > 1:  # side by side they count once more
-        asked += " OR " + _quoted(" ".join(word.tokens[-1] for word in words))
-    rows = database.execute(
-        f"SELECT rowid, -bm25(full_text, {_COUNTS}) AS match FROM full_text"  # noqa: S608 - numbers
-        " WHERE full_text MATCH ? ORDER BY match DESC, rowid LIMIT ?",
-        (asked, _MOST),
-    )
-    return [(int(number), float(match)) for number, match in rows]
+def matching(
+    database: sqlite3.Connection, words: Sequence[QueryWord], images: int
+) -> dict[int, float]:
+    """Return the images with any of the words, and how well they match, from 0 to 1.
+
+    Each word counts by how rare it is among the ``images``, and as the square root of its BM25,
+    relative to the image that has it most: to have all words counts more than to have one often.
+    Words that stand side by side, as they were asked, count as one word more.
+    """
+    asked = [_any_of(word) for word in words]
+    if len(words) > 1:
+        asked.append(_quoted(" ".join(word.tokens[-1] for word in words)))
+    found: dict[int, float] = defaultdict(float)
+    whole = 0.0
+    for expression in asked:
+        rows = database.execute(
+            f"SELECT rowid, -bm25(full_text, {_COUNTS}) AS match FROM full_text"  # noqa: S608
+            " WHERE full_text MATCH ? ORDER BY match DESC, rowid LIMIT ?",
+            (expression, _MOST),
+        ).fetchall()
+        if not rows:
+            continue
+        rarity = 1 + log(images / len(rows))
+        whole += rarity
+        for number, match in rows:
+            found[number] += rarity * sqrt(match / rows[0][1])
+    return {number: match / whole for number, match in found.items()}
 
 
 def _any_of(word: QueryWord) -> str:

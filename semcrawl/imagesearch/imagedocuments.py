@@ -24,7 +24,7 @@ _BY_KIND = {
     TextKind.BEFORE: 0.35, TextKind.PAGE_TITLE: 0.25,
 }  # fmt: skip
 #: how much of the weight is the domain's own measure, where it has one
-_LEARNED = 0.7
+_LEARNED = 0.5
 #: letters of a page's texts from which its language is told, at least and at most
 _FEW, _MANY = 40, 1000
 
@@ -64,7 +64,7 @@ def stamp_of(connection: Connection) -> str:
 
 def image_documents(connection: Connection) -> list[ImageDocument]:
     """Return all images that were kept, by their numbers."""
-    scores = {(row.domain_id, row.place): row.score for row in _rows(connection, _SCORES)}
+    scores = _place_scores(connection)
     languages = _languages(connection)
     texts: dict[int, list[WeightedText]] = {}
     for number, rows in groupby(_rows(connection, _TEXTS), key=attrgetter("image_id")):
@@ -82,7 +82,7 @@ def image_documents(connection: Connection) -> list[ImageDocument]:
     ]
 
 
-_SCORES = select(PlaceScore.domain_id, PlaceScore.place, PlaceScore.score)
+_SCORES = select(PlaceScore.domain_id, PlaceScore.place, PlaceScore.score, PlaceScore.images)
 _IMAGES = (
     select(Image.id, Image.colour_thumbnail).where(Image.dropped.is_(False)).order_by(Image.id)
 )
@@ -107,6 +107,19 @@ _PAGES = (
 
 def _rows(connection: Connection, query: Any) -> Iterator[Any]:
     return iter(connection.execution_options(yield_per=2000).execute(query))
+
+
+def _place_scores(connection: Connection) -> dict[tuple[int, str], float]:
+    """Return how good a text is that stands in such a place, as a share of the domain's best.
+
+    The worth of a place counts how many images have a text there as well, which is no matter here.
+    """
+    rows = list(_rows(connection, _SCORES))
+    good = {(row.domain_id, row.place): row.score / max(row.images, 1) for row in rows}
+    best: dict[int, float] = defaultdict(float)
+    for (domain, _), worth in good.items():
+        best[domain] = max(best[domain], worth)
+    return {key: worth / best[key[0]] for key, worth in good.items() if best[key[0]] > 0}
 
 
 def _weight(row: Any, scores: dict[tuple[int, str], float]) -> float:
