@@ -42,6 +42,7 @@ class Limits:
     def from_settings(cls, settings: BaseSettings, over: Mapping[str, Any] | None = None) -> Self:
         """Read the settings, those in ``over`` before them; raise ``UsageError`` for wrong ones."""
         found = settings.copy()
+        found.frozen = False  # (as a crawl's are, and their copies)
         for name, value in (over or {}).items():
             found.set(name, value, "cmdline")
         return cls(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Self
 
 from scrapy import signals
@@ -13,6 +14,7 @@ from scrapy.statscollectors import StatsCollector
 from semcrawl.config.targets import Targets, saved_name
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.attempt import FILTERED, attempt_of
+from semcrawl.crawl.spider import session_of
 from semcrawl.relevance import Label
 from semcrawl.relevance.bodytypes import body_wanted
 
@@ -34,9 +36,10 @@ class FetchFilterMiddleware:
         also: frozenset[str],
         targets: Targets,
         stats: StatsCollector | None,
-        patterns: UrlPatterns | None = None,
+        patterns: Callable[[], UrlPatterns] = UrlPatterns,
     ) -> None:
-        self._patterns = patterns or UrlPatterns()
+        """Take the types and targets; ``patterns`` gives those that hold now."""
+        self._patterns = patterns
         self._also = also
         self._targets = targets
         self._stats = stats
@@ -46,7 +49,13 @@ class FetchFilterMiddleware:
         """Make the middleware and listen for headers."""
         also = crawler.settings.getlist("SEMCRAWL_AMBIGUOUS_TYPES")
         targets = Targets.parse(crawler.settings.getlist("SEMCRAWL_TARGETS"))
-        patterns = UrlPatterns.from_settings(crawler.settings)
+        own = UrlPatterns.from_settings(crawler.settings)
+
+        def patterns() -> UrlPatterns:
+            session = session_of(crawler)
+            limits = None if session is None else session.intake.limits
+            return own if limits is None else limits.now.patterns
+
         types = frozenset(t.strip().lower() for t in also)
         middleware = cls(types, targets, crawler.stats, patterns)
         crawler.signals.connect(middleware.headers_received, signals.headers_received)
@@ -60,7 +69,7 @@ class FetchFilterMiddleware:
         lease = attempt.lease
         media_type = (headers.get(b"Content-Type") or b"").decode("latin-1")
         label = Label.read(lease.entry.label)
-        allowed = self._patterns.allow_type(media_type)
+        allowed = self._patterns().allow_type(media_type)
         if allowed and body_wanted(media_type, label, self._also):
             return
         name = saved_name((headers.get(b"Content-Disposition") or b"").decode("latin-1"))

@@ -196,6 +196,39 @@ def test_a_catalogue_without_end_is_left_after_its_pages(tmp_path: Path) -> None
     assert run.status == 0
 
 
+def test_the_preset_catalogue_goes_from_a_fair_data_point_to_its_files_and_nowhere_else(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "log"
+    prefixes = (
+        "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix f: <https://w3id.org/fdp/fdp-o#> . "
+        "@prefix ldp: <http://www.w3.org/ns/ldp#> . "
+        "@prefix s: <http://www.w3.org/2000/01/rdf-schema#> . "
+    )
+    texts = {
+        "/": "<> a f:FAIRDataPoint ; f:metadataCatalog </catalog/1> ; s:seeAlso </elsewhere> .",
+        "/catalog/1": "<> a dcat:Catalog ; dcat:dataset </dataset/1> .",
+        "/dataset/1": "</dataset/1/> a ldp:DirectContainer ; ldp:contains </distribution/1> .",
+        "/distribution/1": f"<> dcat:downloadURL <{D}/file> ; dcat:license </license> .",
+        "/file": "<> a <urn:x> .",
+    }
+
+    async def answer(request: Request, out: Stream) -> None:
+        text = texts.get(request.path)
+        body = (prefixes + text).encode() if text else b""
+        await out.whole(200 if text else 404, [("Content-Type", TURTLE)], body)
+
+    with serve(DemoWeb(), handlers={"d.example": answer}, log=log) as server:
+        run = harvest(
+            *(f"{D}/", "--fast", "-s", "SEMCRAWL_RDF_LINKS=catalogue"),
+            folder=tmp_path / "out",
+            proxy=server.proxy_url,
+        )
+    run.is_calm()
+    assert set(run.documents()) == {D + path for path in texts}
+    assert set(asked(log)) == {f"d.example{path}" for path in (*texts, "/robots.txt")}
+
+
 def test_a_list_that_is_too_large_is_told_of_and_not_read(tmp_path: Path) -> None:
     run, _ = crawl(tmp_path, "-s", "SEMCRAWL_CATALOGUE_MAX_SIZE=10000", seed=f"{D}/big")
     (record,) = [record for record in run.records if record["url"] == f"{D}/big"]

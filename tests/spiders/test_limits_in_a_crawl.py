@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from pathlib import Path
 
 import pytest
-from harvest.runs import harvest, semcrawl
+from harvest.runs import harvest, semcrawl, start_harvest
 
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.demo.stream import Request, Stream
 from spiders.site import handler, page
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -94,3 +97,40 @@ def test_wrong_limits_are_refused_in_one_line(
     tmp_path: Path, option: str, value: str, words: str
 ) -> None:
     harvest(f"{D}/", option, value, folder=tmp_path / "out").says_in_one_line(words)
+
+
+def test_limits_that_are_set_while_a_crawl_runs_hold_at_once_for_all_its_spiders(
+    tmp_path: Path,
+) -> None:
+    """One excludes a folder, one a media type; both were asked for before."""
+    out, asked, may_go_on = tmp_path / "out", list[str](), threading.Event()
+    kinds = {"a": "text/turtle", "b": "text/turtle", "c": "text/n3"}
+    site = {"/": page(*(f"/{folder}/{n}" for n in range(60) for folder in kinds))}
+    site |= {
+        f"/{folder}/{n}": (kind, f"<urn:{folder}{n}> a <urn:x> .".encode())
+        for n in range(60)
+        for folder, kind in kinds.items()
+    }
+
+    async def answer(request: Request, response: Stream) -> None:
+        asked.append(request.path)
+        if len(asked) > 6:
+            await asyncio.to_thread(may_go_on.wait)
+        await handler(site)(request, response)
+
+    options = ("-s", "SEMCRAWL_LIMITS_INTERVAL=0.1", "-s", "SEMCRAWL_CRAWL_DELAY=0.05")
+    with serve(DemoWeb(), handlers={"d.example": answer}) as server:
+        run = start_harvest(f"{D}/", *options, "-q", folder=out, proxy=server.proxy_url)
+        until(lambda: len(asked) > 6 or run.process.poll() is not None)
+        limits = ("--exclude", "/b/*", "--exclude", "type:text/n3")
+        changed = semcrawl("limits", str(out), *limits, folder=out)
+        may_go_on.set()
+        done = run.wait()
+    assert changed.status == 0, changed.err
+    done.is_calm()
+    found = {name: sum(f"/{name}/" in url for url in done.documents()) for name in kinds}
+    assert found["a"] == 60
+    assert found["b"] < 60
+    assert found["c"] < 60
+    left_out = [row["outcome"] for row in done.records if "/c/" in row["url"]]
+    assert "filtered-type" in left_out

@@ -35,8 +35,9 @@ async def test_documents_count_for_host_and_domain(open_frontier: OpenFrontier) 
 
 
 async def test_a_limit_that_is_set_changes_what_holds(open_frontier: OpenFrontier) -> None:
-    frontier = await open_frontier()
-    limits = CrawlLimits(frontier, Settings())
+    frontier, settings = await open_frontier(), Settings()
+    settings.freeze()  # as Scrapy does before a crawl
+    limits = CrawlLimits(frontier, settings)
     assert not await limits.refresh()
     await save_limits(frontier, {HOST: "depth=1", "SEMCRAWL_EXCLUDE": ["/x*"]})
     assert await limits.refresh()
