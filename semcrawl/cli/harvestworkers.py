@@ -19,6 +19,7 @@ from semcrawl.crawl.outlook import Outlook
 from semcrawl.errors import FrontierError, UsageError
 from semcrawl.extensions.progress import progress_interval, progress_mode
 from semcrawl.frontier.backends import visited_frontier
+from semcrawl.frontier.localredis import has_local_redis, on_local_redis
 from semcrawl.terminal.crawlfigures import Display
 
 #: workers that one frontier's file carries
@@ -29,11 +30,11 @@ def check_workers(settings: BaseSettings) -> int:
     """Return how many workers a harvest has; raise ``UsageError`` for more than can be."""
     wanted = worker_count(settings)
     count = wanted
-    if not settings.get("REDIS_URL") and count > _ON_A_FILE:
+    if _needs_redis(settings, count) and not has_local_redis():
         if settings.get("SEMCRAWL_WORKERS") != "auto":
             raise UsageError(
-                f"{wanted} workers need a Redis: -s REDIS_URL=redis://… (without one the frontier "
-                f"is a file, which {_ON_A_FILE} may share)"
+                f"{wanted} workers need a Redis: install redis-server or valkey-server, or give "
+                f"-s REDIS_URL=redis://… ({_ON_A_FILE} workers need none)"
             )
         count = _ON_A_FILE
     if (pages := settings.getint("SEMCRAWL_PAGES")) > 0:
@@ -44,10 +45,27 @@ def check_workers(settings: BaseSettings) -> int:
     return count
 
 
+def _needs_redis(settings: BaseSettings, count: int) -> bool:
+    return count > _ON_A_FILE and not settings.get("REDIS_URL")
+
+
 def harvest_together(
     settings: BaseSettings, folder: Path, count: int, seeds: str | None, opts: argparse.Namespace
 ) -> tuple[RunResult, Outlook]:
     """Run so many workers on a job folder until the crawl is over or interrupted."""
+    if _needs_redis(settings, count):
+        with on_local_redis(settings, folder) as url:
+            own = settings.copy()
+            own.set("REDIS_URL", url, "cmdline")
+            result = _harvest(own, folder, count, seeds, opts)
+    else:
+        result = _harvest(settings, folder, count, seeds, opts)
+    return result, asyncio.run(_look_back(settings, folder))
+
+
+def _harvest(
+    settings: BaseSettings, folder: Path, count: int, seeds: str | None, opts: argparse.Namespace
+) -> RunResult:
     passed = settings_to_pass(settings)
     pages = settings.getint("SEMCRAWL_PAGES")
 
@@ -85,7 +103,7 @@ def harvest_together(
             quiet=opts.quiet,
         )
         asyncio.run(workers.run())
-    return _sum(workers), asyncio.run(_look_back(settings, folder))
+    return _sum(workers)
 
 
 def _sum(workers: Workers) -> RunResult:

@@ -30,7 +30,7 @@ from semcrawl.machine.filelocks import try_lock
 logger = logging.getLogger(__name__)
 
 #: folder of the embedded Redis in a job folder, and the file by which one knows it
-_OLD, _LOCK = "frontier", "redis.lock"
+FORMER_FOLDER, FORMER_LOCK = "frontier", "redis.lock"
 #: its name when it was taken over, and that of the folder where this is done
 _ASIDE, _WORK = "frontier.former", "frontier.takeover"
 #: seconds to wait for another process to let go of the folder
@@ -39,7 +39,7 @@ _PATIENCE = 60.0
 
 def has_former(folder: Path) -> bool:
     """Whether a job folder holds the frontier of an embedded Redis."""
-    return (folder / _OLD / _LOCK).is_file()
+    return (folder / FORMER_FOLDER / FORMER_LOCK).is_file()
 
 
 def take_over(folder: Path, file: Path, name: str) -> None:
@@ -55,8 +55,8 @@ def take_over(folder: Path, file: Path, name: str) -> None:
     binary = find_server()
     if binary is None and not file.exists():
         raise UsageError(
-            f"the frontier in {folder / _OLD} is one of an embedded Redis: install redis-server or"
-            " valkey-server, which reads it once, and run this again"
+            f"the frontier in {folder / FORMER_FOLDER} is one of an embedded Redis: install "
+            "redis-server or valkey-server, which reads it once, and run this again"
         )
     try:
         with _locked(folder):
@@ -65,18 +65,20 @@ def take_over(folder: Path, file: Path, name: str) -> None:
             work = folder / _WORK
             shutil.rmtree(work, ignore_errors=True)
             if binary is not None and not file.exists():
-                logger.info("taking over the frontier of %s into %s", folder / _OLD, file)
+                logger.info("taking over the frontier of %s into %s", folder / FORMER_FOLDER, file)
                 work.mkdir()
                 # a thread of its own: the caller's may run an event loop
                 with ThreadPoolExecutor(1) as thread:
-                    made = thread.submit(_copied, folder / _OLD, work, binary, name).result()
+                    made = thread.submit(
+                        _copied, folder / FORMER_FOLDER, work, binary, name
+                    ).result()
                 if made is not None:
                     made.replace(file)
-            (folder / _OLD).rename(_free_name(folder / _ASIDE))
+            (folder / FORMER_FOLDER).rename(_free_name(folder / _ASIDE))
             shutil.rmtree(work, ignore_errors=True)
     except OSError as error:
         raise FrontierUnavailable(
-            f"cannot take over the frontier in {folder / _OLD}: {error.strerror or error}"
+            f"cannot take over the frontier in {folder / FORMER_FOLDER}: {error.strerror or error}"
         ) from error
 
 
@@ -92,11 +94,11 @@ def _free_name(path: Path) -> Path:
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Hold the lock of the old folder, which its server and its keeper held as well."""
-    with (folder / _OLD / _LOCK).open("ab") as file:
+    with (folder / FORMER_FOLDER / FORMER_LOCK).open("ab") as file:
         deadline = time.monotonic() + _PATIENCE
         while not try_lock(file):
             if time.monotonic() > deadline:
-                raise FrontierUnavailable(f"{folder / _OLD} is in use by another process")
+                raise FrontierUnavailable(f"{folder / FORMER_FOLDER} is in use by another process")
             time.sleep(0.05)
         yield
 

@@ -57,7 +57,6 @@ def wait_for_records(run: Started, number: int) -> None:
     [
         ({"SEMCRAWL_WORKERS": "0"}, ("auto or a number", "'0'")),
         ({"SEMCRAWL_WORKERS": "many"}, ("auto or a number",)),
-        ({"SEMCRAWL_WORKERS": 5}, ("5 workers", "REDIS_URL")),
         ({"SEMCRAWL_WORKERS": 2, "FEEDS": {"stdout:": {}}}, ("standard output",)),
     ],
 )
@@ -66,6 +65,17 @@ def test_what_cannot_be_is_refused(settings: dict[str, Any], words: tuple[str, .
         check_workers(Settings(settings))
     for word in words:
         assert word in str(refusal.value)
+
+
+def test_many_workers_need_a_redis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is named, or a program that is installed; ``auto`` does without."""
+    assert check_workers(Settings({"SEMCRAWL_WORKERS": 5, "REDIS_URL": "redis://r.example"})) == 5
+    assert check_workers(Settings({"SEMCRAWL_WORKERS": 5})) == 5
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="5 workers need a Redis: install redis-server"):
+        check_workers(Settings({"SEMCRAWL_WORKERS": 5}))
+    assert check_workers(Settings({"SEMCRAWL_WORKERS": "auto"})) <= 4
 
 
 def test_there_are_no_more_workers_than_requests() -> None:
@@ -168,6 +178,26 @@ def test_ctrl_c_stops_all_and_the_next_run_goes_on(tmp_path: Path) -> None:
         assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
         assert stopped.summary["waiting"] > 0
         run = harvest(*PACED, "--workers", "2", **place)
+    assert run.status == 0, run.err
+    assert run.documents() == MANIFEST.documents
+    assert not duplicates(run.quads)
+
+
+@pytest.mark.slow
+def test_five_workers_have_a_redis_of_their_own_while_they_run(tmp_path: Path) -> None:
+    """Before and after, the frontier is the folder's file: it goes there and back."""
+    with serve(WEB) as server:
+        place = {"folder": tmp_path / "out", "proxy": server.proxy_url, "guesses": True}
+        before = harvest(WEB.start, *PACED, "--pages", "40", **place)
+        assert before.summary["waiting"] > 0
+        some = harvest(*PACED, "--workers", "5", "--pages", "60", **place)
+        assert some.status == 0, some.err
+        assert some.summary["requests"] == 100
+        assert some.summary["waiting"] > 0
+        assert (tmp_path / "out" / "frontier.db").is_file()
+        assert not list((tmp_path / "out").glob("frontier.former*"))
+        assert not (tmp_path / "out" / "frontier").exists()
+        run = harvest(*PACED, **place)
     assert run.status == 0, run.err
     assert run.documents() == MANIFEST.documents
     assert not duplicates(run.quads)
