@@ -8,7 +8,7 @@
 FROM python:3.12-slim AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 # optional parts (pyproject.toml): here those that a worker beside others has a use for
-ARG EXTRAS=compression,parquet,postgresql,s3
+ARG EXTRAS=compression,postgresql
 WORKDIR /src
 RUN python -m venv /opt/semcrawl
 COPY pyproject.toml setup.py README.md LICENSE ./

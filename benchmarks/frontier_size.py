@@ -254,7 +254,8 @@ def default_server(program: str, folder: Path, port: int = 0) -> Iterator[str]:
     It listens at a socket there, whose path is given, and at a port of loopback if there is one.
     """
     address = folder / "redis.sock"
-    command = [program, "--port", str(port), "--unixsocket", str(address), "--dir", str(folder)]
+    command = [program, "--bind", "127.0.0.1", "--port", str(port)]
+    command += ["--unixsocket", str(address), "--dir", str(folder)]
     command += ["--appendonly", "yes", "--save", "", "--logfile", str(folder / "redis.log")]
     process = subprocess.Popen(command)
     try:

@@ -90,19 +90,26 @@ def test_settings_that_it_names_exist() -> None:
     assert {name for name in names if not hasattr(settings, name)} <= {"REDIS_START_URLS_KEY"}
 
 
-def test_seeds_and_workers_name_one_list_and_one_server() -> None:
-    """Seeds go where the first shard is; of the others nobody reads them."""
+def test_seeds_and_workers_name_one_list_in_the_slot_of_the_first_shard() -> None:
     data = resource("ConfigMap", "semcrawl")["data"]
+    name = data["SEMCRAWL_CRAWL_NAME"]
     key = data["REDIS_START_URLS_KEY"] % {"name": "html"}
+    assert key == f"{{{name}.0}}:html:start_urls"
     (seeds,) = PODS["Job seeds"]["containers"]
-    written = seeds["command"][-1].replace("$SEMCRAWL_CRAWL_NAME", data["SEMCRAWL_CRAWL_NAME"])
-    assert f'-h redis-0.redis lpush "{key}"' in written
+    assert f'lpush "{key}"' in seeds["command"][-1].replace("$SEMCRAWL_CRAWL_NAME", name)
 
 
-def test_workers_name_every_redis_once() -> None:
+def test_workers_and_scripts_name_servers_that_are_there() -> None:
     (worker,) = PODS["StatefulSet worker"]["containers"]
     (url,) = (each["value"] for each in worker["env"] if each["name"] == "REDIS_URL")
-    servers = resource("StatefulSet", "redis")["spec"]["replicas"]
-    named = [urlsplit(each).hostname for each in Addresses.read(url).urls]
-    assert named == [f"redis-{n}.redis" for n in range(servers)]
-    assert all("$(REDIS_PASSWORD)" in each for each in Addresses.read(url).urls)
+    servers = [
+        f"redis-{n}.redis" for n in range(resource("StatefulSet", "redis")["spec"]["replicas"])
+    ]
+    addresses = Addresses.read(url)
+    assert addresses.cluster
+    assert {urlsplit(each).hostname for each in addresses.urls} < set(servers)
+    assert all("$(REDIS_PASSWORD)" in each for each in addresses.urls)
+    scripts = resource("ConfigMap", "redis")["data"]
+    numbers = " ".join(str(n) for n in range(len(servers)))
+    for name in ("create.sh", "meet.sh"):
+        assert f"for number in {numbers}; do" in scripts[name]
