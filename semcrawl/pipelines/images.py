@@ -17,7 +17,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.lost import ItemNotWritten
+from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import ResultsGone, StoreError
+from semcrawl.images.domainrows import ScoredDomain, write_domain_scores
 from semcrawl.images.imagegraph import IMAGES_FILE, write_graph
 from semcrawl.images.imageitems import FetchedImage, ImagePage
 from semcrawl.images.imageoptions import ImageOptions
@@ -29,6 +31,7 @@ from semcrawl.metadata.database import one_line
 from semcrawl.metadata.schema import one_at_a_time
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.standing import Standing
+from semcrawl.relevance.domains import DomainScore
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +51,7 @@ class ImagesPipeline:
         self._folder = folder
         self._options = options
         self._stats = stats
+        self._crawler: Crawler | None = None
         self._engine: Engine | None = None
         self._store: ImageStore | None = None
         self._standing = Standing()
@@ -60,7 +64,9 @@ class ImagesPipeline:
         settings = crawler.settings
         if not Targets.parse(settings.getlist("SEMCRAWL_TARGETS")).images:
             raise NotConfigured
-        return cls(job_path(settings), ImageOptions.from_settings(settings), crawler.stats)
+        pipeline = cls(job_path(settings), ImageOptions.from_settings(settings), crawler.stats)
+        pipeline._crawler = crawler
+        return pipeline
 
     async def process_item(self, item: Any) -> Any:
         """Write a page or an image; pass everything on. Raises ``ItemNotWritten``."""
@@ -103,12 +109,32 @@ class ImagesPipeline:
     def _finish(self, engine: Engine) -> None:
         try:
             with one_at_a_time(engine):  # the other spider, and other workers, end as well
+                write_domain_scores(engine, self._scored())
                 learn_places(engine)
                 write_graph(engine, self._folder / IMAGES_FILE)
         except (SQLAlchemyError, OSError) as error:
             logger.error("%s: %s", self._folder / IMAGES_FILE, one_line(error))
         finally:
             engine.dispose()
+
+    def _scored(self) -> list[ScoredDomain]:
+        """Return the domains' scores, where the strategy is the one that gives some."""
+        session: CrawlSession | None = getattr(
+            self._crawler and self._crawler.spider, "session", None
+        )
+        strategy = session.intake.strategy if session is not None else None
+        if not isinstance(strategy, DomainScore):
+            return []
+        first = strategy.domain_options.learning_rate
+        return [
+            ScoredDomain(
+                name,
+                domain.score(strategy.crawl),
+                (domain.weights[0], domain.weights[1], domain.weights[2], domain.weights[3]),
+                domain.rate(first),
+            )
+            for name, domain in strategy.domains.items()
+        ]
 
     def _count(self, name: str) -> None:
         if self._stats is not None:

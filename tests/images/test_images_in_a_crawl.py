@@ -228,6 +228,23 @@ def test_a_crawl_killed_and_resumed_has_the_same_images_once(
     assert len(thumbnails) == 2 * len(rows(last, "SELECT id FROM image"))
 
 
+def test_the_strategys_scores_of_domains_are_kept(tmp_path: Path) -> None:
+    with serve(DemoWeb(), handlers={"i.example": site}) as server:
+        run = harvest(
+            *(f"{D}/", *OPTIONS, "-s", "SEMCRAWL_RELEVANCE=domain-score", "--pages", "40"),
+            folder=tmp_path / "job",
+            proxy=server.proxy_url,
+        )
+    run.is_calm()
+    ((name, score, estimate, rate),) = rows(
+        run,
+        "SELECT name, score, estimate, learning_rate"
+        " FROM domain_score JOIN domain ON domain.id = domain_id",
+    )
+    assert (name, score) == ("i.example", estimate)
+    assert 0 < rate < 0.1  # it has learned
+
+
 def test_a_crawl_for_rdf_asks_for_no_image(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     with serve(DemoWeb(), handlers={"i.example": site}, log=log) as server:

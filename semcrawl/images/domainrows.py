@@ -1,0 +1,59 @@
+"""Scores of domains in ``images.db``, as a strategy leaves them (I's DOMAINRANK)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import cast
+
+from sqlalchemy import Engine, Table, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from semcrawl.images.schema import Domain, DomainScore, key_of
+
+#: number of the class that is the crawl's own topic
+OWN_TOPIC = 0
+_DOMAIN = cast(Table, Domain.__table__)
+_SCORE = cast(Table, DomainScore.__table__)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredDomain:
+    """What a strategy makes of a pay-level domain."""
+
+    name: str
+    #: w0 + w1·x1 + w2·x2 + w3·x3
+    estimate: float
+    #: w0 … w3
+    weights: tuple[float, float, float, float]
+    learning_rate: float
+
+
+def write_domain_scores(engine: Engine, scored: Iterable[ScoredDomain]) -> int:
+    """Write the scores of domains that are known; the estimate of the run before becomes previous.
+
+    Returns how many were written.
+    """
+    rows = {key_of(domain.name): domain for domain in scored}
+    count = 0
+    with engine.begin() as connection:
+        known = {number for (number,) in connection.execute(select(_DOMAIN.c.id))}
+        former = select(_SCORE.c.domain_id, _SCORE.c.estimate)
+        former = former.where(_SCORE.c.class_id == OWN_TOPIC)
+        before = dict(connection.execute(former).tuples().all())
+        for number, domain in rows.items():
+            if number not in known:
+                continue
+            w0, w1, w2, w3 = domain.weights
+            row = {
+                **{"domain_id": number, "class_id": OWN_TOPIC},
+                **{"previous": before.get(number, 0.0), "estimate": domain.estimate},
+                **{"w0": w0, "w1": w1, "w2": w2, "w3": w3},
+                "learning_rate": domain.learning_rate,
+            }
+            upsert = insert(_SCORE).on_conflict_do_update(["domain_id", "class_id"], set_=row)
+            connection.execute(upsert, row)
+            score = update(_DOMAIN).where(_DOMAIN.c.id == number).values(score=domain.estimate)
+            connection.execute(score)
+            count += 1
+    return count
