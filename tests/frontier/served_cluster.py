@@ -122,12 +122,16 @@ class ServedCluster:
         raise AssertionError(f"slot {slot} is not served")
 
     def replica_of(self, node: ServedRedis) -> ServedRedis:
-        name = self.name(node)
-        for row in self._rows(node):
-            if row[3] == name and "fail" not in row[2]:
-                port = int(row[1].partition("@")[0].rpartition(":")[2])
-                return next(n for n in self.nodes if n.port == port)
-        raise AssertionError("it has no replica")
+        name, ports = self.name(node), list[int]()
+
+        def found() -> bool:
+            for row in self._rows(node):
+                if row[3] == name and "fail" not in row[2]:
+                    ports.append(int(row[1].partition("@")[0].rpartition(":")[2]))
+            return bool(ports)
+
+        self._wait(found)  # (on a busy machine nodes suspect each other for a moment)
+        return next(n for n in self.nodes if n.port == ports[0])
 
     def promote(self, replica: ServedRedis) -> None:
         """Have a replica take over by hand."""
@@ -192,7 +196,7 @@ class ServedCluster:
 
 def _node(folder: Path) -> ServedRedis:
     options = ["--cluster-enabled", "yes", "--cluster-node-timeout", str(_NODE_TIMEOUT)]
-    options += ["--repl-diskless-sync-delay", "0"]
+    options += ["--repl-diskless-sync-delay", "0", "--cluster-allow-replica-migration", "no"]
     while True:
         with contextlib.suppress(RuntimeError):  # the second port was in use
             port = random.randrange(10_000, 20_000)
