@@ -170,7 +170,8 @@ class ShardedFrontier:
             [shard.put(part, total, clock, again=again) for shard, part in parts]
         )
         for (shard, _), (fresh, following) in zip(parts, found, strict=True):
-            self._written(shard)
+            if fresh:
+                self._written(shard)
             self._clock = max(self._clock, following)
             for index in fresh:
                 new[index] = True
