@@ -1,5 +1,7 @@
 """Topics of thesauri in SKOS, and of ontologies."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -240,3 +242,18 @@ def test_few_sample_texts_order_and_keep_nothing(tmp_path):
 def test_a_note_without_a_word_of_a_subject_is_left_alone(tmp_path):
     topic = of_notes(tmp_path, "17")
     assert topic.judge(Document("", Kind.HTML, text=LIKE, language="en")).relevance == 0
+
+
+def test_the_example_of_fisheries_finds_them_in_several_languages():
+    """The thesaurus that the documentation walks with."""
+    file = Path(__file__).parents[2] / "examples" / "fisheries.ttl"
+    topic = about(f"thesaurus:{file}#fisheries", {})
+    texts = {
+        "en": "Trawlers landed 300 tonnes of cod in the harbour, within the quota of the fleet.",
+        "de": "Die Fischerei fängt Hering mit Schleppnetzen.",
+        "fr": "Les chalutiers débarquent le hareng dans le port.",
+    }
+    for language, text in texts.items():
+        assert topic.judge(Document("", Kind.HTML, text=text, language=language)).relevance > 0.5
+    bread = Document("", Kind.HTML, text="Flour, water and salt make a dough.", language="en")
+    assert topic.judge(bread).relevance < 0.2
