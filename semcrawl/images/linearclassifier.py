@@ -68,18 +68,19 @@ def softmax(scores: Floats) -> Floats:
 
 
 def _solved(vectors: Floats, classes: Ints, count: int, ridge: float) -> Floats:
-    inputs = _with_one(vectors).astype(np.float64)
+    inputs = _with_one(vectors)
     rows, size = inputs.shape
-    penalty = max(ridge * 0.01 * float((inputs**2).sum()) / size, 1e-6)
+    whole = float(np.vdot(inputs, inputs))
+    penalty = max(ridge * 0.01 * whole / size, 1e-6)
     if rows < size:
-        products = inputs @ inputs.T
+        products = (inputs @ inputs.T).astype(np.float64)
         products[np.diag_indices(rows)] += penalty
         targets = np.zeros((rows, count))
         targets[np.arange(rows), classes] = 1
         return (inputs.T @ np.linalg.solve(products, targets)).astype(np.float32)
-    squares = inputs.T @ inputs
+    squares = (inputs.T @ inputs).astype(np.float64)
     squares[np.diag_indices(size)] += penalty
-    sums = np.zeros((count, size))
+    sums = np.zeros((count, size), np.float32)
     np.add.at(sums, classes, inputs)
     return np.linalg.solve(squares, sums.T).astype(np.float32)
 
