@@ -18,7 +18,7 @@ from semcrawl.imagesearch.searchwords import QueryWord, text_tokens
 #: columns: least weight of a text, and what a word in it counts
 GRADES = ((0.7, 10.0), (0.5, 6.0), (0.3, 3.0), (0.0, 1.0))
 #: images that one query looks at
-_MOST = 5000
+_MOST = 2000
 _COLUMNS = [f"grade{number}" for number in range(len(GRADES))]
 _COUNTS = ", ".join(str(count) for _, count in GRADES)
 
