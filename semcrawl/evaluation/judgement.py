@@ -60,6 +60,8 @@ class Aim:
         A page of some relevance is taken to hold data.
         """
         kind = answer.kind or Kind.OTHER
+        if self.targets.images and answer.content_type.startswith("image/"):
+            return True
         return self.targets.include(kind, answer.content_type, bool(relevance))
 
     def reached(self, answer: Answer, relevance: float | None) -> bool:

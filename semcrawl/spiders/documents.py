@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,8 @@ from semcrawl.config.targets import Targets
 from semcrawl.crawl.attempt import Attempt, content_type
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError
+from semcrawl.images.imagelinks import image_links
+from semcrawl.images.imageplaces import ShownImage
 from semcrawl.items import FetchOutcome
 from semcrawl.links import Link, Page, merge_links
 from semcrawl.rdf import Detection, Reading
@@ -22,7 +24,6 @@ from semcrawl.sources.listedlinks import DataList
 from semcrawl.sources.negotiation import is_as_rdf
 from semcrawl.spiders.contexts import ContextFetcher
 from semcrawl.spiders.endpoints import EndpointReader
-from semcrawl.spiders.imagereading import links_to
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy, is_seed
@@ -168,7 +169,7 @@ class BodyReader:
         links, images = read.links, None
         if kept and self.others.images is not None:
             images = await self.others.images.of_page(attempt, response, data)
-            links = merge_links([*links, *links_to(images.shown)], self.reader.extraction.max_links)
+            links = self._with_images(links, images.shown)
         verdict = await judge(data)
         page = replace(page, relevance=verdict.relevance)
         new = await follow(links, data)
@@ -177,7 +178,7 @@ class BodyReader:
             verdict = await judge(data)
             links = []
             if images is not None and self.others.images is not None:
-                links.extend(links_to(self.others.images.add(images, data)))
+                links = self._with_images([], self.others.images.add(images, data))
             new += await follow(links, data)
         await self.leads.note_page(attempt, response, data, read.links, target=verdict.target)
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
@@ -210,6 +211,11 @@ class BodyReader:
         )
         self._learn(outcome, page)
         return [*items, record]
+
+    def _with_images(self, links: Sequence[Link], shown: Iterable[ShownImage]) -> list[Link]:
+        """Return the links of a document with those to the images that it shows or names."""
+        found = image_links(shown, self.judge.near_text)
+        return merge_links([*links, *found], self.reader.extraction.max_links)
 
     async def _follow(
         self, page: Page, links: Sequence[Link], barren: int = 0
@@ -268,7 +274,7 @@ class BodyReader:
         images = None
         if self.others.images is not None and whole and NOFOLLOW not in rules:
             images = self.others.images.of_rdf(attempt, response, reading)
-            links = merge_links([*links, *links_to(images.shown)], self.reader.extraction.max_links)
+            links = self._with_images(links, images.shown)
         name = saved_name_of(response)
         # (JSON-LD without its context is RDF nevertheless)
         kept = record.outcome is not FetchOutcome.NOT_KEPT

@@ -164,7 +164,7 @@ class FocusedSpider(Spider):
             *(self.logger, *feeding, self.reader, self.targets, self._endpoints, self.judge, leads),
             ContextFetcher(self.crawler, session, rules, self.emit),
             *(self.queue, self.other, self.follows, self._sitemaps),
-            OtherBodies(*feeding, self.targets, leads, self.queue, images),
+            OtherBodies(*feeding, self.targets, self.judge, leads, self.queue, images),
         )
         self._responses = ResponseReader(
             session, self._policy, Retries(self, session), self._redirects, bodies, self.queue

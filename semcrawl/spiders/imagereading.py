@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -18,15 +17,12 @@ from semcrawl.errors import UsageError
 from semcrawl.images.imageitems import Decoded, FetchedImage, ImagePage
 from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.imageplaces import PageImages, ShownImage, image_places
-from semcrawl.images.outcomes import ImageOutcome, TextKind
+from semcrawl.images.outcomes import ImageOutcome
 from semcrawl.images.rdfplaces import rdf_places
-from semcrawl.links import Link
-from semcrawl.links.texts import fold, fold_end
 from semcrawl.rdf import Reading
 from semcrawl.reading.pool import ReadingLost
 from semcrawl.spiders.reading import Reader
 from semcrawl.web.bodies import body_file
-from semcrawl.web.vocabulary import FoundBy
 
 #: bytes of a document's quads that are looked through for images
 _LOOKED_THROUGH = 1 << 24
@@ -139,25 +135,6 @@ def image_options(settings: BaseSettings) -> ImageOptions | None:
             f"the targets images need {error.name}: {install_hint('images')}"
         ) from None
     return ImageOptions.from_settings(settings)
-
-
-def links_to(images: Iterable[ShownImage]) -> Iterator[Link]:
-    """Yield the links to images, with the texts near them as their evidence."""
-    for position, image in enumerate(images):
-        anchor = image.text(TextKind.CAPTION) or image.text(TextKind.ALT)
-        anchor = anchor or image.text(TextKind.DATA)
-        yield Link(
-            image.url,
-            element=image.element,
-            anchor=fold(anchor),
-            title=fold(image.text(TextKind.TITLE) or image.text(TextKind.LINK)),
-            type="image/*",
-            before=fold_end(image.text(TextKind.BEFORE)),
-            after=fold(image.text(TextKind.AFTER)),
-            tag_path=image.tag_path,
-            position=position,
-            found_by=FoundBy.RDF if image.element == "rdf" else FoundBy.LINK,
-        )
 
 
 def _page_of(attempt: Attempt, response: Response) -> ImagePage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Self
 
@@ -14,6 +14,7 @@ from scrapy.settings import BaseSettings
 from semcrawl.crawl.sharedstatements import SharedStatements
 from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.frontier.contract import Statements
+from semcrawl.images.imagelinks import NearTextJudge, near_text_judge
 from semcrawl.items import FetchRecord
 from semcrawl.links import PageText
 from semcrawl.rdf import Reading
@@ -84,6 +85,21 @@ class TopicJudge:
     def about(self) -> str:
         """The topic, as the user gave it."""
         return self._focus.about
+
+    @cached_property
+    def near_text(self) -> NearTextJudge | None:
+        """What judges images by the texts near them; ``None`` without a topic."""
+        topic = self._focus.topic
+        return near_text_judge(topic) if topic is not None else None
+
+    def image(self, near_text: float | None) -> Verdict:
+        """Judge an image by what the topic made of the texts near it, when it was found."""
+        if self._focus.topic is None:
+            return Verdict(True)
+        relevance = near_text or 0.0
+        target, gain = grade(True, relevance, self._focus.threshold)
+        kept = target or self._focus.keep_all
+        return Verdict(target, gain, relevance, ("the texts near it",), kept=kept)
 
     @property
     def text_chars(self) -> int:

@@ -15,6 +15,7 @@ from semcrawl.items import FetchOutcome
 from semcrawl.links import Page
 from semcrawl.relevance import Ranked
 from semcrawl.spiders.imagereading import ImageReading
+from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy
 from semcrawl.spiders.results import NOT_KEPT, file_of, saved_name_of
@@ -29,6 +30,7 @@ class OtherBodies:
     policy: LinkPolicy
     feed: LinkFeed
     targets: Targets
+    judge: TopicJudge
     leads: Leads
     #: the spider's queue
     queue: str
@@ -51,18 +53,27 @@ class OtherBodies:
                 record.outcome = FetchOutcome.FETCHED_IMAGE
             else:
                 record.errors = f"{image.decoded.outcome}: {image.decoded.reason}"
-        target = is_kept or is_file
+        verdict = Verdict(is_file)
+        if is_kept:
+            verdict = self.judge.image(attempt.link_state.near_text)
+            verdict.note_in(record)
+            if not verdict.kept:
+                record.outcome, image = FetchOutcome.OFF_TOPIC, None
         outcome = attempt.outcome(
             Kind.OTHER,
             response,
-            target=target,
-            duplicate=target and self.is_duplicate(attempt),
+            target=verdict.target,
+            duplicate=verdict.target and self.is_duplicate(attempt),
             new_links=new,
+            relevance=verdict.relevance,
+            gain=verdict.gain,
         )
         self.session.learn(outcome, self.queue)
-        if target and not self.policy.robots_tags.keeps(self.policy.robots_rules(response)):
+        kept = self.policy.robots_tags.keeps(self.policy.robots_rules(response))
+        if (is_kept or is_file) and not kept:
             record.outcome, record.errors = FetchOutcome.NOT_KEPT, NOT_KEPT
             return [record]
+        is_file = is_file and verdict.kept
         items: list[Any] = [file_of(attempt, response), record] if is_file else [record]
         return items if image is None else [image, *items]
 

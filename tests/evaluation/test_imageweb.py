@@ -35,7 +35,7 @@ def address(web, picture):
 def test_it_is_a_world_that_knows_the_truth(web):
     assert isinstance(web, World)
     assert isinstance(web, Labelled)
-    assert web.targets == "image/*"
+    assert web.targets == "images"
 
 
 def test_the_same_seed_makes_the_same_web():

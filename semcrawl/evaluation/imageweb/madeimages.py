@@ -20,7 +20,7 @@ class ImageWeb:
     """The sites of an :class:`ImagePlan`, for a crawl that is after the pictures of a subject."""
 
     #: what a crawl of it is after
-    targets = "image/*"
+    targets = "images"
 
     def __init__(self, plan: ImagePlan, subject: Subject, requests: int) -> None:
         self.plan = plan
