@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from statistics import fmean
 from typing import Any
 
+from semcrawl.evaluation import imagetables
 from semcrawl.evaluation.tables import table
 from semcrawl.evaluation.topicweb import reported
 
@@ -64,6 +65,17 @@ def kept(data: Data, title: Title) -> str:
     if study:
         note += " K's traditional crawler returns all of them, its focused one the matched ones."
     return "<h3>What was kept</h3>" + table(head, rows, note)
+
+
+def measured(data: Data) -> str:
+    """What was measured of near texts, of searches and of links."""
+    rows = imagetables.rows(data.get("figures", {}))
+    if not rows:
+        return ""
+    note = (
+        "Near texts are right if they name what their picture shows. Nothing measured is told so."
+    )
+    return "<h3>Near texts, search, links</h3>" + table(["measured", "figure", ""], rows, note)
 
 
 def _cells(world: Data, names: list[str]) -> list[str]:

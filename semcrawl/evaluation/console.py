@@ -16,6 +16,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from semcrawl.evaluation import imagetables
 from semcrawl.evaluation.study import Progress as Step
 from semcrawl.terminal.messages import fitted
 from semcrawl.terminal.printable import printable
@@ -84,6 +85,8 @@ def show(results: Data, console: Console) -> None:
             console.print(fitted(_totals(each, titles), console))
             if len(each["worlds"]) > 1:
                 console.print(fitted(_by_world(each), console))
+            if measured := imagetables.rows(each.get("figures", {})):
+                console.print(fitted(_measured(measured), console))
             about = [world for world in each["worlds"] if _judged(world)]
             if len(about) == 1:
                 console.print(fitted(_about(about[0]), console))
@@ -119,6 +122,15 @@ def _totals(data: Data, titles: Mapping[str, str]) -> Table:
                 f"{sum(times) / len(times):.0f}" if times else "–",
             ]
         table.add_row(name, title if title != name else "", *cells)
+    return table
+
+
+def _measured(rows: Sequence[tuple[str, str, str]]) -> Table:
+    table = Table(title="near texts, search, links", title_justify="left", header_style="bold")
+    for name in ("measured", "figure", ""):
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

@@ -83,6 +83,7 @@ class _Page:
             parts.append(self.harvest(data))
             parts.append(_topictables.steps(data, self.title))
             parts.append(_topictables.kept(data, self.title))
+            parts.append(_topictables.measured(data))
             parts.append(tables.side_by_side(data, self.title))
             parts.append(tables.found(data, self.title))
             parts.append(self.curves(data))

@@ -125,6 +125,8 @@ class SetResult:
     name: str
     thesis: bool
     worlds: list[WorldResult] = field(default_factory=list)
+    #: what was measured besides crawls
+    figures: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,20 @@ def study(
         results.append(result)
         for world in worlds.worlds:
             _study_world(world, result, plan.for_set(worlds), crawl, tell)
+        if worlds.measure is not None:
+            result.figures = _measured(worlds, tell)
     return results
+
+
+def _measured(worlds: WorldSet, tell: Callable[[Progress], None]) -> Mapping[str, Any]:
+    """Measure what a set measures besides crawls; a fault is noted, as that of a world."""
+    if worlds.measure is None:
+        return {}
+    try:
+        return worlds.measure(lambda pages: tell(Progress(worlds.name, "", 0, pages, 0)))
+    except (ImportError, OSError, SemcrawlError) as error:
+        tell(Progress(worlds.name, "", 0, 0, 0, True, str(error)))
+        return {}
 
 
 def _study_world(

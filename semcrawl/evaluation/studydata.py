@@ -52,6 +52,7 @@ def _set(result: SetResult, plan: Plan) -> dict[str, Any]:
         "thesis": result.thesis,
         "worlds": [_world(world) for world in result.worlds],
         "requests": points,
+        "figures": dict(result.figures),
         "strategies": {name: _average(result, name, points) for name in names},
         "comparisons": [
             asdict(comparison)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
@@ -36,6 +37,8 @@ class WorldSet:
     thesis: bool = False
     #: strategies to run on them, unless the user says otherwise; empty = the usual ones
     strategies: tuple[str, ...] = ()
+    #: measures more than crawls, as plain data, and is told how far it is (pages read)
+    measure: Callable[[Callable[[int], None]], dict[str, Any]] | None = None
 
 
 def load_worlds(name: str, seed: int = 0) -> WorldSet:
@@ -85,7 +88,14 @@ def keyword_worlds(seed: int) -> WorldSet:
 
 def image_worlds(seed: int) -> WorldSet:
     """The made web of ``evaluate images`` (I), once for each of three queries."""
-    return WorldSet("images", image_webs(seed), strategies=IMAGE_STRATEGIES)
+    webs = image_webs(seed)
+
+    def measure(tell: Callable[[int], None]) -> dict[str, Any]:
+        from semcrawl.evaluation.imageweb.imagefigures import image_figures
+
+        return image_figures(webs[0], tell)
+
+    return WorldSet("images", webs, strategies=IMAGE_STRATEGIES, measure=measure)
 
 
 #: the made webs by their names

@@ -202,4 +202,4 @@ def test_no_two_lines_look_alike(results):
     assert looks["learned"][1] != looks["rules-parents"][1]
     few = _Page({**results, "strategies": [{"name": "rules-parents", "title": "FC"}]})
     assert few.styles["rules-parents"] == page.styles["rules-parents"]
-    assert len({looks[name] for name in STRATEGIES}) == len({looks[n][0] for n in STRATEGIES})
+    assert len({looks[name][0] for name in STRATEGIES}) == min(12, len(STRATEGIES))
