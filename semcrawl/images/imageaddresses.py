@@ -18,4 +18,4 @@ def image_addresses(folder: Path) -> list[tuple[int, str]]:
             rows = connection.execute(wanted.where(ImageAddress.image_id.is_not(None))).all()
     finally:
         engine.dispose()
-    return [(int(number), url) for number, url in rows]
+    return [(number, url) for number, url in rows if number is not None]
