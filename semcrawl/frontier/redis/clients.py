@@ -26,7 +26,7 @@ from semcrawl.errors import UsageError
 
 #: answers of a server that refuses for now: read-only, out of memory, disk full, loading, …
 _REFUSED = re.compile(
-    r"\b(READONLY|OOM|MISCONF|LOADING|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|BUSY"
+    r"\b(READONLY|OOM|MISCONF|LOADING|MASTERDOWN|UNBLOCKED|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|BUSY"
     r"|NOPERM|NOAUTH|WRONGPASS)\b"
 )
 
