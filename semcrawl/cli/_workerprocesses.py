@@ -8,11 +8,12 @@ import signal
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from semcrawl.cli.signals import signals_call
 from semcrawl.cli.workerside import RS
 from semcrawl.terminal.crawlfigures import Display, Figures
 
@@ -83,7 +84,8 @@ class Workers:
 
     async def run(self) -> None:
         """Run all workers until they have ended, for good or for ill."""
-        with self._signals():
+        loop = asyncio.get_running_loop()
+        with signals_call(lambda: loop.call_soon_threadsafe(self.stop)):
             shown = asyncio.create_task(self._show()) if self._interval else None
             try:
                 await asyncio.gather(*(self._keep(worker) for worker in self.workers))
@@ -237,22 +239,6 @@ class Workers:
         for worker in self.workers:
             if worker.process is not None and worker.process.returncode is None:
                 worker.process.kill()
-
-    @contextmanager
-    def _signals(self) -> Iterator[None]:
-        """Stop the workers at Ctrl-C and the like, unless these are ignored."""
-        loop = asyncio.get_running_loop()
-        names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
-        numbers = [number for name in names if (number := getattr(signal, name, None))]
-        before = {number: signal.getsignal(number) for number in numbers}
-        for number, handler in before.items():
-            if handler is not signal.SIG_IGN:
-                signal.signal(number, lambda *_: loop.call_soon_threadsafe(self.stop))
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
 
 #: keeps Ctrl-C in the terminal from reaching the workers themselves

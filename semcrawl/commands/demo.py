@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
 from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.signals import signals_call
 from semcrawl.demo import DemoServer, DemoWeb, serve
 from semcrawl.errors import UsageError
 
@@ -98,16 +98,15 @@ class Command(OneLineErrors):
 
 def _serve_until_stopped(server: DemoServer) -> None:
     stopped = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopped.set())
-    print(
-        f"The demonstration web is served at {server.proxy_url} (an HTTP proxy for its hosts).\n"
-        "Crawl it from another shell:\n"
-        f"  http_proxy={server.proxy_url} semcrawl harvest {DemoWeb.start}\n"
-        "Stop with Ctrl-C.",
-        flush=True,
-    )
-    stopped.wait()
+    with signals_call(stopped.set):
+        print(
+            f"The demonstration web is served at {server.proxy_url}, an HTTP proxy for its hosts.\n"
+            "Crawl it from another shell:\n"
+            f"  http_proxy={server.proxy_url} semcrawl harvest {DemoWeb.start}\n"
+            "Stop with Ctrl-C.",
+            flush=True,
+        )
+        stopped.wait()
 
 
 def _harvest(server: DemoServer, out: Path, args: list[str], opts: argparse.Namespace) -> int:
@@ -119,6 +118,8 @@ def _harvest(server: DemoServer, out: Path, args: list[str], opts: argparse.Name
         command += ["-s", setting]
     process = subprocess.Popen([*command, *args], env=environment)  # noqa: S603 - our own program
     # the terminal sends Ctrl-C to the harvest as well, which knows how to stop
-    signal.signal(signal.SIGINT, lambda *_: None)
-    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
-    return process.wait()
+    with (
+        signals_call(lambda: None, ("SIGINT",)),
+        signals_call(process.terminate, ("SIGTERM",)),
+    ):
+        return process.wait()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.settings import BaseSettings
 
 from semcrawl.cli.jobs import JobCommand, print_json, print_table, remark
+from semcrawl.cli.signals import signals_call
 from semcrawl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -148,9 +148,8 @@ def _serve(search: ImageSearch, port: int) -> None:
 
     async def serve() -> None:
         stopped, loop = asyncio.Event(), asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: loop.call_soon_threadsafe(stopped.set))
-        await serve_search(search, port, _say_where, stopped)
+        with signals_call(lambda: loop.call_soon_threadsafe(stopped.set)):
+            await serve_search(search, port, _say_where, stopped)
 
     try:
         asyncio.run(serve())
