@@ -28,7 +28,7 @@ rules = st.lists(st.sampled_from(["ex1", "an2", "ty3"]), max_size=3).map(tuple)
     st.builds(
         LinkState, st.none() | words, st.integers(0, 9), st.sampled_from(Label), rules,
         st.lists(words, max_size=3).map(tuple), st.integers(0, 3), words, words, st.booleans(),
-        words, found_by=st.none() | st.sampled_from(FoundBy),
+        st.integers(0, 9), words, words, found_by=st.none() | st.sampled_from(FoundBy),
     )
 )  # fmt: skip
 def test_a_memo_is_unpacked_as_it_was_packed(state):

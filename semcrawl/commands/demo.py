@@ -100,7 +100,7 @@ def _serve_until_stopped(server: DemoServer) -> None:
     stopped = threading.Event()
     with signals_call(stopped.set):
         print(
-            f"The demonstration web is served at {server.proxy_url}, an HTTP proxy for its hosts.\n"
+            f"The demonstration web is served at {server.proxy_url} (its HTTP proxy).\n"
             "Crawl it from another shell:\n"
             f"  http_proxy={server.proxy_url} semcrawl harvest {DemoWeb.start}\n"
             "Stop with Ctrl-C.",

@@ -26,8 +26,9 @@ def names(leases: Sequence[Lease]) -> list[str]:
 
 async def eventually(look: Callable[[], Awaitable[T]]) -> T:
     """The first true result of ``look``; time runs on the server."""
-    while not (found := await look()):  # noqa: ASYNC110 - it is the server that one waits for
-        await asyncio.sleep(0.005)
+    async with asyncio.timeout(60):
+        while not (found := await look()):  # noqa: ASYNC110 - it is the server that one waits for
+            await asyncio.sleep(0.005)
     return found
 
 

@@ -182,12 +182,16 @@ async def filled(frontier: ManagedFrontier) -> None:
 
 
 def normal(lines: list[str]) -> list[str]:
-    """Lines of an export, whatever its crawl is called and its digests come in."""
-    found, digests = [], []
+    """Lines of an export, whatever its crawl is called and its digests come in.
+
+    Several servers each hold the digests of a single one, which do not say whose they are.
+    """
+    found: list[str] = []
+    digests: set[str] = set()
     for line in lines:
         row = json.loads(line)
         if row["kind"] == "seen":
-            digests += row["digests"]
+            digests.update(row["digests"])
         elif row["kind"] not in ("frontier", "end"):
             found.append(line)
     return sorted(found) + sorted(digests)

@@ -110,7 +110,7 @@ def test_words_and_terms_of_links_are_near_by_weight(file):
         ("{folder}/none.ttl", "cannot read"),
         ("{folder}/page.ttl", "cannot be read as RDF"),
         ("{folder}/foaf.ttl", "no thesaurus"),
-        ("http://a.example/fish.ttl", "cannot be fetched"),
+        ("http://a.example/fish.ttl", "cannot fetch"),
     ],
 )
 def test_what_is_no_thesaurus_or_no_concept_is_told(file, argument, said):
