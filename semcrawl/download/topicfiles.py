@@ -29,6 +29,6 @@ def fetch_topic_files(settings: BaseSettings) -> None:
         try:
             return fetchers[0].get(url, _ACCEPT)[0]
         except SemcrawlError as error:
-            raise UsageError(f"about: {error}") from None
+            raise UsageError(str(error)) from None
 
     fetch_by(fetch)

@@ -14,6 +14,8 @@ from semcrawl.frontier.contract import ManagedFrontier
 from semcrawl.frontier.sharded.frontier import ShardedFrontier
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 
+#: backends whose tests repeat what those of the others show in little time
+REPEATING = ("served", "shards")
 #: backends that need an installed server
 INSTALLED = ("cluster", "valkey")
 #: names of the backends, each made by the fixture ``backend``

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from answered_crawl import Crawl
-from backends import BACKENDS, INSTALLED, Backend, backend_at
+from backends import BACKENDS, INSTALLED, REPEATING, Backend, backend_at
 from frontier_calls import OpenFrontier
 from served_cluster import ServedCluster
 from served_redis import ServedRedis
@@ -78,12 +78,13 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedCluster]
     served.stop()
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(name, marks=pytest.mark.server if name in INSTALLED else ())
-        for name in BACKENDS
-    ]
-)
+def _marks(name: str) -> Sequence[pytest.MarkDecorator]:
+    if name in INSTALLED:
+        return [pytest.mark.server]
+    return [pytest.mark.slow] if name in REPEATING else []
+
+
+@pytest.fixture(params=[pytest.param(name, marks=_marks(name)) for name in BACKENDS])
 def backend(request: pytest.FixtureRequest) -> Backend:
     """A store for frontiers; see ``backends.py``."""
     if request.param == "redis":
