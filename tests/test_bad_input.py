@@ -21,6 +21,7 @@ def folder(tmp_path: Path) -> Path:
 slow = pytest.mark.slow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "url",
     [
@@ -42,6 +43,7 @@ def test_no_address_at_all(folder: Path) -> None:
     harvest(folder=folder).says_in_one_line("URL")
 
 
+@pytest.mark.slow
 def test_a_wrong_setting_is_named(folder: Path) -> None:
     run = harvest("http://x.example/", "-s", "SEMCRAWL_MAX_LINKS_PER_PAGE=many", folder=folder)
     run.says_in_one_line("SEMCRAWL_MAX_LINKS_PER_PAGE", "many")
@@ -143,6 +145,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     run.says_in_one_line(str(tmp_path / "file"))
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_a_file(folder: Path) -> None:
     folder.write_text("in the way")
     harvest("http://x.example/", folder=folder).says_in_one_line(str(folder))
@@ -167,6 +170,7 @@ def test_a_file_of_the_job_that_cannot_be_written(arguments: tuple[str, ...], fo
     run.says_in_one_line(f"cannot write to {folder / 'crawl.db'}: Is a directory")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -201,6 +205,7 @@ def test_commands_and_their_arguments(
     semcrawl(*arguments, folder=folder).says_in_one_line(*words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
@@ -338,6 +343,7 @@ def closed_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@pytest.mark.slow
 def test_a_redis_server_that_is_not_there(folder: Path) -> None:
     url = f"redis://127.0.0.1:{closed_port()}/0"
     run = harvest("http://x.example/", folder=folder, REDIS_URL=url)

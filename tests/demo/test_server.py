@@ -153,6 +153,7 @@ def start_demo(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_the_command_serves_tells_its_address_and_stops_on_ctrl_c(tmp_path: Path) -> None:
     process = start_demo("--log", str(tmp_path / "log.jsonl"))
     assert process.stdout is not None
@@ -166,6 +167,7 @@ def test_the_command_serves_tells_its_address_and_stops_on_ctrl_c(tmp_path: Path
     assert (process.returncode, errors) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", [("--port", "99999"), ("--log", "/nowhere/log"), ("--out", "x")]
 )

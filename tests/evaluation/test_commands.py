@@ -58,6 +58,7 @@ def folder(tmp_path_factory):
     return root
 
 
+@pytest.mark.slow
 def test_a_folder_is_evaluated_and_what_fails_is_told(folder):
     (folder.parent / "ours.py").write_text(BROKEN)
     (folder.parent / "empty").mkdir(exist_ok=True)
@@ -83,6 +84,7 @@ def test_a_folder_is_evaluated_and_what_fails_is_told(folder):
     assert "rules" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_folder_of_a_site_list_is_its_sites(folder):
     site = {"host": "a.example", "root": folder.name, "base": "/"}
     (folder.parent / "sites.json").write_text(json.dumps({"sites": [site]}))
@@ -92,6 +94,7 @@ def test_the_folder_of_a_site_list_is_its_sites(folder):
     assert data["sets"][0]["worlds"][0]["hosts"][0] == "a.example"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("world", "status"), [("nowhere", 2), ("empty", 1)])
 def test_without_a_world_there_is_no_report(folder, world, status):
     (folder.parent / "empty").mkdir(exist_ok=True)

@@ -254,6 +254,7 @@ def test_responses_are_kept_as_warc(project, web):
     assert not list((project / "job").glob("*.open"))
 
 
+@pytest.mark.slow
 def test_a_record_that_does_not_fit_costs_no_other(project, web, web_folder):
     pytest.importorskip("warcio")
     from warcio.archiveiterator import ArchiveIterator

@@ -90,6 +90,7 @@ def quads(data: bytes, syntax: pyoxigraph.RdfFormat) -> set:
     return set(pyoxigraph.parse(data, syntax))
 
 
+@pytest.mark.slow
 def test_every_format_holds_every_statement(tmp_path):
     names = ["a.nq", "a.nt", "a.trig", "a.ttl", "a.jsonl", "a.nq.gz", "a.ttl.zst"]
     feeds = {name: {"format": name.rsplit(".")[-1]} for name in names}

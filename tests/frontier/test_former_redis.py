@@ -129,6 +129,7 @@ def test_without_a_binary_one_line_says_what_to_do(
     assert state(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_data_that_no_server_reads_stay_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "frontier").mkdir()
     (tmp_path / "frontier" / "redis.lock").touch()

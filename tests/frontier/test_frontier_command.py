@@ -192,6 +192,7 @@ def test_what_a_crawl_learned_is_written_as_a_model(
     assert model.read_bytes() == b"counts"
 
 
+@pytest.mark.slow
 def test_a_folder_without_a_frontier(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "semcrawl", "frontier", str(tmp_path)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)
@@ -200,6 +201,7 @@ def test_a_folder_without_a_frontier(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there(run_command: Callable[..., Result]) -> None:
     result = run_command("-s", "REDIS_URL=redis://127.0.0.1:1")
     assert result.returncode == 1

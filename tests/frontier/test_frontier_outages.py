@@ -66,6 +66,7 @@ async def test_patience_ends(start_served: StartServed) -> None:
     await frontier.close()
 
 
+@pytest.mark.slow
 async def test_the_end_does_not_wait_for_a_server_that_is_away(start_served: StartServed) -> None:
     server = start_served()
     frontier = frontier_on(server, patience=300.0)

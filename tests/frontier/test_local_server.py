@@ -41,6 +41,7 @@ os.kill(os.getpid(), 9)
     until(lambda: not process.exists() or "State:\tZ" in (process / "status").read_text())
 
 
+@pytest.mark.slow
 def test_why_it_does_not_start_is_said(tmp_path: Path) -> None:
     (tmp_path / "frontier.aof").write_text("no append-only file\n" * 9)
     (tmp_path / "appendonlydir").write_text("no folder")

@@ -171,6 +171,7 @@ async def test_a_crawl_that_failed_does_not_wait_for_its_server_again(
     await asyncio.wait_for(crawl.session.detach("html"), 3 * LIMIT)
 
 
+@pytest.mark.slow
 async def test_what_is_finished_counts_though_what_was_learned_cannot_be_told(
     served: ServedRedis, prefix: str
 ) -> None:
@@ -234,6 +235,7 @@ class Unsaveable(BreadthFirst):
         raise ValueError("what was learned is odd")
 
 
+@pytest.mark.slow
 async def test_a_strategy_that_cannot_be_saved_costs_no_lease(address: str, prefix: str) -> None:
     """Leases are prolonged all the same while the crawl goes on, and given back at its end."""
     crawl = Crawl(address, prefix, Unsaveable(), lease_time=0.6, save_interval=0.1)

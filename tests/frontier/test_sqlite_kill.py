@@ -21,6 +21,7 @@ class File:
         """Nothing starts."""
 
 
+@pytest.mark.slow
 def test_kills_of_workers(tmp_path: Path) -> None:
     crawl_with_kills(File(tmp_path), tmp_path / "log", seed=0, pages=300)
     check(File(tmp_path), tmp_path / "log", 300)

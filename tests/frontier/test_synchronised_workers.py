@@ -126,6 +126,7 @@ async def test_a_worker_waits_for_what_another_fetches(workers: list[Worker]) ->
         assert other.leases.empty()
 
 
+@pytest.mark.slow
 async def test_a_link_whose_taker_is_silent_is_not_waited_for_for_ever(
     workers: list[Worker],
 ) -> None:
@@ -140,6 +141,7 @@ async def test_a_link_whose_taker_is_silent_is_not_waited_for_for_ever(
         await next_lease(idle)
 
 
+@pytest.mark.slow
 async def test_a_link_whose_taker_is_silent_is_waited_for_once(workers: list[Worker]) -> None:
     """And not again before every link that the others take."""
     await workers[0].session.intake.plant([(f"{SITE}/", LinkState())], "html")
@@ -178,6 +180,7 @@ async def test_what_went_back_is_not_waited_for(
     assert taken.entry.url == (lease.entry.url if again else f"{SITE}/home")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [True, False])
 async def test_an_answer_that_takes_long_is_not_waited_for(
     redis_server: RedisServer, prefix: str, shared: bool

@@ -131,6 +131,7 @@ def test_the_records_tell_the_way_to_each_document(whole: tuple[Run, Path]) -> N
             assert not {"link", "seed"} & {ways[url] for url in documents}
 
 
+@pytest.mark.slow
 def test_running_it_again_asks_for_nothing_more(whole: tuple[Run, Path], tmp_path: Path) -> None:
     first, _ = whole
     quads = first.quads

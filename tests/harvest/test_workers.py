@@ -84,6 +84,7 @@ def test_there_are_no_more_workers_than_requests() -> None:
     assert check_workers(Settings()) == 1
 
 
+@pytest.mark.slow
 def test_a_worker_without_its_command_says_so_in_one_line(tmp_path: Path) -> None:
     harvest("--worker", folder=tmp_path / "out").says_in_one_line("--workers")
 

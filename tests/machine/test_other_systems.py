@@ -42,6 +42,7 @@ for module, names in (
 """
 
 
+@pytest.mark.slow
 def test_no_module_needs_one_of_posix() -> None:
     """Those that are there may be used, behind a check."""
     for path in SOURCES:

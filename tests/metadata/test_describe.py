@@ -206,6 +206,7 @@ def test_tables_for_analysis(job, semcrawl):
     assert pq.read_table(job / "document.parquet").column("url").to_pylist() == [DATA, GONE]
 
 
+@pytest.mark.slow
 def test_a_wrong_folder_is_one_clear_line(tmp_path):
     """Through the whole command line."""
     done = subprocess.run(

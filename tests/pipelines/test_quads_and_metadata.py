@@ -128,6 +128,7 @@ WRITER = textwrap.dedent(
 )
 
 
+@pytest.mark.slow
 def test_killed_writers_leave_whole_documents(tmp_path):
     processes = [
         subprocess.Popen(

@@ -73,6 +73,7 @@ def test_no_more_links_are_held_than_was_asked_for(pages, limit):
         assert all(np.isfinite(node.rank) for node in used)
 
 
+@pytest.mark.slow
 @given(graphs, graphs)
 def test_a_graph_that_was_kept_goes_on_as_if_nothing_had_been(before, after):
     whole, kept = PageRank(), PageRank()

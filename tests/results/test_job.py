@@ -103,6 +103,7 @@ def test_an_unknown_frame_is_one_clear_line(job):
         opened.frame("nonsense")
 
 
+@pytest.mark.slow
 def test_opening_a_job_loads_no_rdflib():
     """Nor does the process of a query load a database."""
     code = (

@@ -137,6 +137,7 @@ def test_of_too_many_things_the_frequent_ones_are_kept(tmp_path):
     assert len(profile.properties) <= 20
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_quads(tmp_path):
     """A document of 24 MB, each line with terms of its own."""
     lines = b"".join(

@@ -118,6 +118,7 @@ def no_contexts() -> tuple[str, ...]:
     return "-s", "SEMCRAWL_CONTEXT_HOSTS="
 
 
+@pytest.mark.slow
 def test_targets_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     run = harvest(f"{D}/", "--targets", "poems", folder=tmp_path / "out")
     run.says_in_one_line("poems", "media type")

@@ -98,6 +98,7 @@ def test_a_query_that_needs_too_much_memory_is_stopped(judged):
     assert small.reasons == (("shape", "ASK: False"),)
 
 
+@pytest.mark.slow
 def test_shapes_grade_documents_by_the_nodes_that_conform(judged, tmp_path):
     """1 for all, above ½ for some, 0 for none, and 0 where there is no node to look at."""
     file = tmp_path / "shapes.ttl"
