@@ -181,6 +181,11 @@ def test_a_file_of_the_job_that_cannot_be_written(arguments: tuple[str, ...], fo
             pytest.param(arguments, words, marks=slow)
             for arguments, words in (
                 (("crawl",), ("html, rdf",)),
+                (("crawl", "html", "--workers", "2"), ("semcrawl harvest", "REDIS_URL")),
+                (("crawl", "html", "-s", "SEMCRAWL_WORKERS=2"), ("semcrawl harvest",)),
+                (("find", "foaf:name", "a", "b"), ("one job folder", "semcrawl merge")),
+                (("profile", "a", "b"), ("one job folder", "semcrawl merge")),
+                (("query", "a", "b", "ASK {}"), ("one job folder", "semcrawl merge")),
                 (("crawl", "htlm"), ("htlm", "html, rdf")),
                 (("crawl", "html", "-a", "follow_rdf=perhaps"), ("follow_rdf", "perhaps")),
                 (("demo", "--pages", "3"), ("--pages", "need --harvest")),

@@ -40,6 +40,14 @@ def job_at(args: list[str], position: int) -> Path:
     return Path(args[position]) if len(args) > position else Path()
 
 
+def refuse_several(folders: list[str]) -> None:
+    """Raise ``UsageError`` for more than one folder: a document in two would count twice."""
+    if len(folders) > 1:
+        raise UsageError(
+            "give one job folder; `semcrawl merge DIR DIR… --out DIR` makes one of several"
+        )
+
+
 def print_json(content: Any) -> None:
     """Print an object as JSON; what is not ASCII stays as it is."""
     json.dump(content, sys.stdout, ensure_ascii=False, indent=1)

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from scrapy import Spider
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
+from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.spiderloader import get_spider_loader
 
 from semcrawl.cli.aboutoptions import add_about_options, take_about_options
@@ -31,6 +32,8 @@ from semcrawl.terminal.messages import complain
 from semcrawl.web.urls import Normalisation
 
 _OURS = frozenset({"html", "rdf"})
+#: priority of what ``-s`` says
+_SAID = SETTINGS_PRIORITIES["cmdline"]
 _ARGUMENTS = ("seeds", "scope", "follow_rdf", "redis_key")
 
 
@@ -58,9 +61,15 @@ class Command(OneLineErrors, ScrapyCrawl):
             "or properties (SEMCRAWL_RDF_LINKS)",
         )
         add_about_options(parser)
+        parser.add_argument("--workers", help=argparse.SUPPRESS)
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse spiders that there are not, and wrong arguments of ours."""
+        if opts.workers or (self.own_settings.getpriority("SEMCRAWL_WORKERS") or 0) >= _SAID:
+            raise UsageError(
+                "crawl is one process: `semcrawl harvest` has --workers; or start as many "
+                "`semcrawl crawl` as you like, with one Redis (-s REDIS_URL=redis://…)"
+            )
         if opts.links is not None:
             self.own_settings.set("SEMCRAWL_RDF_LINKS", opts.links, "cmdline")
         take_about_options(self.own_settings, opts)

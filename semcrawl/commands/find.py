@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from semcrawl.cli.jobs import JobCommand, job_at, print_json, print_table, remark
+from semcrawl.cli.jobs import JobCommand, job_at, print_json, print_table, refuse_several, remark
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.metadata.database import connect
 from semcrawl.results.finding import Found, find_term
@@ -43,8 +43,9 @@ class Command(JobCommand):
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse what cannot be meant."""
         super().check(args, opts)
-        if not 1 <= len(args) <= 2 or not args[0].strip():
+        if not args or not args[0].strip():
             raise UsageError("give a term and a job folder: semcrawl find schema:Dataset DIR")
+        refuse_several(args[1:])
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Look the term up in the job's ledgers, or in the database that the settings name."""

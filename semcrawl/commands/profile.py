@@ -5,8 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from semcrawl.cli.jobs import JobCommand, job_at, print_json, print_table, remark
-from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.cli.jobs import (
+    JobCommand,
+    job_at,
+    print_json,
+    print_table,
+    refuse_several,
+    remark,
+)
+from semcrawl.errors import SemcrawlError
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.rdf.shortnames import shorten
 from semcrawl.results.job import Job
@@ -46,8 +53,7 @@ class Command(JobCommand):
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse what cannot be meant."""
         super().check(args, opts)
-        if len(args) > 1:
-            raise UsageError("give one job folder")
+        refuse_several(args)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Count and show."""

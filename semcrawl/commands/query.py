@@ -19,7 +19,7 @@ from pyoxigraph import (
 )
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
-from semcrawl.cli.jobs import JobCommand, print_table, remark
+from semcrawl.cli.jobs import JobCommand, print_table, refuse_several, remark
 from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import shorten
 from semcrawl.results.asking import Answer, asked
@@ -79,6 +79,7 @@ class Command(JobCommand):
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse what cannot be meant."""
         super().check(args, opts)
+        refuse_several(args[:-1])
         if len(args) != 2:
             raise UsageError("give a job folder and a query: semcrawl query DIR 'SELECT …'")
         if not 0 <= opts.timeout < 1e7:

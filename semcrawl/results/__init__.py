@@ -19,8 +19,9 @@ __all__ = ["open"]
 def open(folder: str | Path) -> Job:
     """Open a job folder; close it with :meth:`Job.close`, or use it in a ``with`` block.
 
-    Raises ``UsageError`` for a folder that holds no job, and ``StoreError`` for a database that is
-    damaged or of a newer version.
+    Folders of several machines are made one first, by ``semcrawl merge`` or
+    :func:`semcrawl.results.mergedjobs.merge_jobs`. Raises ``UsageError`` for a folder that holds
+    no job, and ``StoreError`` for a database that is damaged or of a newer version.
     """
     from semcrawl.results.job import Job  # a process that only runs a query needs no database
 
