@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
+import time
 import traceback
 from asyncio import Future
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import scrapy
+from scrapy import signals
 from scrapy.crawler import Crawler, CrawlerProcessBase
 from scrapy.settings import BaseSettings, default_settings
 from scrapy.utils.misc import load_object
@@ -46,6 +49,12 @@ class Crawls:
         #: why one of them could not begin; empty if all could
         self.fault = ""
         self._watch = _SignalWatch()
+        self._began = time.process_time()
+
+    @property
+    def spent(self) -> float:
+        """Processor time of this process since its last spider opened, seconds."""
+        return time.process_time() - self._began
 
     @property
     def failed(self) -> bool:
@@ -64,6 +73,7 @@ class Crawls:
         handlers.addHandler(self._watch)
         try:
             for crawler, arguments in crawls.items():
+                crawler.signals.connect(self._opened, signals.spider_opened)
                 unbegun = partial(self._unbegun, crawler.settings, give_up)
                 crawl: Any = self._process.crawl(crawler, **arguments)
                 if isinstance(crawl, Future):
@@ -74,6 +84,11 @@ class Crawls:
                 self._process.start()
         finally:
             handlers.removeHandler(self._watch)
+
+    def _opened(self) -> None:
+        """Note that all is loaded; the garbage collector need not look at it again and again."""
+        gc.freeze()
+        self._began = time.process_time()
 
     def _unbegun(
         self, settings: BaseSettings, give_up: Callable[[str], None], error: BaseException

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
@@ -117,11 +116,9 @@ def run_spiders(
     log = log_handler(settings) if verbose else error_handler()
     logging.getLogger().addHandler(log)
     crawls = Crawls(process)
-    before = time.process_time()
     crawls.run({crawlers[0]: {"seeds": seeds}, crawlers[1]: {}}, source.fail)
-    spent = time.process_time() - before
     logger.info(
-        "The crawl took %.2f s of processor time in this process, its start left out", spent
+        "The crawl took %.2f s of processor time in this process, its start left out", crawls.spent
     )
     return RunResult.of(source, crawlers, failed=crawls.failed)
 
