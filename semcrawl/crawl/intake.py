@@ -53,7 +53,9 @@ class Intake:
         self._citing = strategy if isinstance(strategy, Citing) else None
         # one that waits for answers has to know what all workers wait for
         synchronised = options.shared and isinstance(strategy, Restrained)
-        self.learning = SharedLearning(frontier, strategy, self.host_key, synchronised=synchronised)
+        self.learning = SharedLearning(
+            frontier, strategy, self.host_key, synchronised=synchronised, know=self._know
+        )
         #: pay-level domains of the seeds: of this run, of earlier ones, of other workers
         self.roots: set[str] = set()
         #: those of them that seeds name which come from no list: such hosts may be private
@@ -331,11 +333,14 @@ class Intake:
 
         With dynamic depth a link may be refused without being seen.
         """
-        if len(self._known) > self.options.known_urls:
-            self._known.clear()
         refusing = self.frontier.options.dynamic_depth > 0
         pairs = zip(entries, new, strict=True)
-        self._known.update(hash(entry.url) for entry, is_new in pairs if is_new or not refusing)
+        self._know(entry.url for entry, is_new in pairs if is_new or not refusing)
+
+    def _know(self, urls: Iterable[str]) -> None:
+        if len(self._known) > self.options.known_urls:
+            self._known.clear()
+        self._known.update(map(hash, urls))
 
 
 def _evidence(page: Page, link: Link) -> int:

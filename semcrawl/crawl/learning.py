@@ -38,6 +38,8 @@ class SharedLearning:
     takes, in the order of the event log. So they all learn the same, and only the worker that
     published an event gives the frontier new keys. Otherwise a worker learns its own outcomes at
     once, and gives new keys to the links that it found itself.
+
+    ``know`` is called with the links that other workers put into the frontier.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class SharedLearning:
         host_key: Callable[[str], str],
         *,
         synchronised: bool = False,
+        know: Callable[[Iterable[str]], None] = lambda urls: None,
     ) -> None:
         self.strategy = strategy
         self.synchronised = synchronised
@@ -54,6 +57,7 @@ class SharedLearning:
         self.outcomes = 0
         self._frontier = frontier
         self._host_key = host_key
+        self._know = know
         #: queue and group of waiting links, the latest found
         self._places: dict[str, tuple[str, str]] = {}
         #: those of them that stay in front until they were fetched
@@ -215,6 +219,8 @@ class SharedLearning:
             reason = f"{type(error).__name__}: {error}"
             logger.warning("an event of another worker cannot be learned from: %s", reason)
             return
+        if not mine:
+            self._know(r.link.url for r in outcome.new_links)
         if self.synchronised and queue:
             self._note_places((r.link.url, queue, r.group) for r in outcome.new_links if r.group)
 

@@ -111,6 +111,17 @@ async def test_workers_learn_the_same(workers: list[Worker]) -> None:
     assert one == two
 
 
+async def test_links_that_another_put_in_are_known(workers: list[Worker]) -> None:
+    """They are neither judged nor sent to the frontier once more."""
+    await workers[0].session.intake.plant([(f"{SITE}/", LinkState())], "html")
+    worker, lease = await next_lease(workers)
+    await worker.answer(lease)
+    await worker.session.intake.learning.publish()
+    (other,) = (each for each in workers if each is not worker)
+    await other.session.intake.learning.read_events()
+    assert all(other.session.intake.knows(link.url) for link in page_links(0))
+
+
 async def test_a_worker_waits_for_what_another_fetches(workers: list[Worker]) -> None:
     """Restraint is the crawl's: of unsure links one is in flight at first, not one per worker."""
     await workers[0].session.intake.plant([(f"{SITE}/", LinkState())], "html")
