@@ -145,7 +145,7 @@ class NotHarvested:
         return [family for family in self.withheld if family.mirror]
 
     def _waiting(self) -> str:
-        text = f"{self.waiting:,} links wait"
+        text = "1 link waits" if self.waiting == 1 else f"{self.waiting:,} links wait"
         if self.expected is not None:
             expected = f"{self.expected:,.0f}"
             expected += " target is" if expected == "1" else " targets are"

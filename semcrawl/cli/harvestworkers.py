@@ -11,8 +11,8 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.cli._workerprocesses import Workers
 from semcrawl.cli.harvestrun import RunResult
+from semcrawl.cli.workerprocesses import Workers
 from semcrawl.cli.workerside import settings_to_pass
 from semcrawl.config.workercount import worker_count
 from semcrawl.crawl.outlook import Outlook
@@ -98,16 +98,17 @@ def _harvest(
             count,
             task,
             restarts=settings.getint("SEMCRAWL_WORKER_RESTARTS"),
+            budget=pages or None,
             display=display,
             interval=progress_interval(settings) if mode != "off" else None,
             quiet=opts.quiet,
         )
         asyncio.run(workers.run())
-    return _sum(workers)
+    return summed(workers, pages)
 
 
-def _sum(workers: Workers) -> RunResult:
-    """Add up what the workers have told."""
+def summed(workers: Workers, pages: int) -> RunResult:
+    """Add up what the workers have told that may send so many requests."""
     total = RunResult()
     for worker in workers.ended:
         total.add(RunResult.read(worker.result or {}))
@@ -115,6 +116,8 @@ def _sum(workers: Workers) -> RunResult:
     total.failed = total.failed or any(worker.given_up for worker in workers.workers)
     restarted = sum(worker.deaths - worker.given_up for worker in workers.workers if worker.deaths)
     total.workers = {"started": len(workers.workers), "restarted": restarted}
+    if total.limit == "pages" and total.requests < pages:
+        total.limit = ""  # one has sent its share, and another did not
     if not workers.ended and not workers.stopped:
         total.failure = "no worker could do its work to the end"
     return total

@@ -46,14 +46,15 @@ class Figures:
         return cls(**{name: value for name, value in data.items() if name in known})
 
     @classmethod
-    def added(cls, parts: Iterable[Figures]) -> Self:
-        """Add up the figures of several processes, the last of which knows best what waits."""
-        total = cls()
+    def added(cls, parts: Iterable[Figures], budget: int | None = None) -> Self:
+        """Add up the figures of several processes, the last of which knows best what waits.
+
+        ``budget``: that of all together.
+        """
+        total = cls(budget=budget)
         for part in parts:
             for name in ("requests", "errors", "rdf_documents", "quads", "embedded_quads"):
                 setattr(total, name, getattr(total, name) + getattr(part, name))
-            if part.budget is not None:
-                total.budget = (total.budget or 0) + part.budget
             total.waiting = part.waiting or total.waiting
             total.hosts += [host for host in part.hosts[:1] if host not in total.hosts]
             total.url = part.url or total.url

@@ -117,6 +117,11 @@ def test_what_is_left_is_told(shown: io.StringIO, expected: float | None, words:
     assert "out of patience" in said
 
 
+def test_one_link_waits(shown: io.StringIO) -> None:
+    show_summary(Summary(requests=3), Path("out"), 0, RunFigures(waiting=1, expected_left=0.2))
+    assert "1 link waits; about 0 targets are" in " ".join(shown.getvalue().split())
+
+
 def test_links_off_an_ordinary_site_are_not_worth_a_word(shown: io.StringIO) -> None:
     summary = Summary(requests=3, html_documents=3)
     show_summary(summary, Path("out"), 0, RunFigures(left_out=left_out("http://b.example/", 3)))

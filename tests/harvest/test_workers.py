@@ -15,11 +15,13 @@ import pytest
 from scrapy.settings import Settings
 
 from harvest.runs import Started, duplicates, harvest, semcrawl, start_harvest
-from semcrawl.cli.harvestworkers import check_workers
+from semcrawl.cli.harvestrun import RunResult
+from semcrawl.cli.harvestworkers import check_workers, summed
+from semcrawl.cli.workerprocesses import Workers
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.errors import UsageError
 from semcrawl.frontier.redis.localserver import RedisServer
-from semcrawl.terminal.crawlfigures import Figures
+from semcrawl.terminal.crawlfigures import Display, Figures
 
 WEB = DemoWeb()
 MANIFEST = WEB.manifest()
@@ -29,6 +31,13 @@ PACED = (
     *("-s", "SEMCRAWL_OBEY_CRAWL_DELAY=0"),
     *("-s", "SEMCRAWL_ENDPOINTS=found"),
 )
+#: workers that show nothing
+QUIET: dict[str, Any] = {
+    "restarts": 0,
+    "display": Display(live=False),
+    "interval": None,
+    "quiet": True,
+}
 
 
 def children(pid: int) -> list[int]:
@@ -94,7 +103,7 @@ def test_figures_of_several_processes_are_added_up() -> None:
         Figures(3, 5, 1, 2, 10, 0, {"R": 4}, ["a.example"], "http://a.example/"),
         Figures(4, 5, 0, 1, 20, 2, {"R": 2}, ["b.example"], ""),
     ]
-    total = Figures.added(parts)
+    total = Figures.added(parts, 10)
     assert (total.requests, total.budget, total.errors, total.quads) == (7, 10, 1, 30)
     assert total.waiting == {"R": 2}
     facts = total.facts(7.0)
@@ -103,6 +112,19 @@ def test_figures_of_several_processes_are_added_up() -> None:
     assert facts["now"] == "http://a.example/"
     assert facts["time left"] == "0:00:02"
     assert Figures.of(total.as_dict()) == total
+
+
+def test_a_run_has_sent_all_its_requests_when_all_workers_have() -> None:
+    """One that had no more to do, or was stopped, left some of its share."""
+    workers = Workers([], 2, lambda *_: None, **QUIET, budget=10)
+    workers.ended = list(workers.workers)
+    for worker, sent in zip(workers.workers, (5, 3), strict=True):
+        worker.result = RunResult(requests=sent, limit="pages" if sent == 5 else "").as_dict()
+    assert summed(workers, 10).limit == ""
+    assert summed(workers, 8).limit == "pages"
+    workers.workers[0].former = [Figures(requests=2, budget=5)]
+    workers.workers[0].figures = Figures(requests=1, budget=3)
+    assert workers.figures().facts(1.0)["requests"] == "3 of 10"
 
 
 @pytest.mark.slow

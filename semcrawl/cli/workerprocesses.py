@@ -63,11 +63,15 @@ class Workers:
         task: Callable[[int, int], Mapping[str, Any] | None],
         *,
         restarts: int,
+        budget: int | None,
         display: Display,
         interval: float | None,
         quiet: bool,
     ) -> None:
-        """Start so many processes of ``command``; show progress each ``interval`` seconds."""
+        """Start so many processes of ``command``; show progress each ``interval`` seconds.
+
+        ``budget``: requests that all may send together.
+        """
         self.workers = [Worker(number) for number in range(1, count + 1)]
         #: those that ended by themselves, in this order
         self.ended: list[Worker] = []
@@ -76,6 +80,7 @@ class Workers:
         self._command = command
         self._task = task
         self._restarts = restarts
+        self._budget = budget
         self._display = display
         self._interval = interval
         self._quiet = quiet
@@ -227,7 +232,7 @@ class Workers:
     def figures(self) -> Figures:
         """Return the figures of all workers together."""
         parts = [each for worker in self.workers for each in (*worker.former, worker.figures)]
-        total = Figures.added(parts)
+        total = Figures.added(parts, self._budget)
         running = [w for w in self.workers if w.process and w.process.returncode is None]
         total.workers = len(running)
         return total
