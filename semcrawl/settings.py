@@ -538,8 +538,8 @@ SEMCRAWL_STORE_CONNECTIONS = 4
 
 # --- Re-visits
 
-#: Ask again for the documents and pages of the job folder that are due; `semcrawl harvest
-#: --revisit` sets it.
+#: Ask again for the documents, pages and kept images of the job folder that are due; `semcrawl
+#: harvest --revisit` sets it.
 SEMCRAWL_REVISIT = False
 
 #: Frequency of re-visits: `uniform` (all documents equally often) or `proportional` (documents that

@@ -30,8 +30,8 @@ from semcrawl.web.hosts import host_of, pay_level_domain
 
 #: values in one question; SQLite takes at least 999
 _AT_ONCE = 500
-#: outcomes of addresses that lead to an image
-_HAVE_IMAGE = (ImageOutcome.KEPT, ImageOutcome.COPY, ImageOutcome.NEAR_COPY)
+#: outcomes that may be a fault of the moment: a body that was cut off, an error page
+_PASSING = (ImageOutcome.NO_IMAGE, ImageOutcome.BROKEN)
 
 
 def _table(model: type[Any]) -> Table:
@@ -57,6 +57,8 @@ class ImageWriting:
         self._looks = looks
         #: the newest image that it makes
         self.newest = 0
+        #: thumbnails of images that it forgets: files to remove once that is committed
+        self.forgotten: set[str] = set()
         #: images and pages whose counts may have changed
         self._images: set[int] = set()
         self._pages: set[int] = set()
@@ -154,12 +156,14 @@ class ImageWriting:
     def _known(self, addresses: Iterable[int]) -> dict[int, tuple[int | None, bool]]:
         """Return the images of addresses that were fetched, and whether their places count."""
         found: dict[int, tuple[int | None, bool]] = {}
-        wanted = select(_ADDRESS.c.id, _ADDRESS.c.image_id, _IMAGE.c.dropped).outerjoin_from(
+        columns = (_ADDRESS.c.id, _ADDRESS.c.image_id, _IMAGE.c.dropped, _ADDRESS.c.outcome)
+        wanted = select(*columns).outerjoin_from(
             _ADDRESS, _IMAGE, _ADDRESS.c.image_id == _IMAGE.c.id
         )
         for part in in_parts(sorted(set(addresses))):
-            for number, image, dropped in self._do(wanted.where(_ADDRESS.c.id.in_(part))):
-                found[number] = (image, image is not None and not dropped)
+            for number, image, dropped, outcome in self._do(wanted.where(_ADDRESS.c.id.in_(part))):
+                is_wanted = outcome in _PASSING if image is None else not dropped
+                found[number] = (image, is_wanted)
         return found
 
     # -- images
@@ -170,6 +174,8 @@ class ImageWriting:
         before = self._do(select(*columns).where(_ADDRESS.c.id == address)).first()
         image: int | None = None
         outcome = decoded.outcome
+        if before is not None and before.image_id and outcome in _PASSING:
+            return outcome  # what was there stays, as when nothing answers
         if outcome is ImageOutcome.KEPT:
             image, outcome = self._image_of(item)
             if before is not None and before.sha256 == item.content_hash and before.image_id:
@@ -189,7 +195,9 @@ class ImageWriting:
         self._do(insert(_ADDRESS).on_conflict_do_update(["id"], set_=row), [row])
         here = _PLACE.c.address_id == address
         self._pages.update(page for (page,) in self._do(select(_PLACE.c.page_id).where(here)))
-        if image is None:
+        if image is None and outcome in _PASSING:
+            pass  # the places wait for a better copy
+        elif image is None:
             places = select(_PLACE.c.id).where(here)
             self._do(delete(_TEXT).where(_TEXT.c.place_id.in_(places)))
             self._do(delete(_PLACE).where(here))
@@ -235,6 +243,7 @@ class ImageWriting:
         """Write a thumbnail; return its name in the folder of thumbnails."""
         name = f"{digest[:2]}/{digest}{ending}.jpg"
         path = self._folder / name
+        self.forgotten.discard(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as file:
             file.write(body)
@@ -244,7 +253,10 @@ class ImageWriting:
         """Forget an image that no address leads to any more: its content has changed."""
         addresses = select(func.count()).where(_ADDRESS.c.image_id == image)
         if not self._do(addresses).scalar():
-            self._do(delete(_IMAGE).where(_IMAGE.c.id == image))
+            names = (_IMAGE.c.grey_thumbnail, _IMAGE.c.colour_thumbnail)
+            gone = delete(_IMAGE).where(_IMAGE.c.id == image).returning(*names)
+            for thumbnails in self._do(gone):
+                self.forgotten.update(thumbnails)
             self._looks.remove(image)
         self._images.add(image)
 

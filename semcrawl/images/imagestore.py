@@ -46,6 +46,8 @@ class ImageStore:
                 writing = ImageWriting(connection, self._folder, self._options, looks)
                 done = writing.do(items)
             self._last = max(self._last, writing.newest)
+            for name in writing.forgotten:
+                (self._folder / name).unlink(missing_ok=True)
             return done
         except BaseException:
             self._begin_again()  # the index may have images that were not written

@@ -26,8 +26,8 @@ MAX_CHARACTERS = 500
 _SIZES = (2, 3, 4)
 #: n-grams are counted in as many bins
 _BINS = 1 << 16
-#: texts that are worked on at a time: some 100 MB
-_BATCH = 4000
+#: texts that are worked on at a time: some 100 MB, where they are long
+_BATCH = 1000
 _SPACE = ord(" ")
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
@@ -55,7 +55,9 @@ class NgramVectors:
             signs = np.where(hashes >> np.uint64(63), 1, -1)
             places = rows * DIMENSIONS + (hashes >> np.uint64(16)).astype(np.int64) % DIMENSIONS
             np.add.at(found.reshape(-1), places, (weights * signs).astype(np.float32))
-        return unit(found)
+        for start in range(0, len(texts), _BATCH):  # (at once it takes thrice the memory)
+            found[start : start + _BATCH] = unit(found[start : start + _BATCH])
+        return found
 
     def vector(self, text: str) -> Floats:
         """Return the vector of one text."""
@@ -66,8 +68,8 @@ class NgramVectors:
 def unit(vectors: Floats) -> Floats:
     """Return vectors (rows) of length 1; those of length 0 stay."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    scaled: Floats = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-    return scaled
+    scaled = vectors / np.where(lengths > 0, lengths, np.float32(1))
+    return scaled.astype(np.float32, copy=False)
 
 
 def _bin(hashes: Hashes) -> npt.NDArray[np.int64]:

@@ -162,6 +162,9 @@ class Image(Base):
     dropped: Mapped[bool] = mapped_column(Boolean, default=False)
     first_seen_at: Mapped[float] = mapped_column(Double)
 
+    #: (the number of an image that is forgotten is given to no other one)
+    __table_args__ = {"sqlite_autoincrement": True}
+
 
 class ImageAddress(Base):
     """An address that was fetched for its image, and what became of it."""

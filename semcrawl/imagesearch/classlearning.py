@@ -115,8 +115,9 @@ def _by_pictures(pictures: Floats, own: Ints, count: int) -> Floats:
 
 def _joined(by_text: Floats, by_picture: Floats, picture_share: float) -> Floats:
     """Weigh both; where there is one alone, it counts whole."""
-    texts = (1 - picture_share) * by_text.any(axis=1)
-    pictures = picture_share * by_picture.any(axis=1)
-    whole = np.maximum(texts + pictures, 1e-9)
-    joined: Floats = (texts / whole)[:, None] * by_text + (pictures / whole)[:, None] * by_picture
-    return joined.astype(np.float32)
+    texts = np.float32(1 - picture_share) * by_text.any(axis=1)
+    pictures = np.float32(picture_share) * by_picture.any(axis=1)
+    whole = np.maximum(texts + pictures, np.float32(1e-9))
+    joined: Floats = by_text * (texts / whole)[:, None]
+    joined += by_picture * (pictures / whole)[:, None]
+    return joined

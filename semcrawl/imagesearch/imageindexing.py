@@ -93,6 +93,7 @@ class _Making:
         learned = learn_classes(
             documents, self._by_text, whole, pictures, classes, options.picture_share
         )
+        self._by_text.clear()  # what comes now takes memory as well
         free = max(names, default=0) + 1
         numbers = [*names, *range(free, free + len(classes.names) - len(names))]
         arrays = IndexArrays(

@@ -16,15 +16,21 @@ from semcrawl.web.vocabulary import FoundBy, Kind
 
 
 def due_revisits(
-    url: str, options: RevisitOptions, now: float, files: Collection[str] = ()
+    url: str,
+    options: RevisitOptions,
+    now: float,
+    files: Collection[str] = (),
+    *,
+    images: bool = False,
 ) -> list[Revisit]:
     """Return what of the database at ``url`` is to be re-visited at ``now``, most urgent first.
 
-    ``files``: URLs of files that are neither RDF nor pages and are kept. Raises ``UsageError`` and
-    ``StoreError`` as :func:`semcrawl.metadata.database.connect` does.
+    ``files``: URLs of files that are neither RDF nor pages and are kept. ``images``: whether images
+    that were kept are among them. Raises ``UsageError`` and ``StoreError`` as
+    :func:`semcrawl.metadata.database.connect` does.
     """
     with opened(url) as engine:
-        return due(visited_documents(engine, files), options, now)
+        return due(visited_documents(engine, files, images=images), options, now)
 
 
 def read_sitemaps(url: str) -> list[tuple[str, str | None, int, str]]:
@@ -43,8 +49,10 @@ def read_sitemaps(url: str) -> list[tuple[str, str | None, int, str]]:
     return list(found.values())
 
 
-def visited_documents(engine: Engine, files: Collection[str] = ()) -> Iterator[Visited]:
-    """Yield every RDF document that is not gone, every HTML page that was read, and ``files``.
+def visited_documents(
+    engine: Engine, files: Collection[str] = (), *, images: bool = False
+) -> Iterator[Visited]:
+    """Yield every RDF document that is not gone, every HTML page that was read, ``files``, images.
 
     What answered 404 is among them: it may come back.
     """
@@ -61,7 +69,9 @@ def visited_documents(engine: Engine, files: Collection[str] = ()) -> Iterator[V
             missing = row.gone_at is not None
             yield _visited(row, Kind.RDF, row.changes, richness=row.quads, missing=missing)
         url = case((Fetch.final_url != "", Fetch.final_url), else_=Fetch.url)
-        read = [FetchOutcome.FETCHED_HTML, *([FetchOutcome.FETCHED_OTHER] if files else [])]
+        read = [FetchOutcome.FETCHED_HTML]
+        read += [FetchOutcome.FETCHED_OTHER] if files else []
+        read += [FetchOutcome.FETCHED_IMAGE] if files or images else []
         is_read = Fetch.outcome.in_(read)
         content = case((and_(is_read, Fetch.content_hash != ""), Fetch.content_hash))
         pages = (
@@ -107,7 +117,8 @@ def visited_documents(engine: Engine, files: Collection[str] = ()) -> Iterator[V
         )
         for row in rows:
             is_page = row.outcome == FetchOutcome.FETCHED_HTML
-            if not is_page and row.url not in files:
+            is_image = images and row.outcome == FetchOutcome.FETCHED_IMAGE
+            if not (is_page or is_image or row.url in files):
                 continue
             yield _visited(
                 row,

@@ -108,9 +108,9 @@ def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
     )
     url = settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(job_folder(settings))
     # (files are kept, and due again, for their media types only)
-    typed = Targets.parse(settings.getlist("SEMCRAWL_TARGETS")).media_types
-    files = kept_files(job_folder(settings)) if typed else {}
-    due = due_revisits(url, options, time.time(), files)
+    targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
+    files = kept_files(job_folder(settings)) if targets.media_types else {}
+    due = due_revisits(url, options, time.time(), files, images=targets.images)
     return [(one.url, one.priority, _memo_of_visit(one)) for one in due]
 
 

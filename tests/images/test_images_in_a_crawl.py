@@ -6,6 +6,7 @@ import os
 import random
 import sqlite3
 import time
+from hashlib import sha256
 from pathlib import Path
 
 import pyoxigraph
@@ -101,6 +102,20 @@ async def site(request: Request, out: Stream) -> None:
     else:
         status, kind, body = 404, "text/plain", b"nothing here\n"
     await out.whole(status, [("Content-Type", kind)], body)
+
+
+class Changing:
+    """The site, of which some answers are others from some moment on."""
+
+    def __init__(self) -> None:
+        self.changed: dict[str, tuple[int, str, bytes]] = {}
+
+    async def __call__(self, request: Request, out: Stream) -> None:
+        if request.path in self.changed:
+            status, kind, body = self.changed[request.path]
+            await out.whole(status, [("Content-Type", kind)], body)
+        else:
+            await site(request, out)
 
 
 def rows(run: Run, query: str) -> list[tuple]:
@@ -213,7 +228,7 @@ def test_a_crawl_killed_and_resumed_has_the_same_images_once(
 ) -> None:
     rng = random.Random(seed)
     log = tmp_path / "log.jsonl"
-    moments = sorted(rng.sample(range(5, 3 * PAGES), 2))
+    moments = sorted(rng.sample(range(5, 5 * PAGES), 2))
     with serve(DemoWeb(), handlers={"i.example": site}, log=log) as server:
         for moment in moments:
             run = start_harvest(f"{D}/", *OPTIONS, folder=tmp_path / "job", proxy=server.proxy_url)
@@ -226,6 +241,41 @@ def test_a_crawl_killed_and_resumed_has_the_same_images_once(
     assert contents(last) == contents(whole[0])
     thumbnails = [path for path in (last.folder / "thumbnails").rglob("*") if path.is_file()]
     assert len(thumbnails) == 2 * len(rows(last, "SELECT id FROM image"))
+
+
+def test_a_revisit_neither_doubles_images_nor_loses_them(
+    whole: tuple[Run, Path], tmp_path: Path
+) -> None:
+    """What changed is there as it is now, all else as it was."""
+    answers, log = Changing(), tmp_path / "log.jsonl"
+    with serve(DemoWeb(), handlers={"i.example": answers}, log=log) as server:
+        reach = {"folder": tmp_path / "job", "proxy": server.proxy_url}
+        harvest(f"{D}/", *OPTIONS, **reach)
+        before = asked(log)
+        new = packed(drawn("orchid", "square", (210, 190)))
+        answers.changed = {
+            "/p/3": (200, HTML, b"<title>Page 3</title>" + 2 * b"<p>x<img src=/i/3-2.png></p>"),
+            "/i/5-2.png": (200, PNG, new),
+            "/i/6-2.png": (200, PNG, picture(6, 2)[:-900]),
+            "/i/7-2.png": (404, "text/plain", b"nothing here"),
+        }
+        last = harvest(f"{D}/", *OPTIONS, "--revisit", **reach)
+    last.is_calm()
+    now, then = contents(last), contents(whole[0])
+    assert {url for url, times in asked(log).items() if times > before[url]} >= {
+        f"i.example/i/{n}-2.png" for n in range(PAGES)
+    }
+    changed = {place for place in now["places"] if place not in then["places"]}
+    assert not changed  # only page 3 has others: fewer
+    lost = {place for place in then["places"] if place not in now["places"]}
+    assert lost == {(f"{D}/p/3", f"{D}/i/3-{at}.png", 0) for at in (0, 1)}
+    assert len(now["places"]) == len(then["places"]) - 1
+    assert set(now["addresses"]) - set(then["addresses"]) == {
+        (f"{D}/i/5-2.png", sha256(new).hexdigest(), 0)
+    }
+    assert len(now["images"]) == len(then["images"])
+    thumbnails = [path for path in (last.folder / "thumbnails").rglob("*") if path.is_file()]
+    assert len(thumbnails) == 2 * len(now["images"])
 
 
 def test_the_strategys_scores_of_domains_are_kept(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from semcrawl.images.schema import (
 
 SITE = "http://example.org/"
 RED, BLUE = packed(drawn("red")), packed(drawn("blue"))
+CUT = claimed(300, 300)
 SMALL_RED = packed(drawn("red").resize((200, 150)), "JPEG", quality=70)
 
 
@@ -45,7 +46,7 @@ def page(name: str, html: str) -> ImagePage:
     )
 
 
-DECODED = {body: decode(body) for body in (RED, BLUE, SMALL_RED, claimed(9, 9))}
+DECODED = {body: decode(body) for body in (RED, BLUE, SMALL_RED, CUT, claimed(9, 9))}
 
 
 def image(name: str, body: bytes) -> FetchedImage:
@@ -172,7 +173,29 @@ def test_an_address_whose_content_changed_leads_to_the_new_image(store) -> None:
     store.write(PAGE, image("r.png", RED))
     store.write(image("r.png", BLUE))
     assert store.rows(Image.sha256, Image.pages) == [(sha256(BLUE).hexdigest(), 1)]
+    files = {path.name for path in (store.folder / THUMBNAILS).rglob("*.jpg")}
+    assert {name[:64] for name in files} == {sha256(BLUE).hexdigest()}
     assert store.write(image("again.png", RED)) == [Outcome.KEPT]
+
+
+def test_a_fault_of_the_moment_takes_no_image_and_no_place_away(store) -> None:
+    """A body that was cut off, when the image is asked for again, or for the first time."""
+    store.write(PAGE, image("r.png", RED))
+    before = contents(store)
+    assert store.write(image("r.png", CUT)) == [Outcome.BROKEN]
+    assert contents(store) == before
+    store.write(page("n", "<img src=new.png alt=blue>"), image("new.png", CUT))
+    assert store.rows(ImageAddress.outcome) == [("broken",), ("kept",)]
+    store.write(image("new.png", BLUE))
+    assert store.rows(Image.pages) == [(1,), (1,)]
+    assert ("blue", "alt") in store.rows(NearText.text, NearText.kind)
+
+
+def test_the_number_of_a_forgotten_image_is_given_to_no_other(store) -> None:
+    store.write(image("r.png", RED), image("b.png", BLUE))
+    store.write(image("b.png", RED))
+    store.write(image("c.png", BLUE))
+    assert store.rows(Image.id) == [(1,), (3,)]
 
 
 def test_another_process_and_a_later_run_see_the_images_of_the_first(store) -> None:

@@ -48,6 +48,7 @@ def upgrade() -> None:
         sa.Column("pages", sa.Integer, nullable=False),
         sa.Column("dropped", sa.Boolean, nullable=False),
         sa.Column("first_seen_at", sa.Double, nullable=False),
+        sqlite_autoincrement=True,
     )
     op.create_table(
         "image_address",
