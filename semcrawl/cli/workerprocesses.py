@@ -235,6 +235,8 @@ class Workers:
         total = Figures.added(parts, self._budget)
         running = [w for w in self.workers if w.process and w.process.returncode is None]
         total.workers = len(running)
+        if not self._begun.is_set():
+            total.url = "the workers are starting"
         return total
 
     def _say(self, message: str) -> None:

@@ -34,7 +34,7 @@ class Figures:
     waiting: Mapping[str, int] = field(default_factory=dict)
     #: hosts of the last answers, the latest first
     hosts: list[str] = field(default_factory=list)
-    #: the address that is asked for now
+    #: the address that is asked for now, or what else is done
     url: str = ""
     #: workers at work; 0 = a process by itself
     workers: int = 0

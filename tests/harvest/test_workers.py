@@ -124,7 +124,8 @@ def test_a_run_has_sent_all_its_requests_when_all_workers_have() -> None:
     assert summed(workers, 8).limit == "pages"
     workers.workers[0].former = [Figures(requests=2, budget=5)]
     workers.workers[0].figures = Figures(requests=1, budget=3)
-    assert workers.figures().facts(1.0)["requests"] == "3 of 10"
+    facts = workers.figures().facts(1.0)
+    assert (facts["requests"], facts["now"]) == ("3 of 10", "the workers are starting")
 
 
 @pytest.mark.slow
