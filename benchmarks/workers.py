@@ -7,8 +7,8 @@
 counts is the CPU time that the workers take for the crawl, by their logs, the loading of the
 program left out: with a free processor for each, N workers do *N × CPU of one / CPU of N* as many
 pages a second. The time of the whole command by the clock is shown beside it. ``--redis`` puts the
-frontier on a Redis, whose own CPU time is not counted; else it is a file. Rounds are interleaved;
-medians are shown.
+frontier on a Redis, whose own CPU time is shown apart; else it is a file. "In all" is the CPU time
+of all processes of the command, their start included. Rounds are interleaved; medians are shown.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from frontier_crawl import cpu_seconds
 from local_pages import served_pages
 from rich.console import Console
 from rich.table import Table
@@ -39,7 +41,10 @@ class Cost:
     """One harvest."""
 
     seconds: float
+    #: CPU time of the workers' crawls; of all processes, their start included; of the Redis
     cpu: float
+    whole: float
+    redis: float
     requests: int
 
 
@@ -48,19 +53,27 @@ def harvest(start: str, workers: int, proxy: str, redis: bool) -> Cost:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         variables = {"http_proxy": proxy} if proxy else {}
+        pids = []
         if redis:
             server = stack.enter_context(RedisServer(folder / "redis"))
             variables["REDIS_URL"] = f"unix://{server.socket}"
+            pids = [server.pid]
         environment = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()}
         line = [sys.executable, "-m", "semcrawl", "harvest", start, "--out", str(folder / "out")]
         line += ["--fast", "-q", "--workers", str(workers), "-s", "SEMCRAWL_ENDPOINTS=found"]
-        began = time.perf_counter()
+        began, before = time.perf_counter(), of_children()
         subprocess.run(line, env=environment | variables, check=True)
-        seconds = time.perf_counter() - began
+        seconds, whole = time.perf_counter() - began, of_children() - before
         log = (folder / "out" / "crawl.log").read_text()
         cpu = sum(map(float, re.findall(r"The crawl took (\S+) s of processor time", log)))
         summary = json.loads((folder / "out" / "summary.json").read_text())
-        return Cost(seconds, cpu, summary["requests"])
+        return Cost(seconds, cpu, whole, cpu_seconds(pids), summary["requests"])
+
+
+def of_children() -> float:
+    """CPU time of all processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def main() -> None:
@@ -72,7 +85,7 @@ def main() -> None:
     parser.add_argument("--redis", action="store_true")
     parser.add_argument("--only", nargs="+", choices=["pages", "demo"], default=["pages", "demo"])
     args = parser.parse_args()
-    table = Table("web", "workers", "seconds", "CPU ms per request", "× pages/s per core")
+    table = Table("web", "workers", "seconds", "CPU ms per request", "in all", "Redis", "× pages/s")
     with ExitStack() as stack:
         webs = {}
         if "pages" in args.only:
@@ -90,9 +103,11 @@ def main() -> None:
             for count, found in runs.items():
                 seconds = median(run.seconds for run in found)
                 ratio = count * cost[1] / cost[count]
-                table.add_row(
-                    name, str(count), f"{seconds:.1f}", f"{1000 * cost[count]:.2f}", f"{ratio:.2f}"
+                per_request = (
+                    f"{1000 * median(getattr(run, part) / run.requests for run in found):.2f}"
+                    for part in ("cpu", "whole", "redis")
                 )
+                table.add_row(name, str(count), f"{seconds:.1f}", *per_request, f"{ratio:.2f}")
     Console().print(table)
 
 
