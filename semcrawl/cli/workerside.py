@@ -23,6 +23,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import UsageError
 from semcrawl.extensions.progress import figures_of
+from semcrawl.web.hosts import pay_level_domain
 
 #: begins a line that is a message
 RS = "\x1e"
@@ -51,6 +52,7 @@ class WorkerLine:
     def await_start(self) -> None:
         """Say that all is loaded, and wait until the worker may begin."""
         self.send("ready")
+        pay_level_domain("example.org")  # loads the list of public suffixes meanwhile
         self._go.wait()
 
     def report_on(self, crawler: Crawler) -> asyncio.Task[None]:
