@@ -8,6 +8,8 @@ from pathlib import Path
 from semcrawl.cli.base import OneLineErrors
 from semcrawl.cli.harvestreport import RunFigures, last_summary, write_summary
 from semcrawl.errors import UsageError
+from semcrawl.images.imageoptions import ImageOptions
+from semcrawl.images.schema import count_images
 from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
 from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.pagestore import count_pages
@@ -31,10 +33,11 @@ class Command(OneLineErrors):
     def long_desc(self) -> str:
         """Say it at length."""
         return (
-            "Write a new job folder that holds every record, and each document once, of the given "
-            "ones: quads.nq, embedded.nq, pages.nq, crawl.db with its index of terms, files, WARC "
-            "files and summary.json. Of a document in several folders the one seen last counts. "
-            "The given folders stay as they are; a frontier is not merged."
+            "Write a new job folder that holds every record, and each document and image once, of "
+            "the given ones: quads.nq, embedded.nq, pages.nq, crawl.db with its index of terms, "
+            "images.db with its thumbnails, files, WARC files and summary.json. Of a document in "
+            "several folders the one seen last counts. The given folders stay as they are; a "
+            "frontier is not merged."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -52,7 +55,12 @@ class Command(OneLineErrors):
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Merge, and sum up."""
         folders, out = [Path(arg) for arg in args], Path(opts.out)
-        merged = merge_jobs(folders, out)
+        settings, usual = self.own_settings, ImageOptions()
+        images = ImageOptions(
+            max_pages=settings.getint("SEMCRAWL_IMAGES_MAX_PAGES", usual.max_pages),
+            near_bits=settings.getint("SEMCRAWL_IMAGES_NEAR_BITS", usual.near_bits),
+        )
+        merged = merge_jobs(folders, out, images)
         # (workers of one crawl have one frontier: who ended last knows what waits)
         newest = max(folders, key=lambda folder: (folder / CRAWL_DB).stat().st_mtime)
         run = RunFigures(
@@ -60,10 +68,11 @@ class Command(OneLineErrors):
             waiting=last_summary(newest).get("waiting"),
             files=kept_files(out),
             pages=count_pages(out),
+            images=count_images(out),
         )
         write_summary(out, crawl_db_url(out), run)
         print(
             f"{len(folders)} folders merged into {out}: {merged.documents:,} documents "
             f"({merged.in_several:,} of them in several), {merged.quads:,} quads, "
-            f"{merged.records:,} records"
+            f"{merged.records:,} records" + (f", {merged.images:,} images" if merged.images else "")
         )

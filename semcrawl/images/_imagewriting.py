@@ -76,6 +76,13 @@ class ImageWriting:
         self._count_images()
         return done
 
+    def recount(self) -> None:
+        """Count the pages of all images, and the images of all pages."""
+        self._images.update(self._do(select(_IMAGE.c.id)).scalars())
+        self._pages.update(self._do(select(distinct(_VISIT.c.page_id))).scalars())
+        self._count_pages()
+        self._count_images()
+
     # -- pages
     def _put_page(self, page: ImagePage) -> None:
         number = self._note_page(page)

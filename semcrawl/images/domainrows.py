@@ -1,20 +1,23 @@
-"""Scores of domains in ``images.db``, as a strategy leaves them (I's DOMAINRANK)."""
+"""Scores of domains and pages in ``images.db``, as a strategy leaves them (I's DOMAINRANK)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import cast
 
-from sqlalchemy import Engine, Table, select, update
+from sqlalchemy import Engine, Table, bindparam, select, update
 from sqlalchemy.dialects.sqlite import insert
 
-from semcrawl.images.schema import Domain, DomainScore, key_of
+from semcrawl.images.schema import Domain, DomainScore, Page, key_of
 
 #: number of the class that is the crawl's own topic
 OWN_TOPIC = 0
 _DOMAIN = cast(Table, Domain.__table__)
 _SCORE = cast(Table, DomainScore.__table__)
+_PAGE = cast(Table, Page.__table__)
+#: pages that are scored together
+_AT_ONCE = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +60,22 @@ def write_domain_scores(engine: Engine, scored: Iterable[ScoredDomain]) -> int:
             connection.execute(score)
             count += 1
     return count
+
+
+def write_page_scores(engine: Engine, score: Callable[[str], float]) -> int:
+    """Write what a strategy makes of each page that was fetched or linked to.
+
+    Returns how many scores are others than before.
+    """
+    changed, last = 0, -1
+    page = select(_PAGE.c.id, _PAGE.c.url, _PAGE.c.score).order_by(_PAGE.c.id).limit(_AT_ONCE)
+    put = update(_PAGE).where(_PAGE.c.id == bindparam("number")).values(score=bindparam("new"))
+    with engine.begin() as connection:
+        while rows := connection.execute(page.where(_PAGE.c.id > last)).all():
+            last = rows[-1].id
+            scored = [(row.id, score(row.url), row.score) for row in rows]
+            new = [{"number": n, "new": now} for n, now, before in scored if now != before]
+            if new:
+                connection.execute(put, new)
+            changed += len(new)
+    return changed

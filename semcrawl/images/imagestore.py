@@ -55,6 +55,11 @@ class ImageStore:
         finally:
             self._connection = None
 
+    def recount(self) -> None:
+        """Count anew what rows that were copied from elsewhere changed; drop what is a logo now."""
+        with self._engine.begin() as connection:
+            ImageWriting(connection, self._folder, self._options, self._index).recount()
+
     def _begin_again(self) -> None:
         self._last = 0
         self._index = LookIndex(self._options.near_bits, self._miniatures)

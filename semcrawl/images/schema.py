@@ -98,6 +98,7 @@ class Page(Base):
     url: Mapped[str] = mapped_column(Text)
     #: empty while it was not fetched
     title: Mapped[str] = mapped_column(Text, default="")
+    #: I's vote: what ``domain-score`` or a PageRank makes of it; 0 under other strategies
     score: Mapped[float] = mapped_column(Double, default=0.0)
 
 

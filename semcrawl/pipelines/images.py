@@ -19,7 +19,7 @@ from semcrawl.config.targets import Targets
 from semcrawl.crawl.lost import ItemNotWritten
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import ResultsGone, StoreError
-from semcrawl.images.domainrows import ScoredDomain, write_domain_scores
+from semcrawl.images.domainrows import ScoredDomain, write_domain_scores, write_page_scores
 from semcrawl.images.imagegraph import IMAGES_FILE, write_graph
 from semcrawl.images.imageitems import FetchedImage, ImagePage
 from semcrawl.images.imageoptions import ImageOptions
@@ -32,6 +32,7 @@ from semcrawl.metadata.schema import one_at_a_time
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.standing import Standing
 from semcrawl.relevance.domains import DomainScore
+from semcrawl.relevance.pagerank import PageRank
 
 logger = logging.getLogger(__name__)
 
@@ -109,7 +110,7 @@ class ImagesPipeline:
     def _finish(self, engine: Engine) -> None:
         try:
             with one_at_a_time(engine):  # the other spider, and other workers, end as well
-                write_domain_scores(engine, self._scored())
+                self._write_scores(engine)
                 learn_places(engine)
                 write_graph(engine, self._folder / IMAGES_FILE)
         except (SQLAlchemyError, OSError) as error:
@@ -117,25 +118,31 @@ class ImagesPipeline:
         finally:
             engine.dispose()
 
-    def _scored(self) -> list[ScoredDomain]:
-        """Return the domains' scores, where the strategy is the one that gives some."""
+    def _write_scores(self, engine: Engine) -> None:
+        """Write what the strategy makes of domains and pages, if it is one that judges them."""
         session: CrawlSession | None = getattr(
             self._crawler and self._crawler.spider, "session", None
         )
         strategy = session.intake.strategy if session is not None else None
-        if not isinstance(strategy, DomainScore):
-            return []
-        first = strategy.domain_options.learning_rate
-        return [
-            ScoredDomain(
-                name,
-                domain.score(strategy.crawl),
-                (domain.weights[0], domain.weights[1], domain.weights[2], domain.weights[3]),
-                domain.rate(first),
-            )
-            for name, domain in strategy.domains.items()
-        ]
+        if isinstance(strategy, DomainScore):
+            write_domain_scores(engine, _scored(strategy))
+            write_page_scores(engine, strategy.page_score)
+        elif isinstance(strategy, PageRank):
+            write_page_scores(engine, strategy.importance)
 
     def _count(self, name: str) -> None:
         if self._stats is not None:
             self._stats.inc_value(f"semcrawl/images/{name}")
+
+
+def _scored(strategy: DomainScore) -> list[ScoredDomain]:
+    first = strategy.domain_options.learning_rate
+    return [
+        ScoredDomain(
+            name,
+            domain.score(strategy.crawl),
+            (domain.weights[0], domain.weights[1], domain.weights[2], domain.weights[3]),
+            domain.rate(first),
+        )
+        for name, domain in strategy.domains.items()
+    ]

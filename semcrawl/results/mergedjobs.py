@@ -23,11 +23,14 @@ from typing import Any, BinaryIO, cast
 from sqlalchemy import Connection, Table, func, insert, select
 
 from semcrawl.errors import StoreError, UsageError
+from semcrawl.images.imageoptions import ImageOptions
+from semcrawl.images.schema import IMAGES_DB
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, opened
 from semcrawl.metadata.models import Contribution, Document, Fetch
 from semcrawl.pipelines.files import FILES_FOLDER, INDEX_FILE
 from semcrawl.pipelines.pagestore import PAGES_FILE, PAGES_LEDGER
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
+from semcrawl.results._mergedimages import merge_images
 from semcrawl.results.job import Job
 from semcrawl.results.quadsource import Place, QuadSource, Snapshot, told
 
@@ -50,6 +53,7 @@ class Merged:
     in_several: int = 0
     quads: int = 0
     records: int = 0
+    images: int = 0
 
 
 @dataclass(slots=True)
@@ -64,8 +68,10 @@ class _Known:
     folders: int = 1
 
 
-def merge_jobs(folders: Sequence[Path], out: Path) -> Merged:
+def merge_jobs(folders: Sequence[Path], out: Path, images: ImageOptions | None = None) -> Merged:
     """Merge job folders into the new folder ``out``; they stay as they are.
+
+    ``images`` says which images are copies of each other, and which are logos.
 
     Raises ``UsageError`` for what is no job folder or no place for a new one, and ``StoreError``
     for what cannot be read or written.
@@ -82,7 +88,7 @@ def merge_jobs(folders: Sequence[Path], out: Path) -> Merged:
     except OSError as error:
         raise StoreError(f"cannot write {out}: {error.strerror}") from None
     try:
-        merged = _merged(folders, part)
+        merged = _merged(folders, part, images or ImageOptions())
         part.chmod(0o777 & ~_umask())
         part.replace(out)
     except OSError as error:
@@ -92,7 +98,7 @@ def merge_jobs(folders: Sequence[Path], out: Path) -> Merged:
     return merged
 
 
-def _merged(folders: Sequence[Path], part: Path) -> Merged:
+def _merged(folders: Sequence[Path], part: Path, images: ImageOptions) -> Merged:
     merged = Merged()
     for name, ledger in KINDS:
         # (a job without pages has no ledger of theirs)
@@ -101,6 +107,8 @@ def _merged(folders: Sequence[Path], part: Path) -> Merged:
             _merge_quads(there, part, name, ledger, merged)
     _merge_records(folders, part, merged)
     _merge_files(folders, part)
+    with told(IMAGES_DB):
+        merged.images = merge_images(folders, part, images)
     with Job(part) as job:
         job.index()
     return merged

@@ -293,6 +293,11 @@ def test_the_strategys_scores_of_domains_are_kept(tmp_path: Path) -> None:
     )
     assert (name, score) == ("i.example", estimate)
     assert 0 < rate < 0.1  # it has learned
+    votes = dict(rows(run, "SELECT url, page.score FROM page"))
+    fetched = [url for (url,) in rows(run, "SELECT url FROM page WHERE title LIKE 'Page%'")]
+    assert fetched
+    assert all(0 < votes[url] <= 1 for url in fetched)
+    assert votes[f"{D}/"] == 0  # it shows none
 
 
 def test_a_crawl_for_rdf_asks_for_no_image(tmp_path: Path) -> None:

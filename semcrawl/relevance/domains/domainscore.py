@@ -107,6 +107,10 @@ class DomainScore(WeightedPageRank):
         near = [self._near(link) > 0 for link, label in links if label is Label.R]
         self.votes.count(page, sum(near), len(near))
 
+    def page_score(self, url: str) -> float:
+        """The score of a page: its vote, or what those that link to it let expect."""
+        return self.votes.of(url) if url in self.votes.pages else self.votes.score(url)
+
     # -- outcomes
     def learn(self, outcome: Outcome) -> None:
         """Take in what a fetch gave, and what is told of the links of a page."""

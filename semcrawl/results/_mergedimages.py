@@ -1,0 +1,208 @@
+"""Images of several job folders made into one: each once, with all its places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from sqlalchemy import Connection, Select, Table, func, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from semcrawl.images.imagegraph import IMAGES_FILE, write_graph
+from semcrawl.images.imageitems import Decoded, FetchedImage
+from semcrawl.images.imageoptions import ImageOptions
+from semcrawl.images.imagestore import ImageStore
+from semcrawl.images.outcomes import ImageOutcome
+from semcrawl.images.placelearning import learn_places
+from semcrawl.images.schema import (
+    IMAGES_DB,
+    THUMBNAILS,
+    Domain,
+    DomainScore,
+    Image,
+    ImageAddress,
+    ImagePlace,
+    NearText,
+    Page,
+    PageLink,
+    Query,
+    Visit,
+    open_images,
+)
+
+_Row = TypeVar("_Row")
+#: rows, and images with their thumbnails, that are in memory at a time
+_ROWS, _IMAGES = 1000, 100
+
+_DOMAIN, _PAGE, _LINK, _VISIT, _SCORE, _IMAGE, _ADDRESS, _PLACE, _TEXT, _QUERY = (
+    cast(Table, model.__table__)
+    for model in (
+        *(Domain, Page, PageLink, Visit, DomainScore),
+        *(Image, ImageAddress, ImagePlace, NearText, Query),
+    )
+)
+
+
+def merge_images(folders: Sequence[Path], out: Path, options: ImageOptions) -> int:
+    """Merge the images of job folders into that of ``out``; return how many there are.
+
+    Of an address and of a page that several folders know, the one that was seen last counts.
+    Copies and near copies become one image, as in a crawl. Raises ``StoreError``, ``OSError`` and
+    SQLAlchemy's errors.
+    """
+    sources = [folder for folder in folders if (folder / IMAGES_DB).is_file()]
+    if not sources:
+        return 0
+    with ExitStack() as stack:
+        engine = open_images(out, make=True)
+        stack.callback(engine.dispose)
+        connections = []
+        for folder in sources:
+            source = open_images(folder)
+            stack.callback(source.dispose)
+            reading = source.execution_options(read_only=True)
+            connections.append(stack.enter_context(reading.connect()))
+        store = ImageStore(engine, out, options)
+        seen = _latest(connections, select(_ADDRESS.c.id, _ADDRESS.c.fetched_at))
+        for number, (folder, connection) in enumerate(zip(sources, connections, strict=True)):
+            for batch in _batches(_fetched(connection, folder, number, seen), _IMAGES):
+                store.write(batch)
+        last = select(_VISIT.c.page_id, func.max(_VISIT.c.visited_at)).group_by(_VISIT.c.page_id)
+        read = _latest(connections, last)
+        with engine.begin() as target:
+            for number, connection in enumerate(connections):
+                _copy_pages(connection, target, number, read)
+            images = {
+                row.id: row.image_id
+                for row in target.execute(select(_ADDRESS.c.id, _ADDRESS.c.image_id))
+            }
+            for number, connection in enumerate(connections):
+                _copy_places(connection, target, number, read, images)
+        store.recount()
+        learn_places(engine)
+        write_graph(engine, out / IMAGES_FILE)
+        with engine.connect() as connection:
+            kept = select(func.count()).select_from(_IMAGE).where(_IMAGE.c.dropped.is_(False))
+            return connection.scalar(kept) or 0
+
+
+def _latest(connections: Sequence[Connection], times: Select[Any]) -> dict[int, int]:
+    """Return which of the databases knows each thing best: the one that saw it last."""
+    best: dict[int, tuple[float, int]] = {}
+    for number, connection in enumerate(connections):
+        for key, time in connection.execute(times):
+            if key not in best or time > best[key][0]:
+                best[key] = (time, number)
+    return {key: number for key, (_, number) in best.items()}
+
+
+def _fetched(
+    connection: Connection, folder: Path, number: int, seen: Mapping[int, int]
+) -> Iterator[FetchedImage]:
+    """Yield the addresses of one folder that count, the originals of images before their copies."""
+    own = (
+        *(_IMAGE.c.media_type, _IMAGE.c.frames, _IMAGE.c.perceptual_hash, _IMAGE.c.miniature),
+        *(_IMAGE.c.bytes, _IMAGE.c.grey_thumbnail, _IMAGE.c.colour_thumbnail),
+    )
+    query = (
+        select(_ADDRESS, *own)
+        .outerjoin_from(_ADDRESS, _IMAGE, _ADDRESS.c.image_id == _IMAGE.c.id)
+        .order_by(_ADDRESS.c.sha256 != _IMAGE.c.sha256, _ADDRESS.c.fetched_at, _ADDRESS.c.id)
+        .execution_options(yield_per=_IMAGES)
+    )
+    for row in connection.execute(query):
+        if seen[row.id] != number:
+            continue
+        decoded = Decoded(ImageOutcome(row.outcome), row.reason, "", row.width, row.height)
+        if row.image_id is not None:
+            grey, colour = (
+                _thumbnail(folder / THUMBNAILS / name)
+                for name in (row.grey_thumbnail, row.colour_thumbnail)
+            )
+            decoded = Decoded(
+                ImageOutcome.KEPT, "", row.media_type, row.width, row.height, row.frames,
+                row.perceptual_hash, row.miniature, grey, colour,
+            )  # fmt: skip
+        yield FetchedImage(
+            row.url, decoded, row.final_url, row.bytes or 0, row.sha256, row.fetched_at
+        )
+
+
+def _copy_pages(
+    source: Connection, target: Connection, number: int, read: Mapping[int, int]
+) -> None:
+    """Copy domains, pages, visits, links and queries; what other folders know better stays."""
+    for table in (_DOMAIN, _SCORE, _VISIT):
+        _put(source, target, table)
+    for batch in _batches(_rows(source, _PAGE), _ROWS):
+        ours = [row for row in batch if read.get(row["id"]) == number]
+        linked = [row for row in batch if row["id"] not in read]
+        if ours:
+            put = insert(_PAGE)
+            new = {name: put.excluded[name] for name in ("title", "score")}
+            target.execute(put.on_conflict_do_update(["id"], set_=new), ours)
+        if linked:
+            target.execute(insert(_PAGE).on_conflict_do_nothing(), linked)
+    links = (row for row in _rows(source, _LINK) if read.get(row["source_id"]) == number)
+    for batch in _batches(links, _ROWS):
+        target.execute(insert(_LINK).on_conflict_do_nothing(), batch)
+    queries = ({**row, "class_id": None} for row in _rows(source, _QUERY))
+    for batch in _batches(queries, _ROWS):
+        put = insert(_QUERY)
+        added = {
+            "count": _QUERY.c.count + put.excluded.count,
+            "last_asked_at": func.max(_QUERY.c.last_asked_at, put.excluded.last_asked_at),
+        }
+        target.execute(put.on_conflict_do_update(["id"], set_=added), batch)
+    dropped = select(_ADDRESS.c.id).join(_IMAGE, _ADDRESS.c.image_id == _IMAGE.c.id)
+    for rows in source.execute(dropped.where(_IMAGE.c.dropped)).partitions(_ROWS // 2):
+        same = select(_ADDRESS.c.image_id).where(_ADDRESS.c.id.in_([row.id for row in rows]))
+        target.execute(update(_IMAGE).where(_IMAGE.c.id.in_(same)).values(dropped=True))
+
+
+def _copy_places(
+    source: Connection,
+    target: Connection,
+    number: int,
+    read: Mapping[int, int],
+    images: Mapping[int, int | None],
+) -> None:
+    """Copy the places of the pages that count, and their texts."""
+    taken: set[int] = set()
+    places = (row for row in _rows(source, _PLACE) if read.get(row["page_id"]) == number)
+    for batch in _batches(places, _ROWS):
+        for row in batch:
+            row["image_id"] = images.get(row["address_id"])
+        taken.update(row["id"] for row in batch)
+        target.execute(_PLACE.insert(), batch)
+    texts = (row for row in _rows(source, _TEXT) if row["place_id"] in taken)
+    for batch in _batches(texts, _ROWS):
+        target.execute(
+            _TEXT.insert(), [{name: row[name] for name in row if name != "id"} for row in batch]
+        )
+
+
+def _put(source: Connection, target: Connection, table: Table) -> None:
+    for batch in _batches(_rows(source, table), _ROWS):
+        target.execute(insert(table).on_conflict_do_nothing(), batch)
+
+
+def _rows(connection: Connection, table: Table) -> Iterator[dict[str, Any]]:
+    query = select(table).execution_options(yield_per=_ROWS)
+    for row in connection.execute(query).mappings():
+        yield dict(row)
+
+
+def _batches(rows: Iterator[_Row], size: int) -> Iterator[list[_Row]]:
+    while batch := list(islice(rows, size)):
+        yield batch
+
+
+def _thumbnail(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""  # (somebody removed it: the image is known all the same)

@@ -1,0 +1,77 @@
+"""A crawl for images about a topic keeps those whose near texts are about it."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from random import Random
+
+import pytest
+from harvest.runs import harvest
+
+from images.pictures import drawn, packed
+from semcrawl.demo import DemoWeb, serve
+from semcrawl.demo.stream import Request, Stream
+
+D = "http://i.example"
+#: caption of each image; the third, of lamps, is about none of the topic's words
+CAPTIONS = {
+    "boat": "A sailing boat with two masts in the harbour",
+    "sails": "The sails of the boat are dried after the race",
+    "lamp": "A desk lamp of brass and green glass",
+    "chair": "A chair of oak, made about 1900",
+}
+
+pytestmark = pytest.mark.slow
+
+
+def picture(name: str) -> bytes:
+    made = Random(name)
+    ground, colour = (f"#{made.randrange(1 << 24):06x}" for _ in range(2))
+    shape = made.choice(["circle", "square"])
+    return packed(drawn(colour, shape, (200 + made.randrange(99), 180), ground))
+
+
+async def site(request: Request, out: Stream) -> None:
+    name = request.path.strip("/").removesuffix(".png")
+    status, kind, body = 200, "text/html", b""
+    if not name:
+        links = "".join(f"<p><a href=/{name}>Number {n}</a></p>" for n, name in enumerate(CAPTIONS))
+        body = f"<title>A collection of boats</title>{links}".encode()
+    elif name not in CAPTIONS:
+        status, kind, body = 404, "text/plain", b"nothing here"
+    elif request.path.endswith(".png"):
+        kind, body = "image/png", picture(name)
+    else:
+        figure = f"<figure><img src=/{name}.png><figcaption>{CAPTIONS[name]}</figcaption></figure>"
+        body = f"<title>A collection of boats</title>{figure}".encode()
+    await out.whole(status, [("Content-Type", kind)], body)
+
+
+def test_those_are_kept_whose_near_texts_are_about_the_topic(tmp_path: Path) -> None:
+    """Though all pages have the topic's word in their title."""
+    with serve(DemoWeb(), handlers={"i.example": site}) as server:
+        run = harvest(
+            *(f"{D}/", "--targets", "images", "--about", "keywords:boat,sails,harbour", "--fast"),
+            folder=tmp_path / "job",
+            proxy=server.proxy_url,
+        )
+    run.is_calm()
+    outcomes = {
+        record["url"].removeprefix(f"{D}/"): (record["outcome"], record["relevance"])
+        for record in run.records
+        if record["url"].endswith(".png")
+    }
+    assert {name for name, (outcome, _) in outcomes.items() if outcome == "fetched-image"} == {
+        "boat.png",
+        "sails.png",
+    }
+    for name in ("lamp.png", "chair.png"):
+        assert outcomes.get(name, ("off-topic", 0)) == ("off-topic", 0)
+    with sqlite3.connect(run.folder / "images.db") as database:
+        kept = database.execute(
+            "SELECT text FROM image JOIN image_place ON image_id = image.id"
+            " JOIN near_text ON place_id = image_place.id WHERE kind = 'caption'"
+        )
+        assert {text for (text,) in kept} == {CAPTIONS["boat"], CAPTIONS["sails"]}
+    assert run.summary["images"] == 2
