@@ -79,7 +79,7 @@ class ImageWriting:
     def recount(self) -> None:
         """Count the pages of all images, and the images of all pages."""
         self._images.update(self._do(select(_IMAGE.c.id)).scalars())
-        self._pages.update(self._do(select(distinct(_VISIT.c.page_id))).scalars())
+        self._pages.update(self._do(select(_VISIT.c.page_id).distinct()).scalars())
         self._count_pages()
         self._count_images()
 

@@ -93,6 +93,8 @@ class PageImages:
     data_urls: int = 0
     drawings: int = 0
     too_small: int = 0
+    #: elements whose ``srcset`` names no image
+    bad_srcset: int = 0
 
 
 class _Candidate(NamedTuple):
@@ -136,7 +138,9 @@ class _PageReader:
         self._links: dict[str, None] = {}
         self._by_id: dict[str, Any] = {}
         self._title = ""
-        self._counts = {"links_seen": 0, "data_urls": 0, "drawings": 0, "too_small": 0}
+        self._counts = dict.fromkeys(
+            ("links_seen", "data_urls", "drawings", "too_small", "bad_srcset"), 0
+        )
 
     def read(self) -> None:
         """Gather candidates, headings and links in document order."""
@@ -162,6 +166,8 @@ class _PageReader:
                 self._found.append(_Candidate(element, reference, found_as, heading))
             if tag == "img":
                 self._hold(element)
+            if (srcset := element.get("srcset")) and "data:" not in srcset and not largest(srcset):
+                self._counts["bad_srcset"] += 1
             if identifier := element.get("id"):
                 self._by_id.setdefault(identifier, element)
             stack.extend(reversed(list(element)))

@@ -63,6 +63,7 @@ class ImageReading:
         self._count("data_urls", page.data_urls)
         self._count("drawings", page.drawings)
         self._count("shown_small", page.too_small)
+        self._count("bad_srcset", page.bad_srcset)
         item = _page_of(attempt, response)
         item.title, item.shown = page.title, page.shown
         item.links_seen, item.links = page.links_seen, page.links

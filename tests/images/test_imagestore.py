@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from images.pictures import claimed, drawn, packed
 from semcrawl.images.decoding import decode
+from semcrawl.images.domainrows import write_page_scores
 from semcrawl.images.imageitems import FetchedImage, ImagePage
 from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.imageplaces import image_places
@@ -213,6 +214,15 @@ def test_what_cannot_be_written_is_not_half_written(store) -> None:
     assert store.count(Page) == store.count(Image) == 0
     (store.folder / THUMBNAILS).unlink()
     assert store.write(image("r.png", RED)) == [Outcome.KEPT]
+
+
+def test_pages_have_the_scores_of_a_strategy(store) -> None:
+    """Those that were fetched, and those that are linked to."""
+    store.write(PAGE)
+    scores = {f"{SITE}a": 0.5, f"{SITE}b": 0.25}
+    assert write_page_scores(store.engine, scores.__getitem__) == 2
+    assert store.rows(Page.url, Page.score) == sorted(scores.items())
+    assert write_page_scores(store.engine, scores.__getitem__) == 0
 
 
 ITEMS = [

@@ -80,11 +80,12 @@ def test_what_is_no_image_to_fetch_is_no_place(html: str) -> None:
 def test_what_is_left_out_is_counted() -> None:
     page = image_places(
         b"<img src='data:image/png,x'><img src=a.svg><img src=b.png width=10 height=10>"
-        b"<img src=c.png width=10% height=10>",
+        b"<img src=c.png width=10% height=10><img srcset='nonsense nonsense, ,'>"
+        b"<picture><source srcset='a.png -1x'></picture><img srcset='data:image/png,x 2x'>",
         BASE,
         options=PlaceOptions(min_width=20, min_height=20),
     )
-    assert (page.data_urls, page.drawings, page.too_small) == (1, 1, 1)
+    assert (page.data_urls, page.drawings, page.too_small, page.bad_srcset) == (1, 1, 1, 2)
     assert [image.url for image in page.shown] == [BASE + "c.png"]
 
 
