@@ -83,7 +83,7 @@ async def site(request: Request, out: Stream) -> None:
         body = shown(int(path[3:])).encode()
     elif path == "/odd":
         body = "".join(f"<p>about {name}<img src={name}></p>" for name in ODD).encode()
-        body += b"<img srcset='nonsense nonsense, , 3x'><img src='data:image/png;base64,AAAA'>"
+        body += b"<img srcset='nonsense nonsense, , 3 x'><img src='data:image/png;base64,AAAA'>"
     elif path == "/data.ttl":
         kind = TURTLE
         body = (
