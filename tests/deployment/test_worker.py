@@ -67,7 +67,7 @@ def test_a_worker_crawls_what_the_job_put_on_the_list(tmp_path: Path, cluster: C
 
 
 def push(cluster: Cluster) -> None:
-    """Run the job's command."""
+    """Run the job's command, again where it fails, as `restartPolicy: OnFailure` does."""
     job = resource("Job", "seeds")["spec"]["template"]["spec"]["containers"][0]
     folder = cluster.folder / "seeds"
     folder.mkdir()
@@ -76,4 +76,5 @@ def push(cluster: Cluster) -> None:
     variables = {**cluster.environment(None), "SEMCRAWL_CRAWL_NAME": data["SEMCRAWL_CRAWL_NAME"]}
     *shell, script = job["command"]
     script = script.replace("/seeds/", f"{folder}/")
-    subprocess.run([*shell, script], env=variables, check=True, stdout=subprocess.DEVNULL)
+    command = [*shell, script]
+    until(lambda: subprocess.run(command, env=variables, capture_output=True).returncode == 0)
