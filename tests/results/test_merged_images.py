@@ -113,3 +113,15 @@ def test_merged_images_are_searched_and_are_rdf(merged: Path) -> None:
 def test_folders_without_images_are_merged_into_one_without(job, tmp_path, semcrawl) -> None:
     semcrawl("merge", job, "--out", tmp_path / "all")
     assert not (tmp_path / "all" / "images.db").exists()
+
+
+def test_images_of_another_version_are_one_line_and_nothing_is_written(
+    job, tmp_path, semcrawl
+) -> None:
+    write(job, image("r.png", RED))
+    with sqlite3.connect(job / "images.db") as database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+    done = semcrawl("merge", job, "--out", tmp_path / "all")
+    assert done.code == 1
+    assert "images.db has schema 9999" in done.complaint
+    assert not (tmp_path / "all").exists()
