@@ -110,6 +110,7 @@ def visited_documents(
                 last.etag,
                 last.last_modified,
                 last.content_hash,
+                last.relevance,
             )
             .join(first, first.id == pages.c.first)
             .join(last, last.id == pages.c.last_read)
@@ -126,10 +127,19 @@ def visited_documents(
                 max(0, row.contents - 1),
                 richness=found.get(row.url, 0),
                 missing=row.last_missing > row.last_read,
+                near_text=row.relevance if is_image else None,
             )
 
 
-def _visited(row: Any, kind: Kind, changes: int, *, richness: int, missing: bool) -> Visited:
+def _visited(
+    row: Any,
+    kind: Kind,
+    changes: int,
+    *,
+    richness: int,
+    missing: bool,
+    near_text: float | None = None,
+) -> Visited:
     return Visited(
         url=row.url,
         kind=kind,
@@ -147,4 +157,5 @@ def _visited(row: Any, kind: Kind, changes: int, *, richness: int, missing: bool
         found_by=FoundBy.read(row.found_by),
         missing=missing,
         content=row.content_hash,
+        near_text=near_text,
     )

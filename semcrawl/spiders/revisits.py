@@ -149,4 +149,5 @@ def _memo_of_visit(due: Revisit) -> LinkState:
         visited=0 if known.missing else int(known.last_seen_at),
         content="" if known.missing else known.content[:_DIGEST],
         found_by=known.found_by,
+        near_text=known.near_text,
     )

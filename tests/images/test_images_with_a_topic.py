@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 
 import pytest
-from harvest.runs import harvest
+from harvest.runs import Run, harvest
 
 from images.pictures import drawn, packed
 from semcrawl.demo import DemoWeb, serve
@@ -22,6 +23,8 @@ CAPTIONS = {
     "chair": "A chair of oak, made about 1900",
 }
 
+OPTIONS = ("--targets", "images", "--about", "keywords:boat,sails,harbour", "--fast")
+
 pytestmark = pytest.mark.slow
 
 
@@ -30,6 +33,10 @@ def picture(name: str) -> bytes:
     ground, colour = (f"#{made.randrange(1 << 24):06x}" for _ in range(2))
     shape = made.choice(["circle", "square"])
     return packed(drawn(colour, shape, (200 + made.randrange(99), 180), ground))
+
+
+#: images whose picture is another one by now
+CHANGED: set[str] = set()
 
 
 async def site(request: Request, out: Stream) -> None:
@@ -41,7 +48,7 @@ async def site(request: Request, out: Stream) -> None:
     elif name not in CAPTIONS:
         status, kind, body = 404, "text/plain", b"nothing here"
     elif request.path.endswith(".png"):
-        kind, body = "image/png", picture(name)
+        kind, body = "image/png", picture(f"{name} again" if name in CHANGED else name)
     else:
         figure = f"<figure><img src=/{name}.png><figcaption>{CAPTIONS[name]}</figcaption></figure>"
         body = f"<title>A collection of boats</title>{figure}".encode()
@@ -49,13 +56,21 @@ async def site(request: Request, out: Stream) -> None:
 
 
 def test_those_are_kept_whose_near_texts_are_about_the_topic(tmp_path: Path) -> None:
-    """Though all pages have the topic's word in their title."""
+    """Though all pages have the topic's word in their title; a re-visit keeps them as well."""
+    CHANGED.clear()
     with serve(DemoWeb(), handlers={"i.example": site}) as server:
-        run = harvest(
-            *(f"{D}/", "--targets", "images", "--about", "keywords:boat,sails,harbour", "--fast"),
-            folder=tmp_path / "job",
-            proxy=server.proxy_url,
-        )
+        reach = {"folder": tmp_path / "job", "proxy": server.proxy_url}
+        run = harvest(f"{D}/", *OPTIONS, **reach)
+        outcomes_are_right(run)
+        CHANGED.add("boat")
+        run = harvest(f"{D}/", *OPTIONS, "--revisit", **reach)
+        outcomes_are_right(run)
+    with sqlite3.connect(run.folder / "images.db") as database:
+        hashes = dict(database.execute("SELECT url, sha256 FROM image_address"))
+    assert hashes[f"{D}/boat.png"] == sha256(picture("boat again")).hexdigest()
+
+
+def outcomes_are_right(run: Run) -> None:
     run.is_calm()
     outcomes = {
         record["url"].removeprefix(f"{D}/"): (record["outcome"], record["relevance"])
