@@ -51,8 +51,8 @@ class _Page:
         parts = [
             "<h1>What each strategy finds</h1>",
             f'<p class="note">semcrawl {escape(str(results["semcrawl"]))}, '
-            f"{escape(results['mode'])} runs of at most {results['pages']:,} requests, "
-            f"seed {results['seed']}{f' and the next {runs - 1}' if runs > 1 else ''}. "
+            f"{escape(results['mode'])} runs, seed {results['seed']}"
+            f"{f' and the next {runs - 1}' if runs > 1 else ''}. "
             "Areas are relative to a crawler that knows the whole link graph "
             "(<em>omniscient</em>). ± is one standard deviation over seeds or worlds.</p>",
         ]
@@ -80,6 +80,8 @@ class _Page:
                 "2,000 requests to each domain; its rules and means are of all four domains.</p>"
             )
         if data["strategies"]:
+            most = max(data["requests"], default=0)
+            parts.append(f'<p class="note">At most {most:,} requests to each world.</p>')
             parts.append(self.harvest(data))
             parts.append(_topictables.steps(data, self.title))
             parts.append(_topictables.kept(data, self.title))
@@ -110,7 +112,8 @@ class _Page:
         return _figure(
             line_chart("Harvest rate", lines, "requests", "targets per 100 requests"),
             legend(lines),
-            f"Harvest rate{over}: targets found per 100 requests (Figure 4-2).",
+            f"Harvest rate{over}: targets found per 100 requests"
+            f"{tables.place_in_thesis(data, 'Figure 4-2')}.",
             "Harvest rate",
         )
 
@@ -175,7 +178,8 @@ class _Page:
                 + bar_chart(f"Rules of {self.title(name)}", rows, "support", "confidence")
                 + f"<figcaption>{escape(self.title(name))}: "
                 '<span class="s0">■</span> support and <span class="s1">■</span> confidence'
-                f" of each rule (Figure 4-1).{marks}</figcaption></figure>"
+                f" of each rule{tables.place_in_thesis(data, 'Figure 4-1')}.{marks}"
+                "</figcaption></figure>"
             )
         if not charts:
             return ""

@@ -19,8 +19,14 @@ _WORLDS_ACROSS = 2
 _LABEL_WORLDS_ACROSS = 5
 
 
+def place_in_thesis(data: Data, place: str) -> str:
+    """Return where the thesis has the same, for what ran as it did."""
+    return f" ({place})" if data["thesis"] else ""
+
+
 def side_by_side(data: Data, title: Title) -> str:
     """All strategies over all worlds of a set."""
+    labels = _LABELS if any(map(_has_labels, data["strategies"].values())) else ()
     rows = []
     for name, figures in data["strategies"].items():
         per_world = [world["strategies"].get(name, {}) for world in data["worlds"]]
@@ -37,22 +43,26 @@ def side_by_side(data: Data, title: Title) -> str:
                 _spread(figures.get("auc_relative"), 3),
                 _statements(per_world),
                 f"{sum(times) / len(times):.1f}" if times else "–",
-                *(_percent((figures.get("precision") or {}).get(label)) for label in _LABELS),
+                *(_percent((figures.get("precision") or {}).get(label)) for label in labels),
                 "; ".join(dict.fromkeys(errors)),
             ]
         )
     head = ["strategy", "found", "requests", "harvest", "area", "statements", "µs a link"]
-    head += [f"precision {label}" for label in _LABELS]
+    head += [f"precision {label}" for label in labels]
     if any(row[-1] for row in rows):
         head.append("what went wrong")
     else:
         rows = [row[:-1] for row in rows]
     note = (
         "Found and requests in all worlds; distinct statements of RDF documents per request; area "
-        "under targets(requests) relative to omniscient, mean ± deviation over worlds; precision "
-        "is the mean over worlds."
+        "under targets(requests) relative to omniscient, mean ± deviation over worlds"
+        f"{'; precision of labels is the mean over worlds' if labels else ''}."
     )
     return "<h3>Side by side</h3>" + table(head, rows, note)
+
+
+def _has_labels(figures: Data) -> bool:
+    return any(value is not None for value in (figures.get("precision") or {}).values())
 
 
 def _statements(per_world: Sequence[Data]) -> str:
@@ -66,7 +76,7 @@ def found(data: Data, title: Title) -> str:
     """Targets found by world, with the thesis's figures where it has them."""
     note = (
         "Targets found; area relative to omniscient; requests to 50 and 90 % of what omniscient "
-        "finds (– = never) (Table 4-4)."
+        f"finds (– = never){place_in_thesis(data, 'Table 4-4')}."
     )
     worlds = data["worlds"]
     parts = [
@@ -116,8 +126,9 @@ def labels(data: Data, title: Title) -> str:
     if not names:
         return ""
     note = (
-        "Links predicted / documents fetched / rightly predicted (Table 4-6). For N the world is "
-        "asked what the links would have been."
+        "Links predicted / documents fetched / rightly predicted"
+        f"{place_in_thesis(data, 'Table 4-6')}. For N the world is asked what the links would "
+        "have been."
     )
     shown = "rules-parents" if "rules-parents" in names else names[0]
     rest = [name for name in names if name != shown]
@@ -191,11 +202,9 @@ def depths(data: Data, title: Title) -> str:
                 at = world["strategies"][name]["depths"].get(str(level))
                 row.append(f"{at['requests']:,} / {at['targets']:,}" if at else "–")
             rows.append(row)
-        parts.append(
-            table(
-                head, rows, f"{world['name']}: requests / targets found at each depth (Table 4-5)"
-            )
-        )
+        place = place_in_thesis(data, "Table 4-5")
+        note = f"{world['name']}: requests / targets found at each depth{place}"
+        parts.append(table(head, rows, note))
     if not parts:
         return ""
     return "<h3>Where the requests went</h3>" + "".join(parts)
@@ -220,7 +229,8 @@ def merged(data: Data) -> str:
             rows.append(row)
     if not rows:
         return ""
-    note = "URLs that any of the strategies asked for, by how they ended (Table 4-3)."
+    place = place_in_thesis(data, "Table 4-3")
+    note = f"URLs that any of the strategies asked for, by how they ended{place}."
     return "<h3>The merged crawl graph</h3>" + table(head, rows, note)
 
 

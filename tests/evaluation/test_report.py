@@ -96,6 +96,25 @@ def test_the_thesis_s_figures_are_said_to_be_of_its_own_requests_and_domains(res
     assert "Upright marks: as the thesis reports them." in page  # they are white on a dark page
 
 
+def test_places_in_the_thesis_are_named_where_worlds_ran_as_it_did(results):
+    first, second = results["sets"]
+    assert not re.search(r"\((Table|Figure) 4-", report_page(results))
+    page = report_page({**results, "sets": [first, {**second, "thesis": True}]})
+    assert page.count("(Table 4-4)") == page.count("(Figure 4-2)") == 1
+
+
+def test_a_set_tells_its_own_requests_and_labels(results):
+    """Worlds may have their own number of requests, and no labels where pages are targets."""
+    [figures] = [s for s in results["sets"] if s["name"] == "one"]
+    strategies = {name: {**each, "precision": {}} for name, each in figures["strategies"].items()}
+    own = {**figures, "requests": [10, 4000], "strategies": strategies}
+    page = report_page({**results, "sets": [own]})
+    assert "At most 4,000 requests to each world." in page
+    assert "2,000 requests" not in page
+    assert "precision R" not in page
+    assert "precision R" in report_page(results)
+
+
 def test_a_world_that_cannot_be_read_is_told_and_the_rest_goes_on():
     class Unreadable:
         name = "unreadable"
