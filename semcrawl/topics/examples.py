@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from heapq import nlargest
 from math import log, sqrt
 from pathlib import Path
@@ -78,9 +79,7 @@ class Examples(Nearness):
         self._language = languages.most_common(1)[0][0] if languages else ""
         for language in sorted(languages):
             if stemmer_of(language) is None:
-                logger.info(
-                    "about: examples: no stemmer for %s: words count as they are written", language
-                )
+                _tell_unstemmed(language)
         self._goods = [vector for sample in good if (vector := self._of_sample(sample))]
         bads = [vector for sample in bad if (vector := self._of_sample(sample))]
         if not self._goods:
@@ -222,3 +221,9 @@ def _with_language(sample: Sample) -> Sample:
 
     language, _ = classify(text[:5000])
     return Sample(sample.text, sample.title, sample.headings, language)
+
+
+@cache
+def _tell_unstemmed(language: str) -> None:
+    """Warn once in a process: each part of a crawl makes the topic anew."""
+    logger.warning("about: examples: no stemmer for %s: words count as they are written", language)

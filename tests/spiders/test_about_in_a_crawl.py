@@ -13,6 +13,9 @@ from spiders.site import handler, page, script
 
 D = "http://d.example"
 FISH = "http://fish.example/ns#"
+SHAPES = """@prefix sh: <http://www.w3.org/ns/shacl#> .
+[] a sh:NodeShape ; sh:targetClass <http://schema.org/Dataset> .
+"""
 PARAGRAPH = "Herring and cod are counted by fishers in the northern sea every single year. " * 2
 SITE = {
     "/": page("/fish.nt", "/cars.nt", "/page", "/about-fish", "/about-cars"),
@@ -108,6 +111,80 @@ def test_a_hard_focus_leaves_the_links_of_other_pages_alone(tmp_path: Path) -> N
 )
 def test_a_topic_that_cannot_be_is_told_in_one_line(options, words, tmp_path: Path) -> None:
     harvest(f"{D}/", *options, folder=tmp_path / "out").says_in_one_line(*words)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("about", "words"),
+    [
+        ("vocabulary:shema:Dataset", ["prefix shema:", "did you mean schema:Dataset"]),
+        ("ontology:broken.owl", ["broken.owl cannot be read as RDF"]),
+        ("thesaurus:missing.ttl", ["cannot read missing.ttl"]),
+        ("examples:empty", ["the folder empty holds no text"]),
+        ("shape:shapes.ttl", ["SHACL needs pyshacl: pip install"]),
+    ],
+)
+def test_files_that_a_topic_cannot_be_made_of_are_told_in_one_line(
+    about, words, tmp_path: Path
+) -> None:
+    """The same goes for SHACL where its library is missing."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "broken.owl").write_text("no <ontology")
+    (tmp_path / "shapes.ttl").write_text(SHAPES)
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['pyshacl'] = None\n")
+    out = tmp_path / "out"
+    run = harvest(f"{D}/", "--about", about, folder=out, PYTHONPATH=str(tmp_path))
+    run.says_in_one_line(*words)
+    assert not out.exists()
+
+
+@pytest.mark.slow
+def test_a_query_that_does_not_end_is_recorded_and_the_crawl_goes_on(tmp_path: Path) -> None:
+    """The document counts as off topic, and the record says why."""
+    facts = b"".join(b"<%s/%d> <%s/p> <%s/%d> .\n" % (D.encode(), n, *2 * [D.encode()], n % 7)
+                     for n in range(300))  # fmt: skip
+    site = {**SITE, "/": page("/many.nt", "/fish.nt"), "/many.nt": ("application/n-triples", facts)}
+    query = (
+        "ASK { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l "
+        "FILTER(STRLEN(CONCAT(STR(?a), STR(?d), STR(?g), STR(?j))) = 0 "
+        f"|| STR(?b) = '{FISH}weight') }}"
+    )
+    with serve(DemoWeb(), handlers={"d.example": handler(site)}) as server:
+        run = harvest(
+            f"{D}/", "--fast", "--about", f"shape:{query}", "-s", "SEMCRAWL_ABOUT_SHAPE_TIMEOUT=1",
+            folder=tmp_path / "out", proxy=server.proxy_url,
+        )  # fmt: skip
+    assert run.status == 0, run.err
+    records = {record["url"]: record for record in run.records}
+    assert records[f"{D}/many.nt"]["outcome"] == "off-topic"
+    assert records[f"{D}/many.nt"]["reasons"] == "shape: not finished after 1 seconds"
+    assert records[f"{D}/fish.nt"]["outcome"] == "fetched-rdf"
+
+
+@pytest.mark.slow
+def test_a_topic_that_nothing_is_about_leaves_records_and_one_line(tmp_path: Path) -> None:
+    run = crawl(tmp_path, "--about", "keywords:zeppelin", "--targets", "rdf,html")
+    assert run.quads == []
+    records = {record["url"]: record for record in run.records}
+    assert {records[f"{D}{path}"]["relevance"] for path in SITE} == {0}
+    assert records[f"{D}/fish.nt"]["outcome"] == records[f"{D}/cars.nt"]["outcome"] == "off-topic"
+    assert "2 read, but not about the topic" in run.out
+
+
+@pytest.mark.slow
+def test_examples_in_a_language_without_a_stemmer_are_told_and_work(tmp_path: Path) -> None:
+    """In one line, once."""
+    for number, text in enumerate(("samaki na uvuvi", "uvuvi wa samaki", "meli za uvuvi")):
+        (tmp_path / f"{number}.html").write_text(f"<html lang=sw><title>Uvuvi</title><p>{text}")
+    site = {"/": page("/cod"), "/cod": page(body="<h1>Uvuvi</h1><p>Uvuvi wa samaki baharini.</p>")}
+    with serve(DemoWeb(), handlers={"d.example": handler(site)}) as server:
+        run = harvest(
+            f"{D}/", "--fast", "--about", f"examples:{tmp_path}", "--targets", "html",
+            folder=tmp_path / "out", proxy=server.proxy_url,
+        )  # fmt: skip
+    assert run.status == 0, run.err
+    assert (run.out + run.err).count("no stemmer for sw: words count as they are written") == 1
+    assert run.outcomes()[f"{D}/cod"] == ["fetched-html"]
 
 
 @pytest.mark.slow
