@@ -7,6 +7,7 @@ import pytest
 from semcrawl.links import Page
 from semcrawl.relevance.contract import Outcome
 from semcrawl.relevance.learned import Learned
+from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.topics import about
 from semcrawl.web.vocabulary import Kind
 from tests.relevance.learning import HOME, keys, links
@@ -59,9 +60,29 @@ def test_a_crawl_that_goes_on_knows_what_is_about_the_topic(strategy):
 
 def test_explains_how_much_is_about_the_topic(strategy):
     rows = dict(strategy.explain(Page(HOME.url), links("http://a.example/b/1.ttl")[0]))
-    assert rows["about the topic"] == "50% of what it leads to"
+    assert rows["about the topic"] == "50% of what it leads to; at best 73%"
     plain = dict(Learned().explain(Page(HOME.url), links("http://a.example/b/1.ttl")[0]))
     assert "about the topic" not in plain
+
+
+def test_where_all_was_off_the_topic_the_unknown_comes_first(strategy):
+    """Not where nothing is to be explored; what is expected does not count on it."""
+    plain = Learned(LearnedOptions(use_exploration=False), topic=about(TOPIC, {}))
+    plain.load_state(strategy.dump_state())
+    urls = ["http://a.example/a/90.ttl", "http://a.example/elsewhere/page.ttl"]
+    gaps = []
+    for each in (strategy, plain):
+        for n in range(8):
+            judged(each, f"http://a.example/a/{n}.ttl", 0.0)
+        dict(each.rekeyed())
+        found = keys(each, urls)
+        gaps.append(found[urls[0]] - found[urls[1]])
+    assert gaps[0] > gaps[1] + 0.05
+    table = strategy._memory.table
+    waiting = table.waiting()
+    assert (table["hope"][waiting] > table["share"][waiting]).all()
+    indexes = table["index"][waiting] * table["share"][waiting]
+    assert strategy.expected_next(len(waiting)) == pytest.approx(float(indexes.sum()), rel=1e-5)
 
 
 def test_a_copy_says_nothing_of_the_topic(strategy):

@@ -323,7 +323,8 @@ class Refresh:
             columns["index"][numbers] = sigmoids(logits)
             if self._shares is not None:
                 priors = columns["share_prior"][numbers]
-                columns["share"][numbers] = self._shares.among(rows, starts, priors)
+                shares = self._shares.among(rows, starts, priors)
+                columns["share"][numbers], columns["hope"][numbers] = shares
 
     def _forget(self) -> None:
         """Drop the least likely of the waiting links, until a tenth of the room is free."""

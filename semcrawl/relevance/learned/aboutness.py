@@ -67,7 +67,7 @@ class TopicSigns:
         return Nearness(words, self._nearest(around), relevance)
 
     def _nearest(self, texts: Iterable[str]) -> float:
-        return max((self._similarity(text) for text in texts if text), default=0.0)
+        return max(map(self._similarity, filter(None, texts)), default=0.0)
 
 
 def about(signs: LinkSigns, near: Nearness, *, with_shares: bool) -> LinkSigns:

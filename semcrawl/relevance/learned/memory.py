@@ -127,7 +127,7 @@ class CrawlMemory:
             section=section,
             subsection=subsection,
             flags=judged.twins * np.uint8(TWIN),
-            share=1.0 if self.shares is None else self.shares.of(facts),
+            **({} if self.shares is None else self.shares.of(facts)._asdict()),
             share_prior=np.array([f.signs.share_prior for f in facts], np.float32),
         )
         columns = self.table.columns
@@ -281,12 +281,12 @@ class CrawlMemory:
 
     # -- the order of what waits
 
-    def believed(self, numbers: Ids) -> Floats:
-        """Index as last predicted, of the topic's share, less on hosts that never answered."""
+    def believed(self, numbers: Ids, *, share: str = "share") -> Floats:
+        """Index as last predicted, of a column of shares, less on hosts that never answered."""
         columns = self.table.columns
         index: Floats = columns["index"][numbers]
         if self.shares is not None:
-            index = index * columns["share"][numbers]
+            index = index * columns[share][numbers]
         if self.answering.doubtful:
             index = index * self.answering.trust(columns["host"][numbers])
         return index
@@ -295,7 +295,7 @@ class CrawlMemory:
         """Index (as last predicted) plus exploration bonus, less in sections that ran dry."""
         columns = self.table.columns
         return self.worth(
-            self.believed(numbers),
+            self.believed(numbers, share="hope"),
             columns["cluster"][numbers],
             columns["section"][numbers],
             columns["subsection"][numbers],

@@ -42,6 +42,9 @@ class LearnedOptions:
     explore_cluster: float = 0.02
     explore_section: float = 0.05
     explore_subsection: float = 0.025
+    #: … in crawls for RDF about a topic, of a link like none that a judged document was behind:
+    #: added to its share (logits); less the more is known of its features
+    explore_topic: float = 1.0
     #: links of an index below this get less of the bonus, in proportion to the index's root
     explore_index: float = 0.10
     #: … of the links of a list that none was fetched of, once many fetches in a row brought nothing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,27 +18,49 @@ from semcrawl.relevance.learned.table import NONE, Floats, Ids, LinkTable, Rows
 _PER_LEVEL = 0.5
 
 
+class Shares(NamedTuple):
+    """Shares behind some links, 0 to 1; named as the columns that they fill."""
+
+    #: as predicted
+    share: Floats
+    #: … in favour of links of which little is known
+    hope: Floats
+
+
 class TopicShares:
     """Predicts which share of the RDF to be had through a link is about the topic.
 
     Where RDF is, the other models learn from all RDF, whatever it is about: links to RDF look alike
     on many sites, and what is off the topic shows where they are. This one learns from the
     documents that were judged, and from nothing else.
+
+    Where the first documents are off the topic, links like theirs soon have small shares. Those
+    that have little in common with them may still lead to it, and are tried before: what is hoped
+    for is an upper bound of the share (as in LinUCB, Li et al. 2010, features taken one by one).
     """
 
     def __init__(self, options: LearnedOptions) -> None:
         self.model = IndexModel(options, np.zeros(1 << options.table_bits, np.float32))
         self._depth = options.backup_depth
+        self._initial = np.float32(options.initial_squares)
+        self._hope = np.float32(options.explore_topic if options.use_exploration else 0)
 
-    def of(self, facts: Sequence[LinkFacts]) -> Floats:
-        """Return the share behind each of some new links, 0 to 1."""
+    def of(self, facts: Sequence[LinkFacts]) -> Shares:
+        """Return the shares behind some new links."""
         starts = np.array(list(accumulate((len(f.rows) for f in facts[:-1]), initial=0)))
         priors = np.array([f.signs.share_prior for f in facts], np.float32)
         return self.among(np.concatenate([f.rows for f in facts]), starts, priors)
 
-    def among(self, rows: Rows, starts: Ids, priors: Floats) -> Floats:
+    def among(self, rows: Rows, starts: Ids, priors: Floats) -> Shares:
         """Return the shares behind links, given as in :meth:`IndexModel.logits`."""
-        return sigmoids(self.model.logits(rows, starts, priors))
+        logits = self.model.logits(rows, starts, priors)
+        expected = sigmoids(logits)
+        if not self._hope or not len(rows):
+            return Shares(expected, expected)
+        unknown = self._initial / self.model.squares.take(rows)
+        lengths = np.concatenate((starts[1:], [len(rows)])) - starts
+        mean = np.add.reduceat(unknown, starts, dtype=np.float64) / lengths
+        return Shares(expected, sigmoids(logits + self._hope * np.sqrt(mean).astype(np.float32)))
 
     def learn(self, table: LinkTable, number: int, gain: float) -> None:
         """Learn from an RDF document that is ``gain`` of a target, and of the pages above it."""

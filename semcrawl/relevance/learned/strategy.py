@@ -251,7 +251,8 @@ class Learned:
         """Return the row on the topic, where what it is about is predicted apart."""
         if (shares := self._memory.shares) is None:
             return []
-        return [("about the topic", f"{shares.of([facts]).item(0):.0%} of what it leads to")]
+        share, hope = (each.item(0) for each in shares.of([facts]))
+        return [("about the topic", f"{share:.0%} of what it leads to; at best {hope:.0%}")]
 
     def _facts(
         self, page: str, links: Sequence[Link], relevance: float | None = None
@@ -283,9 +284,11 @@ class Learned:
         if memory.answering.doubtful:
             hosts = np.array([memory.hosts.numbers.get(f.host, NO_HOST) for f in facts])
             index = index * memory.answering.trust(hosts)
-        if memory.shares is not None:
-            index = index * memory.shares.of(facts)
-        return judged, index, memory.worth(index, *memory.places(facts))
+        places = memory.places(facts)
+        if memory.shares is None:
+            return judged, index, memory.worth(index, *places)
+        shares = memory.shares.of(facts)
+        return judged, index * shares.share, memory.worth(index * shares.hope, *places)
 
     def _rank_new(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
         """Judge links that the model has not heard of."""

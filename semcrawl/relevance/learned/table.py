@@ -35,6 +35,7 @@ COLUMNS: dict[str, type[np.generic]] = {
     "index": np.float32,  # predicted
     "target": np.float32,  # probability of being one, as predicted at first
     "share": np.float32,  # of what it leads to, as predicted, that is about the topic
+    "hope": np.float32,  # … in favour of links of which little is known
     "observed": np.float32,  # NaN until known
     "gain": np.float32,  # how much of a target it was itself
     "told": np.float32,
@@ -51,6 +52,7 @@ COLUMNS: dict[str, type[np.generic]] = {
 #: what stands in a column for nothing, where that is not 0
 _NOTHING: dict[str, float] = {
     "share": 1,
+    "hope": 1,
     "observed": math.nan,
     "parent": NONE,
     "first_child": NONE,
@@ -155,6 +157,7 @@ class LinkTable:
         older = {
             "column_gain": flags & TARGET,
             "column_share": np.ones(len(flags)),
+            "column_hope": np.ones(len(flags)),
             "column_share_prior": np.zeros(len(flags)),
         }
         columns = {name: (older | dict(state))[f"column_{name}"] for name in COLUMNS}
