@@ -16,10 +16,17 @@ SILENT = ("script", "style", "template", "noscript")
 _HEADINGS = ("h1", "h2", "h3")
 #: headings that are read, and characters of each
 _MAX_HEADINGS = 50
+_UNSEEN = (*SILENT, "title")
 _VISIBLE = etree.XPath(
-    "//text()[not({})]".format(" or ".join(f"ancestor::{tag}" for tag in (*SILENT, "title"))),
+    "//text()[not({})]".format(" or ".join(f"ancestor::{tag}" for tag in _UNSEEN)),
     smart_strings=False,
 )
+#: … faster, for pages without those of them that hold elements
+_BESIDE_UNSEEN = etree.XPath(
+    "//*[not({})]/text()".format(" or ".join(f"self::{tag}" for tag in _UNSEEN)),
+    smart_strings=False,
+)
+_HOLDERS = ("template", "noscript")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +47,19 @@ def page_text(root: Any, max_chars: int) -> PageText:
     ``root``: an element of lxml or of :mod:`semcrawl.links.largetree`.
     """
     headings = islice(root.iter(*_HEADINGS), _MAX_HEADINGS)
-    visible = _VISIBLE(root) if isinstance(root, etree._Element) else texts_in(root)
+    visible = _visible(root) if isinstance(root, etree._Element) else texts_in(root)
     return PageText(
         title=next((fold(element.text or "") for element in root.iter("title")), ""),
         headings=" ".join(joined(texts_in(element), MAX_TEXT) for element in headings),
         text=joined(visible, max_chars),
         language=language_of(root),
     )
+
+
+def _visible(root: etree._Element) -> Iterable[str]:
+    holds_elements = next(root.iter(*_HOLDERS), None) is not None
+    found: Iterable[str] = (_VISIBLE if holds_elements else _BESIDE_UNSEEN)(root)
+    return found
 
 
 def language_of(root: Any) -> str:

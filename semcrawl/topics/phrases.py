@@ -28,10 +28,10 @@ class PhraseFinder(Generic[T]):
         if self._firsts.isdisjoint(words):
             return found
         lengths, phrases, free = self._lengths, self._phrases, 0
-        for place, word in enumerate(words):
-            if word not in lengths or place < free:
+        for place in [n for n, word in enumerate(words) if word in lengths]:
+            if place < free:
                 continue
-            for length in lengths[word]:
+            for length in lengths[words[place]]:
                 phrase = tuple(words[place : place + length])
                 if phrase in phrases:
                     found[phrase] += 1
