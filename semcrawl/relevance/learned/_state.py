@@ -32,6 +32,7 @@ def content_of(memory: CrawlMemory) -> dict[str, Any]:
         content |= {f"{name}_{key}": array for key, array in model.state().items()}
     if memory.shares is not None:
         content |= {f"shares_{key}": array for key, array in memory.shares.model.state().items()}
+        content |= {"shares_judged": memory.shares.judged, "shares_gained": memory.shares.gained}
     for name in _COUNTS:
         names, counts, fruitless = getattr(memory, name).state()
         content |= {f"{name}_names": names, f"{name}_counts": counts}
@@ -58,6 +59,8 @@ def take_over(
         if memory.shares is not None and "shares_rows" in content:
             model = memory.shares.model
             model.restore({key: content[f"shares_{key}"] for key in model.state()})
+            memory.shares.judged = int(content.get("shares_judged", 0))
+            memory.shares.gained = float(content.get("shares_gained", 0.0))
         memory.fetches = int(content["fetches"])
         memory.drought = int(content.get("drought", 0))
         memory.judged = int(content.get("judged", 0))

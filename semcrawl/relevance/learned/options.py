@@ -43,7 +43,8 @@ class LearnedOptions:
     explore_section: float = 0.05
     explore_subsection: float = 0.025
     #: … in crawls for RDF about a topic, of a link like none that a judged document was behind:
-    #: added to its share (logits); less the more is known of its features
+    #: added to its share (logits); less the more is known of its features, and in proportion to
+    #: how much of what was judged was off the topic
     explore_topic: float = 1.0
     #: links of an index below this get less of the bonus, in proportion to the index's root
     explore_index: float = 0.10

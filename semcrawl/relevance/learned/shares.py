@@ -36,14 +36,17 @@ class TopicShares:
 
     Where the first documents are off the topic, links like theirs soon have small shares. Those
     that have little in common with them may still lead to it, and are tried before: what is hoped
-    for is an upper bound of the share (as in LinUCB, Li et al. 2010, features taken one by one).
+    for is an upper bound of the share (as in LinUCB, Li et al. 2010, features taken one by one),
+    the nearer to the share the more of what was judged is about the topic.
     """
 
     def __init__(self, options: LearnedOptions) -> None:
         self.model = IndexModel(options, np.zeros(1 << options.table_bits, np.float32))
         self._depth = options.backup_depth
         self._initial = np.float32(options.initial_squares)
-        self._hope = np.float32(options.explore_topic if options.use_exploration else 0)
+        self._explore = options.explore_topic if options.use_exploration else 0.0
+        #: documents that were judged, and how much of targets they were in all
+        self.judged, self.gained = 0, 0.0
 
     def of(self, facts: Sequence[LinkFacts]) -> Shares:
         """Return the shares behind some new links."""
@@ -55,15 +58,18 @@ class TopicShares:
         """Return the shares behind links, given as in :meth:`IndexModel.logits`."""
         logits = self.model.logits(rows, starts, priors)
         expected = sigmoids(logits)
-        if not self._hope or not len(rows):
+        hope = self._explore * (1 - (1 + self.gained) / (2 + self.judged))
+        if not hope or not len(rows):
             return Shares(expected, expected)
         unknown = self._initial / self.model.squares.take(rows)
         lengths = np.concatenate((starts[1:], [len(rows)])) - starts
         mean = np.add.reduceat(unknown, starts, dtype=np.float64) / lengths
-        return Shares(expected, sigmoids(logits + self._hope * np.sqrt(mean).astype(np.float32)))
+        return Shares(expected, sigmoids(logits + (hope * np.sqrt(mean)).astype(np.float32)))
 
     def learn(self, table: LinkTable, number: int, gain: float) -> None:
         """Learn from an RDF document that is ``gain`` of a target, and of the pages above it."""
+        self.judged += 1
+        self.gained += gain
         weight, columns = 1.0, table.columns
         for _ in range(self._depth + 1):
             prior = columns["share_prior"].item(number)
