@@ -86,6 +86,13 @@ def test_where_all_was_off_the_topic_the_unknown_comes_first(strategy):
     assert strategy.expected_next(len(waiting)) == pytest.approx(float(indexes.sum()), rel=1e-5)
 
 
+def test_what_is_new_is_not_hoped_for():
+    """It hangs on what was read before, not on where a document is."""
+    assert Learned(topic=about("new", {})).options.explore_topic == 0
+    assert Learned(topic=about(f"all({TOPIC}, new)", {})).options.explore_topic == 0
+    assert Learned(topic=about(TOPIC, {})).options == LearnedOptions()
+
+
 def test_a_copy_says_nothing_of_the_topic(strategy):
     urls = ["http://a.example/a/90.ttl"]
     before = keys(strategy, urls)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from semcrawl.links import Link
+from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.parts import LinkParts
 from semcrawl.relevance.learned.prior import LinkSigns
-from semcrawl.topics import Topic
+from semcrawl.topics import Remembering, Topic, parts_of
 
 #: texts whose nearness is remembered
 _REMEMBERED = 50_000
@@ -68,6 +70,16 @@ class TopicSigns:
 
     def _nearest(self, texts: Iterable[str]) -> float:
         return max(map(self._similarity, filter(None, texts)), default=0.0)
+
+
+def options_for(topic: Topic | None, options: LearnedOptions) -> LearnedOptions:
+    """Return the options of a crawl about a topic.
+
+    What is new hangs on what was read before, not on what is said somewhere: nothing is hoped for.
+    """
+    if topic is None or not any(isinstance(part, Remembering) for part in parts_of(topic)):
+        return options
+    return replace(options, explore_topic=0.0)
 
 
 def about(signs: LinkSigns, near: Nearness, *, with_shares: bool) -> LinkSigns:

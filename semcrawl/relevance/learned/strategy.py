@@ -15,7 +15,7 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.learned import expecting
 from semcrawl.relevance.learned._state import content_of, pack, take_over, unpack
-from semcrawl.relevance.learned.aboutness import TopicSigns
+from semcrawl.relevance.learned.aboutness import TopicSigns, options_for
 from semcrawl.relevance.learned.counts import NO_HOST
 from semcrawl.relevance.learned.expecting import evidence
 from semcrawl.relevance.learned.features import FeatureMaker, LinkFacts
@@ -49,7 +49,7 @@ class Learned:
 
     def __init__(self, options: LearnedOptions | None = None, topic: Topic | None = None) -> None:
         """Make it with options, for a crawl about ``topic``."""
-        self.options = options or LearnedOptions()
+        self.options = options_for(topic, options or LearnedOptions())
         targets = Targets.parse(self.options.targets)
         self._rdf_counts = targets.rdf
         #: where RDF is, and whether it is about the topic, are learned apart
