@@ -1,12 +1,12 @@
 """A whole frontier as JSON Lines, out and in.
 
-Each line has a ``kind``: ``frontier`` (the first line, with totals), ``value`` (of a group),
-``pace`` and ``yield`` (of a host), ``family`` (of links that look alike), ``link`` (its ``state``:
-waiting, leased, failed or withheld), ``seen`` (digests of URLs, hexadecimal, and of which
-shard they are, if there are several), ``state`` (a strategy's blob, base64) and ``end`` (the last
-line, with the number of those before it). An imported frontier, exported again, gives the same
-lines, but for the crawl's name, and for links leased or withheld, which wait again (these until
-their turn comes).
+Each line has a ``kind``: ``frontier`` (the first line, with totals, and how many URLs were seen),
+``value`` (of a group), ``pace`` and ``yield`` (of a host), ``family`` (of links that look alike),
+``link`` (its ``state``: waiting, leased, failed or withheld), ``seen`` (digests of URLs,
+hexadecimal, and of which shard they are, if there are several), ``state`` (a strategy's blob,
+base64) and ``end`` (the last line, with the number of those before it). An imported frontier,
+exported again, gives the same lines, but for the crawl's name, and for links leased or withheld,
+which wait again (these until their turn comes).
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ async def export_lines(frontier: ManagedFrontier) -> AsyncIterator[str]:
 async def _exported(frontier: ManagedFrontier) -> AsyncIterator[str]:
     inspector = frontier.inspector
     totals = await inspector.totals()
-    yield _line("frontier", format=_FORMAT, prefix=frontier.name, totals=totals)
+    seen = (await frontier.counts(await inspector.queues(), [])).seen
+    yield _line("frontier", format=_FORMAT, prefix=frontier.name, totals=totals, seen=seen)
     for group, value in sorted((await inspector.values()).items()):
         yield _line("value", group=group, value=value)
     for host, (delay, concurrency) in sorted((await inspector.paces()).items()):
@@ -78,7 +79,7 @@ async def import_lines(frontier: ManagedFrontier, lines: Iterable[str]) -> int:
     counts = await frontier.counts(await frontier.inspector.queues(), [])
     if counts.seen or not counts.finished:
         raise UsageError(f"the frontier {frontier.name!r} is not empty")
-    waiting = 0
+    waiting, seen, digests = 0, 0, 0
     batch: dict[str, list[WaitingLink]] = {"waiting": [], "failed": []}
     for kind, value in _rows(lines):
         if kind == "link":
@@ -91,7 +92,13 @@ async def import_lines(frontier: ManagedFrontier, lines: Iterable[str]) -> int:
         else:
             # links come before the digests of the seen set, or they would be refused
             await _flush(frontier, batch)
+            if kind == "frontier":
+                value, seen = value
+            elif kind == "seen":
+                digests += len(value)
             await _import_row(frontier, kind, value)
+    # (shards may each have all digests; a Bloom filter has none that can be exported)
+    await frontier.importer.all_seen(min(seen or digests, digests))
     return waiting
 
 
@@ -124,7 +131,7 @@ def _content(kind: str, row: dict[str, Any]) -> Any:
     match kind:
         case "frontier":
             totals = {name: float(row.get("totals", {}).get(name, 0)) for name in TOTALS}
-            return {name: number for name, number in totals.items() if number}
+            return {name: n for name, n in totals.items() if n}, int(row.get("seen", 0))
         case "link":
             return "failed" if row["state"] == "failed" else "waiting", _link(row)
         case "value":

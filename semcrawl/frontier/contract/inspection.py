@@ -174,3 +174,6 @@ class Importer(Protocol):
         A frontier in shards cannot tell whose they are: all its shards keep them, unless they are
         :class:`ShardDigests` of as many shards.
         """
+
+    async def all_seen(self, number: int) -> None:
+        """Note how many URLs were seen in all, once all their digests are in."""

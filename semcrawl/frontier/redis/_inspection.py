@@ -284,6 +284,9 @@ class RedisImporter:
         """Count URLs as seen, by their digests."""
         await self._server.run("see", [list(digests)])
 
+    async def all_seen(self, number: int) -> None:
+        """Note how many URLs were seen in all: as many as there are digests."""
+
     async def _set(self, key: str, fields: Any) -> None:
         if fields:
             await self._server.ask("hset", key, mapping=fields)

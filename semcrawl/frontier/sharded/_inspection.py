@@ -187,3 +187,11 @@ class ShardedImporter:
                 await shards[int(number)].importer.seen(digests)
                 return
         await self._shards.each(lambda shard: shard.importer.seen(digests))
+
+    async def all_seen(self, number: int) -> None:
+        """Note how many URLs were seen in all: what the shards have beyond that are copies."""
+        home = self._shards.home
+        await home.keep("copied", "0")
+        found = await self._shards.each(lambda shard: shard.counted(()))
+        copied = sum(counts.seen for counts, _ in found) - number
+        await home.keep("copied", str(max(0, copied)))

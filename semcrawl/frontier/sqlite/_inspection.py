@@ -283,3 +283,6 @@ class SqliteImporter:
     async def seen(self, digests: Sequence[bytes]) -> None:
         """Count URLs as seen, by their digests."""
         await self._store.run(lambda t: see_digests(t, digests))
+
+    async def all_seen(self, number: int) -> None:
+        """Note how many URLs were seen in all: as many as there are digests."""

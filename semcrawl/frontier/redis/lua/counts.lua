@@ -27,8 +27,9 @@ for i, key in ipairs(ARGS[2]) do
   else seeds = seeds + call('LLEN', key) end
   seeds = seeds + call('ZCARD', ROOT .. 'pending:' .. key)
 end
--- digests in the table and in the Bloom filter, less those that are in both
-local s = call('HMGET', META, 'seen', 'bloomed', 'passing', 'seq', 'takes')
-local seen = tonumber(s[1] or 0) + tonumber(s[2] or 0) - tonumber(s[3] or 0)
+-- digests in the table and in the Bloom filter, less those that are in both, and (in the first shard)
+-- those that several shards have
+local s = call('HMGET', META, 'seen', 'bloomed', 'passing', 'seq', 'takes', 'copied')
+local seen = tonumber(s[1] or 0) + tonumber(s[2] or 0) - tonumber(s[3] or 0) - tonumber(s[6] or 0)
 local dropped = tonumber(call('HGET', META, 'dropped') or 0)
 return {waiting, leased, seeds, seen, hosts, dropped, labels, (s[4] or '') .. ' ' .. (s[5] or '')}
