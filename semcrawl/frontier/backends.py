@@ -66,11 +66,18 @@ def admit_harvest(settings: BaseSettings, folder: Path, seeds: Sequence[str]) ->
 def check_backend(settings: BaseSettings, folder: Path) -> None:
     """See that the frontier of a job can be opened: its server is there, its file is ready.
 
-    Raises ``FrontierUnavailable`` when a server of ``REDIS_URL`` cannot be asked, and as
-    :func:`take_over` does for the frontier of a former version in the folder.
+    Raises ``FrontierUnavailable`` when a server of ``REDIS_URL`` cannot be asked, ``UsageError``
+    where shards are asked for and no server, and as :func:`take_over` does for the frontier of a
+    former version in the folder.
     """
+    servers = CrawlServers.of(settings)
     if settings.get("REDIS_URL"):
-        CrawlServers.of(settings).check()
+        servers.check()
+    elif servers.wanted > 1:
+        raise UsageError(
+            f"a frontier in {servers.wanted} shards (SEMCRAWL_FRONTIER_SHARDS) needs Redis servers:"
+            " name them by -s REDIS_URL=redis://a,b,c"
+        )
     else:
         take_over(folder, frontier_file(folder), crawl_name(settings))
 

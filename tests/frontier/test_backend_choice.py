@@ -11,7 +11,7 @@ from frontier_calls import Q, link
 from scrapy.settings import Settings
 
 from semcrawl.commands.frontier import Command
-from semcrawl.errors import FrontierUnavailable
+from semcrawl.errors import FrontierUnavailable, UsageError
 from semcrawl.frontier import FrontierOptions, RedisFrontier
 from semcrawl.frontier.backends import check_backend, holds_frontier, job_backend
 from semcrawl.frontier.redis.localserver import RedisServer, wheel_server
@@ -52,6 +52,13 @@ def test_with_a_server_it_is_there(redis_server: RedisServer, prefix: str, tmp_p
 def test_a_server_that_is_away_is_named(tmp_path: Path) -> None:
     with pytest.raises(FrontierUnavailable, match=r"no Redis at REDIS_URL redis://127\.0\.0\.1:1"):
         check_backend(settings(REDIS_URL="redis://127.0.0.1:1"), tmp_path)
+
+
+def test_shards_need_servers(tmp_path: Path) -> None:
+    """However many workers there are: neither a file nor a harvest's own Redis has shards."""
+    with pytest.raises(UsageError, match=r"in 3 shards .* needs Redis servers"):
+        check_backend(settings(SEMCRAWL_FRONTIER_SHARDS=3), tmp_path)
+    check_backend(settings(SEMCRAWL_FRONTIER_SHARDS=1), tmp_path)
 
 
 @pytest.mark.parametrize("opened_by", ["job", "check", "command"])

@@ -78,13 +78,17 @@ def test_what_cannot_be_is_refused(settings: dict[str, Any], words: tuple[str, .
 
 def test_many_workers_need_a_redis(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is named, or a program that is installed; ``auto`` does without."""
-    assert check_workers(Settings({"SEMCRAWL_WORKERS": 5, "REDIS_URL": "redis://r.example"})) == 5
+    servers = ("redis://r.example", "redis://a,b:6380,c", "redis+cluster://a:7000,b:7000")
+    for url in servers:
+        assert check_workers(Settings({"SEMCRAWL_WORKERS": 5, "REDIS_URL": url})) == 5
     assert check_workers(Settings({"SEMCRAWL_WORKERS": 5})) == 5
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UsageError, match="5 workers need a Redis: install redis-server"):
         check_workers(Settings({"SEMCRAWL_WORKERS": 5}))
     assert check_workers(Settings({"SEMCRAWL_WORKERS": "auto"})) <= 4
+    for url in servers:
+        assert check_workers(Settings({"SEMCRAWL_WORKERS": 5, "REDIS_URL": url})) == 5
 
 
 def test_there_are_no_more_workers_than_requests() -> None:

@@ -25,14 +25,15 @@ _MOST_SHARDS = 1024
 
 
 class CrawlServers:
-    """The servers of a frontier. ``wanted``: the number of shards that was asked for, 0 for none.
+    """The servers of a frontier, and into how many shards it is to be cut.
 
     Each method raises ``FrontierUnavailable`` when a server that it needs is away.
     """
 
     def __init__(self, addresses: Addresses, wanted: int = 0) -> None:
         self.addresses = addresses
-        self._wanted = wanted
+        #: number of shards that was asked for; 0 for none
+        self.wanted = wanted
 
     @classmethod
     def of(cls, settings: BaseSettings) -> CrawlServers:
@@ -64,14 +65,14 @@ class CrawlServers:
         """
         kept = self._kept(name)
         several = len(self.addresses.urls) > 1 and not self.addresses.cluster
-        if kept and ((self._wanted and kept != self._wanted) or (several and kept == 1)):
-            asked = self._wanted or len(self.addresses.urls)
+        if kept and ((self.wanted and kept != self.wanted) or (several and kept == 1)):
+            asked = self.wanted or len(self.addresses.urls)
             raise UsageError(
                 f"the crawl {name!r} began with {'one shard' if kept == 1 else f'{kept} shards'},"
                 f" not {asked}: its frontier can be exported, and imported into a new crawl"
             )
-        if kept or self._wanted:
-            return kept or self._wanted
+        if kept or self.wanted:
+            return kept or self.wanted
         if self.addresses.cluster:
             return max(1, self._slots().primaries)
         return len(self.addresses.urls)
