@@ -1,19 +1,21 @@
 """What links and takes cost a frontier of several shards, by shards, workers, hosts and size.
 
     python benchmarks/frontier_scale.py [--shards 1 4 16] [--workers 1 4] [--hosts 1000]
-        [--waiting 10000 1000000] [--servers N] [--server redis-server] [--rounds 3]
+        [--waiting 10000 1000000] [--ahead 16] [--servers N] [--server redis-server] [--rounds 5]
 
 Simulates fetchers: worker processes take links, "fetch" them at once, and put the links of their
-pages in, through the frontier that a crawl with these settings would have. No HTTP, no reading:
-nothing but the frontier is measured. Each combination has Redis servers of its own (one for each
-shard, or ``--servers``). A page has 30 links, ``--away`` of them on any other host, so that an add
-goes to several shards.
+pages in, through the frontier that a crawl with these settings would have, those of several pages
+in one call as a crawl does. No HTTP, no reading: nothing but the frontier is measured. Each number
+of shards has Redis servers of its own (one for each shard, or ``--servers``). A page has 30 links,
+``--away`` of them on any other host, so that an add goes to several shards.
 
 Costs are processor times, which other load on the machine changes less than the clock: "server" is
-that of all servers together, append-only files included; "worker" that of all workers. "pages/s"
-is by the clock, with servers and workers on the cores of this machine. "busiest" is the share of
-the shard that works most: with n shards in balance it is 1/n, and n/(n · busiest) of n servers'
-power is used when each has a core of its own.
+that of all servers together, append-only files included; "worker" that of all workers. Numbers of
+shards take turns, round by round; "× first" is the median of the rounds' own ratios of the servers'
+time per page to that of the first number. "calls" are those of scripts, which no other load
+changes. "pages/s" is by the clock, with servers and workers on the cores of this machine. "busiest"
+is the share of the shard that works most: with n shards in balance it is 1/n, and n/(n · busiest)
+of n servers' power is used when each has a core of its own.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ from rich.console import Console
 from rich.table import Table
 from scrapy.settings import Settings
 
+from semcrawl.crawl.batchedadds import BatchedAdds
 from semcrawl.frontier import FrontierOptions
 from semcrawl.frontier.backends import job_backend
 from semcrawl.frontier.contract import Entry, Frontier, Lease
@@ -59,19 +62,31 @@ class Setup:
     waiting: int
     #: share of a page's links that lead to other hosts
     away: float
+    #: ``SEMCRAWL_FRONTIER_AHEAD``
+    ahead: int
 
 
-def site_pages(setup: Setup, seed: int) -> Iterator[list[Entry]]:
+class Pages:
     """Pages as ``frontier_size`` makes them, whose links lead to other hosts now and then."""
-    rng = random.Random(seed)
-    for entries in pages(setup.hosts, seed):
+
+    def __init__(self, setup: Setup, seed: int) -> None:
+        self._setup = setup
+        self._rng = random.Random(seed)
+        self._pages = pages(setup.hosts, seed)
+
+    def next(self, host: str | None = None) -> list[Entry]:
+        """Return the links of a page on a host, or on any."""
+        rng, hosts = self._rng, self._setup.hosts
+        entries = next(self._pages)
         for n, entry in enumerate(entries):
-            if rng.random() < setup.away:
-                host = f"www.host{rng.randrange(setup.hosts):06}.example"
-                url = entry.url.replace(entry.host, host)
-                group = (entry.group or "").replace(entry.host, host)
-                entries[n] = replace(entry, url=url, host=host, group=group)
-        yield entries
+            away = rng.random() < self._setup.away
+            to = f"www.host{rng.randrange(hosts):06}.example" if away else host
+            if to:
+                url, group = (
+                    text.replace(entry.host, to) for text in (entry.url, entry.group or "")
+                )
+                entries[n] = replace(entry, url=url, host=to, group=group)
+        return entries
 
 
 class Worker:
@@ -79,13 +94,14 @@ class Worker:
 
     def __init__(self, frontier: Frontier, setup: Setup, number: int) -> None:
         self._frontier = frontier
-        self._pages = site_pages(setup, number + 1)
+        self._adds = BatchedAdds(frontier)
+        self._pages = Pages(setup, number + 1)
 
     async def fill(self, links: int) -> int:
         """Put links in, several pages at a time."""
         new = 0
         while new < links:
-            batches = [[e for _ in range(8) for e in next(self._pages)] for _ in range(3)]
+            batches = [[e for _ in range(8) for e in self._pages.next()] for _ in range(3)]
             for told in await asyncio.gather(*(self._frontier.add(batch) for batch in batches)):
                 new += sum(told)
         return new
@@ -94,7 +110,7 @@ class Worker:
         """Put links in, page by page."""
         done = 0
         while done < links:
-            done += len(await self._frontier.add(next(self._pages)))
+            done += len(await self._frontier.add(self._pages.next()))
         return done
 
     async def fetch(self, links: int) -> int:
@@ -111,8 +127,8 @@ class Worker:
         done = 0
         while done < links:
             leases = await self._take()
-            for _ in leases:
-                await self._frontier.add(next(self._pages))
+            pages = [self._pages.next(lease.entry.host) for lease in leases]
+            await asyncio.gather(*map(self._adds.add, pages))
             await self._finish(leases)
             done += len(leases)
         return done
@@ -140,7 +156,7 @@ async def _work(url: str, setup: Setup, number: int, connection: Connection) -> 
     settings.set("REDIS_URL", url)
     settings.set("SEMCRAWL_CRAWL_NAME", "bench")
     settings.set("SEMCRAWL_FRONTIER_SHARDS", setup.shards)
-    options = FrontierOptions(delay=0, concurrency=8, patience=600, timeout=120)
+    options = FrontierOptions(delay=0, concurrency=8, ahead=setup.ahead, patience=600, timeout=120)
     frontier = job_backend(settings, Path(), options)
     async with frontier:
         await frontier.set_values({"R": 3.0, "HR": 2.0})
@@ -162,6 +178,12 @@ class Cost:
     worker: float
     #: share of the server that worked most
     busiest: float
+    #: calls of scripts
+    calls: float
+
+
+#: those of the rounds, by step
+Costs = dict[str, list[Cost]]
 
 
 class Running:
@@ -185,6 +207,7 @@ class Running:
     async def step(self, name: str, links: int) -> Cost:
         """Have all workers do their share of a step at the same time."""
         before = [await server_time(redis) for redis in self._redis]
+        called = await self._calls()
         began = time.perf_counter()
         for pipe in self._pipes:
             pipe.send((name, links // len(self._pipes)))
@@ -192,8 +215,13 @@ class Running:
         clock = time.perf_counter() - began
         times = [await server_time(redis) - b for redis, b in zip(self._redis, before, strict=True)]
         done, worker = sum(done for done, _ in answers), sum(cpu for _, cpu in answers)
-        busiest = max(times) / (sum(times) or 1)
-        return Cost(clock / done, sum(times) / done, worker / done, busiest)
+        busiest, calls = max(times) / (sum(times) or 1), await self._calls() - called
+        return Cost(clock / done, sum(times) / done, worker / done, busiest, calls / done)
+
+    async def _calls(self) -> int:
+        """How many scripts all servers have run."""
+        found = [await redis.info("commandstats") for redis in self._redis]
+        return sum(stats.get("cmdstat_evalsha", {"calls": 0})["calls"] for stats in found)
 
     async def at_rest(self) -> None:
         """Wait until no server rewrites its append-only file."""
@@ -236,27 +264,42 @@ def servers(program: str, number: int) -> Iterator[list[str]]:
         yield [f"127.0.0.1:{port}" for port in free]
 
 
-async def measure(setup: Setup, addresses: Sequence[str], rounds: int) -> list[str]:
-    """Fill the frontier and measure; return the cells of a row."""
-    running = Running(setup, addresses)
+async def measure(
+    setups: Sequence[Setup], addresses: Sequence[Sequence[str]], rounds: int
+) -> list[list[str]]:
+    """Fill the frontiers, and measure them in turn; return the cells of their rows."""
+    running = [Running(*each) for each in zip(setups, addresses, strict=True)]
+    costs = [{step: list[Cost]() for step in ("add", "fetch", "crawl")} for _ in setups]
+    memory = []
     try:
-        await running.step("fill", setup.waiting)
-        await running.at_rest()
-        costs: dict[str, list[Cost]] = {"add": [], "fetch": [], "crawl": []}
+        for one, setup in zip(running, setups, strict=True):
+            await one.step("fill", setup.waiting)
+            await one.at_rest()
         for number in range(rounds + 1):
-            for step, links in (("add", ADDED), ("fetch", FETCHED), ("crawl", FETCHED // 4)):
-                cost = await running.step(step, links)
-                if number:  # (the first round fills the workers' caches)
-                    costs[step].append(cost)
-        memory = await running.memory()
+            turns = list(zip(running, costs, strict=True))[:: 1 if number % 2 else -1]
+            for step, links in (("add", ADDED), ("fetch", FETCHED), ("crawl", FETCHED // 2)):
+                for one, found in turns:
+                    cost = await one.step(step, links)
+                    if number:  # (the first round fills the workers' caches)
+                        found[step].append(cost)
+        memory = [await one.memory() for one in running]
     finally:
-        await running.close()
+        for one in running:
+            await one.close()
+    return [_row(*each, costs[0]) for each in zip(setups, costs, memory, strict=True)]
+
+
+def _row(setup: Setup, costs: Costs, memory: int, first: Costs) -> list[str]:
     add, fetch, crawl = costs.values()
+    ratios = [c.server / f.server for c, f in zip(crawl, first["crawl"], strict=True)]
     return [
         *(f"{n:,}" for n in (setup.waiting, setup.hosts, setup.shards, setup.workers)),
         *(f"{median(getattr(c, side) for c in add) * 1e6:.1f}" for side in ("server", "worker")),
         *(f"{median(getattr(c, side) for c in fetch) * 1e6:.0f}" for side in ("server", "worker")),
         *(f"{median(getattr(c, side) for c in crawl) * 1e3:.2f}" for side in ("server", "worker")),
+        f"{median(ratios):.2f}",
+        f"{median(c.calls for c in fetch):.2f}",
+        f"{median(c.calls for c in crawl):.2f}",
         f"{1 / median(c.clock for c in crawl):,.0f}",
         f"{median(c.busiest for c in crawl):.2f}",
         f"{memory / 1e6:,.0f}",
@@ -271,6 +314,7 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, nargs="+", default=[1_000])
     parser.add_argument("--waiting", type=int, nargs="+", default=[10_000, 1_000_000])
     parser.add_argument("--away", type=float, default=0.1, help="share of links to other hosts")
+    parser.add_argument("--ahead", type=int, default=16, help="links a take may give too early")
     parser.add_argument("--servers", type=int, default=0, help="Redis servers (one for each shard)")
     parser.add_argument("--server", default="redis-server", help="program of the servers")
     parser.add_argument("--rounds", type=int, default=5)
@@ -278,18 +322,21 @@ def main() -> None:
     table = Table("waiting", "hosts", "shards", "workers")
     for name in (
         *("µs/link added: server", "worker", "µs/link taken and done: server", "worker"),
-        *("ms/page: server", "worker", "pages/s", "busiest", "RSS MB"),
+        *("ms/page: server", "worker", "× first", "calls/link taken", "calls/page"),
+        *("pages/s", "busiest", "RSS MB"),
     ):
         table.add_column(name, justify="right")
-    console = Console(width=190)
-    for waiting, hosts, shards, workers in product(
-        args.waiting, args.hosts, args.shards, args.workers
-    ):
-        setup = Setup(shards, workers, hosts, waiting, args.away)
-        with servers(args.server, min(args.servers or shards, shards)) as addresses:
-            row = asyncio.run(measure(setup, addresses, args.rounds))
-        table.add_row(*row)
-        console.print(" | ".join(row), style="dim")  # each when it is there
+    console = Console(width=200)
+    for waiting, hosts, workers in product(args.waiting, args.hosts, args.workers):
+        with ExitStack() as stack:
+            setups, addresses = [], []
+            for shards in args.shards:
+                setups.append(Setup(shards, workers, hosts, waiting, args.away, args.ahead))
+                number = min(args.servers or shards, shards)
+                addresses.append(stack.enter_context(servers(args.server, number)))
+            for row in asyncio.run(measure(setups, addresses, args.rounds)):
+                table.add_row(*row)
+                console.print(" | ".join(row), style="dim")  # each when it is there
     console.print(table)
 
 

@@ -286,6 +286,12 @@ SEMCRAWL_CRAWL_NAME = ""
 #: Number of shards into which a frontier on Redis is cut by hosts; a crawl keeps the number that it
 #: begins with. 0 = as many as `REDIS_URL` names servers, or as its cluster has primaries.
 SEMCRAWL_FRONTIER_SHARDS = 0
+#: Links that a take may draw from one shard though links of the same value and key, which came in
+#: before them, wait in another: so it asks one shard where many are alike. 0 = first in, first out
+#: over all shards.
+SEMCRAWL_FRONTIER_AHEAD = 16
+#: Seconds for which a worker believes what it saw of the best links of a shard.
+SEMCRAWL_FRONTIER_GLANCE = 0.05
 #: Whether a run joins the crawl of its name even if that belongs to another folder or has other
 #: seeds; `semcrawl harvest --join NAME` sets it.
 SEMCRAWL_JOIN = False

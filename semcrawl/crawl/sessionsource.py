@@ -37,6 +37,8 @@ def frontier_options(settings: BaseSettings) -> FrontierOptions:
         family_tries=int(number(settings, "SEMCRAWL_FAMILY_TRIES", 10)),
         mirror_copies=int(number(settings, "SEMCRAWL_MIRROR_COPIES", 0)),
         patience=number(settings, "SEMCRAWL_REDIS_PATIENCE", 300.0),
+        ahead=int(number(settings, "SEMCRAWL_FRONTIER_AHEAD", 16)),
+        glance=number(settings, "SEMCRAWL_FRONTIER_GLANCE", 0.05),
     )
 
 

@@ -55,6 +55,10 @@ class FrontierOptions:
     #: seconds after which :meth:`Frontier.next_ready` wants to be asked again while only
     #: downloads under way keep hosts from being asked
     poll: float = 0.1
+    #: links that a take may draw from a shard though links of the same value and key, which came in
+    #: before them, wait in another (0 = none); with some, a worker does not look again at the
+    #: shards that it changed itself
+    ahead: int = 16
     #: seconds for which a worker believes what it saw of a shard's best link
     glance: float = 0.05
     #: most links that wait in one list on the server: it is read and moved as a whole
@@ -66,6 +70,8 @@ class FrontierOptions:
         """Check."""
         if not self.lease_time > 0:
             raise UsageError(f"lease time must be more than 0 s, not {self.lease_time}")
+        if not self.glance >= 0:
+            raise UsageError(f"a glance must be 0 s or more, not {self.glance}")
         if not 0 <= self.delay < 1e6:
             raise UsageError(f"crawl delay must be 0 to 1,000,000 s, not {self.delay}")
         if self.chunk < 1:
@@ -77,6 +83,7 @@ class FrontierOptions:
         if self.seen_capacity < 1 or not 0 < self.seen_error < 1:
             raise UsageError("seen capacity must be at least 1, seen error between 0 and 1")
         for name in (
+            "ahead",
             "penalty_after",
             "dynamic_depth",
             "max_waiting",

@@ -128,7 +128,9 @@ async def open_frontier(backend: Backend, prefix: str) -> AsyncIterator[OpenFron
     async def opened(
         worker: str = "w1", *, prefix: str = prefix, **options: Any
     ) -> ManagedFrontier:
-        merged = FrontierOptions(**({"delay": 0.0, "concurrency": 1000} | options))
+        # (shards give exactly the order of the others with none ahead)
+        usual = {"delay": 0.0, "concurrency": 1000, "ahead": 0}
+        merged = FrontierOptions(**(usual | options))
         return await stack.enter_async_context(backend.frontier(prefix, worker, merged))
 
     async with stack:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from semcrawl.errors import FrontierUnavailable, UsageError
 from semcrawl.frontier import FrontierOptions, RedisFrontier, ShardedFrontier
 from semcrawl.frontier.sharded.shards import number_of
 
-OPTIONS = FrontierOptions(delay=0, concurrency=9, patience=20, timeout=5)
+OPTIONS = FrontierOptions(delay=0, concurrency=9, patience=20, timeout=5, ahead=0)
 
 
 def host_in(shard: int, shards: int = 3) -> str:
@@ -26,7 +27,7 @@ def host_in(shard: int, shards: int = 3) -> str:
 
 
 def sharded(urls: list[str], name: str, worker: str = "w", **more: float) -> ShardedFrontier:
-    options = FrontierOptions(delay=0, concurrency=9, **({"patience": 20, "timeout": 5} | more))  # type: ignore[arg-type]
+    options = replace(OPTIONS, **more)  # type: ignore[arg-type]
     return ShardedFrontier(urls, prefix=name, worker_id=worker, options=options)
 
 

@@ -60,7 +60,7 @@ class FrontierMachine(RuleBasedStateMachine):
         super().__init__()
         self.loop = asyncio.new_event_loop()
         # (the lists in which links wait are short: so there are many)
-        options = FrontierOptions(delay=0, concurrency=CONCURRENCY, chunk=2)
+        options = FrontierOptions(delay=0, concurrency=CONCURRENCY, chunk=2, ahead=0)
         self.frontier = self.backend.frontier(f"model{next(_numbers)}", "w", options)
         self.run(self.frontier.open())
         self.seen: dict[str, Entry] = {}

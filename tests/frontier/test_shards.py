@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import random
+import signal
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from math import inf
 from pathlib import Path
+from typing import Any
 
 import pytest
-from frontier_calls import Q, drain, link
+from frontier_calls import Q, drain, link, names
 from redis import Redis
 from scrapy.settings import Settings
 from served_redis import ServedRedis
@@ -15,16 +20,18 @@ from served_redis import ServedRedis
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
 from semcrawl.frontier import FrontierOptions, RedisFrontier, ShardedFrontier
 from semcrawl.frontier.backends import check_backend, job_backend, visited_frontier
+from semcrawl.frontier.contract import Entry
 from semcrawl.frontier.redis.redisurl import Addresses
 from semcrawl.frontier.sharded.shards import number_of
 from semcrawl.frontier.transfer import export_lines, import_lines
 from semcrawl.web.hosts import public_address
 
-OPTIONS = FrontierOptions(delay=0, concurrency=9, patience=0.5)
+OPTIONS = FrontierOptions(delay=0, concurrency=9, patience=0.5, ahead=0)
 
 
-def sharded(servers: list[str], name: str, worker: str = "w") -> ShardedFrontier:
-    return ShardedFrontier(servers, prefix=name, worker_id=worker, options=OPTIONS)
+def sharded(servers: list[str], name: str, worker: str = "w", **more: Any) -> ShardedFrontier:
+    options = replace(OPTIONS, **more)
+    return ShardedFrontier(servers, prefix=name, worker_id=worker, options=options)
 
 
 @pytest.fixture
@@ -77,6 +84,89 @@ async def test_the_best_link_comes_first_whatever_its_shard(
         wanted = [entry.url[-3:] for entry in sorted(links, key=lambda entry: entry.key)]
         assert [lease.entry.url[-3:] for lease in await frontier.take(40, Q)] == wanted[:40]
         assert await drain(frontier) == wanted[40:]
+
+
+def host_in(shard: int) -> str:
+    """A host of one of three shards."""
+    return next(h for n in range(99) if number_of(h := f"h{n}.example", 3) == shard)
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_take_gives_few_links_before_earlier_ones_of_other_shards(
+    servers: list[str], prefix: str, seed: int
+) -> None:
+    """At most ``ahead`` of one shard, and none before a better one; and no link is forgotten."""
+    draw = random.Random(seed)
+    values = {f"g{n}": draw.choice([0.0, 1.0, 2.0]) for n in range(12)}
+    links = [
+        link(str(n), host=f"h{n % 40}.example", group=f"g{n % 12}", key=n * 7 % 3)
+        for n in range(300)
+    ]
+
+    def place(entry: Entry) -> tuple[float, float, int]:
+        return -values[entry.group or ""], entry.key, int(entry.url.rpartition("/")[2])
+
+    async with sharded(servers, prefix, ahead=4, glance=0.0) as frontier:
+        await frontier.add(links)
+        await frontier.set_values(values)
+        waiting = {entry.url: place(entry) for entry in links}
+        early = 0
+        while leases := await frontier.take(draw.randrange(1, 20), Q):
+            taken = [(waiting.pop(lease.entry.url), lease.entry.host) for lease in leases]
+            first = min(waiting.values(), default=(inf, inf, 0))
+            behind = Counter(number_of(host, 3) for where, host in taken if where > first)
+            assert all(where[:2] <= first[:2] for where, _ in taken)
+            assert max(behind.values(), default=0) <= 4
+            early += behind.total()
+            await frontier.done(leases)
+        assert not waiting
+        assert early
+
+
+async def test_a_take_asks_one_shard(servers: list[str], prefix: str) -> None:
+    """With links ahead, where many are alike; the first ones in are spread over all."""
+
+    def calls() -> int:
+        found = 0
+        for url in servers:
+            with Redis.from_url(url) as admin:
+                found += admin.info("commandstats")["cmdstat_evalsha"]["calls"]
+        return found
+
+    for ahead, most in ((16, 1), (0, None)):
+        async with sharded(servers, f"{prefix}-{ahead}", ahead=ahead, glance=1000) as frontier:
+            await frontier.add([link(str(n), host=f"h{n}.example") for n in range(100)])
+            await frontier.take(1, Q)
+            before = calls()
+            assert len(await frontier.take(8, Q)) == 8
+            assert calls() - before == most if most else calls() - before > 3
+
+
+async def test_what_is_put_in_is_seen_after_a_glance_or_when_nothing_else_is_left(
+    servers: list[str], prefix: str
+) -> None:
+    """A worker with links ahead does not look again at the shards that it changed."""
+    first, second = host_in(0), host_in(1)
+    for glance, wanted in ((0.0, ["new", "1", "2"]), (1000.0, ["1", "2", "new"])):
+        async with sharded(servers, f"{prefix}-{glance}", ahead=1, glance=glance) as frontier:
+            await frontier.add([link(str(n), host=first, key=n) for n in range(3)])
+            assert names(await frontier.take(1, Q)) == ["0"]
+            await frontier.add([link("new", host=second)])
+            assert await drain(frontier) == wanted
+
+
+async def test_a_take_finds_what_the_downloads_that_are_over_free(
+    servers: list[str], prefix: str
+) -> None:
+    """In its place in the order, whatever was believed of the shard."""
+    hosts = [host_in(0), host_in(1)]
+    more = {"ahead": 16, "glance": 1000.0, "concurrency": 1}
+    async with sharded(servers, prefix, **more) as frontier:
+        await frontier.add([link(f"{h[:2]}{n}", host=h, key=n) for h in hosts for n in range(3)])
+        held = await frontier.take(9, Q)
+        assert len(held) == 2
+        assert len(await frontier.take(9, Q, over=held)) == 2
+        assert await frontier.take(9, Q) == []
 
 
 def settings(servers: list[str], name: str, **more: object) -> Settings:
@@ -197,10 +287,31 @@ async def test_a_frontier_moves_from_one_shard_into_three_and_back(
     ):
         assert await import_lines(three, lines) == 23
         assert await import_lines(one, [line async for line in export_lines(three)]) == 23
+        # (each shard has the digests of those that are done)
+        assert (await three.counts(Q, [])).seen == (await one.counts(Q, [])).seen == 30
         assert not any(await three.add([link(str(n), host=f"h{n}.example") for n in range(30)]))
         assert not any(await one.add([link(str(n), host=f"h{n}.example") for n in range(30)]))
         assert await three.requeue(Q) == await one.requeue(Q) == 2
         assert await drain(three) == await drain(one) == [str(n) for n in range(5, 30)]
+
+
+async def test_seen_urls_are_counted_once_however_often_a_frontier_moves(
+    servers: list[str], prefix: str
+) -> None:
+    """From one server into three shards, three others, and two; what comes later counts, too."""
+    async with RedisFrontier(servers[0], prefix=prefix, worker_id="w", options=OPTIONS) as old:
+        await old.add([link(str(n), host=f"h{n}.example") for n in range(20)])
+        await old.done(await old.take(8, Q))
+        lines = [line async for line in export_lines(old)]
+    for number, shards in enumerate((servers, servers, servers[:2])):
+        async with sharded(shards, f"{prefix}-{number}") as frontier:
+            await import_lines(frontier, lines)
+            assert (await frontier.counts(Q, [])).seen == 20 + number
+            assert await frontier.add([link("new", host=f"new{number}.example")]) == [True]
+            assert (await frontier.counts(Q, [])).seen == 21 + number
+            assert (await frontier.inspector.state()).counts.seen == 21 + number
+            assert await frontier.inspector.audit() == []
+            lines = [line async for line in export_lines(frontier)]
 
 
 async def test_settings_that_may_lose_links_are_warned_of(
@@ -216,3 +327,49 @@ async def test_settings_that_may_lose_links_are_warned_of(
     caplog.clear()
     async with ShardedFrontier(urls, prefix=prefix, worker_id="g", options=OPTIONS, guest=True):
         assert not caplog.records
+
+
+async def test_a_server_that_answers_slowly_is_waited_for(
+    start_served: Callable[..., ServedRedis], prefix: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One line tells of it and one that it is back; nothing is lost, and nothing comes twice."""
+    started = [start_served() for _ in range(3)]
+    urls = [server.url for server in started]
+    links = [link(str(n), host=f"h{n}.example") for n in range(60)]
+    slow = number_of("h0.example", 3)
+    async with sharded(urls, prefix, timeout=0.1, patience=60, ahead=16) as frontier:
+        assert all(await frontier.add(links[:30]))
+        caplog.clear()
+        with started[slow].client() as admin:
+            admin.client_pause(400)
+        assert all(await frontier.add(links[30:]))
+        assert sorted(await drain(frontier), key=int) == [str(n) for n in range(60)]
+        said = [record.getMessage() for record in caplog.records]
+        assert len(said) == 2
+        assert f"127.0.0.1:{started[slow].port}" in said[0]
+        assert "waiting up to" in said[0]
+        assert said[1].endswith("is back")
+        assert (await frontier.counts(Q, [])).seen == 60
+
+
+@pytest.mark.slow
+async def test_a_server_that_stands_still_for_too_long_ends_the_crawl_with_one_line(
+    start_served: Callable[..., ServedRedis], prefix: str
+) -> None:
+    """What it holds is there when it goes on."""
+    started = [start_served() for _ in range(3)]
+    urls = [server.url for server in started]
+    links = [link(str(n), host=f"h{n}.example") for n in range(30)]
+    slow = started[number_of("h0.example", 3)]
+    frontier = sharded(urls, prefix, timeout=0.2)
+    await frontier.open()
+    await frontier.add(links)
+    slow.process.send_signal(signal.SIGSTOP)
+    try:
+        with pytest.raises(FrontierUnavailable, match=rf"127\.0\.0\.1:{slow.port}.*not usable"):
+            await frontier.take(9, Q)
+    finally:
+        slow.process.send_signal(signal.SIGCONT)
+    await frontier.close()
+    async with sharded(urls, prefix) as again:
+        assert sorted(await drain(again), key=int) == [str(n) for n in range(30)]

@@ -71,7 +71,7 @@ class ShardedFrontier:
             ],
             self._written,
         )
-        self._drawing = Drawing(shards, options.glance)
+        self._drawing = Drawing(shards, options.ahead, options.glance)
         #: leases whose downloads are over, and that are not acknowledged
         self._released: set[str] = set()
         #: the sequence number from which this worker counts, in all shards
@@ -192,8 +192,8 @@ class ShardedFrontier:
         skip: SkippedHosts = NONE_SKIPPED,
     ) -> list[Lease]:
         """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
-        await self.release_host(over)
-        return await self._drawing.take(limit, queues, skip)
+        self._released.update(lease.id for lease in over)
+        return await self._drawing.take(limit, queues, skip, over)
 
     async def take_synchronised(
         self,
@@ -209,10 +209,11 @@ class ShardedFrontier:
         In several steps: what other workers publish while the links are taken is read after.
         """
         home = self._shards.home
-        await self.release_host(over)
         if strict and await home.has_news():
+            await self.release_host(over)
             return None
-        leases = await self._drawing.take(limit, queues, skip)
+        self._released.update(lease.id for lease in over)
+        leases = await self._drawing.take(limit, queues, skip, over)
         if leases:
             await home.tell([lease.entry for lease in leases], strict=strict)
         return leases

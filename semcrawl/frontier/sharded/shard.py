@@ -202,14 +202,22 @@ class Shard(RedisFrontier):
         return Standing.of(await self._server.run("peek", [list(queues)]))
 
     async def draw(
-        self, limit: int, queues: Sequence[str], bound: Standing | None, skip: SkippedHosts
+        self,
+        limit: int,
+        queues: Sequence[str],
+        bound: Standing | None,
+        skip: SkippedHosts,
+        ahead: int = 0,
+        over: Sequence[Lease] = (),
     ) -> tuple[list[Lease], Standing | None]:
         """Take links that come before ``bound``; return where the next one stands, too.
 
-        Hosts to ``skip`` are passed over whether or not links wait on others.
+        So many links ``ahead`` may have come in after it, if they are like it. Hosts to ``skip``
+        are passed over whether or not links wait on others. The downloads ``over`` are released
+        first.
         """
-        args = self._take_args(limit, queues, (), skip)
-        args.append(True if bound is None else [repr(bound.score), bound.place])
+        args = self._take_args(limit, queues, over, skip)
+        args.append(True if bound is None else [repr(bound.score), bound.place, ahead])
         taken, head = await self._server.run("take", args, once=True)
         return self._leases(taken), Standing.of(head)
 

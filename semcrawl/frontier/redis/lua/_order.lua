@@ -209,3 +209,8 @@ local function is_behind(score, place, other)
   local value = tonumber(other[1])
   return score > value or (score == value and before(other[2], place))
 end
+
+-- Whether a link and one that stands there have the same value, turn and key.
+local function is_alike(score, place, other)
+  return score == tonumber(other[1]) and string.sub(place, 1, 16) == string.sub(other[2], 1, 16)
+end

@@ -3,7 +3,7 @@
 -- and for a take that is told to all as an event: incarnation of the worker, number of events kept,
 -- last event it read (or false); if hosts are to be left out: true for those that gave nothing yet,
 -- pay-level domains (else false); last, of a shard: true, or the standing (see standing()) of the best link
--- that another shard has, behind which nothing is taken.
+-- that another shard has, and how many links that only came in after it may be taken.
 -- Returns {id, queue, host, group, key, member, sum of 1 if its host is held and 2 if the link is to
 -- find out whether its host answers again} for each; of a take that is
 -- told {id of the event ('' if nothing was taken), these}; of a shard {these, standing of the next
@@ -33,10 +33,14 @@ local function next_link()
   left_out[2] = {}
   return best(queues, leave_out)
 end
-local taken, passed = {}, 0
+local taken, passed, ahead = {}, 0, 0
 while #taken < limit and passed < 1000 do
   local queue, host, group, score, place = next_link()
-  if not queue or (bound and is_behind(score, place, bound)) then break end
+  if not queue then break end
+  if bound and is_behind(score, place, bound) then
+    if ahead >= bound[3] or not is_alike(score, place, bound) then break end
+    ahead = ahead + 1
+  end
   local first, following = pop_first(queue, host, group)
   local link_key, member = unsortable(first), member_of(first)
   count(queue, member_label(member), -1)
