@@ -44,7 +44,7 @@ TIMED = tests/hostile tests/frontier/test_crawl_politeness.py \
 SLOW = -m "slow or server or sites" -p no:cacheprovider
 
 slow: ## run the slow tests and those against real servers side by side
-	$(BIN)/pytest -n 2 $(SLOW) --durations=15 $(addprefix --ignore=,$(KILLS) $(TIMED))
+	$(BIN)/pytest -n 2 --dist loadfile $(SLOW) --durations=15 $(addprefix --ignore=,$(KILLS) $(TIMED))
 
 kills: ## run the slow tests that kill workers and servers
 	$(BIN)/pytest -n 2 --dist load $(SLOW) --durations=5 $(KILLS)

@@ -100,7 +100,7 @@ def _serve_until_stopped(server: DemoServer) -> None:
     stopped = threading.Event()
     with signals_call(stopped.set):
         print(
-            f"The demonstration web is served at {server.proxy_url} (its HTTP proxy).\n"
+            f"The demonstration web is served by the HTTP proxy {server.proxy_url}\n"
             "Crawl it from another shell:\n"
             f"  http_proxy={server.proxy_url} semcrawl harvest {DemoWeb.start}\n"
             "Stop with Ctrl-C.",

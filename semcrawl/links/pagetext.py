@@ -21,12 +21,11 @@ _VISIBLE = etree.XPath(
     "//text()[not({})]".format(" or ".join(f"ancestor::{tag}" for tag in _UNSEEN)),
     smart_strings=False,
 )
-#: … faster, for pages without those of them that hold elements
+#: … faster, for pages where none of these holds an element
 _BESIDE_UNSEEN = etree.XPath(
     "//*[not({})]/text()".format(" or ".join(f"self::{tag}" for tag in _UNSEEN)),
     smart_strings=False,
 )
-_HOLDERS = ("template", "noscript")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ def page_text(root: Any, max_chars: int) -> PageText:
 
 
 def _visible(root: etree._Element) -> Iterable[str]:
-    holds_elements = next(root.iter(*_HOLDERS), None) is not None
+    holds_elements = any(len(element) for element in root.iter(*_UNSEEN))
     found: Iterable[str] = (_VISIBLE if holds_elements else _BESIDE_UNSEEN)(root)
     return found
 

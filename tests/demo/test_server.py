@@ -158,7 +158,7 @@ def test_the_command_serves_tells_its_address_and_stops_on_ctrl_c(tmp_path: Path
     process = start_demo("--log", str(tmp_path / "log.jsonl"))
     assert process.stdout is not None
     told = "".join(process.stdout.readline() for _ in range(4))
-    proxy = told.split()[6]
+    proxy = told.split()[9]
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": proxy}))
     assert opener.open(DemoWeb.start, timeout=10).status == 200
     process.send_signal(signal.SIGINT)

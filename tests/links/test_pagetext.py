@@ -4,9 +4,11 @@ import html5lib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
 from semcrawl.links import ExtractionOptions, PageText, parsing, read_page
 from semcrawl.links.pagecontent import page_content
+from semcrawl.links.pagetext import SILENT, page_text
 
 URL = "http://a.example/"
 TEXT = ExtractionOptions(text=100_000)
@@ -34,6 +36,15 @@ def test_the_visible_text_is_read_and_nothing_else():
     assert page.headings == "Fish"
     assert page.title == "A <b>page"
     assert page.text == "Fish one two se ven eight"
+
+
+@pytest.mark.parametrize("silent", ["<p>no</p>", "no <b>no</b> no", "no<!-- no -->no", "no"])
+@pytest.mark.parametrize("tag", [*SILENT, "title"])
+def test_the_text_of_a_tree_is_that_of_its_visible_parts(tag, silent):
+    """Trees of XML as well, in which a script may hold elements."""
+    inner = f"<{tag}>{silent}</{tag}>"
+    root = etree.fromstring(f"<html><body>a {inner}<p>b{inner}c</p>{inner} d</body></html>")
+    assert page_text(root, 1000).text == "a b c d"
 
 
 @pytest.mark.usefixtures("parsed")
