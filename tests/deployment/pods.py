@@ -84,7 +84,7 @@ class Cluster:
         for node in range(NODES):
             self.start(node)
         self.script("create.sh")
-        until(self.is_whole)
+        until(lambda: self.is_whole() and self.has_replicas())
 
     def end(self) -> None:
         """End all servers."""
@@ -108,6 +108,15 @@ class Cluster:
         """Whether every server that runs says so."""
         info = [str(self.asks(node, "CLUSTER", "INFO")) for node in self.processes]
         return all("cluster_state:ok" in text for text in info)
+
+    def has_replicas(self) -> bool:
+        """Whether every primary has as many replicas as it needs to be written to."""
+        found = [self.asks(node, "INFO", "replication") for node in self.processes]
+        return all(
+            isinstance(info, dict)
+            and (info["role"] == "slave" or info.get("min_slaves_good_slaves", 1) > 0)
+            for info in found
+        )
 
     def write(self, key: str, value: str) -> bool:
         """Write by whichever primary takes it."""

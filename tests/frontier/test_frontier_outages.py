@@ -19,6 +19,7 @@ from served_redis import ServedRedis
 from semcrawl.crawl.sessionsource import SessionSource
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
 from semcrawl.frontier import FrontierOptions, RedisFrontier
+from semcrawl.frontier.backends import admit_harvest
 
 StartServed = Callable[..., ServedRedis]
 
@@ -245,6 +246,14 @@ def test_no_password_is_shown(start_served: StartServed) -> None:
             SessionSource(Settings({"REDIS_URL": url})).check()
         assert "wr" not in str(caught.value).partition(why)[0]
         assert "127.0.0.1" in str(caught.value)
+
+
+def test_a_refusal_is_told_without_what_was_sent(start_served: StartServed, tmp_path: Path) -> None:
+    server = start_served("--min-replicas-to-write", "1")
+    settings = Settings({"REDIS_URL": server.url, "JOBDIR": str(tmp_path)})
+    with pytest.raises(FrontierUnavailable) as caught:
+        admit_harvest(settings, tmp_path, ["http://a.example/"])
+    assert str(caught.value).endswith(": NOREPLICAS Not enough good replicas to write")
 
 
 async def test_a_read_only_server_is_waited_for(start_served: StartServed) -> None:

@@ -30,6 +30,9 @@ _REFUSED = re.compile(
     r"|NOPERM|NOAUTH|WRONGPASS)\b"
 )
 
+#: what redis-py puts before the answer to a command of several: all of its arguments
+_COMMAND = re.compile(r"^Command # \d+ \(.*\) of pipeline caused error: ")
+
 
 class AnotherRun(ConnectionError):  # noqa: N818 - no fault
     """A connection leads to another run of the server than those before, or to another one."""
@@ -71,7 +74,7 @@ def plain_reason(error: Exception) -> str:
         # (that of a failed look-up of a name is negative, and says so itself)
         reason = os.strerror(cause.errno) if cause.errno > 0 else cause.strerror
         return str(reason).lower()
-    text = " ".join(str(error).split()).rstrip(".")
+    text = _COMMAND.sub("", " ".join(str(error).split())).rstrip(".")
     # answer of a server that wants a password to redis-py's greeting without one
     if text.startswith(("HELLO must be called", "NOAUTH", "Authentication required")):
         return "it asks for a password (authentication required)"
