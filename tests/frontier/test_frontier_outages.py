@@ -253,7 +253,8 @@ def test_a_refusal_is_told_without_what_was_sent(start_served: StartServed, tmp_
     settings = Settings({"REDIS_URL": server.url, "JOBDIR": str(tmp_path)})
     with pytest.raises(FrontierUnavailable) as caught:
         admit_harvest(settings, tmp_path, ["http://a.example/"])
-    assert str(caught.value).endswith(": NOREPLICAS Not enough good replicas to write")
+    reason = "NOREPLICAS Not enough good replicas to write"
+    assert str(caught.value) == f"no Redis at REDIS_URL {server.url}: {reason}"
 
 
 async def test_a_read_only_server_is_waited_for(start_served: StartServed) -> None:
