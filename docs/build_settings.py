@@ -1,4 +1,4 @@
-"""Write docs/settings.md out of the ``#:`` comments of semcrawl/settings.py.
+"""Write docs/settings.md out of the ``#:`` comments of semcrawl/settings/.
 
 python docs/build_settings.py
 """
@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-SOURCE = _HERE.parent / "semcrawl" / "settings.py"
+_SETTINGS = _HERE.parent / "semcrawl" / "settings"
+SOURCES = [_SETTINGS / f"_{name}.py" for name in ("links", "pace", "reading", "strategies")]
 TARGET = _HERE / "settings.md"
 
 _INTRODUCTION = """\
@@ -18,7 +19,7 @@ _INTRODUCTION = """\
 
 Set them in a project's `settings.py`, with `-s NAME=VALUE` on the command line, or in a spider's
 `custom_settings`, as Scrapy's own. This page is made from the comments of
-`semcrawl/settings.py` by `python docs/build_settings.py`.
+`semcrawl/settings/` by `python docs/build_settings.py`.
 """
 
 
@@ -28,6 +29,11 @@ class Section:
 
     title: str
     settings: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+def all_sections() -> list[Section]:
+    """Return the sections of all modules of settings."""
+    return [section for path in SOURCES for section in read_sections(path.read_text("utf-8"))]
 
 
 def read_sections(source: str) -> list[Section]:
@@ -84,4 +90,4 @@ def render(sections: list[Section]) -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(render(read_sections(SOURCE.read_text("utf-8"))), "utf-8")
+    TARGET.write_text(render(all_sections()), "utf-8")

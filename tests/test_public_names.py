@@ -23,7 +23,11 @@ PACKAGES = sorted(
 )
 PAGES = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 #: files in which settings name classes
-NAMING = [ROOT / "semcrawl/settings.py", Path(components.__file__), Path(feedformats.__file__)]
+NAMING = [
+    *(ROOT / "semcrawl/settings").glob("*.py"),
+    Path(components.__file__),
+    Path(feedformats.__file__),
+]
 NAMING += (ROOT / "examples").rglob("*.py")
 _PATH = re.compile(r"\bsemcrawl(?:\.[A-Za-z_]\w*)+")
 _IMPORT = re.compile(r"^from (semcrawl[\w.]*) import ([\w, ]+)$", re.MULTILINE)

@@ -15,24 +15,23 @@ SOURCES = sorted((ROOT / "semcrawl").rglob("*.py"))
 INTERNAL = {"SEMCRAWL_HARVEST", "SEMCRAWL_SESSION_SOURCE"}
 
 BUILDER = runpy.run_path(str(ROOT / "docs" / "build_settings.py"))
-read_sections, render = BUILDER["read_sections"], BUILDER["render"]
-source = BUILDER["SOURCE"].read_text("utf-8")
+all_sections, render = BUILDER["all_sections"], BUILDER["render"]
 
 
 def test_the_settings_page_is_up_to_date():
     """docs/settings.md is what build_settings.py makes of the comments."""
     page = BUILDER["TARGET"].read_text("utf-8")
-    assert page == render(read_sections(source)), "run python docs/build_settings.py"
+    assert page == render(all_sections()), "run python docs/build_settings.py"
 
 
 def test_every_setting_is_described():
-    """Each SEMCRAWL_ name in settings.py has a section and a comment."""
-    described = {name for section in read_sections(source) for name, _, _ in section.settings}
+    """Each SEMCRAWL_ name of the settings has a section and a comment."""
+    described = {name for section in all_sections() for name, _, _ in section.settings}
     assert {name for name in dir(settings) if name.startswith("SEMCRAWL_")} <= described
 
 
 def test_settings_that_are_used_are_defined():
-    """No part of the package reads a SEMCRAWL_ setting that settings.py does not define."""
+    """No part of the package reads a SEMCRAWL_ setting that is not defined."""
     for path in SOURCES:
         used = set(re.findall(r"SEMCRAWL_[A-Z_]*[A-Z]\b", path.read_text("utf-8")))
         unknown = {name for name in used - INTERNAL if not hasattr(settings, name)}

@@ -1,0 +1,45 @@
+"""Settings of semcrawl, in Scrapy's manner.
+
+Every setting of ours starts with ``SEMCRAWL_`` and is described by the ``#:`` comment above it
+(meaning, unit) in one of the modules beside this one; ``docs/settings.md`` is made from these
+comments.
+"""
+
+from semcrawl.config.feedformats import FEED_EXPORTERS as FEED_EXPORTERS
+from semcrawl.config.feedformats import FEED_STORAGES as FEED_STORAGES
+from semcrawl.settings._links import *  # noqa: F403
+from semcrawl.settings._pace import *  # noqa: F403
+from semcrawl.settings._reading import *  # noqa: F403
+from semcrawl.settings._strategies import *  # noqa: F403
+
+# --- Scrapy's own settings, with our defaults
+
+BOT_NAME = "semcrawl"
+SPIDER_MODULES = ["semcrawl.spiders"]
+NEWSPIDER_MODULE = "semcrawl.spiders"
+COMMANDS_MODULE = "semcrawl.commands"
+
+USER_AGENT = "semcrawl/0.1 (+https://github.com/semcrawl/semcrawl)"
+ROBOTSTXT_OBEY = True
+LOG_LEVEL = "INFO"
+LOG_FORMATTER = "semcrawl.terminal.logformat.SparingLogFormatter"
+CONCURRENT_REQUESTS = 16
+CONCURRENT_ITEMS = 2
+DOWNLOAD_TIMEOUT = 60
+DOWNLOAD_MAXSIZE = 100 * 1024 * 1024
+DOWNLOAD_WARNSIZE = 0
+RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # the records tell of it
+DOWNLOAD_HANDLERS = {
+    "http": "semcrawl.download.handler.AiohttpDownloadHandler",
+    "https": "semcrawl.download.handler.AiohttpDownloadHandler",
+}
+# The frontier keeps the pace of every host, for all workers; the downloader adds none of its own.
+DOWNLOAD_DELAY = 0
+CONCURRENT_REQUESTS_PER_DOMAIN = 1000
+# <meta http-equiv="refresh"> is a link like others.
+METAREFRESH_ENABLED = False
+COOKIES_ENABLED = False
+TELNETCONSOLE_ENABLED = False
+REQUEST_FINGERPRINTER_CACHE_SIZE = 0
+
+__all__ = [name for name in globals() if name.isupper()]
