@@ -41,7 +41,8 @@ KILLS = $(wildcard tests/frontier/test_*kill.py) tests/frontier/test_crawl_failu
 TIMED = tests/hostile tests/frontier/test_crawl_politeness.py \
 	$(addprefix tests/harvest/test_, bad_hosts.py every_gap.py outages.py politeness.py progress.py)
 
-SLOW = -m "slow or server or sites" -p no:cacheprovider
+# whole crawls race on a busy machine: one that fails is tried once more, and both are told of
+SLOW = -m "slow or server or sites" -p no:cacheprovider --reruns 1 -rfER
 
 slow: ## run the slow tests and those against real servers side by side
 	$(BIN)/pytest -n 2 --dist loadfile $(SLOW) --durations=15 $(addprefix --ignore=,$(KILLS) $(TIMED))
