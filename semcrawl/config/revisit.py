@@ -56,6 +56,8 @@ class Visited:
     missing: bool = False
     #: SHA-256 of its content, hexadecimal; empty where it is not known
     content: str = ""
+    #: it is, or was taken for, an image
+    image: bool = False
     #: of an image: what the topic made of the texts near it, 0 to 1
     near_text: float | None = None
 

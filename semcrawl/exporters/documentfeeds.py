@@ -17,14 +17,14 @@ import pyoxigraph
 from scrapy.exporters import BaseItemExporter, JsonLinesItemExporter
 
 from semcrawl.errors import UsageError
-from semcrawl.images.imageitems import FetchedImage, ImagePage
+from semcrawl.images.imageitems import FetchedImage, ImagePage, RedirectedImage
 from semcrawl.items import FetchedFile, FetchRecord, RdfDocument
 from semcrawl.rdf.quadlines import iri, is_all_in, whole_lines
 
 logger = logging.getLogger(__name__)
 
 #: items that hold bodies or pixels, and have files of their own
-_KEPT_ELSEWHERE = (FetchedFile, FetchedImage, ImagePage)
+_KEPT_ELSEWHERE = (FetchedFile, FetchedImage, ImagePage, RedirectedImage)
 
 
 class NQuadsExporter(BaseItemExporter):

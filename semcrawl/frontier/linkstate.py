@@ -52,6 +52,8 @@ class LinkState:
     more: str = ""
     #: what the crawl's topic makes of the texts near an image, 0 to 1; ``None``: it was not asked
     near_text: float | None = None
+    #: a page shows it as an image
+    image: bool = False
     #: turn of a long list whose links go in, in the place of a request for this one
     turn: str = ""
 
@@ -69,6 +71,7 @@ class LinkState:
             found_by=link.found_by,
             more=more,
             near_text=link.near_text,
+            image="image/*" in link.type,
         )
 
     @property
@@ -134,6 +137,8 @@ class LinkState:
             packed["w"] = self.turn
         if self.near_text is not None:
             packed["x"] = round(self.near_text, 4)
+        if self.image:
+            packed["g"] = True
         if self.family:
             if self.redirects or self.retries:  # once asked for, it is not withheld
                 packed = {"s": self.family, **packed}
@@ -167,6 +172,7 @@ class LinkState:
             more=_text(packed, "n"),
             turn=_text(packed, "w"),
             near_text=_share(packed, "x"),
+            image=bool(packed.get("g", False)),
         )
 
 

@@ -59,3 +59,19 @@ class FetchedImage:
     #: SHA-256 of the body, hexadecimal
     content_hash: str = ""
     fetched_at: float = 0.0
+    #: redirects between the two addresses
+    via: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class RedirectedImage:
+    """An image's address that leads to one which was seen before, and is asked for by itself."""
+
+    url: str
+    final_url: str
+    via: tuple[str, ...] = ()
+    fetched_at: float = 0.0
+
+
+#: what is written to ``images.db``
+ImageItem = ImagePage | FetchedImage | RedirectedImage

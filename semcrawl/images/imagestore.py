@@ -11,12 +11,13 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, select
 
-from semcrawl.images._imagewriting import ImageWriting, in_parts
-from semcrawl.images.imageitems import FetchedImage, ImagePage
+from semcrawl.images._imagerows import in_parts
+from semcrawl.images._imagewriting import ImageWriting
+from semcrawl.images.imageitems import ImageItem
 from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.nearcopies import Look, LookIndex
 from semcrawl.images.outcomes import ImageOutcome
-from semcrawl.images.schema import THUMBNAILS, Image
+from semcrawl.images.schema import THUMBNAILS, Image, thumbnail_names
 
 
 class ImageStore:
@@ -34,7 +35,7 @@ class ImageStore:
         self._last = 0
         self._index = LookIndex(self._options.near_bits, self._miniatures)
 
-    def write(self, items: Iterable[ImagePage | FetchedImage]) -> list[ImageOutcome | None]:
+    def write(self, items: Iterable[ImageItem]) -> list[ImageOutcome | None]:
         """Write items in one transaction; return what became of each image, ``None`` for pages.
 
         Raises SQLAlchemy's errors, and ``OSError`` where no thumbnail can be written.
@@ -45,15 +46,28 @@ class ImageStore:
                 looks = self._looks(connection)
                 writing = ImageWriting(connection, self._folder, self._options, looks)
                 done = writing.do(items)
-            self._last = max(self._last, writing.newest)
-            for name in writing.forgotten:
-                (self._folder / name).unlink(missing_ok=True)
+            self._last = max(self._last, writing.addresses.newest)
+            self._remove_thumbnails(writing.addresses.forgotten)
             return done
         except BaseException:
             self._begin_again()  # the index may have images that were not written
             raise
         finally:
             self._connection = None
+
+    def _remove_thumbnails(self, digests: set[str]) -> None:
+        """Remove files of images that are forgotten, unless one has come back.
+
+        The transaction keeps other processes from writing the same files meanwhile.
+        """
+        if not digests:
+            return
+        with self._engine.begin() as connection:
+            for part in in_parts(sorted(digests)):
+                there = connection.execute(select(Image.sha256).where(Image.sha256.in_(part)))
+                for digest in set(part).difference(there.scalars()):
+                    for name in thumbnail_names(digest):
+                        (self._folder / name).unlink(missing_ok=True)
 
     def recount(self) -> None:
         """Count anew what rows that were copied from elsewhere changed; drop what is a logo now."""

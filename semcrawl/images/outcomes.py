@@ -54,3 +54,10 @@ class ImageOutcome(StrEnum):
     BROKEN = "broken"  #: it cannot be decoded
     BLANK = "blank"  #: of one colour: a placeholder or a spacer
     ON_MANY_PAGES = "on-many-pages"  #: a logo or an advertisement
+    REDIRECTED = "redirected"  #: leads to an address that has not answered with an image yet
+
+
+#: outcomes that may be a fault of the moment: a body that was cut off, an error page
+MAY_PASS = (ImageOutcome.NO_IMAGE, ImageOutcome.BROKEN)
+#: outcomes after which the places of an address wait for an image
+WAITING = (*MAY_PASS, ImageOutcome.REDIRECTED)

@@ -176,7 +176,7 @@ class ImageAddress(Base):
     id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=False)
     url: Mapped[str] = mapped_column(Text)
     #: where redirects led
-    final_url: Mapped[str] = mapped_column(Text)
+    final_url: Mapped[str] = mapped_column(Text, index=True)
     #: the image that it is, or is a copy of; NULL where none was kept
     image_id: Mapped[int | None] = mapped_column(Integer, index=True)
     #: an :class:`~semcrawl.images.outcomes.ImageOutcome`, and in one line why
@@ -312,3 +312,8 @@ def key_of(text: str) -> int:
 def place_id(page_url: str, position: int) -> int:
     """Return the number of a place in a page."""
     return key_of(f"{position} {page_url}")
+
+
+def thumbnail_names(hexadecimal: str) -> tuple[str, str]:
+    """Return the names of an image's thumbnails in their folder, in grey and in colour."""
+    return f"{hexadecimal[:2]}/{hexadecimal}-grey.jpg", f"{hexadecimal[:2]}/{hexadecimal}.jpg"

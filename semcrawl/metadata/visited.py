@@ -22,15 +22,16 @@ def due_revisits(
     files: Collection[str] = (),
     *,
     images: bool = False,
+    broken: Collection[str] = (),
 ) -> list[Revisit]:
     """Return what of the database at ``url`` is to be re-visited at ``now``, most urgent first.
 
     ``files``: URLs of files that are neither RDF nor pages and are kept. ``images``: whether images
-    that were kept are among them. Raises ``UsageError`` and ``StoreError`` as
-    :func:`semcrawl.metadata.database.connect` does.
+    that were kept are among them. ``broken``: URLs of images that may be whole by now. Raises
+    ``UsageError`` and ``StoreError`` as :func:`semcrawl.metadata.database.connect` does.
     """
     with opened(url) as engine:
-        return due(visited_documents(engine, files, images=images), options, now)
+        return due(visited_documents(engine, files, images=images, broken=broken), options, now)
 
 
 def read_sitemaps(url: str) -> list[tuple[str, str | None, int, str]]:
@@ -50,11 +51,15 @@ def read_sitemaps(url: str) -> list[tuple[str, str | None, int, str]]:
 
 
 def visited_documents(
-    engine: Engine, files: Collection[str] = (), *, images: bool = False
+    engine: Engine,
+    files: Collection[str] = (),
+    *,
+    images: bool = False,
+    broken: Collection[str] = (),
 ) -> Iterator[Visited]:
     """Yield every RDF document that is not gone, every HTML page that was read, ``files``, images.
 
-    What answered 404 is among them: it may come back.
+    What answered 404 is among them: it may come back. So may what is ``broken``.
     """
     with engine.execution_options(read_only=True).connect() as connection:
         found: dict[str | None, int] = {}
@@ -70,7 +75,7 @@ def visited_documents(
             yield _visited(row, Kind.RDF, row.changes, richness=row.quads, missing=missing)
         url = case((Fetch.final_url != "", Fetch.final_url), else_=Fetch.url)
         read = [FetchOutcome.FETCHED_HTML]
-        read += [FetchOutcome.FETCHED_OTHER] if files else []
+        read += [FetchOutcome.FETCHED_OTHER] if files or broken else []
         read += [FetchOutcome.FETCHED_IMAGE] if files or images else []
         is_read = Fetch.outcome.in_(read)
         content = case((and_(is_read, Fetch.content_hash != ""), Fetch.content_hash))
@@ -118,7 +123,8 @@ def visited_documents(
         )
         for row in rows:
             is_page = row.outcome == FetchOutcome.FETCHED_HTML
-            is_image = images and row.outcome == FetchOutcome.FETCHED_IMAGE
+            is_broken = row.url in broken and row.outcome == FetchOutcome.FETCHED_OTHER
+            is_image = is_broken or (images and row.outcome == FetchOutcome.FETCHED_IMAGE)
             if not (is_page or is_image or row.url in files):
                 continue
             yield _visited(
@@ -126,7 +132,8 @@ def visited_documents(
                 Kind.HTML if is_page else Kind.OTHER,
                 max(0, row.contents - 1),
                 richness=found.get(row.url, 0),
-                missing=row.last_missing > row.last_read,
+                missing=is_broken or row.last_missing > row.last_read,
+                image=is_image,
                 near_text=row.relevance if is_image else None,
             )
 
@@ -138,6 +145,7 @@ def _visited(
     *,
     richness: int,
     missing: bool,
+    image: bool = False,
     near_text: float | None = None,
 ) -> Visited:
     return Visited(
@@ -157,5 +165,6 @@ def _visited(
         found_by=FoundBy.read(row.found_by),
         missing=missing,
         content=row.content_hash,
+        image=image,
         near_text=near_text,
     )

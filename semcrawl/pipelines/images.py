@@ -21,7 +21,7 @@ from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.images.domainrows import ScoredDomain, write_domain_scores, write_page_scores
 from semcrawl.images.imagegraph import IMAGES_FILE, write_graph
-from semcrawl.images.imageitems import FetchedImage, ImagePage
+from semcrawl.images.imageitems import FetchedImage, ImageItem, ImagePage, RedirectedImage
 from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.imagestore import ImageStore
 from semcrawl.images.outcomes import ImageOutcome
@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 
 class ImagesPipeline:
-    """Writes each :class:`~semcrawl.images.imageitems.ImagePage` and ``FetchedImage`` once.
+    """Writes each of :data:`~semcrawl.images.imageitems.ImageItem` once.
 
     ``process_item`` returns when all is committed. At the end of a crawl the best places of the
     domains are learned anew, and all is written as RDF. Stats: ``semcrawl/images/kept``,
@@ -71,7 +71,7 @@ class ImagesPipeline:
 
     async def process_item(self, item: Any) -> Any:
         """Write a page or an image; pass everything on. Raises ``ItemNotWritten``."""
-        if not isinstance(item, ImagePage | FetchedImage):
+        if not isinstance(item, ImagePage | FetchedImage | RedirectedImage):
             return item
         try:
             async with self._opening:
@@ -99,7 +99,7 @@ class ImagesPipeline:
         self._standing.remember(self._folder / IMAGES_DB)
         self._store = ImageStore(self._engine, self._folder, self._options)
 
-    def _write(self, items: Sequence[ImagePage | FetchedImage]) -> Sequence[ImageOutcome | None]:
+    def _write(self, items: Sequence[ImageItem]) -> Sequence[ImageOutcome | None]:
         if self._store is None:
             raise StoreError("the images are closed")
         self._standing.check()

@@ -8,14 +8,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import Connection, Select, Table, func, select, update
+from sqlalchemy import Connection, Select, Table, func, select, true, update
 from sqlalchemy.dialects.sqlite import insert
 
 from semcrawl.images.imagegraph import IMAGES_FILE, write_graph
-from semcrawl.images.imageitems import Decoded, FetchedImage
+from semcrawl.images.imageitems import Decoded, FetchedImage, RedirectedImage
 from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.imagestore import ImageStore
-from semcrawl.images.outcomes import ImageOutcome
+from semcrawl.images.outcomes import WAITING, ImageOutcome
 from semcrawl.images.placelearning import learn_places
 from semcrawl.images.schema import (
     IMAGES_DB,
@@ -30,12 +30,15 @@ from semcrawl.images.schema import (
     PageLink,
     Query,
     Visit,
+    key_of,
     open_images,
 )
 
 _Row = TypeVar("_Row")
 #: rows, and images with their thumbnails, that are in memory at a time
 _ROWS, _IMAGES = 1000, 100
+#: stands for the image of an address that was not fetched, or may give one yet
+_UNKNOWN = 0
 
 _DOMAIN, _PAGE, _LINK, _VISIT, _SCORE, _IMAGE, _ADDRESS, _PLACE, _TEXT, _QUERY = (
     cast(Table, model.__table__)
@@ -49,9 +52,9 @@ _DOMAIN, _PAGE, _LINK, _VISIT, _SCORE, _IMAGE, _ADDRESS, _PLACE, _TEXT, _QUERY =
 def merge_images(folders: Sequence[Path], out: Path, options: ImageOptions) -> int:
     """Merge the images of job folders into that of ``out``; return how many there are.
 
-    Of an address and of a page that several folders know, the one that was seen last counts.
-    Copies and near copies become one image, as in a crawl. Raises ``StoreError``, ``OSError`` and
-    SQLAlchemy's errors.
+    Of an address and of a page that several folders know, the one that was seen last counts; an
+    address that gave an image counts before one that gave none. Copies and near copies become one
+    image, as in a crawl. Raises ``StoreError``, ``OSError`` and SQLAlchemy's errors.
     """
     sources = [folder for folder in folders if (folder / IMAGES_DB).is_file()]
     if not sources:
@@ -66,18 +69,21 @@ def merge_images(folders: Sequence[Path], out: Path, options: ImageOptions) -> i
             reading = source.execution_options(read_only=True)
             connections.append(stack.enter_context(reading.connect()))
         store = ImageStore(engine, out, options)
-        seen = _latest(connections, select(_ADDRESS.c.id, _ADDRESS.c.fetched_at))
+        is_kept = _ADDRESS.c.image_id.is_not(None)
+        seen = _latest(connections, select(_ADDRESS.c.id, is_kept, _ADDRESS.c.fetched_at))
         for number, (folder, connection) in enumerate(zip(sources, connections, strict=True)):
             for batch in _batches(_fetched(connection, folder, number, seen), _IMAGES):
                 store.write(batch)
-        last = select(_VISIT.c.page_id, func.max(_VISIT.c.visited_at)).group_by(_VISIT.c.page_id)
-        read = _latest(connections, last)
+        last = select(_VISIT.c.page_id, true(), func.max(_VISIT.c.visited_at))
+        read = _latest(connections, last.group_by(_VISIT.c.page_id))
         with engine.begin() as target:
             for number, connection in enumerate(connections):
                 _copy_pages(connection, target, number, read)
+            address = select(_ADDRESS.c.id, _ADDRESS.c.image_id, _ADDRESS.c.outcome)
             images = {
                 row.id: row.image_id
-                for row in target.execute(select(_ADDRESS.c.id, _ADDRESS.c.image_id))
+                for row in target.execute(address)
+                if row.image_id is not None or row.outcome not in WAITING
             }
             for number, connection in enumerate(connections):
                 _copy_places(connection, target, number, read, images)
@@ -90,18 +96,18 @@ def merge_images(folders: Sequence[Path], out: Path, options: ImageOptions) -> i
 
 
 def _latest(connections: Sequence[Connection], times: Select[Any]) -> dict[int, int]:
-    """Return which of the databases knows each thing best: the one that saw it last."""
-    best: dict[int, tuple[float, int]] = {}
+    """Return which of the databases knows each thing best: one that has it, and saw it last."""
+    best: dict[int, tuple[bool, float, int]] = {}
     for number, connection in enumerate(connections):
-        for key, time in connection.execute(times):
-            if key not in best or time > best[key][0]:
-                best[key] = (time, number)
-    return {key: number for key, (_, number) in best.items()}
+        for key, has, time in connection.execute(times):
+            if key not in best or (has, time) > best[key][:2]:
+                best[key] = (has, time, number)
+    return {key: number for key, (_, _, number) in best.items()}
 
 
 def _fetched(
     connection: Connection, folder: Path, number: int, seen: Mapping[int, int]
-) -> Iterator[FetchedImage]:
+) -> Iterator[FetchedImage | RedirectedImage]:
     """Yield the addresses of one folder that count, the originals of images before their copies."""
     own = (
         *(_IMAGE.c.media_type, _IMAGE.c.frames, _IMAGE.c.perceptual_hash, _IMAGE.c.miniature),
@@ -115,6 +121,10 @@ def _fetched(
     )
     for row in connection.execute(query):
         if seen[row.id] != number:
+            continue
+        elsewhere = seen.get(key_of(row.final_url), number) != number
+        if elsewhere or row.outcome == ImageOutcome.REDIRECTED:
+            yield RedirectedImage(row.url, row.final_url, fetched_at=row.fetched_at)
             continue
         decoded = Decoded(ImageOutcome(row.outcome), row.reason, "", row.width, row.height)
         if row.image_id is not None:
@@ -172,7 +182,13 @@ def _copy_places(
 ) -> None:
     """Copy the places of the pages that count, and their texts."""
     taken: set[int] = set()
-    places = (row for row in _rows(source, _PLACE) if read.get(row["page_id"]) == number)
+    places = (
+        row
+        for row in _rows(source, _PLACE)
+        if read.get(row["page_id"]) == number
+        # (an address that is known to give no image has no places)
+        and images.get(row["address_id"], _UNKNOWN) is not None
+    )
     for batch in _batches(places, _ROWS):
         for row in batch:
             row["image_id"] = images.get(row["address_id"])

@@ -80,7 +80,8 @@ class ResponseReader:
             return [record]
         if is_redirect(response):
             await self.bodies.leads.ask_as_rdf(attempt, response)
-            return [await self.redirects.follow(attempt, response)]
+            record = await self.redirects.follow(attempt, response)
+            return [*self.bodies.others.redirected(attempt, record), record]
         if status == 304:
             self.session.learn(attempt.outcome(None, response, duplicate=True), self.queue)
             return [attempt.record(FetchOutcome.NOT_MODIFIED, response)]

@@ -14,7 +14,7 @@ from semcrawl.config.extras import install_hint
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.attempt import ENDED, RECEIVED, Attempt, content_type
 from semcrawl.errors import UsageError
-from semcrawl.images.imageitems import Decoded, FetchedImage, ImagePage
+from semcrawl.images.imageitems import Decoded, FetchedImage, ImagePage, RedirectedImage
 from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.imageplaces import PageImages, ShownImage, image_places
 from semcrawl.images.outcomes import ImageOutcome
@@ -106,7 +106,14 @@ class ImageReading:
             bytes=int(attempt.meta.get(RECEIVED, len(body))),
             content_hash=attempt.digest,
             fetched_at=float(attempt.meta.get(ENDED) or time.time()),
+            via=attempt.link_state.redirects[1:],
         )
+
+    def redirected(self, attempt: Attempt, target: str) -> RedirectedImage:
+        """Return that an image's address leads to another one, which is asked for by itself."""
+        ended = float(attempt.meta.get(ENDED) or time.time())
+        via = (*attempt.link_state.redirects, attempt.url)[1:]
+        return RedirectedImage(attempt.asked, target, via, ended)
 
     def _named(self, reading: Reading, url: str) -> list[ShownImage]:
         if reading.spool is not None:

@@ -10,8 +10,9 @@ from scrapy.http import Response
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.attempt import Attempt
 from semcrawl.crawl.session import CrawlSession
-from semcrawl.images.outcomes import ImageOutcome
-from semcrawl.items import FetchOutcome
+from semcrawl.images.imageitems import RedirectedImage
+from semcrawl.images.outcomes import MAY_PASS, ImageOutcome
+from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Page
 from semcrawl.relevance import Ranked
 from semcrawl.spiders.imagereading import ImageReading
@@ -53,6 +54,8 @@ class OtherBodies:
                 record.outcome = FetchOutcome.FETCHED_IMAGE
             else:
                 record.errors = f"{image.decoded.outcome}: {image.decoded.reason}"
+                if image.decoded.outcome in MAY_PASS:  # (a re-visit judges it)
+                    record.relevance = attempt.link_state.near_text
         verdict = Verdict(is_file)
         if is_kept:
             verdict = self.judge.image(attempt.link_state.near_text)
@@ -76,6 +79,13 @@ class OtherBodies:
         is_file = is_file and verdict.kept
         items: list[Any] = [file_of(attempt, response), record] if is_file else [record]
         return items if image is None else [image, *items]
+
+    def redirected(self, attempt: Attempt, record: FetchRecord) -> list[RedirectedImage]:
+        """Return what a redirect says of the place of an image."""
+        is_image = attempt.link_state.image and record.outcome is FetchOutcome.REDIRECTED
+        if self.images is None or not is_image:
+            return []
+        return [self.images.redirected(attempt, record.final_url)]
 
     async def follow_metadata(self, attempt: Attempt, response: Response) -> tuple[Ranked, ...]:
         """Put in the RDF that the headers of a file, neither page nor RDF, name as its metadata."""

@@ -15,6 +15,7 @@ from semcrawl.config.revisit import Revisit, RevisitOptions
 from semcrawl.config.targets import Targets
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.frontier.linkstate import GUESS, SITEMAP, LinkState
+from semcrawl.images.imageaddresses import broken_images
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.metadata.models import Fetch
@@ -110,7 +111,9 @@ def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
     # (files are kept, and due again, for their media types only)
     targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
     files = kept_files(job_folder(settings)) if targets.media_types else {}
-    due = due_revisits(url, options, time.time(), files, images=targets.images)
+    images = targets.images
+    broken = broken_images(job_folder(settings)) if images else ()
+    due = due_revisits(url, options, time.time(), files, images=images, broken=broken)
     return [(one.url, one.priority, _memo_of_visit(one)) for one in due]
 
 
@@ -150,4 +153,5 @@ def _memo_of_visit(due: Revisit) -> LinkState:
         content="" if known.missing else known.content[:_DIGEST],
         found_by=known.found_by,
         near_text=known.near_text,
+        image=known.image,
     )

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image as Pictures
-from sqlalchemy import func, select
+from sqlalchemy import event, func, select
 from sqlalchemy.orm import Session
 
 from images.pictures import claimed, drawn, packed
 from semcrawl.images.decoding import decode
 from semcrawl.images.domainrows import write_page_scores
-from semcrawl.images.imageitems import FetchedImage, ImagePage
+from semcrawl.images.imageitems import FetchedImage, ImagePage, RedirectedImage
 from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.imageplaces import image_places
 from semcrawl.images.imagestore import ImageStore
@@ -50,9 +50,15 @@ def page(name: str, html: str) -> ImagePage:
 DECODED = {body: decode(body) for body in (RED, BLUE, SMALL_RED, CUT, claimed(9, 9))}
 
 
-def image(name: str, body: bytes) -> FetchedImage:
+def image(name: str, body: bytes, *led: str) -> FetchedImage:
+    """Redirects ``led`` to the last of these addresses, if any."""
     digest = sha256(body).hexdigest()
-    return FetchedImage(SITE + name, DECODED[body], SITE + name, len(body), digest, 2.0)
+    *via, final = (SITE + each for each in (led or (name,)))
+    return FetchedImage(SITE + name, DECODED[body], final, len(body), digest, 2.0, tuple(via))
+
+
+def redirected(name: str, to: str) -> RedirectedImage:
+    return RedirectedImage(SITE + name, SITE + to, fetched_at=2.0)
 
 
 class Store:
@@ -190,6 +196,74 @@ def test_a_fault_of_the_moment_takes_no_image_and_no_place_away(store) -> None:
     store.write(image("new.png", BLUE))
     assert store.rows(Image.pages) == [(1,), (1,)]
     assert ("blue", "alt") in store.rows(NearText.text, NearText.kind)
+
+
+def test_an_image_that_was_redirected_is_one_whichever_address_answers(store) -> None:
+    """Asked for again it is asked for where it answered, and pages name it as they did."""
+    store.write(PAGE, image("r.png", RED, "on/the/way.png", "there.png"))
+    assert store.rows(ImageAddress.url, ImageAddress.outcome) == [
+        (f"{SITE}on/the/way.png", "copy"),
+        (f"{SITE}r.png", "kept"),
+        (f"{SITE}there.png", "copy"),
+    ]
+    before = contents(store)
+    assert store.write(image("there.png", RED)) == [Outcome.COPY]
+    assert contents(store) == before
+    store.write(image("there.png", BLUE))
+    assert store.rows(Image.sha256, Image.pages) == [(sha256(BLUE).hexdigest(), 1)]
+    assert set(store.rows(ImagePlace.image_id)) == set(store.rows(ImageAddress.image_id))
+    store.write(image("there.png", claimed(9, 9)))
+    assert store.count(Image) == store.count(ImagePlace) == 0
+
+
+def test_an_image_by_another_address_is_the_one_that_is_there_or_comes(store) -> None:
+    """A redirect to an image that was asked for before, or will be."""
+    store.write(page("a", "<img src=r.png>"), image("r.png", RED))
+    old, older = page("b", "<img src=old.png alt=red>"), page("c", "<img src=older.png>")
+    assert store.write(old, redirected("old.png", "r.png")) == [None, Outcome.COPY]
+    assert store.write(redirected("older.png", "old.png"), older) == [Outcome.COPY, None]
+    assert store.rows(Image.pages) == [(3,)]
+    assert store.rows(ImageAddress.url, ImageAddress.final_url, ImageAddress.outcome) == [
+        (f"{SITE}old.png", f"{SITE}r.png", "copy"),
+        (f"{SITE}older.png", f"{SITE}r.png", "copy"),
+        (f"{SITE}r.png", f"{SITE}r.png", "kept"),
+    ]
+    assert store.write(redirected("1.png", "2.png")) == [Outcome.REDIRECTED]
+    assert store.write(redirected("2.png", "b.png")) == [Outcome.REDIRECTED]
+    store.write(page("d", "<img src=1.png alt=blue>"))
+    assert store.rows(Image.pages) == [(3,)]
+    store.write(image("b.png", BLUE))
+    assert sorted(store.rows(Image.sha256, Image.pages)) == sorted(
+        [(sha256(RED).hexdigest(), 3), (sha256(BLUE).hexdigest(), 1)]
+    )
+
+
+def test_an_image_that_leads_elsewhere_now_is_there_until_that_answers(store) -> None:
+    store.write(PAGE, image("r.png", RED))
+    assert store.write(redirected("r.png", "new.png")) == [Outcome.REDIRECTED]
+    assert store.rows(Image.sha256, Image.pages) == [(sha256(RED).hexdigest(), 1)]
+    assert store.write(image("r.png", CUT, "new.png")) == [Outcome.BROKEN]
+    assert store.rows(Image.sha256, Image.pages) == [(sha256(RED).hexdigest(), 1)]
+    store.write(image("r.png", BLUE, "new.png"))
+    assert store.rows(Image.sha256, Image.pages) == [(sha256(BLUE).hexdigest(), 1)]
+    assert store.write(redirected("new.png", "r.png"), redirected("x.png", "x.png"))
+    assert store.rows(Image.sha256, Image.pages) == [(sha256(BLUE).hexdigest(), 1)]
+
+
+def test_an_image_that_comes_back_keeps_its_thumbnails(store) -> None:
+    """Another process writes it just when this one has forgotten it."""
+    other = Store(store.folder)
+    store.write(image("r.png", RED))
+
+    def come_back(*_: object) -> None:
+        other.write(image("again.png", RED))
+
+    event.listen(store.engine, "checkin", come_back, once=True)
+    store.write(image("r.png", BLUE))
+    names = [*store.rows(Image.grey_thumbnail), *store.rows(Image.colour_thumbnail)]
+    assert len(names) == 4
+    assert all((store.folder / THUMBNAILS / name).is_file() for (name,) in names)
+    other.engine.dispose()
 
 
 def test_the_number_of_a_forgotten_image_is_given_to_no_other(store) -> None:

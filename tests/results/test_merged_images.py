@@ -28,9 +28,9 @@ def page(name: str, html: str, at: float = 1.0) -> ImagePage:
     return ImagePage(SITE + name, found.title, found.shown, *links, 200, "", attempt, at)
 
 
-def image(name: str, body: bytes, at: float = 2.0) -> FetchedImage:
+def image(name: str, body: bytes, at: float = 2.0, final: str = "") -> FetchedImage:
     digest = sha256(body).hexdigest()
-    return FetchedImage(SITE + name, decode(body), SITE + name, len(body), digest, at)
+    return FetchedImage(SITE + name, decode(body), SITE + (final or name), len(body), digest, at)
 
 
 def write(folder: Path, *items: ImagePage | FetchedImage) -> None:
@@ -108,6 +108,49 @@ def test_merged_images_are_searched_and_are_rdf(merged: Path) -> None:
         assert len(search) == 2
         assert search.search("blue").total == 1
     assert "the red one" in (merged / "images.nq").read_text()
+
+
+def test_what_one_folder_kept_counts_before_what_another_refused(job, tmp_path, semcrawl) -> None:
+    """Later, for a passing reason or for good, and behind a redirect as well."""
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("crawl.db", "quads.nq"):
+        (other / name).write_bytes((job / name).read_bytes())
+    write(
+        job,
+        page("a", "<img src=r.png alt=red><img src=old.png alt=blue><img src=s.png alt=small>"),
+        image("r.png", RED),
+        image("old.png", BLUE, final="new.png"),
+    )
+    write(
+        other,
+        page("b", "<img src=r.png alt='red too'>"),
+        image("r.png", RED[:-500], at=9.0),
+        image("new.png", packed(drawn(size=(9, 9))), at=9.0),
+        image("s.png", packed(drawn(size=(8, 8))), at=9.0),
+    )
+    assert semcrawl("merge", job, other, "--out", tmp_path / "all").code == 0
+    places = "SELECT image_url, image_id IS NULL FROM image_place"
+    assert rows(tmp_path / "all", places) == [
+        (f"{SITE}old.png", 0),
+        (f"{SITE}r.png", 0),
+        (f"{SITE}r.png", 0),
+    ]
+    assert rows(tmp_path / "all", "SELECT pages FROM image") == [(1,), (2,)]
+
+
+def test_an_image_is_as_the_folder_has_it_that_saw_it_last(job, tmp_path, semcrawl) -> None:
+    """Of a redirect it is asked for where it answered."""
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("crawl.db", "quads.nq"):
+        (other / name).write_bytes((job / name).read_bytes())
+    write(other, page("a", "<img src=old.png alt=it>"), image("old.png", RED, final="new.png"))
+    write(job, image("new.png", BLUE, at=9.0))
+    assert semcrawl("merge", job, other, "--out", tmp_path / "all").code == 0
+    assert rows(tmp_path / "all", "SELECT sha256, pages FROM image") == [
+        (sha256(BLUE).hexdigest(), 1)
+    ]
 
 
 def test_folders_without_images_are_merged_into_one_without(job, tmp_path, semcrawl) -> None:

@@ -63,6 +63,7 @@ def upgrade() -> None:
         sa.Column("height", sa.Integer, nullable=False),
         sa.Column("fetched_at", sa.Double, nullable=False),
     )
+    op.create_index("ix_image_address_final_url", "image_address", ["final_url"])
     op.create_index("ix_image_address_image_id", "image_address", ["image_id"])
     op.create_index("ix_image_address_outcome", "image_address", ["outcome"])
     op.create_index("ix_image_address_sha256", "image_address", ["sha256"])
