@@ -11,7 +11,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from http import HTTPStatus
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -19,10 +18,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from yarl import URL
 
 from semcrawl.errors import UsageError
-from semcrawl.images.schema import THUMBNAILS
 from semcrawl.imagesearch.answers import found_as_dict
 from semcrawl.imagesearch.search import MAX_QUERY, ImageSearch
-from semcrawl.imagesearch.shownimages import ShownImage, shown_images, thumbnail_of
+from semcrawl.imagesearch.shownimages import ShownImage, shown_images, thumbnail_of, thumbnail_path
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -134,8 +132,8 @@ class _Pages:
         """Send a thumbnail: a file that the database names, never the request."""
         number = int(request.match_info["number"])
         name = await asyncio.to_thread(thumbnail_of, self._search.engine, number)
-        path = self._search.folder / THUMBNAILS / Path(name).name
-        if not name or not path.is_file():
+        path = thumbnail_path(self._search.folder, name)
+        if path is None:
             raise web.HTTPNotFound(text="there is no such thumbnail")
         headers = {"Cache-Control": "private, max-age=3600", "Content-Type": "image/jpeg"}
         return web.FileResponse(path, headers=headers)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Engine, select
 
-from semcrawl.images.outcomes import TextKind
-from semcrawl.images.schema import Image, ImageAddress, ImagePlace, NearText, Page
+from semcrawl.images.outcomes import ImageOutcome, TextKind
+from semcrawl.images.schema import THUMBNAILS, Image, ImageAddress, ImagePlace, NearText, Page
 
 #: places of one image that are shown, and texts of one place
 _MOST_PLACES, _MOST_TEXTS = 100, 12
@@ -94,7 +95,7 @@ def shown_images(engine: Engine, numbers: Sequence[int]) -> list[ShownImage]:
         address = (
             select(ImageAddress.image_id, ImageAddress.url)
             .where(ImageAddress.image_id.in_(numbers))
-            .order_by(ImageAddress.id)
+            .order_by(ImageAddress.outcome != ImageOutcome.KEPT.value, ImageAddress.id)
         )
         for number, url in connection.execute(address):
             if number is not None:
@@ -111,6 +112,13 @@ def thumbnail_of(engine: Engine, number: int) -> str:
     query = select(Image.colour_thumbnail).where(Image.id == number)
     with engine.connect() as connection:
         return connection.execution_options(read_only=True).scalar(query) or ""
+
+
+def thumbnail_path(folder: Path, name: str) -> Path | None:
+    """Return the file of a thumbnail; ``None`` where there is none in the folder of thumbnails."""
+    place = (folder / THUMBNAILS).resolve()
+    path = (place / name).resolve()
+    return path if path.is_relative_to(place) and path.is_file() else None
 
 
 def _rank(kind: str) -> int:

@@ -7,9 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from semcrawl.images.schema import THUMBNAILS
 from semcrawl.imagesearch.search import Answer
-from semcrawl.imagesearch.shownimages import ShownImage
+from semcrawl.imagesearch.shownimages import ShownImage, thumbnail_path
 from semcrawl.terminal.messages import plain_console
 
 #: columns and lines of a picture
@@ -41,12 +40,10 @@ def print_pictures(
     table.add_column(width=_WIDTH)
     table.add_column(overflow="fold")
     for image in shown:
-        path = folder / THUMBNAILS / Path(image.thumbnail).name
+        path = thumbnail_path(folder, image.thumbnail)
         lines = [image.text, image.url, image.page, f"score {scores[image.id]:.2f}"]
         text = Text("\n".join(line for line in lines if line), overflow="fold")
-        picture = (
-            chosen(path, width=_WIDTH, height=_HEIGHT) if path.is_file() else Text("no picture")
-        )
+        picture = chosen(path, width=_WIDTH, height=_HEIGHT) if path else Text("no picture")
         table.add_row(picture, text)
     console.print(table)
     return True

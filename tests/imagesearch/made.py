@@ -23,6 +23,7 @@ from semcrawl.images.schema import (
     key_of,
     open_images,
     place_id,
+    thumbnail_names,
 )
 
 COLOURS = {
@@ -73,13 +74,15 @@ def make_job(folder: Path, images: list[Made], seed: int = 1) -> Path:
     with Session(engine) as session:
         for number, made in enumerate(images, 1):
             name = f"{number:064x}"
-            drawn(made.colour, made.shape, random).save(thumbnails / f"{name}.jpg")
+            grey, colour = thumbnail_names(name)
+            (thumbnails / colour).parent.mkdir(parents=True, exist_ok=True)
+            drawn(made.colour, made.shape, random).save(thumbnails / colour)
             url = f"http://pictures.example/{number}.png"
             session.add(
                 Image(
                     id=number, sha256=name, perceptual_hash=f"{number:016x}", miniature=b"",
                     width=640, height=480, bytes=12345, media_type="image/png",
-                    grey_thumbnail=f"{name}.jpg", colour_thumbnail=f"{name}.jpg",
+                    grey_thumbnail=grey, colour_thumbnail=colour,
                     pages=1 + len(made.extra_pages), first_seen_at=0.0,
                 )
             )  # fmt: skip

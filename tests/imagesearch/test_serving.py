@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import aiohttp
@@ -94,6 +96,20 @@ async def test_an_image_is_shown_with_where_it_was_found_and_its_like(server: UR
     assert 'href="http://pictures.example/page1.html"' in page
     assert "640 × 480 pixels" in page
     assert page.count("/thumbnail/") > 5
+
+
+async def test_a_thumbnail_is_sent_from_where_a_crawl_puts_it(server: URL) -> None:
+    status, body = await get(server / "thumbnail/1")
+    assert (status, body[6:10]) == (200, "JFIF")
+
+
+async def test_no_file_outside_the_thumbnails_is_sent_whatever_the_database_says(
+    server: URL, folder: Path
+) -> None:
+    with closing(sqlite3.connect(folder / "images.db")) as database:
+        database.execute("UPDATE image SET colour_thumbnail = '../images.db' WHERE id = 60")
+        database.commit()
+    assert (await get(server / "thumbnail/60"))[0] == 404
 
 
 @pytest.mark.parametrize("path", ["image/2", f"?q={HOSTILE}", "?q=blue+star", "", "?q=star&page=x"])
