@@ -142,17 +142,32 @@ async def test_a_take_asks_one_shard(servers: list[str], prefix: str) -> None:
             assert calls() - before == most if most else calls() - before > 3
 
 
-async def test_what_is_put_in_is_seen_after_a_glance_or_when_nothing_else_is_left(
+async def test_what_others_put_in_is_seen_after_a_glance_or_when_nothing_else_is_left(
     servers: list[str], prefix: str
 ) -> None:
-    """A worker with links ahead does not look again at the shards that it changed."""
+    """A worker with links ahead does not look again at the shards that others changed."""
     first, second = host_in(0), host_in(1)
     for glance, wanted in ((0.0, ["new", "1", "2"]), (1000.0, ["1", "2", "new"])):
-        async with sharded(servers, f"{prefix}-{glance}", ahead=1, glance=glance) as frontier:
+        name = f"{prefix}-{glance}"
+        async with (
+            sharded(servers, name, ahead=1, glance=glance) as frontier,
+            sharded(servers, name, "other", ahead=1, glance=glance) as other,
+        ):
             await frontier.add([link(str(n), host=first, key=n) for n in range(3)])
             assert names(await frontier.take(1, Q)) == ["0"]
-            await frontier.add([link("new", host=second)])
+            await other.add([link("new", host=second)])
             assert await drain(frontier) == wanted
+
+
+async def test_what_a_worker_puts_in_itself_is_seen_at_once(
+    servers: list[str], prefix: str
+) -> None:
+    """The answer tells where the shard's best link stands, so that it need not be asked."""
+    async with sharded(servers, prefix, ahead=1, glance=1000.0) as frontier:
+        await frontier.add([link(str(n), host=host_in(0), key=n) for n in range(3)])
+        assert names(await frontier.take(1, Q)) == ["0"]
+        await frontier.add([link("new", host=host_in(1))])
+        assert await drain(frontier) == ["new", "1", "2"]
 
 
 async def test_a_take_finds_what_the_downloads_that_are_over_free(

@@ -43,6 +43,24 @@ class Drawing:
             for heads in self._heads.values():
                 heads.pop(shard.number, None)
 
+    @property
+    def queues(self) -> list[tuple[str, ...]]:
+        """Lists of queues from which links are taken: where their best ones stand is of use."""
+        return [] if self._is_exact else list({queues for queues, _ in self._heads})
+
+    def saw(
+        self,
+        shard: Shard,
+        queues: Sequence[tuple[str, ...]],
+        standings: Sequence[Standing | None],
+    ) -> None:
+        """Note where the best links of a shard stand, as a call has told that was made anyway."""
+        now = time.monotonic()
+        for names, standing in zip(queues, standings, strict=True):
+            for skipped in (False, True):
+                if (heads := self._heads.get((names, skipped))) is not None:
+                    heads[shard.number] = _Head(standing, now)
+
     async def take(
         self,
         limit: int,

@@ -166,12 +166,14 @@ class ShardedFrontier:
             entry.check()
         new = [False] * total
         parts = shards.parted(enumerate(entries), lambda item: shards.of(item[1].host))
+        queues = self._drawing.queues
         found = await together(
-            [shard.put(part, total, clock, again=again) for shard, part in parts]
+            [shard.put(part, total, clock, again=again, queues=queues) for shard, part in parts]
         )
-        for (shard, _), (fresh, following) in zip(parts, found, strict=True):
+        for (shard, _), (fresh, following, heads) in zip(parts, found, strict=True):
             if fresh:
                 self._written(shard)
+            self._drawing.saw(shard, queues, heads)
             self._clock = max(self._clock, following)
             for index in fresh:
                 new[index] = True

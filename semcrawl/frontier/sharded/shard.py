@@ -170,19 +170,25 @@ class Shard(RedisFrontier):
 
     # -- links
     async def put(
-        self, entries: Sequence[tuple[int, Entry]], total: int, clock: int, *, again: bool
-    ) -> tuple[list[int], int]:
+        self,
+        entries: Sequence[tuple[int, Entry]],
+        total: int,
+        clock: int,
+        *,
+        again: bool,
+        queues: Sequence[Sequence[str]] = (),
+    ) -> tuple[list[int], int, list[Standing | None]]:
         """Put numbered links in, which are part of ``total`` that go in together.
 
-        Return the numbers of the new ones, and the sequence number that comes next; none of these
-        has a smaller one than ``clock``.
+        Return the numbers of the new ones, the sequence number that comes next (none of these has a
+        smaller one than ``clock``), and for each list of ``queues`` what :meth:`peek` would.
         """
         parts = pack_links(entries, self.options.dynamic_depth)
-        args = [parts, again, False, total, clock]
+        args = [parts, again, False, total, clock, [list(names) for names in queues]]
 
-        async def put() -> tuple[list[int], int]:
-            fresh, following = await self._server.run("add", args, once=True)
-            return fresh, int(following)
+        async def put() -> tuple[list[int], int, list[Standing | None]]:
+            fresh, following, heads = await self._server.run("add", args, once=True)
+            return fresh, int(following), list(map(Standing.of, heads))
 
         self.journal.note(put)
         return await put()

@@ -4,10 +4,11 @@
 -- again: seen ones go in too, unless they wait in the same place; for links that come from an
 -- exported frontier, places: {sequence number, tries} by index (from 1), else false; of a shard: number of
 -- the links of all shards, and the sequence number from which the worker counts, if the shard's own is not
--- beyond it
--- Returns the indices (from 0) of the new ones; of a shard {these, number that the next link gets}.
+-- beyond it; lists of queues
+-- Returns the indices (from 0) of the new ones; of a shard {these, number that the next link gets, for each
+-- list of queues the standing of the best link that can be taken now, or false}.
 -- What costs most is the texts that Lua makes, hashes and clears away: five for each new link.
--- needs: order, seen, dropping
+-- needs: leases, seen, dropping
 local again, places, all, counted = ARGS[2], ARGS[3], ARGS[4], ARGS[5]
 local fresh, total = {}, 0
 local by_label, by_host = {}, {}     -- for each queue
@@ -70,4 +71,11 @@ if OPTIONS.max_waiting > 0 and #fresh > 0 then
   end
   drop_worst(waiting - OPTIONS.max_waiting)
 end
-return answer(all and {fresh, newest} or fresh)
+if not all then return answer(fresh) end
+local standings = {}
+if #ARGS[6] > 0 then tick() end
+for i, queues in ipairs(ARGS[6]) do
+  local _, _, _, score, place = best(queues)
+  standings[i] = score and standing(score, place) or false
+end
+return answer({fresh, newest, standings})
