@@ -16,15 +16,30 @@ def check_fields(instance: Any) -> None:
     Parts of a sequence are looked at, fields of what a field holds are not. An ``int`` does for a
     ``float``, no ``bool`` for a number, and a number has to be finite.
     """
-    for name, declared in _declared(type(instance)):  # type: ignore[arg-type]
-        _check(name, getattr(instance, name), declared)
+    for name, declared, plain in _declared(type(instance)):  # type: ignore[arg-type]
+        value = getattr(instance, name)
+        if type(value) not in plain:
+            _check(name, value, declared)
 
 
 @cache
-def _declared(of: Hashable) -> tuple[tuple[str, Any], ...]:
+def _declared(of: Hashable) -> tuple[tuple[str, Any, frozenset[type]], ...]:
+    """Return the fields of a class, what they hold, and the types whose values all do."""
     described: Any = of
     hints = get_type_hints(described)
-    return tuple((field.name, hints[field.name]) for field in fields(described))
+    return tuple(
+        (field.name, hints[field.name], _plain(hints[field.name])) for field in fields(described)
+    )
+
+
+def _plain(declared: Any) -> frozenset[type]:
+    if get_origin(declared) is tuple:
+        return frozenset()
+    return frozenset(_kinds(declared)) - {int, float}
+
+
+def _kinds(declared: Any) -> tuple[Any, ...]:
+    return get_args(declared) if isinstance(declared, UnionType) else (declared,)
 
 
 def _check(name: str, value: Any, declared: Any) -> None:
@@ -34,8 +49,7 @@ def _check(name: str, value: Any, declared: Any) -> None:
         for part in value:
             _check(name, part, get_args(declared)[0])
         return
-    kinds = get_args(declared) if isinstance(declared, UnionType) else (declared,)
-    if not any(_is(value, kind) for kind in kinds):
+    if not any(_is(value, kind) for kind in _kinds(declared)):
         raise ValueError(f"{name} is of type {type(value).__name__}")
 
 
