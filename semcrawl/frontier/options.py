@@ -56,8 +56,8 @@ class FrontierOptions:
     #: downloads under way keep hosts from being asked
     poll: float = 0.1
     #: links that a take may draw from a shard though links of the same value and key, which came in
-    #: before them, wait in another (0 = none); with some, a worker does not look again at the
-    #: shards that it changed itself
+    #: before them, wait in another (0 = none); with some, a worker does not look again at a shard
+    #: because it changed something there
     ahead: int = 16
     #: seconds for which a worker believes what it saw of a shard's best link
     glance: float = 0.05

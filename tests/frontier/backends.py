@@ -5,7 +5,7 @@ Another backend is one more name in ``BACKENDS`` and one more case in ``backend_
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -15,11 +15,11 @@ from semcrawl.frontier.sharded.frontier import ShardedFrontier
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 
 #: backends whose tests repeat what those of the others show in little time
-REPEATING = ("served", "shards")
+REPEATING = ("served", "shards", "shards-in-order")
 #: backends that need an installed server
 INSTALLED = ("cluster", "valkey")
 #: names of the backends, each made by the fixture ``backend``
-BACKENDS = ("redis", "served", "sqlite", "shards", "cluster", "valkey")
+BACKENDS = ("redis", "served", "sqlite", "shards", "shards-in-order", "cluster", "valkey")
 
 
 class Backend(Protocol):
@@ -68,9 +68,10 @@ class RedisBackend:
 
 @dataclass(frozen=True)
 class ShardedBackend:
-    """Several Redis servers, one for each shard."""
+    """Several Redis servers, one for each shard; ``in_order`` as one shard would give the links."""
 
     servers: tuple[str, ...]
+    in_order: bool = False
 
     def frontier(
         self,
@@ -81,6 +82,8 @@ class ShardedBackend:
         guest: bool = False,
         considerate: bool = False,
     ) -> ShardedFrontier:
+        if self.in_order:
+            options = replace(options or FrontierOptions(), ahead=0)
         return ShardedFrontier(
             self.servers,
             prefix=crawl,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from answered_crawl import Crawl
-from backends import BACKENDS, INSTALLED, REPEATING, Backend, backend_at
+from backends import BACKENDS, INSTALLED, REPEATING, Backend, ShardedBackend, backend_at
 from frontier_calls import OpenFrontier
 from served_cluster import ServedCluster
 from served_redis import ServedRedis
@@ -95,6 +95,9 @@ def backend(request: pytest.FixtureRequest) -> Backend:
         return backend_at(f"sqlite:{folder}")
     if request.param == "shards":
         return backend_at(request.getfixturevalue("three_servers"))
+    if request.param == "shards-in-order":
+        servers: str = request.getfixturevalue("three_servers")
+        return ShardedBackend(tuple(servers.split(",")), in_order=True)
     if request.param == "cluster":
         return backend_at(request.getfixturevalue("cluster").url)
     if request.param == "valkey":
@@ -128,8 +131,7 @@ async def open_frontier(backend: Backend, prefix: str) -> AsyncIterator[OpenFron
     async def opened(
         worker: str = "w1", *, prefix: str = prefix, **options: Any
     ) -> ManagedFrontier:
-        # (shards give exactly the order of the others with none ahead)
-        usual = {"delay": 0.0, "concurrency": 1000, "ahead": 0}
+        usual = {"delay": 0.0, "concurrency": 1000}
         merged = FrontierOptions(**(usual | options))
         return await stack.enter_async_context(backend.frontier(prefix, worker, merged))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pytest
-from backends import Backend
+from backends import Backend, ShardedBackend
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
@@ -60,7 +60,7 @@ class FrontierMachine(RuleBasedStateMachine):
         super().__init__()
         self.loop = asyncio.new_event_loop()
         # (the lists in which links wait are short: so there are many)
-        options = FrontierOptions(delay=0, concurrency=CONCURRENCY, chunk=2, ahead=0)
+        options = FrontierOptions(delay=0, concurrency=CONCURRENCY, chunk=2, glance=0)
         self.frontier = self.backend.frontier(f"model{next(_numbers)}", "w", options)
         self.run(self.frontier.open())
         self.seen: dict[str, Entry] = {}
@@ -103,16 +103,26 @@ class FrontierMachine(RuleBasedStateMachine):
         if not ready:
             assert taken == []
             return None
-        best = min(ready, key=lambda k: (-self.values.get(k.entry.group, 0), k.key, k.sequence))
+        best = min(ready, key=self._place)
         (lease,) = taken
+        link = best
+        if isinstance(self.backend, ShardedBackend) and not self.backend.in_order:
+            # one that is like the best, and the first of its own host
+            link = self.waiting[lease.entry.url]
+            of_host = [other for other in ready if other.entry.host == link.entry.host]
+            assert self._place(link)[:2] == self._place(best)[:2]
+            assert link is min(of_host, key=self._place)
         assert (lease.entry.url, lease.entry.key, lease.tries) == (
-            best.entry.url,
-            best.key,
-            best.tries,
+            link.entry.url,
+            link.key,
+            link.tries,
         )
-        self.leased[lease.id] = self.waiting.pop(best.entry.url)
+        self.leased[lease.id] = self.waiting.pop(link.entry.url)
         self.busy.add(lease.id)
         return lease
+
+    def _place(self, link: Known) -> tuple[float, float, int]:
+        return -self.values.get(link.entry.group, 0), link.key, link.sequence
 
     @rule(lease=leases)
     def release(self, lease: Lease | None) -> None:
