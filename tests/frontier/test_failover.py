@@ -17,7 +17,7 @@ from semcrawl.errors import FrontierUnavailable, UsageError
 from semcrawl.frontier import FrontierOptions, RedisFrontier, ShardedFrontier
 from semcrawl.frontier.sharded.shards import number_of
 
-OPTIONS = FrontierOptions(delay=0, concurrency=9, patience=20, timeout=5, ahead=0)
+OPTIONS = FrontierOptions(delay=0, concurrency=9, patience=20, timeout=5)
 
 
 def host_in(shard: int, shards: int = 3) -> str:

@@ -26,7 +26,7 @@ from semcrawl.frontier.sharded.shards import number_of
 from semcrawl.frontier.transfer import export_lines, import_lines
 from semcrawl.web.hosts import public_address
 
-OPTIONS = FrontierOptions(delay=0, concurrency=9, patience=0.5, ahead=0)
+OPTIONS = FrontierOptions(delay=0, concurrency=9, patience=0.5)
 
 
 def sharded(servers: list[str], name: str, worker: str = "w", **more: Any) -> ShardedFrontier:
