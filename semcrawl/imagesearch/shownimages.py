@@ -9,12 +9,21 @@ from typing import Any
 
 from sqlalchemy import Engine, select
 
+from semcrawl.images.neartext import place_key
 from semcrawl.images.outcomes import ImageOutcome, TextKind
-from semcrawl.images.schema import THUMBNAILS, Image, ImageAddress, ImagePlace, NearText, Page
+from semcrawl.images.schema import (
+    THUMBNAILS,
+    Domain,
+    Image,
+    ImageAddress,
+    ImagePlace,
+    NearText,
+    Page,
+)
 
 #: places of one image that are shown, and texts of one place
 _MOST_PLACES, _MOST_TEXTS = 100, 12
-#: which texts say best what an image shows
+#: which texts say best what an image shows, where the domain's best place has none
 _BEST = [
     TextKind.CAPTION, TextKind.DATA, TextKind.ALT, TextKind.TITLE, TextKind.LINK,
     TextKind.HEADING, TextKind.FILE_NAME, TextKind.AFTER, TextKind.BEFORE, TextKind.PAGE_TITLE,
@@ -47,7 +56,7 @@ class ShownImage:
     thumbnail: str
     #: address that it was fetched from
     url: str = ""
-    #: what it shows, in the words of the best place
+    #: what it shows, in the words of its domain's best place
     text: str = ""
     #: distinct pages that show it
     pages: int = 0
@@ -66,7 +75,8 @@ class ShownImage:
 def shown_images(engine: Engine, numbers: Sequence[int]) -> list[ShownImage]:
     """Return images by their numbers, in the same order; those that are gone are left out."""
     images: dict[int, ShownImage] = {}
-    places: dict[int, ShownPlace] = {}
+    places: dict[int, tuple[ShownImage, ShownPlace, str]] = {}
+    told: dict[int, int] = {}
     with engine.connect() as connection:
         connection = connection.execution_options(read_only=True)
         for row in connection.execute(select(Image).where(Image.id.in_(numbers))):
@@ -75,8 +85,9 @@ def shown_images(engine: Engine, numbers: Sequence[int]) -> list[ShownImage]:
                 row.colour_thumbnail, pages=row.pages,
             )  # fmt: skip
         found = (
-            select(ImagePlace, Page.url, Page.title)
+            select(ImagePlace, Page.url, Page.title, Domain.best_place)
             .join(Page, Page.id == ImagePlace.page_id)
+            .outerjoin(Domain, Domain.id == Page.domain_id)
             .where(ImagePlace.image_id.in_(numbers))
             .order_by(ImagePlace.image_id, ImagePlace.has_caption.desc(), ImagePlace.id)
         )
@@ -86,12 +97,15 @@ def shown_images(engine: Engine, numbers: Sequence[int]) -> list[ShownImage]:
                 continue
             shown = ShownPlace(place.url, place.title, place.image_url)
             image.places.append(shown)
-            places[place.id] = shown
+            places[place.id] = (image, shown, place.best_place or "")
         texts = select(NearText).where(NearText.place_id.in_(places)).order_by(NearText.id)
         for near in connection.execute(texts):
-            place_texts = places[near.place_id].texts
-            if len(place_texts) < _MOST_TEXTS:
-                place_texts.append((near.kind, near.text))
+            image, shown, best = places[near.place_id]
+            rank = _rank(near.kind, place_key(near.kind, near.tag, near.level) == best)
+            if rank < told.get(image.id, len(_BEST) + 1):
+                told[image.id], image.text = rank, near.text
+            if len(shown.texts) < _MOST_TEXTS:
+                shown.texts.append((near.kind, near.text))
         address = (
             select(ImageAddress.image_id, ImageAddress.url)
             .where(ImageAddress.image_id.in_(numbers))
@@ -102,8 +116,6 @@ def shown_images(engine: Engine, numbers: Sequence[int]) -> list[ShownImage]:
                 images[number].url = images[number].url or url
     for one in images.values():
         one.url = one.url or (one.places[0].image_url if one.places else "")
-        told = [text for place in one.places for text in place.texts]
-        one.text = min(told, key=lambda text: _rank(text[0]), default=("", ""))[1]
     return [images[number] for number in numbers if number in images]
 
 
@@ -121,5 +133,7 @@ def thumbnail_path(folder: Path, name: str) -> Path | None:
     return path if path.is_relative_to(place) and path.is_file() else None
 
 
-def _rank(kind: str) -> int:
+def _rank(kind: str, is_best: bool) -> int:
+    if is_best:
+        return -1
     return next((n for n, one in enumerate(_BEST) if one.value == kind), len(_BEST))

@@ -15,6 +15,7 @@ from semcrawl.errors import StoreError, UsageError
 from semcrawl.images.outcomes import TextKind
 from semcrawl.images.schema import (
     IMAGES_DB,
+    Domain,
     Image,
     ImageClass,
     PlaceScore,
@@ -294,6 +295,17 @@ def test_an_image_is_shown_with_all_its_places(tmp_path: Path) -> None:
     assert image.url == "http://pictures.example/1.png"
     assert {place.page for place in image.places} > set(more)
     assert image.places[0].texts == [("alt", "alt"), ("caption", "best")]
+
+
+def test_an_image_is_told_of_by_the_text_of_its_domains_best_place(tmp_path: Path) -> None:
+    images = [Made([(CAPTION, "our shop"), (ALT, "a kite")]), Made([(CAPTION, "boat")])]
+    engine = open_images(make_job(tmp_path / "job", images))
+    with Session(engine) as session:
+        session.add(Domain(id=1, name="pictures.example", score=0, best_place="alt"))
+        session.commit()
+    shown = shown_images(engine, [1, 2])
+    engine.dispose()
+    assert [image.text for image in shown] == ["a kite", "boat"]
 
 
 WORDS = {"circle": 40, "purple": 30, "layers": 9, "layer": 300, "screen": 8, "shot": 7, "dog": 5}
