@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from scrapy.settings import BaseSettings
 
 from semcrawl.cli.jobs import JobCommand, print_json, print_table, remark
 from semcrawl.cli.signals import signals_call
+from semcrawl.config.extras import install_hint
 from semcrawl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -76,11 +78,13 @@ class Command(JobCommand):
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Search, or serve until stopped."""
         try:
-            from semcrawl.imagesearch import ImageSearch
+            self._search(args, opts)
         except ModuleNotFoundError as error:
-            raise UsageError(
-                f"{error.name} is not installed: pip install 'semcrawl[images]'"
-            ) from None
+            raise UsageError(f"{error.name} is not installed: {install_hint('images')}") from None
+
+    def _search(self, args: list[str], opts: argparse.Namespace) -> None:
+        from semcrawl.imagesearch import ImageSearch
+
         options = search_options(self.own_settings)
         with ImageSearch(Path(args[-1]), options, _say_that_it_takes_long) as search:
             if args[0] == "serve":
@@ -154,7 +158,7 @@ def _serve(search: ImageSearch, port: int) -> None:
     try:
         asyncio.run(serve())
     except OSError as error:
-        reason = (error.strerror or str(error)).partition(": ")[0]
+        reason = os.strerror(error.errno) if error.errno else str(error)
         raise UsageError(f"cannot serve on port {port}: {reason}") from None
 
 

@@ -204,7 +204,8 @@ def _measured(worlds: WorldSet, tell: Callable[[Progress], None]) -> Mapping[str
     try:
         return worlds.measure(lambda pages: tell(Progress(worlds.name, "", 0, pages, 0)))
     except (ImportError, OSError, SemcrawlError) as error:
-        tell(Progress(worlds.name, "", 0, 0, 0, True, str(error)))
+        missing = f"{error.name} is not installed" if isinstance(error, ImportError) else ""
+        tell(Progress(worlds.name, "", 0, 0, 0, True, missing or str(error)))
         return {}
 
 

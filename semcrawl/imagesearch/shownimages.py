@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Connection, Engine, select
 
 from semcrawl.images.neartext import place_key
 from semcrawl.images.outcomes import ImageOutcome, TextKind
@@ -23,6 +23,8 @@ from semcrawl.images.schema import (
 
 #: places of one image that are shown, and texts of one place
 _MOST_PLACES, _MOST_TEXTS = 100, 12
+#: images that are read in one question: SQLite takes some 32,000 values, of places here
+_AT_ONCE = 100
 #: which texts say best what an image shows, where the domain's best place has none
 _BEST = [
     TextKind.CAPTION, TextKind.DATA, TextKind.ALT, TextKind.TITLE, TextKind.LINK,
@@ -75,48 +77,55 @@ class ShownImage:
 def shown_images(engine: Engine, numbers: Sequence[int]) -> list[ShownImage]:
     """Return images by their numbers, in the same order; those that are gone are left out."""
     images: dict[int, ShownImage] = {}
-    places: dict[int, tuple[ShownImage, ShownPlace, str]] = {}
-    told: dict[int, int] = {}
     with engine.connect() as connection:
         connection = connection.execution_options(read_only=True)
-        for row in connection.execute(select(Image).where(Image.id.in_(numbers))):
-            images[row.id] = ShownImage(
-                row.id, row.width, row.height, row.bytes, row.media_type, row.sha256,
-                row.colour_thumbnail, pages=row.pages,
-            )  # fmt: skip
-        found = (
-            select(ImagePlace, Page.url, Page.title, Domain.best_place)
-            .join(Page, Page.id == ImagePlace.page_id)
-            .outerjoin(Domain, Domain.id == Page.domain_id)
-            .where(ImagePlace.image_id.in_(numbers))
-            .order_by(ImagePlace.image_id, ImagePlace.has_caption.desc(), ImagePlace.id)
-        )
-        for place in connection.execute(found):
-            image = images.get(place.image_id)
-            if image is None or len(image.places) >= _MOST_PLACES:
-                continue
-            shown = ShownPlace(place.url, place.title, place.image_url)
-            image.places.append(shown)
-            places[place.id] = (image, shown, place.best_place or "")
-        texts = select(NearText).where(NearText.place_id.in_(places)).order_by(NearText.id)
-        for near in connection.execute(texts):
-            image, shown, best = places[near.place_id]
-            rank = _rank(near.kind, place_key(near.kind, near.tag, near.level) == best)
-            if rank < told.get(image.id, len(_BEST) + 1):
-                told[image.id], image.text = rank, near.text
-            if len(shown.texts) < _MOST_TEXTS:
-                shown.texts.append((near.kind, near.text))
-        address = (
-            select(ImageAddress.image_id, ImageAddress.url)
-            .where(ImageAddress.image_id.in_(numbers))
-            .order_by(ImageAddress.outcome != ImageOutcome.KEPT.value, ImageAddress.id)
-        )
-        for number, url in connection.execute(address):
-            if number is not None:
-                images[number].url = images[number].url or url
+        for start in range(0, len(numbers), _AT_ONCE):
+            images |= _some(connection, numbers[start : start + _AT_ONCE])
+    return [images[number] for number in numbers if number in images]
+
+
+def _some(connection: Connection, numbers: Sequence[int]) -> dict[int, ShownImage]:
+    images: dict[int, ShownImage] = {}
+    places: dict[int, tuple[ShownImage, ShownPlace, str]] = {}
+    told: dict[int, int] = {}
+    for row in connection.execute(select(Image).where(Image.id.in_(numbers))):
+        images[row.id] = ShownImage(
+            row.id, row.width, row.height, row.bytes, row.media_type, row.sha256,
+            row.colour_thumbnail, pages=row.pages,
+        )  # fmt: skip
+    found = (
+        select(ImagePlace, Page.url, Page.title, Domain.best_place)
+        .join(Page, Page.id == ImagePlace.page_id)
+        .outerjoin(Domain, Domain.id == Page.domain_id)
+        .where(ImagePlace.image_id.in_(numbers))
+        .order_by(ImagePlace.image_id, ImagePlace.has_caption.desc(), ImagePlace.id)
+    )
+    for place in connection.execute(found):
+        image = images.get(place.image_id)
+        if image is None or len(image.places) >= _MOST_PLACES:
+            continue
+        shown = ShownPlace(place.url, place.title, place.image_url)
+        image.places.append(shown)
+        places[place.id] = (image, shown, place.best_place or "")
+    texts = select(NearText).where(NearText.place_id.in_(places)).order_by(NearText.id)
+    for near in connection.execute(texts):
+        image, shown, best = places[near.place_id]
+        rank = _rank(near.kind, place_key(near.kind, near.tag, near.level) == best)
+        if rank < told.get(image.id, len(_BEST) + 1):
+            told[image.id], image.text = rank, near.text
+        if len(shown.texts) < _MOST_TEXTS:
+            shown.texts.append((near.kind, near.text))
+    address = (
+        select(ImageAddress.image_id, ImageAddress.url)
+        .where(ImageAddress.image_id.in_(numbers))
+        .order_by(ImageAddress.outcome != ImageOutcome.KEPT.value, ImageAddress.id)
+    )
+    for number, url in connection.execute(address):
+        if number is not None:
+            images[number].url = images[number].url or url
     for one in images.values():
         one.url = one.url or (one.places[0].image_url if one.places else "")
-    return [images[number] for number in numbers if number in images]
+    return images
 
 
 def thumbnail_of(engine: Engine, number: int) -> str:

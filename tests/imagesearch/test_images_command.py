@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import socket
@@ -89,8 +90,29 @@ def test_a_port_that_is_taken(folder: Path, capsys) -> None:
         port = taken.getsockname()[1]
         assert exit_status(Command(), "serve", folder, "--port", port) == 2
     err = capsys.readouterr().err
-    assert err.count("\n") == 1
-    assert str(port) in err
+    assert err == f"semcrawl: cannot serve on port {port}: Address already in use\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("package", "arguments"),
+    [("PIL", ["search", "red"]), ("jinja2", ["serve"]),
+     ("textual_image", ["search", "red", "--pictures", "always"])],
+)  # fmt: skip
+def test_a_missing_package_is_told_in_one_line(
+    package: str, arguments: list[str], folder: Path, tmp_path: Path
+) -> None:
+    """In a process of its own, where the package cannot be imported."""
+    (tmp_path / "sitecustomize.py").write_text(f"import sys; sys.modules[{package!r}] = None")
+    done = subprocess.run(
+        [sys.executable, "-m", "semcrawl", "images", *arguments, str(folder)],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"semcrawl: {package}")
+    assert "is not installed: pip install" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.slow

@@ -297,6 +297,14 @@ def test_an_image_is_shown_with_all_its_places(tmp_path: Path) -> None:
     assert image.places[0].texts == [("alt", "alt"), ("caption", "best")]
 
 
+def test_more_images_are_shown_than_one_question_of_the_database_takes(tmp_path: Path) -> None:
+    job = make_job(tmp_path / "job", [Made([(ALT, f"number {n}")]) for n in range(130)])
+    engine = open_images(job)
+    numbers = [*range(130, 0, -1), *range(1000, 40_000)]
+    assert [image.id for image in shown_images(engine, numbers)] == numbers[:130]
+    engine.dispose()
+
+
 def test_an_image_is_told_of_by_the_text_of_its_domains_best_place(tmp_path: Path) -> None:
     images = [Made([(CAPTION, "our shop"), (ALT, "a kite")]), Made([(CAPTION, "boat")])]
     engine = open_images(make_job(tmp_path / "job", images))
