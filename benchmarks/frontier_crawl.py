@@ -79,8 +79,6 @@ def command(name: str, start: str, redis: str, folder: Path, pages: int) -> list
     }
     if "-sqlite" in name:
         settings |= {"REDIS_URL": ""}
-    if name.endswith("-2"):
-        settings["SEMCRAWL_WORKERS"] = 2
     if name.startswith("semcrawl-rules"):
         settings["SEMCRAWL_RELEVANCE"] = "rules-parents"
     parts = [sys.executable, "-m", "semcrawl", "crawl", "html", "-a", f"seeds={start}"]
