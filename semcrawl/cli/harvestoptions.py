@@ -10,7 +10,7 @@ from scrapy.settings import BaseSettings
 from semcrawl.cli.aboutoptions import add_about_options, take_about_options
 from semcrawl.config.workercount import read_worker_count
 from semcrawl.errors import UsageError
-from semcrawl.exporters.asked import asked_feeds
+from semcrawl.exporters.feedchecks import requested_feeds
 from semcrawl.relevance import STRATEGIES
 
 #: settings of ``--fast``: for one's own servers only
@@ -176,7 +176,7 @@ def take_harvest_options(settings: BaseSettings, opts: argparse.Namespace) -> No
             settings.set(name, option, "cmdline")
     take_about_options(settings, opts)
     if opts.output or opts.overwrite_output:
-        feeds = asked_feeds(settings, opts.output, opts.overwrite_output)
+        feeds = requested_feeds(settings, opts.output, opts.overwrite_output)
         settings.set("FEEDS", feeds, "cmdline")
     if opts.quiet and opts.verbose:
         raise UsageError("give -q or -v, not both")

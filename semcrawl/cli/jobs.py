@@ -1,4 +1,4 @@
-"""What commands that look into a job folder share."""
+"""Parts that commands share which look into a job folder."""
 
 from __future__ import annotations
 

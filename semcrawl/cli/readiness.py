@@ -18,7 +18,7 @@ from semcrawl.config.readoptions import read_options
 from semcrawl.crawl.crawllimits import Limits
 from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import UsageError
-from semcrawl.exporters.asked import why_unwritable
+from semcrawl.exporters.feedchecks import why_unwritable
 from semcrawl.images.schema import IMAGES_DB, open_images
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.pipelines.pagestore import PAGES_FILE, PAGES_LEDGER

@@ -22,7 +22,7 @@ from semcrawl.config.switches import read_switch
 from semcrawl.crawl.lost import lost_feeds, lost_results
 from semcrawl.crawl.sessionsource import SessionSource, frontier_options, session_options
 from semcrawl.errors import UsageError
-from semcrawl.exporters.asked import check_feeds
+from semcrawl.exporters.feedchecks import check_feeds
 from semcrawl.frontier.backends import admit_worker, check_backend
 from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.machine.eventloop import FASTEST_LOOP

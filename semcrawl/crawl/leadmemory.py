@@ -1,4 +1,4 @@
-"""What all workers and runs of a crawl know of other forms of pages, and of catalogues' pages.
+"""Other forms of pages and pages of catalogues, as all workers and runs of a crawl know them.
 
 It is kept in the frontier's blobs. What is read there and written again is claimed meanwhile, so
 that no worker's part is lost; and links go in before it is written that they did, so that a crawl

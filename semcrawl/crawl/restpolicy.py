@@ -38,7 +38,7 @@ class RestPolicyName(StrEnum):
 
 @runtime_checkable
 class RestPolicy(Protocol):
-    """What hosts' rests go by."""
+    """The rule by which hosts rest."""
 
     def step(self, url: str) -> float:
         """Seconds by which the rest of a page's host grows when it fails, and shrinks when not."""

@@ -1,4 +1,4 @@
-"""What the documents of a crawl said, for topics that are asked in a thread."""
+"""Statements that a crawl has seen, for topics that are asked in a thread."""
 
 from __future__ import annotations
 

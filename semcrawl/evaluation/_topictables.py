@@ -68,7 +68,7 @@ def kept(data: Data, title: Title) -> str:
 
 
 def measured(data: Data) -> str:
-    """What was measured of near texts, of searches and of links."""
+    """Measured figures of near texts, of searches and of links."""
     rows = imagetables.rows(data.get("figures", {}))
     if not rows:
         return ""

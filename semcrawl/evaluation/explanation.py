@@ -84,7 +84,7 @@ def reason(link: RankedLink, strategy: Relevance, page: Page) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TopicWeight:
-    """What S's strategies make of a link of a crawl with a topic."""
+    """A link as S's strategies judge it in a crawl with a topic."""
 
     #: RW of its texts
     weight: float

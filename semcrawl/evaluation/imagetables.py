@@ -1,4 +1,4 @@
-"""What was measured of near texts, of searches and of links, as rows of a table."""
+"""Measured figures of near texts, of searches and of links, as rows of a table."""
 
 from __future__ import annotations
 

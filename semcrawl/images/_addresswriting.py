@@ -1,4 +1,4 @@
-"""What became of the addresses of images: which image each leads to, and by which address.
+"""Outcomes of the addresses of images: which image each leads to, and by which address.
 
 An image that was redirected has a row for the address that pages name, for those on the way and for
 the one that answered. They change together, whichever of them is asked for later.

@@ -9,7 +9,7 @@ from semcrawl.images.outcomes import ImageOutcome
 
 
 class ImageCounts:
-    """What a transaction has to count again; logos are known by their counts."""
+    """The images that a transaction has to count again; logos are known by their counts."""
 
     def __init__(self, connection: Connection, max_pages: int) -> None:
         """Drop images that are on more than ``max_pages`` pages; 0: none."""

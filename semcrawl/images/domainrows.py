@@ -22,7 +22,7 @@ _AT_ONCE = 5000
 
 @dataclass(frozen=True, slots=True)
 class ScoredDomain:
-    """What a strategy makes of a pay-level domain."""
+    """A pay-level domain as a strategy judges it."""
 
     name: str
     #: w0 + w1·x1 + w2·x2 + w3·x3

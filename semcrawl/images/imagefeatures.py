@@ -1,4 +1,4 @@
-"""What a picture looks like, as numbers: histograms of its colours, edges and textures.
+"""The look of a picture in numbers: histograms of its colours, edges and textures.
 
 Colours: hue, saturation and brightness of the whole picture and of its middle. Edges: directions of
 the gradient in 4 × 4 cells and in the whole (after Dalal and Triggs 2005). Textures: uniform local

@@ -1,4 +1,4 @@
-"""What a crawl for images gives to its pipelines: pages with their images, and decoded images."""
+"""Items of a crawl for images: pages with their images, and decoded images."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from semcrawl.images.outcomes import ImageOutcome
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """What an image is; only the first three fields for one that is not wanted."""
+    """A decoded image; one that is not wanted has only the first three fields."""
 
     outcome: ImageOutcome
     #: in one line why it is not wanted

@@ -31,7 +31,7 @@ _SET_BITS = np.array([number.bit_count() for number in range(1 << 16)], dtype=np
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What an image looks like."""
+    """The look of an image."""
 
     #: hexadecimal, :data:`BITS` bits
     perceptual_hash: str

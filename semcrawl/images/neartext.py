@@ -67,7 +67,7 @@ def place_key(kind: str, tag: str, level: int) -> str:
 
 @dataclass(slots=True)
 class Surroundings:
-    """What the texts of a page's images are found in."""
+    """A page, prepared for finding the texts near its images."""
 
     #: the title of the page
     title: str

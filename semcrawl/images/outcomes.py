@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class FoundAs(StrEnum):
-    """What leads from a page or a document to an image."""
+    """The way from a page or a document to an image."""
 
     IMG = "img"  #: ``src`` of an ``img``
     SRCSET = "srcset"  #: the largest of a ``srcset``
@@ -39,7 +39,7 @@ class TextKind(StrEnum):
 
 
 class ImageOutcome(StrEnum):
-    """What became of an image's address."""
+    """The outcome of an image's address."""
 
     KEPT = "kept"  #: an image, kept
     COPY = "copy"  #: the same bytes as an image that is kept

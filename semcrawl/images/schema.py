@@ -58,7 +58,7 @@ class Domain(Base):
 
 
 class DomainScore(Base):
-    """What a domain is worth to a query class (I's DOMAINRANK)."""
+    """The worth of a domain to a query class (I's DOMAINRANK)."""
 
     __tablename__ = "domain_score"
 

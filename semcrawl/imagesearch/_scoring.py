@@ -34,7 +34,7 @@ _SAME_CLASS = 0.5
 
 @dataclass(frozen=True)
 class Weights:
-    """What each part counts, and which images are found."""
+    """The weight of each part, and which images are found."""
 
     words: float = 0.6
     nearness: float = 0.25

@@ -1,4 +1,4 @@
-"""What the search knows of each image: its texts with a weight and a language, its thumbnail."""
+"""Images as the search knows them: their weighted texts, the language, the thumbnail."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _FORMAT = "1"
 
 @dataclass
 class IndexArrays:
-    """What the index knows in numbers. Rows are images, in the order of ``ids``."""
+    """The arrays of the index. Rows are images, in the order of ``ids``."""
 
     ids: npt.NDArray[np.int64]
     #: mean of the vectors of an image's texts

@@ -48,7 +48,7 @@ class Hit:
 
 @dataclass
 class Answer:
-    """What a query found."""
+    """The results of a query."""
 
     asked: str
     #: the words that were searched for: others, where some are misspelled

@@ -79,7 +79,7 @@ class Link:
 
     @property
     def near_text(self) -> float | None:
-        """What the crawl's topic makes of the texts near an image, 0 to 1; ``None`` if not asked.
+        """The relevance of the texts near an image to the topic, 0 to 1; ``None`` if not asked.
 
         The largest of them where a page has it in several places.
         """

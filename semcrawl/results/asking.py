@@ -18,7 +18,7 @@ from semcrawl.results.queryprocess import Question
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What comes: a table, yes or no, or triples; and its bytes."""
+    """An answer: a table, yes or no, or triples; and its bytes."""
 
     kind: str
     stream: IO[bytes]

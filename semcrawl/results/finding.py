@@ -42,7 +42,7 @@ class FoundDocument:
 
 @dataclass
 class Found:
-    """What uses a term."""
+    """The documents that use a term."""
 
     asked: str
     terms: list[FoundTerm] = field(default_factory=list)

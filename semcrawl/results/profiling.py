@@ -1,4 +1,4 @@
-"""What the quads of a job consist of: vocabularies, terms, languages, datatypes, links.
+"""A profile of the quads of a job: vocabularies, terms, languages, datatypes, links.
 
 Counted in one pass over the lines, without parsing them, in bounded memory: of every kind of thing
 the most frequent :data:`MOST` are kept.

@@ -23,7 +23,7 @@ _MOST, MOST_LIARS = 1_000_000, 10_000
 
 
 class Advice(Enum):
-    """What to do with a page that is due again."""
+    """The treatment of a page that is due again."""
 
     ASK = auto()  #: nothing is known of it, or it changed
     CHECK = auto()  #: it is said to be unchanged; ask, to see whether that is true

@@ -1,4 +1,4 @@
-"""What a sitemap says: addresses, and when they changed."""
+"""Entries of a sitemap: addresses, and when they changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class EntryKind(StrEnum):
-    """What an address of a sitemap is to it."""
+    """The kind of a sitemap's entry."""
 
     URL = "url"  #: a page
     ALTERNATE = "alternate"  #: another form of a page (``xhtml:link``)

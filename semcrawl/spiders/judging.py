@@ -88,7 +88,7 @@ class TopicJudge:
 
     @cached_property
     def near_text(self) -> NearTextJudge | None:
-        """What judges images by the texts near them; ``None`` without a topic."""
+        """The judge of images by the texts near them; ``None`` without a topic."""
         topic = self._focus.topic
         return near_text_judge(topic) if topic is not None else None
 

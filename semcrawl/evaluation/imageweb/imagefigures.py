@@ -1,4 +1,4 @@
-"""What is measured on the made web of pictures beside crawls: places, search, spellings of links.
+"""Measures on the made web of pictures beside crawls: places, search, spellings of links.
 
 The web knows what its pictures show and where each site's right texts stand; nothing that is
 measured is told so.
@@ -76,7 +76,7 @@ def _best_places(web: ImageWeb, found: dict[str, str]) -> dict[str, Any]:
 
 
 def _pictures(web: ImageWeb, folder: Path) -> dict[int, Subject]:
-    """What each image of the database shows."""
+    """Return the subject of each image of the database."""
     found = ((number, web.picture_at(url)) for number, url in image_addresses(folder))
     return {number: picture.subject for number, picture in found if picture is not None}
 

@@ -232,7 +232,7 @@ class ImagePlan:
             before = gallery
 
     def _anchor(self, page: int) -> str:
-        """What a link to a page with pictures says; six in ten say what it is about."""
+        """Return the text of a link to a page with pictures; six in ten name its subject."""
         subject = self.pages[page].subject
         if subject is not None and self._random.random() < 0.6:
             name = self._random.choice((subject.name, subject.plural, f"{subject.plural} and more"))

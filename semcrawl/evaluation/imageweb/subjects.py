@@ -50,7 +50,7 @@ _WHEN = "every spring|since the fire|by appointment|as before|this year|on most 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a picture shows: a shape, and how it looks."""
+    """The subject of a picture: a shape, and how it looks."""
 
     look: str
     shape: str

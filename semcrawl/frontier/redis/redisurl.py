@@ -1,4 +1,4 @@
-"""What ``REDIS_URL`` names: one server, several, or a cluster."""
+"""Reading of ``REDIS_URL``: one server, several, or a cluster."""
 
 from __future__ import annotations
 

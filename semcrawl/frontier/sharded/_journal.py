@@ -1,4 +1,4 @@
-"""What a worker put into a shard, and a failure of its server may undo."""
+"""A journal of what a worker put into a shard, which a failure of its server may undo."""
 
 from __future__ import annotations
 

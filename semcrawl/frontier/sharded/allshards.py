@@ -1,4 +1,4 @@
-"""What several shards hold, counted and limited as that of one."""
+"""Contents of several shards, counted and limited as those of one."""
 
 from __future__ import annotations
 

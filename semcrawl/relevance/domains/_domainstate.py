@@ -1,4 +1,4 @@
-"""What ``domain-score`` knows, as bytes (no pickle)."""
+"""The memory of ``domain-score`` as bytes (no pickle)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LARGEST = 1 << 31
 
 @dataclass
 class Known:
-    """What is known of domains and pages, beside the graph."""
+    """The memory of domains and pages, beside the graph."""
 
     wheel: Roulette
     votes: Votes

@@ -29,7 +29,7 @@ class Share:
 
 @dataclass(slots=True)
 class Counts:
-    """What was seen of a domain, or of all."""
+    """Observations of a domain, or of all."""
 
     images: Share = field(default_factory=Share)
     texts: Share = field(default_factory=Share)

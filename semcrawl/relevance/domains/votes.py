@@ -16,7 +16,7 @@ _CITING = 16
 
 @dataclass(slots=True)
 class Vote:
-    """What a page gave: matching images and near texts of those that it has."""
+    """The yield of a page: matching images and near texts of those that it has."""
 
     matching: float = 0.0
     seen: int = 0

@@ -17,7 +17,7 @@ from semcrawl.exporters.storage import local_path
 from semcrawl.machine.wholefiles import is_special
 
 
-def asked_feeds(
+def requested_feeds(
     settings: BaseSettings, output: list[str] | None, overwrite: list[str] | None
 ) -> dict[str, dict[str, Any]]:
     """Return the feeds, by URI, as the setting ``FEEDS`` wants them.
