@@ -48,6 +48,8 @@ from semcrawl.frontier.contract import Entry, Frontier, Lease
 
 #: links that a worker takes at a time
 TAKEN = 8
+#: links that it finishes at a time, at least: pipelines write several documents at once
+WRITTEN = 32
 #: links put in, and taken, by all workers in a round
 ADDED, FETCHED = 6_000, 1_200
 
@@ -96,6 +98,9 @@ class Worker:
         self._frontier = frontier
         self._adds = BatchedAdds(frontier)
         self._pages = Pages(setup, number + 1)
+        #: links whose downloads are over, as the next take tells; and whose results are written
+        self._over: list[Lease] = []
+        self._written: list[Lease] = []
 
     async def fill(self, links: int) -> int:
         """Put links in, several pages at a time."""
@@ -120,6 +125,7 @@ class Worker:
             leases = await self._take()
             await self._finish(leases)
             done += len(leases)
+        await self._finish_all()
         return done
 
     async def crawl(self, links: int) -> int:
@@ -131,18 +137,25 @@ class Worker:
             await asyncio.gather(*map(self._adds.add, pages))
             await self._finish(leases)
             done += len(leases)
+        await self._finish_all()
         return done
 
     async def _take(self) -> list[Lease]:
-        leases = await self._frontier.take(TAKEN, QUEUES)
+        over, self._over = self._over, []
+        leases = await self._frontier.take(TAKEN, QUEUES, over=over)
         if not leases:
             await asyncio.sleep(await self._frontier.next_ready(QUEUES) or 0.01)
         return leases
 
     async def _finish(self, leases: Sequence[Lease]) -> None:
-        if leases:
-            await self._frontier.release_host(leases)
-            await self._frontier.done(leases)
+        self._over = list(leases)
+        self._written += leases
+        if len(self._written) >= WRITTEN:
+            await self._finish_all()
+
+    async def _finish_all(self) -> None:
+        await self._frontier.done(self._written)
+        self._over, self._written = [], []
 
 
 def work(url: str, setup: Setup, number: int, connection: Connection) -> None:
