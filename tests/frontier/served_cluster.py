@@ -52,8 +52,13 @@ class ServedCluster:
         self.until_whole()
 
     def until_whole(self) -> None:
-        """Wait until all nodes agree that all slots are served, and all replicas follow."""
-        self._wait(lambda: all(map(self._is_whole, self.nodes)))
+        """Wait until all nodes agree that all slots are served, and all replicas follow.
+
+        (A primary that was replaced holds itself for one for a moment after it has started again.)
+        """
+        self._wait(
+            lambda: all(map(self._is_whole, self.nodes)) and len(self.primaries()) == PRIMARIES
+        )
 
     def _is_whole(self, node: ServedRedis) -> bool:
         if self._asked(node, "CLUSTER", "INFO")["cluster_state"] != "ok":
