@@ -119,10 +119,10 @@ def _read(image: ImageFile.ImageFile, media_type: str) -> Decoded:
     picture = _plain(image)
     if all(low == high for low, high in _extrema(picture)):
         raise _Unwanted(ImageOutcome.BLANK, "it is of one colour")
+    # (nothing needs more than some times the size of a thumbnail)
+    picture.thumbnail((4 * THUMBNAIL, 4 * THUMBNAIL))
     colour = picture.copy()
     colour.thumbnail((THUMBNAIL, THUMBNAIL))
-    # (all else needs no more than twice the size of a thumbnail)
-    picture.thumbnail((4 * THUMBNAIL, 4 * THUMBNAIL))
     grey = picture.convert("L").resize((THUMBNAIL, THUMBNAIL), Image.Resampling.LANCZOS)
     miniature = picture.resize((MINIATURE, MINIATURE), Image.Resampling.BOX)
     return Decoded(
@@ -146,7 +146,7 @@ def _is_turned(image: Image.Image, width: int, height: int) -> bool:
 def _plain(image: Image.Image) -> Image.Image:
     """Return an image in red, green and blue, on white where it is transparent."""
     # first smaller, then converted: modes of other sizes per pixel cost memory
-    if image.width > 4 * THUMBNAIL and image.mode in ("RGB", "RGBA", "L", "LA", "CMYK", "YCbCr"):
+    if max(image.size) > 4 * THUMBNAIL and image.mode in ("RGB", "RGBA", "L", "LA", "CMYK", "YCbCr"):
         image.thumbnail((4 * THUMBNAIL, 4 * THUMBNAIL))
     if image.mode.startswith(("I", "F")):
         low, high = _extrema(image)[0]
