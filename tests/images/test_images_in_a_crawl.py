@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import sqlite3
 import time
 from dataclasses import replace
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 
+import aiohttp
 import pyoxigraph
 import pytest
 from harvest.runs import Run, asked, harvest, start_harvest
+from PIL import Image
 
 from images.pictures import claimed, drawn, packed
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.demo.stream import Request, Stream
+from semcrawl.imagesearch import ImageSearch
+from semcrawl.imagesearch.serving import serve_search
 
 D = "http://i.example"
 HTML, PNG, TURTLE = "text/html", "image/png", "text/turtle"
@@ -211,6 +217,26 @@ def test_what_a_page_holds_that_is_no_image_is_counted(tmp_path: Path) -> None:
     log = (run.folder / "crawl.log").read_text()
     for name in ("data_urls", "bad_srcset"):
         assert f"'semcrawl/images/{name}': 1," in log
+
+
+async def test_what_a_crawl_keeps_is_found_and_shown(whole: tuple[Run, Path]) -> None:
+    """By words, with its address, its page and its thumbnail over HTTP."""
+    run, _ = whole
+    address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    stopped = asyncio.Event()
+    with ImageSearch(run.folder) as search:
+        task = asyncio.create_task(serve_search(search, 0, address.set_result, stopped))
+        url = await address
+        async with aiohttp.ClientSession(raise_for_status=True) as session:
+            async with session.get(f"{url}api/search", params={"q": "the thing"}) as answer:
+                best = (await answer.json())["images"][0]
+            async with session.get(f"{url}thumbnail/{best['id']}") as answer:
+                size = Image.open(BytesIO(await answer.read())).size
+        stopped.set()
+        await task
+    assert (best["url"], best["text"]) == (f"{D}/thing", "The thing")
+    assert [place["page"] for place in best["places"]] == [f"{D}/data.ttl"]
+    assert size == (255, 170)
 
 
 def test_each_address_is_asked_for_once(whole: tuple[Run, Path]) -> None:
