@@ -146,7 +146,8 @@ def _is_turned(image: Image.Image, width: int, height: int) -> bool:
 def _plain(image: Image.Image) -> Image.Image:
     """Return an image in red, green and blue, on white where it is transparent."""
     # first smaller, then converted: modes of other sizes per pixel cost memory
-    if max(image.size) > 4 * THUMBNAIL and image.mode in ("RGB", "RGBA", "L", "LA", "CMYK", "YCbCr"):
+    is_large = max(image.size) > 4 * THUMBNAIL
+    if is_large and image.mode in ("RGB", "RGBA", "L", "LA", "CMYK", "YCbCr"):
         image.thumbnail((4 * THUMBNAIL, 4 * THUMBNAIL))
     if image.mode.startswith(("I", "F")):
         low, high = _extrema(image)[0]
