@@ -8,6 +8,7 @@ rebinding). Pages load nothing from elsewhere and run one script of their own.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from http import HTTPStatus
 from importlib.resources import files
@@ -15,12 +16,16 @@ from typing import Any
 
 from aiohttp import web
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from sqlalchemy.exc import SQLAlchemyError
 from yarl import URL
 
-from semcrawl.errors import UsageError
+from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.imagesearch.answers import found_as_dict
 from semcrawl.imagesearch.search import MAX_QUERY, ImageSearch
 from semcrawl.imagesearch.shownimages import ShownImage, shown_images, thumbnail_of, thumbnail_path
+from semcrawl.metadata.database import one_line
+
+logger = logging.getLogger(__name__)
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -65,7 +70,8 @@ async def serve_search(
 
     Raises ``OSError`` for a port that is taken.
     """
-    runner = web.AppRunner(search_app(search), access_log=None)
+    logger.addFilter(_in_one_line)
+    runner = web.AppRunner(search_app(search), access_log=None, logger=logger)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", port).start()
@@ -73,6 +79,14 @@ async def serve_search(
         await stopped.wait()
     finally:
         await runner.cleanup()
+
+
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """Take the traceback from what is logged: of requests that are no HTTP, say."""
+    if record.exc_info and (error := record.exc_info[1]) is not None:
+        record.msg, record.args = f"{record.getMessage()}: {one_line(error)}"[:300], ()
+        record.exc_info = None
+    return True
 
 
 def _guarded(pages: _Pages) -> Any:
@@ -87,7 +101,10 @@ def _guarded(pages: _Pages) -> Any:
         except UsageError as error:
             answer = pages.problem(request, 400, str(error))
         except web.HTTPException as error:
-            answer = pages.problem(request, error.status, error.text or "")
+            own = "" if error.text == f"{error.status}: {error.reason}" else error.text
+            answer = pages.problem(request, error.status, own or "")
+        except (SemcrawlError, SQLAlchemyError, OSError) as error:
+            answer = pages.problem(request, 500, f"the images cannot be read: {one_line(error)}")
         answer.headers.update(_HEADERS)
         return answer
 
@@ -194,13 +211,19 @@ class _Pages:
         answer = self._search.search(
             asked, _PER_PAGE, (page - 1) * _PER_PAGE, exact=exact, remember=_is_own(request)
         )
+        pages = max(1, -(-answer.total // _PER_PAGE))
+        if page > pages:
+            page = pages
+            answer = self._search.search(
+                asked, _PER_PAGE, (page - 1) * _PER_PAGE, exact=exact, remember=False
+            )
         return self._rendered(
             "search.html",
             asked=asked,
             answer=answer,
             exact=exact,
             page=page,
-            pages=max(1, -(-answer.total // _PER_PAGE)),
+            pages=pages,
             images=self._shown(hit.image for hit in answer.hits),
         )
 

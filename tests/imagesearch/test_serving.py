@@ -6,7 +6,7 @@ import asyncio
 import re
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import aiohttp
@@ -37,8 +37,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
 
-@pytest.fixture
-async def server(folder: Path) -> AsyncIterator[URL]:
+@asynccontextmanager
+async def served(folder: Path) -> AsyncIterator[URL]:
     with ImageSearch(folder) as search:
         address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         stopped = asyncio.Event()
@@ -46,6 +46,12 @@ async def server(folder: Path) -> AsyncIterator[URL]:
         yield URL(await address)
         stopped.set()
         await task
+
+
+@pytest.fixture
+async def server(folder: Path) -> AsyncIterator[URL]:
+    async with served(folder) as url:
+        yield url
 
 
 async def get(url: URL, **headers: str) -> tuple[int, str]:
@@ -188,6 +194,35 @@ async def test_a_wrong_question_has_one_line_for_an_answer(
     assert answer["status"] == 400
     assert word in answer["error"]
     assert "\n" not in answer["error"]
+
+
+async def test_a_page_beyond_the_last_one_is_the_last_one(server: URL) -> None:
+    _, page = await get(server / "" % {"q": "boat", "page": "99"})
+    assert "page 2 of 2" in page
+    assert "/thumbnail/" in page
+
+
+async def test_what_is_no_request_is_logged_in_one_line(
+    server: URL, caplog: pytest.LogCaptureFixture
+) -> None:
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    writer.write(b"GET /" + b"x" * 20_000 + b" HTTP/1.1\r\n\r\n")
+    assert b" 400 " in await reader.readline()
+    writer.close()
+    ((record, text),) = [(record, record.getMessage()) for record in caplog.records]
+    assert not record.exc_info
+    assert "\n" not in text
+    assert len(text) <= 300
+
+
+async def test_images_that_cannot_be_read_are_told_of_in_one_line(tmp_path: Path) -> None:
+    job = make_job(tmp_path / "job", [Made([(TextKind.CAPTION, "red circle")])])
+    async with served(job) as server:
+        (job / "images.db-wal").write_bytes(b"")
+        (job / "images.db").write_bytes(b"no database " * 999)
+        found = await get_json(server / "api/search" % {"q": "red"})
+    assert found["status"] == 500
+    assert "\n" not in found["error"]
 
 
 async def test_pages_are_only_read(server: URL) -> None:
