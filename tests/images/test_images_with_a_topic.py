@@ -35,8 +35,9 @@ def picture(name: str) -> bytes:
     return packed(drawn(colour, shape, (200 + made.randrange(99), 180), ground))
 
 
-#: images whose picture is another one by now
+#: images whose picture is another one by now, and those of which the end is missing
 CHANGED: set[str] = set()
+CUT: set[str] = set()
 
 
 async def site(request: Request, out: Stream) -> None:
@@ -49,6 +50,7 @@ async def site(request: Request, out: Stream) -> None:
         status, kind, body = 404, "text/plain", b"nothing here"
     elif request.path.endswith(".png"):
         kind, body = "image/png", picture(f"{name} again" if name in CHANGED else name)
+        body = body[:-500] if name in CUT else body
     else:
         figure = f"<figure><img src=/{name}.png><figcaption>{CAPTIONS[name]}</figcaption></figure>"
         body = f"<title>A collection of boats</title>{figure}".encode()
@@ -68,6 +70,18 @@ def test_those_are_kept_whose_near_texts_are_about_the_topic(tmp_path: Path) -> 
     with sqlite3.connect(run.folder / "images.db") as database:
         hashes = dict(database.execute("SELECT url, sha256 FROM image_address"))
     assert hashes[f"{D}/boat.png"] == sha256(picture("boat again")).hexdigest()
+
+
+def test_what_was_broken_is_judged_when_it_is_whole(tmp_path: Path) -> None:
+    """By its near texts, as they were when it was found."""
+    CHANGED.clear()
+    with serve(DemoWeb(), handlers={"i.example": site}) as server:
+        reach = {"folder": tmp_path / "job", "proxy": server.proxy_url}
+        CUT.update(("boat", "lamp"))
+        assert harvest(f"{D}/", *OPTIONS, **reach).summary["images"] == 1
+        CUT.clear()
+        run = harvest(f"{D}/", *OPTIONS, "--revisit", **reach)
+    outcomes_are_right(run)
 
 
 def outcomes_are_right(run: Run) -> None:
