@@ -237,21 +237,24 @@ def _wrapped(title: str, parts: list[str], width: int) -> list[str]:
 def _table(summary: Summary, folder: Path) -> Table:
     table = Table(title=f"Found in {folder}", title_justify="left", header_style="bold")
     table.add_column("host", overflow="fold")
-    for name in ("requests", "RDF", "HTML", "errors", "quads", "harvest\nrate"):
+    images = sum(host.images for host in summary.hosts.values())
+    of_images = ["images"] if images else []
+    for name in ("requests", "RDF", "HTML", *of_images, "errors", "quads", "harvest\nrate"):
         table.add_column(name, justify="right", no_wrap="\n" not in name)
     hosts = list(summary.hosts.items())
     for name, host in hosts[:_SHOWN]:
         table.add_row(
             name, f"{host.requests:,}", f"{host.rdf_documents:,}", f"{host.html_documents:,}",
+            *(f"{host.images:,}" for _ in of_images),
             f"{host.errors:,}", f"{host.quads:,}", f"{host.harvest_rate:.1%}",
         )  # fmt: skip
     if len(hosts) > _SHOWN:
-        table.add_row(f"… and {len(hosts) - _SHOWN} more", "", "", "", "", "", "")
+        table.add_row(f"… and {len(hosts) - _SHOWN} more")
     table.add_section()
     errors = sum(host.errors for host in summary.hosts.values())
     table.add_row(
         "all", f"{summary.requests:,}", f"{summary.rdf_documents:,}",
-        f"{summary.html_documents:,}", f"{errors:,}", f"{summary.quads:,}",
-        f"{summary.harvest_rate:.1%}", style="bold",
+        f"{summary.html_documents:,}", *(f"{images:,}" for _ in of_images), f"{errors:,}",
+        f"{summary.quads:,}", f"{summary.harvest_rate:.1%}", style="bold",
     )  # fmt: skip
     return table

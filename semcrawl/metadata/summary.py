@@ -24,6 +24,8 @@ class HostSummary:
     requests: int = 0
     rdf_documents: int = 0
     html_documents: int = 0
+    #: addresses that gave an image to keep
+    images: int = 0
     quads: int = 0
     errors: int = 0
 
@@ -92,6 +94,7 @@ class Summary:
                     "requests": host.requests,
                     "rdf_documents": host.rdf_documents,
                     "html_documents": host.html_documents,
+                    **({"images": host.images} if host.images else {}),
                     "quads": host.quads,
                     "harvest_rate": round(host.harvest_rate, 6),
                 }
@@ -114,6 +117,7 @@ def summarise(engine: Engine) -> Summary:
     #: final URL → host, quads and way
     documents: dict[str, tuple[HostSummary, int, WaySummary]] = {}
     pages: dict[str, tuple[HostSummary, int, WaySummary]] = {}
+    images: dict[str, tuple[HostSummary, int, WaySummary]] = {}
     columns = (
         Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.status, Fetch.quads, Fetch.bytes,
         Fetch.rules, Fetch.found_by, func.substr(Fetch.errors, 1, len(ROBOTS_FIRST)),
@@ -139,12 +143,16 @@ def summarise(engine: Engine) -> Summary:
                 found_by.requests += 1
             host.errors += outcome in PROBLEMS and not guess
             if outcome == FetchOutcome.FETCHED_RDF or means_gone(outcome, status):
-                for found in (documents, pages):
+                for found in (documents, pages, images):
                     found.pop(url, None)
             if outcome == FetchOutcome.FETCHED_RDF:
                 documents[final_url or url] = host, quads, found_by
             elif outcome == FetchOutcome.FETCHED_HTML:
                 pages[final_url or url] = host, quads, found_by
+            elif outcome == FetchOutcome.FETCHED_IMAGE:
+                images[final_url or url] = host, quads, found_by
+    for host, _, _ in images.values():
+        host.images += 1
     for host, quads, found_by in documents.values():
         summary.rdf_documents += 1
         summary.quads += quads
