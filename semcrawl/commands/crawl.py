@@ -16,6 +16,7 @@ from semcrawl.cli.base import OneLineErrors
 from semcrawl.cli.crawling import Crawls
 from semcrawl.cli.readiness import check_crawl, check_results
 from semcrawl.config.components import check_reactor
+from semcrawl.config.endpointoptions import EndpointOptions
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.scope import Scope
 from semcrawl.config.switches import read_switch
@@ -27,7 +28,7 @@ from semcrawl.frontier.backends import admit_worker, check_backend
 from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.machine.eventloop import FASTEST_LOOP
 from semcrawl.relevance import crawl_strategy
-from semcrawl.spiders.seeds import check_endpoints, read_priorities, read_seeds
+from semcrawl.spiders.seeds import read_priorities, read_seeds
 from semcrawl.terminal.messages import complain
 from semcrawl.web.urls import Normalisation
 
@@ -145,6 +146,6 @@ class Command(OneLineErrors, ScrapyCrawl):
             read = read_priorities("@-", Normalisation(exact=True)).items()
             given["seeds"] = " ".join(f"{url} {p:g}" if p else url for url, p in read)
         seeds = read_seeds(given["seeds"]) if "seeds" in given else []
-        check_endpoints(seeds, self.own_settings.get("SEMCRAWL_ENDPOINTS"))
+        EndpointOptions.from_settings(self.own_settings).check(seeds)
         Scope.parse(given.get("scope") or self.own_settings.get("SEMCRAWL_SCOPE", "site"))
         return seeds

@@ -29,6 +29,7 @@ from semcrawl.cli.harvestworkers import check_workers, harvest_together
 from semcrawl.cli.readiness import check_crawl, check_folder, delivers, metadata_url
 from semcrawl.cli.workerside import WorkerLine
 from semcrawl.config.components import check_reactor
+from semcrawl.config.endpointoptions import EndpointOptions
 from semcrawl.config.scope import Scope
 from semcrawl.crawl.outlook import Outlook
 from semcrawl.crawl.sessionsource import SessionSource
@@ -46,7 +47,7 @@ from semcrawl.pipelines.standing import Standing
 from semcrawl.pipelines.stores.opening import RENAMED_WORDS, open_deliverer
 from semcrawl.relevance.focus import about_text
 from semcrawl.sources.endpointsteps import SEED_PREFIX
-from semcrawl.spiders.seeds import check_endpoints, read_priorities
+from semcrawl.spiders.seeds import read_priorities
 from semcrawl.terminal.messages import complain
 from semcrawl.web.urls import Normalisation
 
@@ -105,7 +106,7 @@ class Command(OneLineErrors):
         named = [*args, *(SEED_PREFIX + endpoint for endpoint in opts.endpoint)]
         self._priorities = _read_arguments(named)
         self._seeds = list(self._priorities)
-        check_endpoints(self._seeds, settings.get("SEMCRAWL_ENDPOINTS"))
+        EndpointOptions.from_settings(settings).check(self._seeds)
         if not (self._seeds or opts.join or _is_job(folder)):
             raise UsageError(
                 f"give a URL to start from (or @FILE with one per line); {folder} holds no harvest "

@@ -16,6 +16,7 @@ from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked, Relevance
 from semcrawl.relevance.contract import Citing, Restrained
+from semcrawl.sources.endpointsteps import QUERIES, QUERIES_VALUE
 from semcrawl.web.hosts import domain_key, host_of, netloc_of, pay_level_domain
 
 #: value of the seeds: above everything
@@ -26,9 +27,6 @@ _PLANTED_AT_ONCE = 500
 _REVISITS = "revisits"
 _REVISITS_VALUE = 1e8
 _REVISIT_BATCH = 1000
-#: group and value of queries to endpoints
-_QUERIES = "queries"
-_QUERIES_VALUE = 1e7
 #: names of the frontier's blobs with the pay-level domains and hosts of the seeds, and with those
 #: that the users' own seeds name
 _ROOTS, _NAMED = "roots", "named"
@@ -278,11 +276,9 @@ class Intake:
 
         They go after seeds and re-visits, and before what a strategy judges.
         """
-        await self.frontier.set_values({_QUERIES: _QUERIES_VALUE})
+        await self.frontier.set_values({QUERIES: QUERIES_VALUE})
         entries = [
-            Entry(
-                url, self.host_key(url), queue, _QUERIES, payload=state.pack(), label=str(Label.R)
-            )
+            Entry(url, self.host_key(url), queue, QUERIES, payload=state.pack(), label=str(Label.R))
             for url, state in queries
         ]
         new = 0

@@ -33,13 +33,18 @@ class SimulatedLists:
         frontier: SimulatedFrontier,
         enter: Callable[[Page, Sequence[Link]], tuple[Ranked, ...]],
         learn: Callable[[Outcome], None],
+        begin: Callable[[Page, Sequence[Link]], Sequence[Link]],
     ) -> None:
-        """Put links in by ``enter``, and have the strategy ``learn`` of them."""
+        """Put links in by ``enter``, and have the strategy ``learn`` of them.
+
+        ``begin`` takes the endpoints out that are begun with.
+        """
         self._graph = graph
         self._frontier = frontier
         self._frontier.set_values(_VALUES)
         self._enter = enter
         self._learn = learn
+        self._begin = begin
         #: by host: its sitemaps, and how many answers they wait for
         self._sought: dict[str, tuple[list[str], int]] = {}
         #: place in which a sitemap arrived
@@ -115,6 +120,7 @@ class SimulatedLists:
         links = shelves[number].links[start:end]
         for link in links:
             self._more[link.url] = name, number, end
+        links = self._begin(page, links)
         entered = self._enter(page, links) if links else ()
         if entered:
             self._learn(

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import urlsplit
 
+from semcrawl.config.endpointoptions import EndpointOptions
 from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.scope import Scope
 from semcrawl.evaluation.judgement import Judge
 from semcrawl.evaluation.nodes import Node, NodeReader, PageImageLinks
+from semcrawl.evaluation.queries import QueryAnswer, read_query, walk_through
 from semcrawl.evaluation.world import Answer, Negotiating, World
+from semcrawl.links import Link
 from semcrawl.rdf.linkproperties import EMBEDDED_PRESETS
 from semcrawl.sources import arrange, is_sitemap_name, links_of, named_sitemaps, read_sitemap
+from semcrawl.sources.endpointpaging import first_steps
+from semcrawl.sources.endpointsteps import Step, endpoint_of_seed, names_endpoint
+from semcrawl.sources.endpointwalk import EndpointWalk
 from semcrawl.sources.negotiation import address_of, as_rdf, is_as_rdf
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import resolve
@@ -55,14 +61,20 @@ class LinkGraph:
     follow_rdf: bool = False
     #: gives the links to the images of a page, of a crawl that is after images
     images: PageImageLinks | None = None
+    #: which SPARQL endpoints are read
+    endpoints: EndpointOptions = field(default_factory=EndpointOptions)
     _nodes: dict[str, Node] = field(default_factory=dict, repr=False)
+    _answers: dict[str, QueryAnswer] = field(default_factory=dict, repr=False)
     _inside: dict[str, bool] = field(default_factory=dict, repr=False)
     #: what sitemaps name as sitemaps, with the host whose pages it lists
     _named: dict[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         options = (self.judge, self.embedded_links, self.follow_rdf, self.inside, self.images)
-        self._reader = NodeReader(self.world, self.leads, self.max_links, *options)
+        self._reader = NodeReader(
+            *(self.world, self.leads, self.max_links, *options),
+            finds_endpoints=self.endpoints.allowed == "found",
+        )
         self._scope = Scope.parse(",".join(sorted(self.world.hosts)) or "localhost")
 
     def look(self, url: str, rdf_first: bool = False) -> Node:
@@ -72,6 +84,20 @@ class LinkGraph:
         if node is None:
             node = self._nodes[name] = self._read(name)
         return node
+
+    def ask(self, step: Step, url: str, *, rdf_first: bool = True) -> QueryAnswer:
+        """Return the answer of a SPARQL endpoint to a query at an address."""
+        name = self._form_of(url, rdf_first)
+        answer = self._answers.get(name)
+        if answer is None:
+            answer = read_query(self.world, self.judge, name, step, url)
+            self._answers[name] = answer
+        return answer
+
+    def endpoints_among(self, links: Sequence[Link]) -> list[Link]:
+        """Return those of a document's links by which endpoints are begun with."""
+        found = self.endpoints.allowed == "found"
+        return [link for link in links if found and names_endpoint(link)]
 
     def has_forms(self, url: str) -> bool:
         """Whether those who ask for RDF first get another answer from an address."""
@@ -163,7 +189,11 @@ class LinkGraph:
 
     def led_to(self, page: str, node: Node) -> Iterator[str]:
         """Yield the addresses that a document leads to, by whatever way is gone."""
-        for link in node.with_catalogue or node.links:
+        links = node.with_catalogue or node.links
+        endpoints = self.endpoints_among(links)
+        for link in links:
+            if link in endpoints:
+                continue
             yield link.url
             if self.has_forms(link.url):
                 yield as_rdf(link.url)
@@ -213,10 +243,32 @@ def map_site(graph: LinkGraph, is_target: IsTarget = is_rdf, cap: int = 60_000) 
     def name(url: str, node: Node) -> str:
         return node.answer.document or url
 
+    def ask(step: Step) -> tuple[str, QueryAnswer]:
+        url, _ = graph.follow(step.url, rdf_first=True)
+        return url, graph.ask(step, url)
+
+    def walk_endpoint(endpoint: str, steps: int, page: str = "") -> None:
+        """Walk an endpoint that a page names, or a start."""
+        first = first_steps(endpoint, graph.endpoints.page, graph.endpoints.most)[0]
+        for one in walk_through(first, EndpointWalk(graph.endpoints.skipped), ask):
+            linked, targets = pages.get(one.parent or page, (starts, []))
+            at = steps + one.depth
+            if one.kept and is_target(one.node):
+                target_depth.setdefault(one.name, at)
+                targets.append(one.name)
+            if one.leads_on:
+                depth.setdefault(one.name, at)
+                pages.setdefault(one.name, ([], []))
+                linked.append(one.name)
+            if len(pages) >= cap:
+                return
+
     def leads_on(node: Node) -> bool:
         return node.answer.kind is Kind.HTML or node.is_list or bool(node.shelves or node.links)
 
-    for start in graph.world.starts:
+    addresses = [start for start in graph.world.starts if not endpoint_of_seed(start)]
+    endpoints = [one for one in map(endpoint_of_seed, graph.world.starts) if one]
+    for start in addresses:
         url, node = graph.follow(start)
         if is_target(node):
             target_depth.setdefault(name(url, node), 0)
@@ -235,7 +287,9 @@ def map_site(graph: LinkGraph, is_target: IsTarget = is_rdf, cap: int = 60_000) 
                 if node.shelves and depth.setdefault(name(url, node), steps) == steps:
                     queue.append((url, node))
 
-    for start in graph.world.starts:
+    for endpoint in endpoints:
+        walk_endpoint(endpoint, 0)
+    for start in (*addresses, *endpoints):
         look_for_sitemaps(start, 1)
     while queue and len(pages) < cap:
         address, node = queue.popleft()
@@ -246,6 +300,8 @@ def map_site(graph: LinkGraph, is_target: IsTarget = is_rdf, cap: int = 60_000) 
         linked: list[str] = []
         targets: list[str] = []
         pages[page] = (linked, targets)
+        for link in graph.endpoints_among(node.with_catalogue or node.links):
+            walk_endpoint(link.url, depth[page] + 1, page)
         ways = deque(graph.led_to(address, node))
         while ways:
             way = ways.popleft()

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from semcrawl.errors import SemcrawlError
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, is_rdf
 from semcrawl.evaluation.judgement import Aim
+from semcrawl.evaluation.queries import unread
 from semcrawl.evaluation.run import Fetch, Run
 from semcrawl.evaluation.serve import Asked, WorldServer
 from semcrawl.evaluation.study import Crawl, Plan, Progress
@@ -38,9 +39,8 @@ LIVE_SETTINGS: Mapping[str, Any] = {
     "SEMCRAWL_FORESEE_SLASHES": False,
     "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
     "SEMCRAWL_CONTEXT_HOSTS": [],
-    # (the simulator asks for all links of a document, and for no endpoints)
+    # (the simulator asks for all links of a document)
     "SEMCRAWL_FAMILY_TRIES": 0,
-    "SEMCRAWL_ENDPOINTS": "never",
     "SEMCRAWL_PROGRESS": "off",
     "LOG_LEVEL": "ERROR",
 }
@@ -117,6 +117,7 @@ def crawl_live(
             "SEMCRAWL_MAX_LINKS_PER_PAGE": graph.max_links,
             "SEMCRAWL_SITEMAPS": "auto" if graph.sitemaps else "never",
             **graph.leads.as_settings(),
+            **graph.endpoints.as_settings(),
         }
         _spawn(graph, chosen, server.address, folder, 60 + pages * _SECONDS_PER_REQUEST)
         asked = [one for one in server.log if not one.robots]
@@ -220,8 +221,10 @@ def run_of(
         if one.rdf_first and as_rdf(url) in judged:
             url = as_rdf(url)
         node = graph.look(url, one.rdf_first)
-        answer = node.answer
         label, rules, parent, depth, outcome, found_by = judged.get(url, Judged())
+        if found_by is FoundBy.ENDPOINT and outcome == FetchOutcome.FETCHED_OTHER:
+            node = unread(node)
+        answer = node.answer
         link = origin.get(url, url)
         target = graph.redirect(url, answer)
         if target is not None and target not in known:
@@ -259,7 +262,7 @@ def run_of(
             )
         )
         run.curve.append(len(had))
-        if parent is not None:
+        if parent is not None and found_by is not FoundBy.ENDPOINT:
             run.judged.setdefault(link, (label, rules, parent))
     run.statements = len(said)
     return run

@@ -22,6 +22,7 @@ from semcrawl.links import (
 )
 from semcrawl.sources import Shelf
 from semcrawl.sources.datalists import form_of, read_list
+from semcrawl.sources.endpointsteps import names_endpoint
 from semcrawl.sources.hostsigns import catalogue_places
 from semcrawl.sources.listedlinks import DataList
 from semcrawl.sources.negotiation import names_itself, varies_by_type
@@ -77,6 +78,8 @@ class NodeReader:
     inside: Callable[[str], bool]
     #: gives the links to the images of a page, of a crawl that is after images
     images: PageImageLinks | None = None
+    #: whether RDF documents lead to endpoints, even where their other links are not followed
+    finds_endpoints: bool = False
 
     def read(self, name: str, url: str) -> Node:
         """Read the answer that the world has by a name; ``url``: its address."""
@@ -111,15 +114,18 @@ class NodeReader:
         if listed is not None and listed.rdf:
             found = rdf.Detection(Kind.RDF, RdfFormat.RDF_XML, 1.0, listed.form)
             content, answer = listed.rdf, replace(answer, kind=Kind.RDF)
-        reading = rdf.read(content, url, kind, detection=found, links=self.follow_rdf)
+        leads_on = self.follow_rdf or self.finds_endpoints
+        reading = rdf.read(content, url, kind, detection=found, links=leads_on)
         links: list[Link] = []
-        if self.follow_rdf:
+        if leads_on:
             links = rdf.document_links(reading)
             if self.leads.catalogues:
                 more = rdf.catalogue_links(reading, url, limit=self.max_links)
                 more += listed.links if listed is not None else ()
                 links = merge_links([*more, *links], self.max_links) if more else links
             links += self._of_headers(answer, url, is_rdf=True)
+        if not self.follow_rdf:
+            links = [link for link in links if names_endpoint(link)]
         broken = reading.error_count > 0 and not reading.quads and not reading.contexts_needed
         return Node(
             answer,

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from semcrawl.relevance.contract import Label
+from semcrawl.sources.endpointsteps import Step
 from semcrawl.web.vocabulary import FoundBy
 
 
@@ -31,6 +32,8 @@ class Waiting:
     found_by: FoundBy = FoundBy.LINK
     #: what the topic makes of the texts near an image, 0 to 1
     near_text: float | None = None
+    #: the query to a SPARQL endpoint that it is
+    query: Step | None = None
 
     def redirected(self, url: str) -> Waiting:
         """The same link, to be fetched where it was redirected to."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import importlib
-import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,12 +17,14 @@ from typing import Any, BinaryIO, Self
 
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import UsageError
+from semcrawl.evaluation._recordedjob import JobRecords
 from semcrawl.evaluation.world import REDIRECTS, Answer
 from semcrawl.rdf import ReadOptions, detect
 from semcrawl.rdf.detection import Compression, coding_of
 from semcrawl.rdf.limits import Budget
 from semcrawl.rdf.packed.archives import unpacked
 from semcrawl.rdf.packed.streams import Readable, SafeFile
+from semcrawl.sources.endpointwalk import CUT_OFF
 from semcrawl.sources.negotiation import address_of, as_rdf, prefers_rdf
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import normalise, path_of, resolve
@@ -32,6 +33,8 @@ from semcrawl.web.urls import normalise, path_of, resolve
 _LASTING = frozenset({200, 301, 308, 404, 410})
 _ROBOTS = "/robots.txt"
 _HEAD = 16_384  # bytes by which a body's type is detected
+#: headers that lead to something, or say how whole a body is
+_KEPT_HEADERS = {name.lower() for name in ("Link", "Vary", "Refresh", *CUT_OFF)}
 #: codings of the transfer that warcio does not unpack, or not with every version of their library
 _UNPACKED_HERE = (Compression.BROTLI, Compression.ZSTANDARD)
 #: ``.open``: a file that a crawl was still writing when it ended
@@ -70,11 +73,19 @@ class RecordedWorld:
 
     Of several responses to one URL the last with content, or with 404 or 410, counts; else the last
     redirect. A re-visit's 304 and passing failures do not count. Bodies are read
-    from the files when they are asked for.
+    from the files when they are asked for. Queries that an endpoint could not answer then
+    (``unanswered``) it cannot answer now.
     """
 
-    def __init__(self, name: str, places: dict[str, _Place], starts: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        name: str,
+        places: dict[str, _Place],
+        starts: tuple[str, ...],
+        unanswered: Collection[str] = (),
+    ) -> None:
         self.name = name
+        self._unanswered = frozenset(unanswered)
         self._places = places
         self._starts = starts
         asked = [(address_of(url), place.answer) for url, place in places.items()]
@@ -113,7 +124,9 @@ class RecordedWorld:
         if not first:
             raise UsageError(f"no response is recorded in {', '.join(map(str, paths))}")
         folder = paths[0].resolve().parent
-        return cls(folder.name, places, _seeds(folder, places) or (first,))
+        records = JobRecords.read(folder)
+        starts = records.starts({address_of(url) for url in places})
+        return cls(folder.name, places, starts or (first,), records.unanswered)
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -143,7 +156,9 @@ class RecordedWorld:
     def fetch(self, url: str) -> Answer:
         """Answer as the server did; the other form stands for a form that was not asked for."""
         place = self._places.get(url) or self._places.get(as_rdf(url))
-        return place.answer if place is not None else Answer(404, "text/html")
+        if place is not None:
+            return place.answer
+        return Answer(504 if url in self._unanswered else 404, "text/html")
 
     def body(self, url: str) -> bytes:
         """Read the body out of its file."""
@@ -230,8 +245,7 @@ def _answer(record: Any, url: str) -> Answer:
 
 
 def _headers(http: Any) -> tuple[tuple[str, str], ...]:
-    """Return the headers that lead to something."""
-    return tuple((n, v) for n, v in http.headers if n.lower() in ("link", "vary", "refresh"))
+    return tuple((n, v) for n, v in http.headers if n.lower() in _KEPT_HEADERS)
 
 
 def _content(record: Any) -> Readable:
@@ -249,34 +263,6 @@ def _content(record: Any) -> Readable:
         raise UsageError(
             f"a recorded body is coded by {kind.value}: {install_hint('compression')}"
         ) from None
-
-
-def _seeds(folder: Path, places: Mapping[str, object]) -> tuple[str, ...]:
-    """Seeds of the crawl that left its records in a folder; none when they cannot be read."""
-    records = folder / "crawl.db"
-    if not records.is_file():
-        return ()
-    try:
-        connection = sqlite3.connect(f"{records.absolute().as_uri()}?mode=ro", uri=True)
-        try:
-            rows = connection.execute(
-                "SELECT url, final_url, outcome FROM fetch WHERE depth = 0 AND parent_url IS NULL"
-                " ORDER BY started_at"
-            ).fetchall()
-        finally:
-            connection.close()
-    except sqlite3.Error:
-        return ()
-    led_to = {final for url, final, outcome in rows if outcome == "redirected"}
-    return tuple(
-        dict.fromkeys(
-            url
-            for url, _, outcome in rows
-            if (url in places or as_rdf(url) in places)
-            and url not in led_to
-            and outcome != "fetched-robots"
-        )
-    )
 
 
 def _warcio(module: str) -> Any:

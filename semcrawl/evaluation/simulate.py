@@ -13,11 +13,14 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TypeVar
 
+from semcrawl.evaluation._simulatedendpoints import SimulatedEndpoints
 from semcrawl.evaluation._simulatedleads import SimulatedLeads, is_guess, is_place
 from semcrawl.evaluation._simulatedlists import SimulatedLists, is_listed
+from semcrawl.evaluation._simulatedrun import RunNotes
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, is_rdf
 from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.nodes import Node
+from semcrawl.evaluation.queries import QueryAnswer, unread
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
 from semcrawl.evaluation.run import Fetch, Run
 from semcrawl.evaluation.world import World
@@ -32,8 +35,11 @@ from semcrawl.relevance.contract import (
     Relevance,
 )
 from semcrawl.relevance.grading import Grade, grade
+from semcrawl.sources.endpointsteps import Step, endpoint_of_seed
 from semcrawl.sources.negotiation import is_as_rdf
 from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES, FoundBy, Kind
+
+__all__ = ["Fetch", "Run", "simulate"]
 
 T = TypeVar("T")
 
@@ -99,26 +105,40 @@ class _Crawl:
         self.ambiguous_types = ambiguous_types
         self.frontier = SimulatedFrontier()
         self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
-        self.lists = SimulatedLists(graph, self.frontier, self._enter, self._learn_more)
+        self.endpoints = SimulatedEndpoints(graph, self.frontier)
+        self.lists = SimulatedLists(
+            *(graph, self.frontier, self._enter, self._learn_more, self.endpoints.take_found)
+        )
         self.leads = SimulatedLeads(graph, self.frontier, self._enter)
         #: the last fetch was a target
         self.paid = False
         self.had: set[bytes] = set()
-        self.targets: set[str] = set()
-        self.said: set[int] = set()
+        self.notes = RunNotes(run, is_target)
         self.seconds = 0.0
 
     def plant(self) -> None:
         """Put the seeds in."""
-        for url in self.graph.world.starts:
-            page, link = Page(url, depth=-1), Link(url, element="seed")
-            ranked = self.strategy.rank(page, [link])[0]
-            group = ranked.group if ranked.group is not None else _SEEDS
-            waiting = Waiting(
-                *(url, url, ranked.label, ranked.rules, None, 0, group), found_by=FoundBy.SEED
-            )
-            self.frontier.add(waiting, ranked.key)
+        starts = self.graph.world.starts
+        for url in starts:
+            if not endpoint_of_seed(url):
+                self._plant(url)
+        for endpoint in filter(None, map(endpoint_of_seed, starts)):
+            description, graphs = self.endpoints.first(endpoint)
+            if not self._plant(description.url, description):
+                self.endpoints.put_in(graphs, None, 0)
         self._apply()
+
+    def _plant(self, url: str, query: Step | None = None) -> bool:
+        """Put a seed in; whether it is new."""
+        page, link = Page(url, depth=-1), Link(url, element="seed")
+        ranked = self.strategy.rank(page, [link])[0]
+        group = ranked.group if ranked.group is not None else _SEEDS
+        waiting = Waiting(
+            *(url, url, ranked.label, ranked.rules, None, 0, group),
+            found_by=FoundBy.SEED,
+            query=query,
+        )
+        return self.frontier.add(waiting, ranked.key)
 
     def step(self) -> bool:
         """Make one request; ``False`` when nothing waits."""
@@ -129,7 +149,8 @@ class _Crawl:
             self.lists.take_turn(waiting)
             return True
         self.paid = False
-        node = self.graph.look(waiting.url, waiting.label is Label.R)
+        answer = self.endpoints.answer_to(waiting)
+        node = answer.node if answer else self.graph.look(waiting.url, waiting.label is Label.R)
         listed = is_listed(waiting)
         if not listed and not is_place(waiting):
             self._timed(lambda: self.strategy.taken([waiting.asked]))
@@ -141,6 +162,8 @@ class _Crawl:
             self._learn(waiting, node, None)
         elif node.answer.redirect:
             self._redirected(waiting, node)
+        elif answer is not None:
+            self._read_query(waiting, answer)
         else:
             self._read(waiting, node)
         self.lists.fetched(waiting, paid=self.paid)
@@ -163,6 +186,16 @@ class _Crawl:
             self.frontier.rekey({target or "": -math.inf})
         self._learn(waiting, node, None, duplicate=allowed)
 
+    def _read_query(self, waiting: Waiting, answer: QueryAnswer) -> None:
+        """Process the answer of an endpoint."""
+        taken = self.endpoints.take(waiting, answer)
+        node = answer.node if taken.kept else unread(answer.node)
+        self._note(waiting, node, taken.kind)
+        graded = self._grade(waiting, node) if taken.kept else Grade(False, 0.0)
+        self.paid = graded.target
+        self._learn(waiting, node, taken.kind, graded)
+        self.endpoints.follow(waiting, taken)
+
     def _read(self, waiting: Waiting, node: Node) -> None:
         """Process the answer of a URL."""
         answer = node.answer
@@ -183,6 +216,7 @@ class _Crawl:
         shows_rdf = kind is Kind.HTML and self.leads.shows_rdf(waiting, node)
         follows = kind in (Kind.HTML, Kind.OTHER) or filtered or self.graph.follow_rdf
         links = self.leads.links_of(waiting, node) if node.links or node.with_catalogue else ()
+        links = self.endpoints.take_found(Page(waiting.url, waiting.depth), links)
         entered = self._rank(waiting, node, links) if follows and links else ()
         graded = Grade(False, 0.0)
         if kind is not None and not node.broken and not node.is_list:
@@ -287,31 +321,8 @@ class _Crawl:
         self, waiting: Waiting, node: Node, kind: Kind | None, filtered: bool = False
     ) -> None:
         """Write the request down."""
-        new = False
-        if kind is Kind.RDF:
-            self.said.update(node.statements)
-            self.run.statements = len(self.said)
-        if kind is not None and self.is_target(node):
-            document = node.answer.document or waiting.url
-            new = document not in self.targets
-            self.targets.add(document)
-        self.run.fetches.append(
-            Fetch(
-                url=waiting.url,
-                asked=waiting.asked,
-                status=node.answer.status,
-                kind=kind,
-                label=waiting.label,
-                rules=waiting.rules,
-                parent=waiting.parent,
-                depth=waiting.depth,
-                new_target=new,
-                kept=kind is not None and self._grade(waiting, node).target,
-                filtered=filtered,
-                found_by=waiting.found_by,
-            )
-        )
-        self.run.curve.append(len(self.targets))
+        kept = kind is not None and self._grade(waiting, node).target
+        self.notes.add(waiting, node, kind, kept=kept, filtered=filtered)
 
     def _timed(self, work: Callable[[], T]) -> T:
         """Do a piece of the strategy's work and count its CPU time."""

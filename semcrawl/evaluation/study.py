@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any, Self
 
-from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.errors import SemcrawlError
-from semcrawl.evaluation._imageaim import page_image_links
-from semcrawl.evaluation.graph import NO_LEADS, IsTarget, LinkGraph, SiteMap, is_rdf, map_site
+from semcrawl.evaluation._studygraphs import graph_of
+from semcrawl.evaluation.graph import IsTarget, LinkGraph, SiteMap, is_rdf, map_site
 from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.metrics import (
     Truth,
@@ -25,6 +24,7 @@ from semcrawl.evaluation.world import Aimed, Labelled, World, status_class
 from semcrawl.evaluation.worlds import WorldSet
 from semcrawl.relevance import Label, Relevance
 from semcrawl.relevance.focus import about_text
+from semcrawl.sources.endpointsteps import endpoint_of_seed
 from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES
 
 #: Names of the strategies in the thesis.
@@ -226,17 +226,13 @@ def _study_world(
         topic = about_text(settings)
     if topic and "SEMCRAWL_TARGETS" not in plan.chosen:
         settings["SEMCRAWL_TARGETS"] = world.targets if isinstance(world, Aimed) else ""
-    limit = int(settings.get("SEMCRAWL_MAX_LINKS_PER_PAGE") or 10_000)
     tell(Progress(world.name, "", 0, 0, 0))
     try:
         aim = Aim.from_settings(settings)
         if aim is not None:
             settings["SEMCRAWL_TARGETS"] = aim.targets.names
-        leads = _leads(settings)
-        judge, images = aim.judge if aim is not None else None, page_image_links(settings)
-        graph = LinkGraph(world, limit, judge, leads=leads, images=images)
-        graph.sitemaps = settings.get("SEMCRAWL_SITEMAPS", "never") != "never"
-        graph.follow_rdf = plan.follow_rdf and not into.thesis
+        follow_rdf = plan.follow_rdf and not into.thesis
+        graph = graph_of(world, settings, aim, follow_rdf=follow_rdf)
         is_target = plan.truth_of(world, aim)
         site = map_site(graph, is_target)
     except (OSError, SemcrawlError) as error:  # a file that cannot be read, say
@@ -280,11 +276,6 @@ def _study_world(
         result.merged = _merge(asked, truth)
 
 
-def _leads(settings: Mapping[str, Any]) -> LeadOptions:
-    """Return the ways to data that a run goes; none but links where nothing is set."""
-    return LeadOptions.from_settings(settings) if "SEMCRAWL_SIGNPOSTING" in settings else NO_LEADS
-
-
 def _merge(asked: Mapping[str, int], truth: Truth) -> dict[str, int]:
     """Count the merged crawl graph's URLs by status, and its targets and their parents (T.7)."""
     counts = dict.fromkeys(("success", "redirect", "refused", "error", "targets", "parents"), 0)
@@ -320,6 +311,8 @@ def _problem(graph: LinkGraph, site: SiteMap) -> str:
     if not starts:
         return "the world names no start page"
     for start in starts:
+        if endpoint_of_seed(start):
+            continue  # (it need not have a page)
         _, node = graph.follow(start)
         if node.answer.status != 200:
             return f"the start page {start} is missing (status {node.answer.status})"

@@ -27,6 +27,7 @@ __all__ = [
     "endpointanswers",
     "endpointpaging",
     "endpointsteps",
+    "endpointwalk",
     "hostsigns",
     "is_sitemap_name",
     "jsoncatalogue",

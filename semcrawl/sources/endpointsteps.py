@@ -12,12 +12,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from functools import cache
-from urllib.parse import quote
+from urllib.parse import quote, unquote
+
+from semcrawl.links import Link
 
 #: what stands before the address of an endpoint that is named as a seed
 SEED_PREFIX = "sparql+"
 #: longest address of a query (characters); many servers take 8 KiB at most
 LONGEST_QUERY_URL = 8000
+
+#: group of queries in a frontier, and its value: after the seeds, before what a strategy judges
+QUERIES, QUERIES_VALUE = "queries", 1e7
 
 #: answers of queries for rows
 ROWS_ACCEPT = "application/sparql-results+json, application/sparql-results+xml;q=0.8"
@@ -27,6 +32,7 @@ TRIPLES_ACCEPT = (
     "application/ld+json;q=0.4, */*;q=0.1"
 )
 
+_PARAMETER = "query="
 _NO_BLANKS = "!isBlank(?s) && !isBlank(?o)"
 _BLANKS = "isBlank(?s) || isBlank(?o)"
 _NO_IRI = frozenset('<>"{}|\\^`')
@@ -121,7 +127,7 @@ class Step:
         if self.ask is Ask.DESCRIPTION:
             return self.endpoint
         join = "&" if "?" in self.endpoint else "?"
-        return f"{self.endpoint}{join}query={quote(self.query, safe='')}"
+        return f"{self.endpoint}{join}{_PARAMETER}{quote(self.query, safe='')}"
 
     @property
     def accept(self) -> str:
@@ -143,9 +149,24 @@ class Step:
         return f"graph {self.graph}" if self.graph else "the default graph"
 
 
+def endpoint_of_query(url: str) -> str:
+    """Return the endpoint that the address of a query asks."""
+    return url.rpartition(_PARAMETER)[0][:-1]
+
+
+def query_of(url: str) -> str:
+    """Return the query that an address asks, in one line; empty for what asks none."""
+    return " ".join(unquote(url.rpartition(_PARAMETER)[2]).split()) if _PARAMETER in url else ""
+
+
 def endpoint_of_seed(text: str) -> str:
     """Return the address that a seed such as ``sparql+https://…`` names; empty for other seeds."""
     return text[len(SEED_PREFIX) :] if text[: len(SEED_PREFIX)].lower() == SEED_PREFIX else ""
+
+
+def names_endpoint(link: Link) -> bool:
+    """Whether RDF, data in a page or a semantic sitemap says that a link leads to an endpoint."""
+    return link.predicate in ENDPOINT_PROPERTIES or link.tag_path == "sitemap/endpoint"
 
 
 def is_name(graph: str) -> bool:

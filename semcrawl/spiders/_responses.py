@@ -160,7 +160,8 @@ class ResponseReader:
     def _is_query(self, attempt: Attempt, response: Response) -> bool:
         """Whether a query failed that its endpoint cannot answer, now or later."""
         busy = response.status == HTTPStatus.SERVICE_UNAVAILABLE
-        return bool(attempt.link_state.query) and not (busy and not attempt.link_state.retries)
+        untried = not attempt.link_state.retries and self.retries.times > 0
+        return bool(attempt.link_state.query) and not (busy and untried)
 
     async def _ask_mirrors(self, attempt: Attempt, items: Sequence[Any]) -> None:
         """Have the mirrors of a host asked for an address that it does not give."""

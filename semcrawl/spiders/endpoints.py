@@ -6,43 +6,32 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 from typing import Any
 
 from scrapy.http import Response
 from scrapy.statscollectors import StatsCollector
 from scrapy.utils.log import SpiderLoggerAdapter
 
+from semcrawl.config.endpointoptions import EndpointOptions
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.attempt import Attempt, content_type
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page
-from semcrawl.rdf import Reading, ReadOptions
+from semcrawl.rdf import ReadOptions
 from semcrawl.relevance import Label
 from semcrawl.sources.endpointanswers import first_label, read_rows
-from semcrawl.sources.endpointpaging import (
-    Following,
-    after_count,
-    after_default,
-    after_description,
-    after_failure,
-    after_graphs,
-    after_labels,
-    after_page,
-    after_plan,
-)
+from semcrawl.sources.endpointpaging import Following, first_steps
 from semcrawl.sources.endpointsteps import (
-    ENDPOINT_PROPERTIES,
-    LONGEST_QUERY_URL,
     PAGES,
     ROWS,
     UNION_DEFAULT_GRAPH,
     Ask,
     Step,
+    names_endpoint,
 )
-from semcrawl.spiders.endpointrules import EndpointOptions
+from semcrawl.sources.endpointwalk import CUT_OFF, EndpointWalk, Triples, brings_triples
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.linking import LinkPolicy
 from semcrawl.spiders.reading import Reader, discard
@@ -50,18 +39,6 @@ from semcrawl.spiders.results import MAX_TEXT, document_of, record_of
 from semcrawl.web.bodies import BodyFile, body_file
 from semcrawl.web.vocabulary import FoundBy, Kind
 
-#: what Virtuoso sends with an answer that it cut off after some time
-_CUT_OFF = (b"X-SQL-State", b"X-SPARQL-Anytime")
-#: statuses of an address where there is no endpoint, or none for us
-_NO_ENDPOINT = frozenset(
-    {
-        HTTPStatus.UNAUTHORIZED,
-        HTTPStatus.FORBIDDEN,
-        HTTPStatus.NOT_FOUND,
-        HTTPStatus.GONE,
-        HTTPStatus.TOO_MANY_REQUESTS,
-    }
-)
 #: verdict on what is not kept
 _NOTHING = Verdict(target=False)
 #: lines about one endpoint in the log
@@ -91,8 +68,7 @@ class EndpointReader:
         self._began: dict[str, float] = {}
         #: lines that were logged about each endpoint
         self._told: dict[str, int] = {}
-        #: triples of a page that each endpoint gives, where that are fewer than were asked for
-        self._pages: dict[str, int] = {}
+        self._walk = EndpointWalk(self.options.skipped)
 
     # -- requests
     def refusal(self, attempt: Attempt) -> str:
@@ -122,18 +98,18 @@ class EndpointReader:
         """Begin with the endpoints among the links of a document; return the other links."""
         if self.options.allowed != "found":
             return links
-        found = [link for link in links if _names_endpoint(link)]
+        found = [link for link in links if names_endpoint(link)]
         possible, _ = self.policy.sort(page, found)
         for link in possible:
             if self.policy.scope.allows(link.url, label_r=True):
                 await self._begin(page, link)
-        return [link for link in links if not _names_endpoint(link)] if found else links
+        return [link for link in links if not names_endpoint(link)] if found else links
 
     async def _begin(self, page: Page, link: Link) -> None:
         endpoint = link.url
         state = LinkState(page.url, page.depth + 1, Label.R, found_by=link.found_by)
         put_in = self.session.intake.put_queries
-        (url, first), (next_url, then) = self.options.seed(endpoint)
+        (url, first), (next_url, then) = first_links(self.options, endpoint)
         if not await put_in([(url, replace(state, query=first.query))], self.queue):
             # it was had as a page
             then = replace(state, query=then.query, found_by=then.found_by)
@@ -149,7 +125,7 @@ class EndpointReader:
             record.errors = "the frontier holds a query that cannot be read"
             self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
-        step = replace(step, page=min(step.page, self._pages.get(step.endpoint, step.page)))
+        step = self._walk.fitted(step)
         file = body_file(attempt.meta)
         attempt.digest = await self.reader.digest(file or response.body)
         if step.ask in ROWS:
@@ -161,10 +137,10 @@ class EndpointReader:
     ) -> bool:
         """Ask for something else after a failure, which ``record`` tells; whether there is any."""
         step = Step.unpack(attempt.link_state.query)
-        gone = response is not None and response.status in _NO_ENDPOINT
-        if step is None or (gone and step.ask is not Ask.DESCRIPTION):
+        if step is None:
             return False
-        following = after_failure(step, record.errors)
+        status = None if response is None else response.status
+        following = self._walk.after_refusal(step, record.errors, status)
         if not following.steps:
             return False
         self.session.learn(attempt.outcome(None, response), self.queue)
@@ -177,22 +153,14 @@ class EndpointReader:
         record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
         record.real_type = f"sparql:{step.ask}"
         answer = None
-        if file is None and not any(name in response.headers for name in _CUT_OFF):
+        if file is None and not any(name in response.headers for name in CUT_OFF):
             work = (response.body, content_type(response))
             large = len(response.body) > _AT_ONCE
             answer = await asyncio.to_thread(read_rows, *work) if large else read_rows(*work)
         self.session.learn(attempt.outcome(Kind.OTHER, response), self.queue)
         if answer is None:
             record.outcome = FetchOutcome.PARSE_ERROR
-            following = after_failure(step, "its answer is no whole list of results")
-        elif isinstance(answer, bool):
-            following = after_default(step, has_own=answer)
-        elif step.ask is Ask.PLAN:
-            following = after_plan(step, answer)
-        elif step.ask is Ask.COUNT and answer:
-            following = after_count(step, answer[0])
-        else:
-            following = after_graphs(step, answer, self.options.skipped)
+        following = self._walk.after_rows(step, answer)
         await self._follow(attempt, step, following, record)
         return record
 
@@ -217,8 +185,13 @@ class EndpointReader:
             html = detection.kind is Kind.HTML
             record.outcome = FetchOutcome.FETCHED_HTML if html else FetchOutcome.FETCHED_OTHER
             record.real_type, record.errors = str(detection.kind), ""
-        following = self._after_triples(attempt, step, reading)
-        wanted = reading.quads > 0 and not following.again and step.ask is not Ask.LABELS
+        found = Triples(
+            *(attempt.url, reading.quads + reading.error_count, attempt.digest),
+            label=first_label(reading.nquads) if step.ask is Ask.LABELS else "",
+            union=step.ask is Ask.DESCRIPTION and UNION_DEFAULT_GRAPH in reading.nquads,
+        )
+        following = self._walk.after_triples(step, found)
+        wanted = brings_triples(step, following, reading.quads)
         kept = wanted and self.policy.robots_tags.keeps(self.policy.robots_rules(response))
         if kept:
             record.outcome = FetchOutcome.FETCHED_RDF
@@ -249,16 +222,6 @@ class EndpointReader:
             self._count("triples", reading.quads)
         return [document_of(attempt, response, reading), record]
 
-    def _after_triples(self, attempt: Attempt, step: Step, reading: Reading) -> Following:
-        if step.ask is Ask.DESCRIPTION:
-            if step.endpoint != attempt.url:  # it has moved
-                step = replace(step, endpoint=attempt.url)
-            union = UNION_DEFAULT_GRAPH in reading.nquads
-            return Following([after_description(step, union=union)])
-        if step.ask is Ask.LABELS:
-            return after_labels(step, first_label(reading.nquads))
-        return after_page(step, reading.quads + reading.error_count, attempt.digest)
-
     def _options(self, step: Step) -> ReadOptions:
         """Return how a page is read: its triples are in the graph that was asked for.
 
@@ -275,24 +238,15 @@ class EndpointReader:
         self, attempt: Attempt, step: Step, following: Following, record: FetchRecord
     ) -> None:
         """Put in what follows, and tell what is to be told."""
+        self._walk.settle(step, following)
         state = attempt.link_state
         query = LinkState(attempt.url, state.depth + 1, Label.R, found_by=FoundBy.ENDPOINT)
         steps = [(one.url, replace(query, query=one.pack())) for one in following.steps]
-        long = [url for url, _ in steps if len(url) > LONGEST_QUERY_URL]
-        if long:
-            following.notes.append(f"{len(long)} queries are longer than a request may be")
-            following.lost += sum(
-                one.size for one in following.steps if len(one.url) > LONGEST_QUERY_URL
-            )
-        await self.session.intake.put_queries(
-            [one for one in steps if len(one[0]) <= LONGEST_QUERY_URL], self.queue
-        )
+        await self.session.intake.put_queries(steps, self.queue)
         if following.again:
             self._count("smaller")
-            self._pages[step.endpoint] = min(one.page for one in following.steps)
         if following.lost:
             self._count("lost", following.lost)
-            following.notes.append(f"{following.lost:,} triples of {step.name} are not had")
         if following.notes:
             notes = dict.fromkeys(filter(None, [record.errors, *following.notes]))
             record.errors = "; ".join(notes)[:MAX_TEXT]
@@ -309,6 +263,10 @@ class EndpointReader:
             self.stats.inc_value(f"semcrawl/endpoint/{name}", number)
 
 
-def _names_endpoint(link: Link) -> bool:
-    """Whether RDF, data in a page or a semantic sitemap says that a link leads to an endpoint."""
-    return link.predicate in ENDPOINT_PROPERTIES or link.tag_path == "sitemap/endpoint"
+def first_links(options: EndpointOptions, endpoint: str) -> list[tuple[str, LinkState]]:
+    """Return the links that begin with an endpoint: the second comes whatever the first says."""
+    description, graphs = first_steps(endpoint, options.page, options.most)
+    return [
+        (description.url, LinkState(query=description.pack())),
+        (graphs.url, LinkState(found_by=FoundBy.ENDPOINT, query=graphs.pack())),
+    ]

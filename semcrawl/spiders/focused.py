@@ -14,6 +14,7 @@ from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
 from semcrawl.config.components import install
+from semcrawl.config.endpointoptions import EndpointOptions
 from semcrawl.config.normalisation import url_normalisation
 from semcrawl.config.scope import Scope
 from semcrawl.config.switches import read_switch
@@ -33,7 +34,6 @@ from semcrawl.spiders._responses import ResponseReader
 from semcrawl.spiders._submissions import Submissions
 from semcrawl.spiders.contexts import ContextFetcher, ContextRules
 from semcrawl.spiders.documents import BodyReader
-from semcrawl.spiders.endpointrules import EndpointOptions
 from semcrawl.spiders.endpoints import EndpointReader
 from semcrawl.spiders.imagereading import ImageReading
 from semcrawl.spiders.judging import TopicJudge

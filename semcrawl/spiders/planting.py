@@ -9,6 +9,7 @@ from scrapy import Spider, signals
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Request
 
+from semcrawl.config.endpointoptions import EndpointOptions
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.session import CrawlSession
@@ -16,13 +17,12 @@ from semcrawl.errors import FrontierError, SemcrawlError, UsageError
 from semcrawl.frontier.backends import frontier_file
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.sources.endpointsteps import endpoint_of_seed
-from semcrawl.spiders.endpointrules import EndpointOptions
+from semcrawl.spiders.endpoints import first_links
 from semcrawl.spiders.linking import LinkFeed
 from semcrawl.spiders.revisits import Reach, due_links, fetched_pages, known_sitemaps
 from semcrawl.spiders.seeds import (
     Planted,
     by_page,
-    check_endpoints,
     read_planted,
     read_priorities,
     seed_url,
@@ -99,7 +99,7 @@ class SeedPlanter:
                 self._log_waiting()
             return
         written = read_priorities(self._seeds, Normalisation(exact=True))
-        check_endpoints(list(written), self._endpoints.allowed)
+        self._endpoints.check(written)
         endpoints = [found for url in written if (found := endpoint_of_seed(url))]
         seeds = [
             (seed_url(url, self._normalisation), LinkState(index=dropped_index(url)))
@@ -124,7 +124,7 @@ class SeedPlanter:
         """Put endpoints in: their descriptions, or what comes after one that was had before."""
         for endpoint in endpoints:
             before = self._new_seeds
-            description, graphs = self._endpoints.seed(endpoint)
+            description, graphs = first_links(self._endpoints, endpoint)
             await self._plant([description])
             if self._new_seeds == before:
                 self._new_seeds += await self._session.intake.put_queries([graphs], self._queue)
@@ -186,7 +186,7 @@ class SeedPlanter:
             try:
                 one = read_planted(text, self._normalisation)
                 if endpoint := endpoint_of_seed(one.link.url):
-                    check_endpoints([one.link.url], self._endpoints.allowed)
+                    self._endpoints.check([one.link.url])
                     endpoints.append(endpoint)
                 else:
                     planted.append(one)

@@ -47,7 +47,8 @@ class Retries:
         settings = spider.settings
         #: statuses that may pass
         self.codes = frozenset(int(code) for code in settings.getlist("RETRY_HTTP_CODES"))
-        self._times = settings.getint("RETRY_TIMES") if settings.getbool("RETRY_ENABLED") else 0
+        #: how often a link is tried again
+        self.times = settings.getint("RETRY_TIMES") if settings.getbool("RETRY_ENABLED") else 0
         self._longest_wait = settings.getfloat("SEMCRAWL_MAX_RETRY_AFTER")
         self._spider = spider
         self._session = session
@@ -96,7 +97,7 @@ class Retries:
         """Give a link back for another try, if it may have one, after ``wait`` seconds or more."""
         request = Request(attempt.url, meta={"retry_times": attempt.link_state.retries})
         again = get_retry_request(
-            request, spider=self._spider, reason=reason, max_retry_times=self._times
+            request, spider=self._spider, reason=reason, max_retry_times=self.times
         )
         if again is None:
             return False

@@ -100,13 +100,6 @@ def seed_url(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str:
     return seed
 
 
-def check_endpoints(seeds: Iterable[str], allowed: str) -> None:
-    """Raise ``UsageError`` where seeds name an endpoint, and ``SEMCRAWL_ENDPOINTS`` allows none."""
-    named = next(filter(None, map(endpoint_of_seed, seeds)), "")
-    if named and allowed == "never":
-        raise UsageError(f"SEMCRAWL_ENDPOINTS is never: the SPARQL endpoint {named} is not read")
-
-
 def _meant(text: str) -> str:
     """Ask whether a host without a scheme is meant, where text looks like one."""
     host = re.split(r"[/?#]", text, maxsplit=1)[0]
