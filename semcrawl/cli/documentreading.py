@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scrapy.settings import BaseSettings
 
+from semcrawl.config.endpointoptions import EndpointOptions
 from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.normalisation import url_normalisation
 from semcrawl.errors import UsageError
@@ -16,6 +17,7 @@ from semcrawl.relevance import Label
 from semcrawl.relevance.rules import relevancy_r
 from semcrawl.sources import is_sitemap_name, links_of, read_sitemap
 from semcrawl.sources.datalists import form_of, read_list
+from semcrawl.sources.endpointsteps import names_endpoint
 from semcrawl.sources.hostsigns import catalogue_places
 from semcrawl.sources.listedlinks import DataList
 from semcrawl.sources.negotiation import is_candidate, names_itself, other_form, varies_by_type
@@ -32,6 +34,8 @@ class ReadDocument:
     page: Page
     links: Sequence[Link]
     verdict: Verdict
+    #: links by which endpoints are read, query by query; no strategy judges them
+    queries: Sequence[Link] = ()
 
 
 async def read_for_explanation(
@@ -47,6 +51,22 @@ async def read_for_explanation(
     Sitemaps, catalogues and linksets are pages whose links are their entries. Raises
     ``UsageError`` for what is nothing of all these, and for wrong settings.
     """
+    document = await _read(settings, body, url, content_type, headers, vary)
+    if EndpointOptions.from_settings(settings).allowed != "found":
+        return document
+    queries = [link for link in document.links if names_endpoint(link)]
+    links = [link for link in document.links if link not in queries]
+    return replace(document, links=links, queries=queries)
+
+
+async def _read(
+    settings: BaseSettings,
+    body: bytes,
+    url: str,
+    content_type: str,
+    headers: Sequence[str],
+    vary: Sequence[str],
+) -> ReadDocument:
     options = LeadOptions.from_settings(settings)
     headers = headers if options.signposts else ()
     judge = TopicJudge.from_settings(settings)

@@ -15,7 +15,9 @@ from scrapy.settings import BaseSettings
 from semcrawl.cli.aboutoptions import add_about_options, take_about_options
 from semcrawl.cli.base import OneLineErrors
 from semcrawl.cli.documentreading import ReadDocument, read_for_explanation
+from semcrawl.cli.endpointreading import EndpointSpider
 from semcrawl.config.components import say_who_it_is
+from semcrawl.config.endpointoptions import EndpointOptions
 from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.explanation import (
@@ -25,13 +27,14 @@ from semcrawl.evaluation.explanation import (
     reason,
     topic_weights,
 )
-from semcrawl.links import header_text
+from semcrawl.links import Page, header_text
 from semcrawl.relevance import STRATEGIES, Relevance, load_strategy
 from semcrawl.relevance.focus import about_text, read_focus
+from semcrawl.sources.endpointsteps import SEED_PREFIX, endpoint_of_seed
 from semcrawl.spiders.judging import Verdict
-from semcrawl.terminal.messages import fitted, table_console
+from semcrawl.terminal.messages import complain, fitted, table_console
 from semcrawl.terminal.printable import printable
-from semcrawl.web.urls import normalise
+from semcrawl.web.urls import Normalisation, normalise
 from semcrawl.web.vocabulary import FoundBy
 
 #: links whose reasons are given
@@ -78,7 +81,7 @@ class Command(OneLineErrors):
 
     def syntax(self) -> str:
         """Return the arguments' part of the usage line."""
-        return "[options] URL|FILE"
+        return "[options] URL|FILE|sparql+URL"
 
     def short_desc(self) -> str:
         """Return the description that the help shows."""
@@ -88,7 +91,8 @@ class Command(OneLineErrors):
         """Say it at length."""
         return (
             "Fetch one page (or read a file) and list its links in the order in which they would "
-            "be fetched: label, group and its value, and the rules that hold. A strategy that "
+            "be fetched: label, group and its value, and the rules that hold. Of a SPARQL endpoint "
+            "(sparql+URL) two queries are asked, and those listed that follow. A strategy that "
             "learns is shown as it is before it has learned anything, or as --state FILE says."
         )
 
@@ -123,6 +127,9 @@ class Command(OneLineErrors):
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Get the page, rank its links, print them."""
         strategy = self._strategy(opts)
+        if endpoint := endpoint_of_seed(args[0]):
+            self._show(strategy, self._endpoint(endpoint), None if opts.all else _REASONED)
+            return
         url, body, content_type, headers, vary = self._page(args[0], opts)
         document = asyncio.run(
             read_for_explanation(self.own_settings, body, url, content_type or "", headers, vary)
@@ -142,6 +149,25 @@ class Command(OneLineErrors):
             if not strategy.dump_state():
                 raise UsageError(f"the strategy {name!r} takes nothing from a --state")
         return strategy
+
+    def _endpoint(self, source: str) -> ReadDocument:
+        """Ask an endpoint what it holds; return the queries that follow."""
+        url, process = normalise(source, Normalisation(exact=True)), self.crawler_process
+        if url is None or process is None:
+            raise UsageError(f"not an http or https URL: {source!r}")
+        options = EndpointOptions.from_settings(self.own_settings)
+        options.check([SEED_PREFIX + url])
+        crawler = process.create_crawler(EndpointSpider)
+        process.crawl(crawler, endpoint=url, options=options)
+        process.start()
+        spider = crawler.spider
+        if not isinstance(spider, EndpointSpider):
+            raise SemcrawlError("the crawler did not start")
+        if spider.problem:
+            raise SemcrawlError(f"{url} cannot be read: {spider.problem}")
+        for note in spider.notes:
+            complain(note)
+        return ReadDocument(Page(url, 0), (), Verdict(target=False), spider.queries)
 
     def _page(
         self, source: str, opts: argparse.Namespace
@@ -198,10 +224,10 @@ class Command(OneLineErrors):
         """Print the links and the reasons of the first."""
         page, links = document.page, document.links
         weights = topic_weights(self.own_settings, page, links)
-        ranked = rank_page(strategy, page, links)
+        ranked = rank_page(strategy, page, links, document.queries)
         console = table_console()
         table = Table(
-            title=f"{strategy.name} on {page.url}: {len(links)} links",
+            title=f"{strategy.name} on {page.url}: {len(ranked)} links",
             title_justify="left",
             header_style="bold",
         )

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from semcrawl.links import Link, Page
-from semcrawl.relevance.contract import Citing, Ranked, Relevance
+from semcrawl.relevance.contract import Citing, Label, Ranked, Relevance
 from semcrawl.relevance.pagerank import IPageRank
 from semcrawl.relevance.rules import relevancy_r
+from semcrawl.sources.endpointsteps import QUERIES, QUERIES_VALUE, query_of
 from semcrawl.topics import about
 
 #: Texts for the rules that hold (sources.md T.2, T.3 and T.7).
@@ -47,11 +48,14 @@ class RankedLink:
     rules: tuple[str, ...] = ()
 
 
-def rank_page(strategy: Relevance, page: Page, links: Sequence[Link]) -> list[RankedLink]:
+def rank_page(
+    strategy: Relevance, page: Page, links: Sequence[Link], queries: Sequence[Link] = ()
+) -> list[RankedLink]:
     """Judge a page's links and put them into the order in which they would be fetched.
 
-    The order is that of the frontier: group with the largest value; in it the smallest key, then
-    the first on the page. Dropped links come last, as they are on the page.
+    The order is that of the frontier: queries to endpoints, which no strategy judges; then the
+    group with the largest value; in it the smallest key, then the first on the page. Dropped links
+    come last, as they are on the page.
     """
     if isinstance(strategy, Citing):
         strategy.cited(page, links)
@@ -64,7 +68,10 @@ def rank_page(strategy: Relevance, page: Page, links: Sequence[Link]) -> list[Ra
         if one.group is not None
     ]
     heapq.heapify(waiting)
-    found: list[RankedLink] = []
+    found = [
+        RankedLink(Ranked(query, Label.R, QUERIES, 0.0), QUERIES_VALUE, turn)
+        for turn, query in enumerate(queries, 1)
+    ]
     while waiting:
         value, _, number = heapq.heappop(waiting)
         found.append(RankedLink(ranked[number], -value, len(found) + 1, rules[number]))
@@ -78,6 +85,9 @@ def rank_page(strategy: Relevance, page: Page, links: Sequence[Link]) -> list[Ra
 
 def reason(link: RankedLink, strategy: Relevance, page: Page) -> str:
     """Why a link has its turn, in a line."""
+    if link.ranked.group == QUERIES:
+        query = query_of(link.ranked.link.url) or "the description of an endpoint"
+        return f"asked before all that a strategy judges: {query}"
     rows = strategy.explain(page, link.ranked.link)
     return "; ".join(f"{topic}: {text}" for topic, text in rows)
 

@@ -1,0 +1,95 @@
+"""The first answers of a SPARQL endpoint, read for an explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from scrapy import Request, Spider
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
+
+from semcrawl import rdf
+from semcrawl.config.components import say_who_it_is
+from semcrawl.config.endpointoptions import EndpointOptions
+from semcrawl.links import FoundBy, Link, header_text
+from semcrawl.sources.endpointanswers import read_rows
+from semcrawl.sources.endpointpaging import Following, first_steps
+from semcrawl.sources.endpointsteps import PAGES, UNION_DEFAULT_GRAPH, Ask, Step
+from semcrawl.sources.endpointwalk import EndpointWalk, Triples
+from semcrawl.web.vocabulary import RDF_FIRST, Kind
+
+
+class EndpointSpider(Spider):
+    """Asks an endpoint for its description and its graphs, and says what a crawl asks next."""
+
+    name = "explain"
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Ask under the name that a crawl asks under."""
+        super().update_settings(settings)
+        say_who_it_is(settings)
+
+    def __init__(self, endpoint: str, options: EndpointOptions, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._first = first_steps(endpoint, options.page, options.most)[0]
+        self._walk = EndpointWalk(options.skipped)
+        self._timeout = options.timeout
+        #: the queries that a crawl asks next, as links
+        self.queries: list[Link] = []
+        #: what is to be told of them, a line each
+        self.notes: list[str] = []
+        #: what went wrong
+        self.problem = ""
+
+    async def start(self) -> Any:
+        """Ask for the description."""
+        yield self._request(self._first)
+
+    def _request(self, step: Step) -> Request:
+        return Request(
+            step.url,
+            self.parse,
+            headers={"Accept": step.accept or RDF_FIRST},
+            errback=self.fail,
+            cb_kwargs={"step": step},
+            meta={"handle_httpstatus_all": True, "download_timeout": self._timeout},
+        )
+
+    def parse(self, response: Response, step: Step, **kwargs: Any) -> Iterator[Request]:
+        """Read an answer; ask for the graphs after the description."""
+        following = self._after(response, step)
+        self._walk.settle(step, following)
+        self.notes += following.notes
+        if step.ask is Ask.DESCRIPTION:
+            yield from map(self._request, following.steps)
+            return
+        self.queries = [_link(one) for one in following.steps]
+        if not self.queries and response.status != 200:
+            self.problem = f"it answers status {response.status}"
+
+    def _after(self, response: Response, step: Step) -> Following:
+        content_type = header_text(response.headers.get(b"Content-Type") or b"")
+        if response.status != 200:
+            reason = f"HTTP status {response.status}"
+            return self._walk.after_refusal(step, reason, response.status)
+        if step.ask is not Ask.DESCRIPTION:
+            return self._walk.after_rows(step, read_rows(response.body, content_type))
+        union = False
+        if rdf.detect(response.body, content_type, response.url).kind is Kind.RDF:
+            reading = rdf.read(response.body, response.url, content_type)
+            union = UNION_DEFAULT_GRAPH in reading.nquads
+        return self._walk.after_triples(step, Triples(response.url, 0, union=union))
+
+    def fail(self, failure: Any) -> None:
+        """Keep what went wrong."""
+        self.problem = f"{failure.type.__name__}: {failure.getErrorMessage()}".splitlines()[0]
+
+
+def _link(step: Step) -> Link:
+    """Return a query as the link that it is, with what it asks for."""
+    size = f"{step.size:,} triples of " if step.size else ""
+    of_graph = step.ask is Ask.COUNT or step.ask in PAGES
+    text = f"{step.ask}: {size}{step.name}" if of_graph else str(step.ask)
+    return Link(step.url, anchor=text, found_by=FoundBy.ENDPOINT)
