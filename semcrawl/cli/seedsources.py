@@ -198,6 +198,10 @@ def _service(engine: str, fetcher: Fetcher) -> SearchService:
         raise SemcrawlError(f"{engine}: {error}") from None
 
 
+#: name of the list of indexes of Common Crawl, and of a mirror of it
+_COLLECTIONS = "/collinfo.json"
+
+
 def from_archive(
     patterns: Sequence[str],
     index: str,
@@ -205,10 +209,12 @@ def from_archive(
     extensions: Sequence[str],
     limit: int,
     seconds: float,
+    crawls: int,
 ) -> Iterator[Seed]:
     """Yield what a web archive has under addresses (``example.org/*``), by type and extension.
 
-    Without either: what has a media type of RDF, and then what has an extension of it.
+    Without either: what has a media type of RDF, and then what has an extension of it. Of Common
+    Crawl the newest ``crawls`` are asked.
     """
     if find_spec("cdx_toolkit") is None:
         raise UsageError(f"seeds from archives: {install_hint('archives')}")
@@ -224,28 +230,39 @@ def from_archive(
     status = "status:200" if index == "ia" else "=status:200"
     for pattern in patterns:
         for each in filters:
-            for capture in _captures(index, pattern, [status, each], limit, seconds):
+            for capture in _captures(index, pattern, [status, each], limit, seconds, crawls):
                 when = str(capture.get("timestamp", ""))[:8]
                 what = capture.get("mime", "") or "unknown"
                 yield Seed(str(capture.get("url", "")), f"{what}, archived {when}")
 
 
 def _captures(
-    index: str, pattern: str, filters: list[str], limit: int, seconds: float
+    index: str, pattern: str, filters: list[str], limit: int, seconds: float, crawls: int
 ) -> Iterator[dict[str, Any]]:
     """Ask the index in a thread of its own: the package waits for a server that is away for hours.
 
-    Raises ``SemcrawlError`` in one line.
+    Raises ``SemcrawlError`` in one line, where no page of the index comes for so many seconds.
     """
     os.environ.setdefault("CDXT_MAX_ERRORS", "1")  # read when it is imported
     found: queue.Queue[Any] = queue.Queue(maxsize=1000)
     over = object()
+    mirror = index.removesuffix(_COLLECTIONS) if index.endswith(_COLLECTIONS) else None
 
     def ask() -> None:
         import cdx_toolkit
 
         try:
-            fetcher = cdx_toolkit.CDXFetcher(source=index)
+            source = "cc" if mirror else index
+            # (it asks all of more than a hundred, unless it is told)
+            newest = [str(crawls)] if source == "cc" else None
+            fetcher = cdx_toolkit.CDXFetcher(source=source, crawl=newest, cc_mirror=mirror)
+            next_page = fetcher.get_for_iter
+
+            def get_page(*args: Any, **options: Any) -> Any:
+                found.put(None)  # (many pages may hold nothing that is sought)
+                return next_page(*args, **options)
+
+            fetcher.get_for_iter = get_page
             for capture in fetcher.iter(pattern, filter=filters, limit=limit):
                 found.put(dict(capture.data))
             found.put(over)
@@ -262,6 +279,8 @@ def _captures(
             ) from None
         if item is over:
             return
+        if item is None:
+            continue
         if isinstance(item, Exception):
             reason = " ".join(str(item).split())[:200] or type(item).__name__
             raise SemcrawlError(f"the index {index} cannot be read: {reason}")

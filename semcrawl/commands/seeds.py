@@ -72,7 +72,15 @@ class Command(OneLineErrors):
             "--index",
             metavar="NAME",
             default="cc",
-            help="archive: cc (Common Crawl), ia (Wayback Machine), or the URL of a CDX server",
+            help="archive: cc (Common Crawl), ia (Wayback Machine), or the URL of a CDX server, or "
+            "of the collinfo.json of a mirror of Common Crawl's index",
+        )
+        group.add_argument(
+            "--crawls",
+            metavar="N",
+            type=int,
+            default=12,
+            help="archive: the newest crawls of Common Crawl that are asked for (12)",
         )
         group.add_argument(
             "--type",
@@ -96,8 +104,9 @@ class Command(OneLineErrors):
             raise UsageError(f"name a source: {', '.join(_SOURCES)}{named}")
         if len(args) < 2:
             raise UsageError(f"`semcrawl seeds {args[0]}` needs {_SOURCES[args[0]]}")
-        if opts.limit is not None and opts.limit < 1:
-            raise UsageError("--limit must be at least 1")
+        for name in ("limit", "crawls"):
+            if getattr(opts, name) is not None and getattr(opts, name) < 1:
+                raise UsageError(f"--{name} must be at least 1")
         if args[0] == "search" and not opts.engine:
             raise UsageError("give --engine URL: a SearXNG, or an OpenSearch description")
         if args[0] == "archive" and opts.index not in ("cc", "ia") and "://" not in opts.index:
@@ -151,6 +160,7 @@ class Command(OneLineErrors):
             [name.lstrip(".") for name in opts.extension],
             limit,
             settings.getfloat("DOWNLOAD_TIMEOUT"),
+            opts.crawls,
         )
 
 
