@@ -14,6 +14,7 @@ from scrapy.settings import BaseSettings
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError
 from semcrawl.frontier.contract import QUEUES
+from semcrawl.items import FetchOutcome
 from semcrawl.terminal.crawlfigures import Display, Figures
 
 #: seconds between two looks of a live display
@@ -92,6 +93,7 @@ async def figures_of(session: CrawlSession) -> Figures:
         budget=session.options.budget,
         errors=tally.errors,
         rdf_documents=tally.rdf_documents,
+        images=tally.outcomes[FetchOutcome.FETCHED_IMAGE],
         quads=tally.quads,
         embedded_quads=tally.embedded_quads,
         waiting=waiting,

@@ -14,6 +14,8 @@ from semcrawl.terminal.messages import plain_console
 if TYPE_CHECKING:
     from rich.console import Console
 
+#: figures whose sum is that of all processes
+_ADDED = ("requests", "errors", "rdf_documents", "quads", "embedded_quads", "images")
 _LABELS = ("R", "HR", "H", "N")
 #: hosts shown as current
 _HOSTS = 3
@@ -38,6 +40,8 @@ class Figures:
     url: str = ""
     #: workers at work; 0 = a process by itself
     workers: int = 0
+    #: images that were fetched to be kept, where they are targets
+    images: int = 0
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:
@@ -53,7 +57,7 @@ class Figures:
         """
         total = cls(budget=budget)
         for part in parts:
-            for name in ("requests", "errors", "rdf_documents", "quads", "embedded_quads"):
+            for name in _ADDED:
                 setattr(total, name, getattr(total, name) + getattr(part, name))
             total.waiting = part.waiting or total.waiting
             total.hosts += [host for host in part.hosts[:1] if host not in total.hosts]
@@ -79,6 +83,7 @@ class Figures:
             "errors": f"{self.errors:,}",
             "RDF found": f"{self.rdf_documents:,} documents, {self.quads:,} quads",
             "embedded": f"{self.embedded_quads:,} quads",
+            **({"images": f"{self.images:,}"} if self.images else {}),
             "harvest rate": f"{rate:.1%}",
             "waiting": queue or "nothing",
             "hosts": ", ".join(self.hosts[:_HOSTS]) or "none yet",

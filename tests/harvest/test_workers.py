@@ -105,7 +105,7 @@ def test_a_worker_without_its_command_says_so_in_one_line(tmp_path: Path) -> Non
 def test_figures_of_several_processes_are_added_up() -> None:
     parts = [
         Figures(3, 5, 1, 2, 10, 0, {"R": 4}, ["a.example"], "http://a.example/"),
-        Figures(4, 5, 0, 1, 20, 2, {"R": 2}, ["b.example"], ""),
+        Figures(4, 5, 0, 1, 20, 2, {"R": 2}, ["b.example"], "", images=3),
     ]
     total = Figures.added(parts, 10)
     assert (total.requests, total.budget, total.errors, total.quads) == (7, 10, 1, 30)
@@ -115,6 +115,8 @@ def test_figures_of_several_processes_are_added_up() -> None:
     assert facts["hosts"] == "a.example, b.example"
     assert facts["now"] == "http://a.example/"
     assert facts["time left"] == "0:00:02"
+    assert facts["images"] == "3"
+    assert "images" not in parts[0].facts(7.0)
     assert Figures.of(total.as_dict()) == total
 
 
