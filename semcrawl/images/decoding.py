@@ -33,8 +33,8 @@ _HASH_SIDE = 8
 #: frames that are counted
 _MAX_FRAMES = 10_000
 _DRAWINGS = (b"<svg", b"%PDF", b"%!PS", b"\xc5\xd0\xd3\xc6", b"\xd7\xcd\xc6\x9a")
-#: bytes in which a drawing shows itself
-_HEAD = 1024
+#: bytes in which a drawing shows itself; markup may have entities and comments before it
+_HEAD, _HEAD_OF_MARKUP = 1024, 1 << 16
 
 
 class _Unwanted(Exception):  # noqa: N818 - an outcome
@@ -84,8 +84,10 @@ def _formats() -> list[str]:
 
 
 def _check_bytes(body: bytes, options: ImageOptions) -> None:
-    head = body[:_HEAD]
-    if any(mark in head for mark in _DRAWINGS):
+    is_markup = body[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+    head = body[: _HEAD_OF_MARKUP if is_markup else _HEAD]
+    is_page = is_markup and b"<html" in head.lower()
+    if not is_page and any(mark in head for mark in _DRAWINGS):
         raise _Unwanted(ImageOutcome.NO_RASTER, "a drawing, which is not rendered")
     if len(body) < options.min_bytes:
         reason = f"{len(body)} bytes, fewer than {options.min_bytes}"
