@@ -6,10 +6,10 @@
 Where processes share processors, others run there between two calls to a server, and push what it
 needs out of the caches. So each call costs more than on a processor of the server's own, and more
 shards mean more calls: ``frontier_scale.py`` measures that, too. Here the simulated fetchers of
-that benchmark crawl in one process, and all calls to each server are noted in the order in which it
-ran them. Then each server's calls are played to a fresh one, one after the other, with nothing
-beside it but its client. Its answers must be those that it gave before. Numbers of shards take turns;
-"× first" is the median of the rounds' own ratios. "calls" are those of scripts.
+that benchmark crawl in one process, and all calls to each server are noted in the order in which
+it ran them. Then each server's calls are played to a fresh one, one after the other, with nothing
+beside it but its client. Its answers must be those that it gave before. Numbers of shards take
+turns; "× first" is the median of the rounds' own ratios. "calls" are those of scripts.
 """
 
 from __future__ import annotations
