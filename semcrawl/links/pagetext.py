@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from lxml import etree
 
@@ -17,13 +17,9 @@ _HEADINGS = ("h1", "h2", "h3")
 #: headings that are read, and characters of each
 _MAX_HEADINGS = 50
 _UNSEEN = (*SILENT, "title")
+_TEXTS = etree.XPath("//text()", smart_strings=False)
 _VISIBLE = etree.XPath(
     "//text()[not({})]".format(" or ".join(f"ancestor::{tag}" for tag in _UNSEEN)),
-    smart_strings=False,
-)
-#: … faster, for pages where none of these holds an element
-_BESIDE_UNSEEN = etree.XPath(
-    "//*[not({})]/text()".format(" or ".join(f"self::{tag}" for tag in _UNSEEN)),
     smart_strings=False,
 )
 
@@ -43,22 +39,27 @@ class PageText:
 def page_text(root: Any, max_chars: int) -> PageText:
     """Return the text of a page's tree, at most ``max_chars`` characters of it.
 
-    ``root``: an element of lxml or of :mod:`semcrawl.links.largetree`.
+    ``root``: an element of lxml or of :mod:`semcrawl.links.largetree`. Texts that nobody sees are
+    taken out of it.
     """
     headings = islice(root.iter(*_HEADINGS), _MAX_HEADINGS)
-    visible = _visible(root) if isinstance(root, etree._Element) else texts_in(root)
     return PageText(
         title=next((fold(element.text or "") for element in root.iter("title")), ""),
         headings=" ".join(joined(texts_in(element), MAX_TEXT) for element in headings),
-        text=joined(visible, max_chars),
         language=language_of(root),
+        text=joined(_visible(root), max_chars),
     )
 
 
-def _visible(root: etree._Element) -> Iterable[str]:
-    holds_elements = any(len(element) for element in root.iter(*_UNSEEN))
-    found: Iterable[str] = (_VISIBLE if holds_elements else _BESIDE_UNSEEN)(root)
-    return found
+def _visible(root: Any) -> Iterable[str]:
+    if not isinstance(root, etree._Element):
+        return texts_in(root)
+    unseen = list(root.iter(*_UNSEEN))
+    if any(len(element) for element in unseen):
+        return cast("list[str]", _VISIBLE(root))
+    for element in unseen:  # (to leave texts out in XPath takes six times as long)
+        element.text = None
+    return cast("list[str]", _TEXTS(root))
 
 
 def language_of(root: Any) -> str:
@@ -91,6 +92,8 @@ def texts_in(element: Any) -> Iterator[str]:
 
 def joined(pieces: Iterable[str], max_chars: int) -> str:
     """Join texts, white space folded, up to a number of characters."""
+    if isinstance(pieces, list) and sum(map(len, pieces)) + len(pieces) <= max_chars:
+        return " ".join(" ".join(pieces).split())
     found: list[str] = []
     room = max_chars
     for piece in pieces:

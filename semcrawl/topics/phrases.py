@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress, count
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -16,19 +17,25 @@ class PhraseFinder(Generic[T]):
     def __init__(self, phrases: Mapping[Words, T] | Iterable[tuple[Words, T]]) -> None:
         """Take phrases with what they stand for; of equal ones the last counts."""
         self._phrases = {words: value for words, value in dict(phrases).items() if words}
-        lengths: dict[str, set[int]] = {}
-        for words in self._phrases:
-            lengths.setdefault(words[0], set()).add(len(words))
-        self._lengths = {word: sorted(sizes, reverse=True) for word, sizes in lengths.items()}
-        self._firsts = frozenset(lengths)
+        self._lengths: dict[str, list[int]] = {
+            word: [] for words in self._phrases for word in words
+        }
+        for length in sorted({len(words) for words in self._phrases}, reverse=True):
+            for first in {words[0] for words in self._phrases if len(words) == length}:
+                self._lengths[first].append(length)
 
-    def count(self, words: Sequence[str]) -> Counter[Words]:
-        """Count the phrases that stand in a text; none of them overlaps another."""
+    def places(self, words: Sequence[str]) -> list[int]:
+        """Return where words of the phrases stand in a text."""
+        return [*compress(count(), map(self._lengths.__contains__, words))]
+
+    def count(self, words: Sequence[str], places: Iterable[int] | None = None) -> Counter[Words]:
+        """Count the phrases that stand in a text; none of them overlaps another.
+
+        ``places``: what :meth:`places` says of the text, where that is known.
+        """
         found: Counter[Words] = Counter()
-        if self._firsts.isdisjoint(words):
-            return found
         lengths, phrases, free = self._lengths, self._phrases, 0
-        for place in [n for n, word in enumerate(words) if word in lengths]:
+        for place in self.places(words) if places is None else places:
             if place < free:
                 continue
             for length in lengths[words[place]]:

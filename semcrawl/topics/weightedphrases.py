@@ -120,14 +120,16 @@ class WeightedPhrases(Nearness):
     def _times(self, words: list[str], language: str) -> dict[Phrase, float]:
         """Count how often each phrase stands in a text."""
         lookup = self._lookup(language)
-        counts = lookup.finder.count(words)
+        places = lookup.finder.places(words)
+        if not places:
+            return {}
+        counts = lookup.finder.count(words, places)
         times = {lookup.finder.value(words): float(n) for words, n in counts.items()}
         if not self.APART:
             return times
-        there = set(words)
-        several = [phrase for phrase in lookup.several if there.issuperset(phrase)]
-        each = Counter(words) if several else Counter()
-        for phrase in several:
+        each = Counter(map(words.__getitem__, places))
+        there = frozenset(each)
+        for phrase in filter(there.issuperset, lookup.several):
             apart = min(each[word] for word in phrase) - counts[phrase]
             if apart > 0:
                 value = lookup.finder.value(phrase)

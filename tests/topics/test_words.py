@@ -3,7 +3,8 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+import regex
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from semcrawl.topics.phrases import PhraseFinder
@@ -43,6 +44,30 @@ def test_words_hold_letters_and_digits_only(text, language):
     words = words_of(text, language)
     assert all(word and not any(c.isspace() for c in word) for word in words)
     assert words_of(text.casefold(), language) == words
+
+
+pieces = st.sampled_from(
+    [
+        *"aBİKkjIſßéÅΣς<=>.\u0338\u0301\u0307\u030c\u0344\u212a\u00a0\u2028\ufb01\ufdfaà",
+        "word ",
+        " Über",
+        "x" * 9,
+    ]
+)
+
+
+@given(st.one_of(st.text(), st.lists(pieces, max_size=40).map("".join)))
+@example("word " * 9 + "<\u0338é")
+@example("word " * 9 + "a\ud800b é")
+def test_words_are_the_runs_of_letters_of_the_folded_text(text):
+    """However few of its signs are beyond ASCII; (scripts without spaces are left out here)."""
+    plain = regex.sub(
+        r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]", "", text
+    )
+    folded = unicodedata.normalize("NFKC", plain).casefold()
+    if max(folded, default="") < "\u0e00":
+        assert words_of(plain) == regex.findall(r"[\p{L}\p{M}\p{N}]+", folded)
+        assert words_of("word " * 99 + plain)[99:] == words_of(plain)
 
 
 def test_stop_words_are_known_for_many_languages():
