@@ -13,6 +13,7 @@ from rich.table import Table
 from sqlalchemy import func, make_url, select
 
 from semcrawl.cli._notharvested import NotHarvested
+from semcrawl.config.targets import Targets
 from semcrawl.crawl.healthrows import GivenUp, given_up_lines
 from semcrawl.frontier.contract import LeftOutLinks, Withheld
 from semcrawl.images.schema import IMAGES_DB
@@ -56,8 +57,10 @@ class RunFigures:
     pages: int = 0
     #: images that are kept, and places where they stand
     images: tuple[int, int] = (0, 0)
-    #: the topic, as the user gave it
+    #: the topic, as the user gave it, and the relevance from which a document is a target
     about: str = ""
+    threshold: float = 0.0
+    targets: Targets = field(default_factory=Targets)
     #: hosts whose links were set aside in this run
     given_up: Sequence[GivenUp] = ()
     #: there were records when the run began
@@ -92,13 +95,15 @@ def last_summary(folder: Path) -> dict[str, Any]:
 def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
     """Add up the records of all runs and write ``summary.json``, whole or not at all."""
     with opened(database) as engine:
-        summary = summarise(engine)
+        summary = summarise(engine, run.targets, run.threshold)
     data = summary.as_dict()
     data["bytes_saved"] = run.bytes_saved + int(last_summary(folder).get("bytes_saved", 0))
     if run.files:
         data["files"] = len(run.files)
     if run.about:
         data["about"] = run.about
+    if summary.checks_stopped:
+        data["checks_stopped"] = summary.checks_stopped
     if run.pages:
         data["pages"] = run.pages
     if run.workers:
@@ -192,6 +197,11 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         say(
             f"Embedded in pages: {summary.embedded_quads:,} quads in "
             f"{summary.embedded_documents:,} pages, in {folder / 'embedded.nq'}"
+        )
+    if summary.checks_stopped:
+        say(
+            "Documents whose check by the shape was stopped, which counts as no: "
+            f"{summary.checks_stopped:,}. More time: SEMCRAWL_ABOUT_SHAPE_TIMEOUT."
         )
     if run.pages:
         about = f" about {run.about}" if run.about else ""

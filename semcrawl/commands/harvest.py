@@ -31,6 +31,7 @@ from semcrawl.cli.workerside import WorkerLine
 from semcrawl.config.components import check_reactor
 from semcrawl.config.endpointoptions import EndpointOptions
 from semcrawl.config.scope import Scope
+from semcrawl.config.targets import Targets
 from semcrawl.crawl.outlook import Outlook
 from semcrawl.crawl.sessionsource import SessionSource
 from semcrawl.errors import ResultsGone, SemcrawlError, StoreError, UsageError
@@ -49,6 +50,7 @@ from semcrawl.relevance.focus import about_text
 from semcrawl.sources.endpointsteps import SEED_PREFIX
 from semcrawl.spiders.seeds import read_priorities
 from semcrawl.terminal.messages import complain
+from semcrawl.topics import threshold
 from semcrawl.web.urls import Normalisation
 
 #: job folder when none is named
@@ -187,6 +189,8 @@ class Command(OneLineErrors):
             pages=count_pages(folder),
             images=count_images(folder),
             about=about_text(settings),
+            threshold=threshold(settings),
+            targets=Targets.parse(settings.getlist("SEMCRAWL_TARGETS")),
             given_up=result.given_up,
             resumed=resumed,
             records=shown_database(database, folder),

@@ -9,12 +9,23 @@ from typing import Any
 from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
+from semcrawl.config.targets import Targets
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.history import means_gone
 from semcrawl.metadata.missed import Missed
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.tally import PROBLEMS, ROBOTS_FIRST, is_aside, is_guess, is_robots, was_sent
+from semcrawl.topics import STOPPED
 from semcrawl.web.hosts import netloc_of
+from semcrawl.web.vocabulary import Kind
+
+#: kinds of bodies that may be targets, by their outcome
+_KINDS = {
+    FetchOutcome.FETCHED_RDF: Kind.RDF,
+    FetchOutcome.FETCHED_HTML: Kind.HTML,
+    FetchOutcome.FETCHED_IMAGE: Kind.OTHER,
+    FetchOutcome.FETCHED_OTHER: Kind.OTHER,
+}
 
 
 @dataclass
@@ -26,13 +37,14 @@ class HostSummary:
     html_documents: int = 0
     #: addresses that gave an image to keep
     images: int = 0
+    targets: int = 0
     quads: int = 0
     errors: int = 0
 
     @property
     def harvest_rate(self) -> float:
-        """RDF documents per request, 0 to 1."""
-        return self.rdf_documents / self.requests if self.requests else 0.0
+        """Targets per request, 0 to 1."""
+        return self.targets / self.requests if self.requests else 0.0
 
 
 @dataclass
@@ -54,6 +66,8 @@ class Summary:
     context_requests: int = 0
     rdf_documents: int = 0
     html_documents: int = 0
+    #: documents, pages and files that the crawl is after
+    targets: int = 0
     #: of the RDF documents
     quads: int = 0
     #: pages with data in them, and the quads of these
@@ -68,11 +82,13 @@ class Summary:
     found_by: dict[str, WaySummary] = field(default_factory=dict)
     #: addresses whose last attempt brought nothing, by reason and host
     missed: dict[str, Counter[str]] = field(default_factory=dict)
+    #: checks by a shape that took too much time or memory
+    checks_stopped: int = 0
 
     @property
     def harvest_rate(self) -> float:
-        """RDF documents per request (sources.md T.7), 0 to 1."""
-        return self.rdf_documents / self.requests if self.requests else 0.0
+        """Targets per request (sources.md T.7), 0 to 1."""
+        return self.targets / self.requests if self.requests else 0.0
 
     def as_dict(self) -> dict[str, Any]:
         """Return it in the form of ``summary.json``."""
@@ -82,6 +98,7 @@ class Summary:
             "context_requests": self.context_requests,
             "rdf_documents": self.rdf_documents,
             "html_documents": self.html_documents,
+            "targets": self.targets,
             "quads": self.quads,
             "embedded_documents": self.embedded_documents,
             "embedded_quads": self.embedded_quads,
@@ -95,6 +112,7 @@ class Summary:
                     "rdf_documents": host.rdf_documents,
                     "html_documents": host.html_documents,
                     **({"images": host.images} if host.images else {}),
+                    "targets": host.targets,
                     "quads": host.quads,
                     "harvest_rate": round(host.harvest_rate, 6),
                 }
@@ -103,12 +121,17 @@ class Summary:
         }
 
 
-def summarise(engine: Engine) -> Summary:
+_STOPPED = select(func.count()).where(Fetch.reasons.contains(f": {STOPPED}"))
+
+
+def summarise(engine: Engine, targets: Targets | None = None, threshold: float = 0.0) -> Summary:
     """Add up the table ``fetch``: one summary over all runs of the job.
 
     Documents and pages count once, as in ``quads.nq``: by their last attempt. One that a re-visit
-    found changed counts with its new quads, one that is gone does not.
+    found changed counts with its new quads, one that is gone does not. ``threshold``: relevance
+    from which a document is a target, where there is a topic.
     """
+    targets = targets or Targets()
     summary = Summary()
     outcomes: Counter[str] = Counter()
     hosts: dict[str, HostSummary] = {}
@@ -118,13 +141,18 @@ def summarise(engine: Engine) -> Summary:
     documents: dict[str, tuple[HostSummary, int, WaySummary]] = {}
     pages: dict[str, tuple[HostSummary, int, WaySummary]] = {}
     images: dict[str, tuple[HostSummary, int, WaySummary]] = {}
+    wanted: dict[str, HostSummary] = {}
     columns = (
         Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.status, Fetch.quads, Fetch.bytes,
         Fetch.rules, Fetch.found_by, func.substr(Fetch.errors, 1, len(ROBOTS_FIRST)),
+        Fetch.content_type, Fetch.relevance,
     )  # fmt: skip
     with Session(engine) as session:
+        summary.checks_stopped = session.scalar(_STOPPED) or 0
         rows = session.execute(select(*columns).order_by(Fetch.id)).yield_per(1000)
-        for url, final_url, outcome, status, quads, size, rules, way, errors in rows:
+        for row in rows:
+            url, final_url, outcome, status, quads, size, rules, way, errors, *judged = row
+            media_type, relevance = judged
             outcomes[outcome] += 1
             summary.bytes += size
             if is_robots(url, outcome):
@@ -145,12 +173,21 @@ def summarise(engine: Engine) -> Summary:
             if outcome == FetchOutcome.FETCHED_RDF or means_gone(outcome, status):
                 for found in (documents, pages, images):
                     found.pop(url, None)
+                wanted.pop(url, None)
             if outcome == FetchOutcome.FETCHED_RDF:
                 documents[final_url or url] = host, quads, found_by
             elif outcome == FetchOutcome.FETCHED_HTML:
                 pages[final_url or url] = host, quads, found_by
             elif outcome == FetchOutcome.FETCHED_IMAGE:
                 images[final_url or url] = host, quads, found_by
+            if outcome in _KINDS:
+                wanted.pop(final_url or url, None)
+                about_it = relevance is None or relevance >= threshold
+                if about_it and (
+                    outcome == FetchOutcome.FETCHED_IMAGE
+                    or targets.include(_KINDS[outcome], media_type, quads, url=url)
+                ):
+                    wanted[final_url or url] = host
     for host, _, _ in images.values():
         host.images += 1
     for host, quads, found_by in documents.values():
@@ -165,11 +202,14 @@ def summarise(engine: Engine) -> Summary:
         found_by.html_documents += 1
         summary.embedded_documents += quads > 0
         summary.embedded_quads += quads
+    for host in wanted.values():
+        summary.targets += 1
+        host.targets += 1
     summary.missed = missed.by_reason()
     summary.outcomes = dict(sorted(outcomes.items()))
     summary.found_by = {way: sums for way, sums in sorted(ways.items()) if way}
     summary.hosts = dict(
-        sorted(hosts.items(), key=lambda pair: (-pair[1].rdf_documents, -pair[1].requests, pair[0]))
+        sorted(hosts.items(), key=lambda pair: (-pair[1].targets, -pair[1].requests, pair[0]))
     )
     return summary
 

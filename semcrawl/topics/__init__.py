@@ -3,6 +3,7 @@
 from semcrawl.topics.about import about, threshold
 from semcrawl.topics.contract import (
     STATEMENTS,
+    STOPPED,
     TEXT,
     Closing,
     Combining,
@@ -18,6 +19,7 @@ from semcrawl.topics.registry import TOPICS, load_topic
 
 __all__ = [
     "STATEMENTS",
+    "STOPPED",
     "TEXT",
     "TOPICS",
     "Closing",

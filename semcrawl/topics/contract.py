@@ -19,6 +19,8 @@ from semcrawl.web.vocabulary import Kind
 TEXT, STATEMENTS = "text", "statements"
 #: rows of a judgement's reasons, and characters of each of their texts
 MAX_REASONS, MAX_REASON = 20, 200
+#: how the reason begins of a judgement that was stopped before its end
+STOPPED = "the check was stopped"
 
 
 def _none() -> Iterable[bytes]:

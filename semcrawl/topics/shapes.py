@@ -15,7 +15,7 @@ from semcrawl.errors import UsageError
 from semcrawl.rdf import detect
 from semcrawl.rdf.sparqltext import terms_in
 from semcrawl.reading.pool import ReadingLost, ReadingProcesses
-from semcrawl.topics.contract import STATEMENTS, Document, Judgement
+from semcrawl.topics.contract import STATEMENTS, STOPPED, Document, Judgement
 from semcrawl.topics.excerpts import blocks
 from semcrawl.topics.options import TopicOptions, whole_number
 from semcrawl.topics.shapechecks import Checked, ask, conform
@@ -100,7 +100,7 @@ class Shape:
         try:
             checked = self._check(lines)
         except ReadingLost as lost:
-            return Judgement.of(0.0, [(self.name, str(lost))])
+            return Judgement.of(0.0, [(self.name, f"{STOPPED}: {lost}")])
         if checked.fault:
             return Judgement.of(0.0, [(self.name, checked.fault)])
         if isinstance(self._shape, str):

@@ -72,6 +72,13 @@ def test_nothing_is_cut_off_on_a_narrow_terminal(shown: io.StringIO) -> None:
                or name in ("fetched-robots", "fetched-other"))  # fmt: skip
 
 
+def test_checks_that_were_stopped_are_told_in_a_line(shown: io.StringIO) -> None:
+    show_summary(Summary(requests=3, checks_stopped=2), Path("out"), 0, RunFigures())
+    (line,) = [line for line in shown.getvalue().splitlines() if "was stopped" in line]
+    assert ": 2." in line
+    assert "SEMCRAWL_ABOUT_SHAPE_TIMEOUT" in line
+
+
 def test_a_robots_txt_that_fails_is_no_request_of_the_budget() -> None:
     tally = Tally()
     for url in (

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert
 
+from semcrawl.config.targets import Targets
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Fetch
@@ -92,6 +93,57 @@ def test_what_was_no_request_for_a_link_is_told_apart(tmp_path: Path) -> None:
     (host,) = summary.hosts.values()
     assert (host.requests, host.errors, host.harvest_rate) == (4, 1, 0.25)
     assert sum(summary.outcomes.values()) == len(records)
+
+
+@pytest.mark.parametrize(
+    ("targets", "threshold", "urls"),
+    [
+        ("rdf", 0.0, "data weak"),
+        ("rdf", 0.5, "data"),
+        ("rdf,html", 0.5, "data page plain"),
+        ("html", 0.5, "page plain"),
+        ("embedded", 0.5, "page"),
+        ("text/csv", 0.5, "table"),
+        ("images", 0.5, "image"),
+    ],
+)
+def test_the_harvest_rate_counts_targets(
+    tmp_path: Path, targets: str, threshold: float, urls: str
+) -> None:
+    """What the crawl is after, and with a topic only what is about it; each once."""
+    records = [
+        FetchRecord("http://a.example/data", RDF, status=200, quads=3, relevance=0.9),
+        FetchRecord("http://a.example/weak", RDF, status=200, quads=3, relevance=0.1),
+        FetchRecord("http://a.example/page", HTML, status=200, quads=1, relevance=0.9),
+        FetchRecord("http://a.example/page", HTML, status=200, quads=1, relevance=0.9),
+        FetchRecord("http://a.example/plain", HTML, status=200, relevance=0.9),
+        FetchRecord("http://a.example/off", HTML, status=200, relevance=0.1),
+        FetchRecord("http://a.example/table", FetchOutcome.FETCHED_OTHER, content_type="text/csv"),
+        FetchRecord("http://a.example/odd", FetchOutcome.FETCHED_OTHER, content_type="text/x"),
+        FetchRecord("http://a.example/far", FetchOutcome.OFF_TOPIC, status=200, relevance=0.1),
+    ]
+    if targets == "images":
+        records.append(FetchRecord("http://a.example/image", FetchOutcome.FETCHED_IMAGE))
+    engine = connect(crawl_db_url(tmp_path))
+    with engine.begin() as connection:
+        connection.execute(insert(Fetch), [fetch_row(record) for record in records])
+    summary = summarise(engine, Targets.parse(targets), threshold)
+    assert summary.targets == len(urls.split())
+    assert summary.harvest_rate == summary.targets / len(records)
+    (host,) = summary.hosts.values()
+    assert host.harvest_rate == summary.harvest_rate
+
+
+def test_checks_that_were_stopped_are_counted(tmp_path: Path) -> None:
+    engine = connect(crawl_db_url(tmp_path))
+    reasons = [(), ("shape: ASK: False",), ("shape: the check was stopped: no time left",)]
+    records = [
+        FetchRecord(f"http://a.example/{n}", FetchOutcome.OFF_TOPIC, reasons=each)
+        for n, each in enumerate(reasons)
+    ]
+    with engine.begin() as connection:
+        connection.execute(insert(Fetch), [fetch_row(record) for record in records])
+    assert summarise(engine).checks_stopped == 1
 
 
 def test_what_led_to_a_document_is_counted(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from semcrawl.errors import UsageError
 from semcrawl.rdf.sparqltext import asks_others, terms_in
-from semcrawl.topics import Closing, Document, about
+from semcrawl.topics import STOPPED, Closing, Document, about
 from semcrawl.topics.shapechecks import ask, conform
 from semcrawl.web.vocabulary import Kind
 
@@ -82,7 +82,7 @@ def test_a_query_without_end_is_stopped(judged):
     spec, small = f"shape:{ENDLESS}", rdf("<http://n/1> <http://p> <http://n/2>")
     endless, small = judged(spec, MANY, small, SEMCRAWL_ABOUT_SHAPE_TIMEOUT=1)
     assert endless.relevance == 0
-    assert endless.reasons == (("shape", "not finished after 1 seconds"),)
+    assert endless.reasons == (("shape", f"{STOPPED}: not finished after 1 seconds"),)
     assert small.reasons == (("shape", "ASK: False"),)
 
 
