@@ -21,8 +21,8 @@ _RUNS = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{M}ー々〆]*)"
     r"|[^\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々〆]+"
 )
-#: one letter with the marks that belong to it
-_LETTERS = regex.compile(r"\P{M}\p{M}*")
+#: one letter with the marks that belong to it, or marks without one
+_LETTERS = regex.compile(r"\P{M}\p{M}*|\p{M}+")
 #: letters and digits, and a space for every other byte of ASCII; the same in lower case
 _CASED = bytes(b if b > 127 or chr(b).isalnum() else 32 for b in range(256))
 _FOLDED = bytes(ord(chr(b).lower()) if b < 128 else b for b in _CASED)

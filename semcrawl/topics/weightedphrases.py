@@ -152,7 +152,10 @@ class WeightedPhrases(Nearness):
         """The weight of a phrase in the text; half of it, by length, for one of its words."""
         lookup = self._lookup(language)
         words = words_of(text, language)
-        found = lookup.finder.count(words)
+        places = lookup.finder.places(words)
+        if not places:  # of most texts
+            return 0.0
+        found = lookup.finder.count(words, places)
         if found:
             return max(lookup.finder.value(phrase).weight for phrase in found)
-        return max((lookup.alone.get(word, 0.0) for word in words), default=0.0)
+        return max(lookup.alone[words[place]] for place in places)

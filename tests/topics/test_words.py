@@ -39,6 +39,7 @@ def test_thai_words_have_no_spaces():
 
 
 @given(st.text(), st.sampled_from(["", "en", "de", "ja", "ar", "tr", "?"]))
+@example("\u1082", "")  # a mark without its letter
 def test_words_hold_letters_and_digits_only(text, language):
     """Whatever the text; and its case does not matter."""
     words = words_of(text, language)
