@@ -46,6 +46,8 @@ class LearnedOptions:
     #: added to its share (logits); less the more is known of its features, and in proportion to
     #: how much of what was judged was off the topic
     explore_topic: float = 1.0
+    #: where the share of what is about the topic starts (logits)
+    topic_share: float = 0.0
     #: links of an index below this get less of the bonus, in proportion to the index's root
     explore_index: float = 0.10
     #: … of the links of a list that none was fetched of, once many fetches in a row brought nothing

@@ -43,6 +43,7 @@ class TopicShares:
     def __init__(self, options: LearnedOptions) -> None:
         self.model = IndexModel(options, np.zeros(1 << options.table_bits, np.float32))
         self._depth = options.backup_depth
+        self._start = np.float32(options.topic_share)
         self._initial = np.float32(options.initial_squares)
         self._explore = options.explore_topic if options.use_exploration else 0.0
         #: documents that were judged, and how much of targets they were in all
@@ -56,7 +57,7 @@ class TopicShares:
 
     def among(self, rows: Rows, starts: Ids, priors: Floats) -> Shares:
         """Return the shares behind links, given as in :meth:`IndexModel.logits`."""
-        logits = self.model.logits(rows, starts, priors)
+        logits = self.model.logits(rows, starts, priors + self._start)
         expected = sigmoids(logits)
         hope = self._explore * (1 - (1 + self.gained) / (2 + self.judged))
         if not hope or not len(rows):
@@ -72,7 +73,7 @@ class TopicShares:
         self.gained += gain
         weight, columns = 1.0, table.columns
         for _ in range(self._depth + 1):
-            prior = columns["share_prior"].item(number)
+            prior = columns["share_prior"].item(number) + float(self._start)
             self.model.update(table.rows(number), prior, gain, weight)
             number = columns["parent"].item(number)
             weight *= _PER_LEVEL
