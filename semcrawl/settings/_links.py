@@ -63,7 +63,8 @@ SEMCRAWL_WELL_KNOWN = ["void"]
 SEMCRAWL_HOST_BUDGET = ""
 #: The same for each pay-level domain.
 SEMCRAWL_DOMAIN_BUDGET = ""
-#: Seconds between two looks at limits that were changed, and at what other workers spent.
+#: Seconds between two looks at limits that were changed, at what other workers spent, and on
+#: re-visits at sitemaps that they read.
 SEMCRAWL_LIMITS_INTERVAL = 2.0
 #: Whether sitemaps lead to links: `auto` (those that a robots.txt names, else `/sitemap.xml` of the
 #: hosts that seeds name), `never`, or `only` (and the links of pages do not).

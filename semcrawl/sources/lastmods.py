@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
 from hashlib import blake2b
 
@@ -50,8 +50,11 @@ class Lastmods:
         Of an address that two sitemaps list the later moment counts. Beyond a million addresses no
         more are taken: their pages are asked for.
         """
-        for url, moment in latest.items():
-            key = _key(url)
+        self.note_keys(keyed(latest))
+
+    def note_keys(self, dates: Iterable[tuple[bytes, int]]) -> None:
+        """Take in the same by the digests of addresses, as :func:`keyed` gives them."""
+        for key, moment in dates:
             if key in self._latest or len(self._latest) < _MOST:
                 self._latest[key] = max(moment, self._latest.get(key, 0))
 
@@ -72,6 +75,11 @@ class Lastmods:
             return False
         self.liars[host] = None
         return True
+
+
+def keyed(latest: Mapping[str, int]) -> Iterator[tuple[bytes, int]]:
+    """Yield the digests of addresses with their moments."""
+    return ((_key(url), moment) for url, moment in latest.items())
 
 
 def _key(url: str) -> bytes:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import math
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,9 +13,10 @@ from scrapy.statscollectors import StatsCollector
 
 from semcrawl.crawl.attempt import Attempt
 from semcrawl.crawl.session import CrawlSession
+from semcrawl.crawl.shareddates import SharedDates
 from semcrawl.errors import UsageError
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.sources.lastmods import MOST_LIARS, Advice, Lastmods
+from semcrawl.sources.lastmods import MOST_LIARS, Advice, Lastmods, keyed
 from semcrawl.web.hosts import netloc_of
 
 logger = logging.getLogger(__name__)
@@ -34,8 +37,11 @@ class SitemapDates:
         self, settings: BaseSettings, session: CrawlSession, stats: StatsCollector | None
     ) -> None:
         """Raises ``UsageError`` for a share that is none."""
-        self.on = settings.getbool("SEMCRAWL_REVISIT") and settings.getbool(
-            "SEMCRAWL_REVISIT_BY_LASTMOD"
+        #: of several workers one puts in what is due, and all ask for it
+        self._revisits = settings.getbool("SEMCRAWL_REVISIT")
+        self._shared = session.options.shared
+        self._on = settings.getbool("SEMCRAWL_REVISIT_BY_LASTMOD") and (
+            self._revisits or self._shared
         )
         share = settings.getfloat("SEMCRAWL_LASTMOD_CHECKS")
         if not 0 <= share <= 1:
@@ -43,23 +49,47 @@ class SitemapDates:
         self._session = session
         self._stats = stats
         self._dates = Lastmods(share)
+        self._told = SharedDates(session.frontier.blobs)
+        #: seconds between two looks at what others told, and when the last one was
+        self._interval = settings.getfloat("SEMCRAWL_LIMITS_INTERVAL")
+        self._looked = -math.inf
         self._loaded = False
         #: addresses that are asked for to see whether their sitemap is right
         self._checks: set[str] = set()
 
-    async def note(self, latest: Mapping[str, int]) -> None:
+    async def note(self, attempt: Attempt, latest: Mapping[str, int]) -> None:
         """Take in what a sitemap says: the latest moments at which addresses may have changed."""
-        if not self._loaded:
-            self._loaded = True
-            await self._load()
+        if not self._on or not (self._revisits or attempt.link_state.revisit):
+            return
+        await self._load_once()
         self._dates.note(latest)
+        if self._shared:
+            await self._told.add(attempt.url, keyed(latest))
+
+    def may_be_behind(self, attempt: Attempt) -> bool:
+        """Whether others may have read, since the last look, what tells of a link that is due."""
+        outdated = time.monotonic() - self._looked > self._interval
+        return self._shared and self._is_due(attempt) and outdated
+
+    async def look(self, attempt: Attempt) -> list[FetchRecord]:
+        """Take in what others have read; the link that is due goes back meanwhile."""
+        self._looked = time.monotonic()
+        await self._load_once()
+        self._dates.note_keys(await self._told.news())
+        await self._session.frontier.not_sent([attempt.lease])
+        await self._session.retry(attempt.lease, attempt.link_state, 0.0)
+        return []
+
+    def _is_due(self, attempt: Attempt) -> bool:
+        state = attempt.link_state
+        return self._on and bool(state.visited) and not (state.redirects or state.retries)
 
     def leaves_out(self, attempt: Attempt) -> bool:
         """Whether a link that was handed out need not be asked for."""
-        state = attempt.link_state
-        if not (self.on and state.visited) or state.redirects or state.retries:
+        if not self._is_due(attempt):
             return False
-        advice = self._dates.advise(attempt.url, netloc_of(attempt.url), state.visited)
+        visited = attempt.link_state.visited
+        advice = self._dates.advise(attempt.url, netloc_of(attempt.url), visited)
         if advice is Advice.CHECK:
             self._checks.add(attempt.asked)
             self._count("checked")
@@ -97,6 +127,11 @@ class SitemapDates:
     def _count(self, name: str) -> None:
         if self._stats is not None:
             self._stats.inc_value(f"semcrawl/lastmod/{name}")
+
+    async def _load_once(self) -> None:
+        if not self._loaded:
+            self._loaded = True
+            await self._load()
 
     async def _load(self) -> None:
         saved = await self._session.frontier.blobs.get(_LIARS) or b""

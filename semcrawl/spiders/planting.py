@@ -13,6 +13,7 @@ from semcrawl.config.endpointoptions import EndpointOptions
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.session import CrawlSession
+from semcrawl.crawl.shareddates import SharedDates
 from semcrawl.errors import FrontierError, SemcrawlError, UsageError
 from semcrawl.frontier.backends import frontier_file
 from semcrawl.frontier.linkstate import LinkState
@@ -153,6 +154,7 @@ class SeedPlanter:
     async def _plant_revisits(self) -> None:
         """Plant the documents and pages that are due for a re-visit."""
         if self._settings.get("SEMCRAWL_SITEMAPS") != "never":
+            await SharedDates(self._session.frontier.blobs).forget()
             sitemaps = await asyncio.to_thread(known_sitemaps, self._settings)
             await self._session.intake.revisit(sitemaps, self._queue)
         due = await asyncio.to_thread(due_links, self._settings)

@@ -202,8 +202,7 @@ class Sitemaps:
             record.errors = "; ".join(read.file.faults)
             return [record]
         self._of_host[host] += 1
-        if self.dates.on:
-            await self.dates.note(read.latest)
+        await self.dates.note(attempt, read.latest)
         record = attempt.record(FetchOutcome.FETCHED_SITEMAP, response)
         record.real_type = f"sitemap:{read.file.form}"
         record.errors = "; ".join(read.faults)
@@ -230,6 +229,8 @@ class Sitemaps:
         """Return what is done in the place of a request for a link; ``None``: it is asked for."""
         if attempt.link_state.turn:
             return self.take_turn(attempt)
+        if self.dates.may_be_behind(attempt):
+            return self.dates.look(attempt)
         return self.dates.record(attempt) if self.dates.leaves_out(attempt) else None
 
     async def take_turn(self, attempt: Attempt) -> list[FetchRecord]:

@@ -114,6 +114,24 @@ def test_unchanged_documents_cost_no_request_and_stay(site: Callable[[], Site]) 
     assert crawl.documents() == set()
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_workers_go_by_what_sitemaps_told_another(site: Callable[[], Site], count: int) -> None:
+    """One alone is asked for no more; of several, some may ask before the sitemap is there."""
+    crawl = site()
+    run = crawl.revisit(
+        *("--workers", str(count), "-s", "SEMCRAWL_LASTMOD_CHECKS=0"),
+        *("-s", "SEMCRAWL_LIMITS_INTERVAL=0.1", "-s", "SEMCRAWL_CRAWL_DELAY=0.2"),
+    )
+    assert len(crawl.documents()) <= (10 if count > 1 else 0)
+    unchanged = run.summary["outcomes"]["sitemap-unchanged"]
+    assert unchanged == len(NAMES) - len(crawl.documents())
+    assert said(run) == set(NAMES)
+    # what it said then says nothing in the next re-visit
+    crawl.dates = dict.fromkeys(crawl.dates, day(-1.1))
+    crawl.revisit("--workers", str(count), "-s", "SEMCRAWL_LASTMOD_CHECKS=0")
+    assert crawl.documents() == set(crawl.dates)
+
+
 def test_a_sitemap_that_lies_is_believed_no_more(site: Callable[[], Site]) -> None:
     """Neither in this run nor in the next ones."""
     crawl = site()
