@@ -87,7 +87,10 @@ def test_where_all_was_off_the_topic_the_unknown_comes_first(strategy):
 
 
 def test_what_is_new_is_not_hoped_for():
-    """It hangs on what was read before, not on where a document is."""
+    """It hangs on what was read before, not on where a document is; most is taken to be new."""
+    (link,) = links("http://a.example/a.ttl")
+    rows = dict(Learned(topic=about("new", {})).explain(HOME, link))
+    assert rows["about the topic"].startswith("73%")
     assert Learned(topic=about("new", {})).options.explore_topic == 0
     assert Learned(topic=about(f"all({TOPIC}, new)", {})).options.explore_topic == 0
     assert Learned(topic=about(TOPIC, {})).options == LearnedOptions()
