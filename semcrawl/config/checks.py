@@ -31,6 +31,8 @@ _AT_LEAST_ONE = frozenset(
         "SEMCRAWL_MAX_SIZE_IN_MEMORY",
     }
 )
+#: settings that may be negative, and what their least value is
+_LEAST = {"SEMCRAWL_IMAGES_NEAR_BITS": -1}
 #: the only words that ``Settings.getbool`` reads
 _BOOLEANS = frozenset({"1", "0", "true", "false", "True", "False"})
 
@@ -80,7 +82,9 @@ def _check(name: str, value: Any, default: Any) -> None:
             raise UsageError(f"{name} must be {kind}, not {value!r}") from None
         if math.isnan(number):
             raise UsageError(f"{name} must be a number, not {value!r}")
-        if number < 0 <= default:
+        if number < _LEAST.get(name, number):
+            raise UsageError(f"{name} must be {_LEAST[name]} or more, not {value}")
+        if number < 0 <= default and name not in _LEAST:
             raise UsageError(f"{name} must not be negative, as {value} is")
         if number < 1 and name in _AT_LEAST_ONE:
             raise UsageError(f"{name} must be 1 or more, not {value}")

@@ -8,6 +8,7 @@ import pytest
 from scrapy.settings import Settings
 
 from semcrawl import settings as defaults
+from semcrawl.config.checks import check_settings
 from semcrawl.config.targets import Targets
 from semcrawl.errors import UsageError
 from semcrawl.images.imageoptions import ImageOptions
@@ -45,6 +46,15 @@ def test_a_wrong_setting_is_named_in_one_line(name: str, value: object, words: s
     assert name in str(caught.value)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_near_copies_can_be_let_be_on_the_command_line() -> None:
+    """By the value that the settings document, which is negative."""
+    given = settings_with(SEMCRAWL_IMAGES_NEAR_BITS="-1")
+    check_settings(given)
+    assert ImageOptions.from_settings(given).near_bits == -1
+    with pytest.raises(UsageError, match="NEAR_BITS must be -1 or more, not -2"):
+        check_settings(settings_with(SEMCRAWL_IMAGES_NEAR_BITS="-2"))
 
 
 def test_without_the_extra_one_line_says_how_it_is_installed(
