@@ -7,8 +7,9 @@
 counts is the CPU time that the workers take for the crawl, by their logs, the loading of the
 program left out: with a free processor for each, N workers do *N × CPU of one / CPU of N* as many
 pages a second. The time of the whole command by the clock is shown beside it. ``--redis`` puts the
-frontier on a Redis, whose own CPU time is shown apart; else it is a file. "In all" is the CPU time
-of all processes of the command, their start included. Rounds are interleaved; medians are shown.
+frontier on a Redis, ``--redis 3`` on three, whose own CPU time is shown apart; else it is a file.
+"In all" is the CPU time of all processes of the command, their start included. Rounds are
+interleaved; medians are shown.
 """
 
 from __future__ import annotations
@@ -48,16 +49,16 @@ class Cost:
     requests: int
 
 
-def harvest(start: str, workers: int, proxy: str, redis: bool) -> Cost:
+def harvest(start: str, workers: int, proxy: str, redis: int) -> Cost:
     """Harvest into a folder that is thrown away."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         variables = {"http_proxy": proxy} if proxy else {}
-        pids = []
-        if redis:
-            server = stack.enter_context(RedisServer(folder / "redis"))
-            variables["REDIS_URL"] = f"unix://{server.socket}"
-            pids = [server.pid]
+        servers = [
+            stack.enter_context(RedisServer(folder / f"redis-{number}")) for number in range(redis)
+        ]
+        if servers:
+            variables["REDIS_URL"] = ",".join(f"unix://{server.socket}" for server in servers)
         environment = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()}
         line = [sys.executable, "-m", "semcrawl", "harvest", start, "--out", str(folder / "out")]
         line += ["--fast", "-q", "--workers", str(workers), "-s", "SEMCRAWL_ENDPOINTS=found"]
@@ -67,7 +68,13 @@ def harvest(start: str, workers: int, proxy: str, redis: bool) -> Cost:
         log = (folder / "out" / "crawl.log").read_text()
         cpu = sum(map(float, re.findall(r"The crawl took (\S+) s of processor time", log)))
         summary = json.loads((folder / "out" / "summary.json").read_text())
-        return Cost(seconds, cpu, whole, cpu_seconds(pids), summary["requests"])
+        return Cost(
+            seconds,
+            cpu,
+            whole,
+            cpu_seconds([server.pid for server in servers]),
+            summary["requests"],
+        )
 
 
 def of_children() -> float:
@@ -82,7 +89,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=4000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--redis", action="store_true")
+    parser.add_argument("--redis", type=int, nargs="?", const=1, default=0, metavar="SERVERS")
     parser.add_argument("--only", nargs="+", choices=["pages", "demo"], default=["pages", "demo"])
     args = parser.parse_args()
     table = Table("web", "workers", "seconds", "CPU ms per request", "in all", "Redis", "× pages/s")
