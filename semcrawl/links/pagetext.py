@@ -14,6 +14,8 @@ from semcrawl.links.texts import MAX_TEXT, fold
 #: elements whose text nobody sees
 SILENT = ("script", "style", "template", "noscript")
 _HEADINGS = ("h1", "h2", "h3")
+#: white space that folding replaces, wherever it stands
+_OTHER_SPACES = [sign for sign in map(chr, range(0x3001)) if sign.isspace() and sign != " "]
 #: headings that are read, and characters of each
 _MAX_HEADINGS = 50
 _UNSEEN = (*SILENT, "title")
@@ -93,7 +95,9 @@ def texts_in(element: Any) -> Iterator[str]:
 def joined(pieces: Iterable[str], max_chars: int) -> str:
     """Join texts, white space folded, up to a number of characters."""
     if isinstance(pieces, list) and sum(map(len, pieces)) + len(pieces) <= max_chars:
-        return " ".join(" ".join(pieces).split())
+        text = " ".join(filter(None, map(str.strip, pieces)))
+        is_folded = "  " not in text and not any(map(text.__contains__, _OTHER_SPACES))
+        return text if is_folded else " ".join(text.split())
     found: list[str] = []
     room = max_chars
     for piece in pieces:

@@ -8,7 +8,7 @@ from lxml import etree
 
 from semcrawl.links import ExtractionOptions, PageText, parsing, read_page
 from semcrawl.links.pagecontent import page_content
-from semcrawl.links.pagetext import SILENT, page_text
+from semcrawl.links.pagetext import SILENT, joined, page_text
 
 URL = "http://a.example/"
 TEXT = ExtractionOptions(text=100_000)
@@ -45,6 +45,15 @@ def test_the_text_of_a_tree_is_that_of_its_visible_parts(tag, silent):
     inner = f"<{tag}>{silent}</{tag}>"
     root = etree.fromstring(f"<html><body>a {inner}<p>b{inner}c</p>{inner} d</body></html>")
     assert page_text(root, 1000).text == "a b c d"
+
+
+@given(
+    st.lists(st.text(st.sampled_from("ab \n\t\x1c\x85\xa0\u2003\u3000é"), max_size=6), max_size=6)
+)
+def test_white_space_is_folded_however_the_pieces_come(pieces):
+    """As a list, or one after the other."""
+    words = " ".join(pieces).split()
+    assert joined(pieces, 1000) == joined(iter(pieces), 1000) == " ".join(words)
 
 
 @pytest.mark.usefixtures("parsed")
