@@ -55,7 +55,7 @@ async def read_for_explanation(
     if EndpointOptions.from_settings(settings).allowed != "found":
         return document
     queries = [link for link in document.links if names_endpoint(link)]
-    links = [link for link in document.links if link not in queries]
+    links = [link for link in document.links if not names_endpoint(link)]
     return replace(document, links=links, queries=queries)
 
 

@@ -17,7 +17,7 @@ _KNOWN = "requests=N, bytes=N (K, M, G), documents=N, depth=N, rdf=SHARE/REQUEST
 
 @dataclass(slots=True)
 class Spent:
-    """The cost of a place so far."""
+    """Requests, bytes and documents of a place so far."""
 
     requests: int = 0
     bytes: int = 0

@@ -13,7 +13,7 @@ from semcrawl.frontier.contract import Blobs
 #: digests of addresses, each with the latest moment at which it may have changed
 Dates: TypeAlias = Iterable[tuple[bytes, int]]
 
-#: names of the blobs: the names of the lists of this re-visit; what begins the name of each list
+#: name of the blob that names the lists of this re-visit; beginning of the names of the lists
 _LISTS, _LIST = "lastmods", "lastmods:"
 _PAIR = struct.Struct("<8sq")
 #: bytes of one blob

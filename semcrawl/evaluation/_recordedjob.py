@@ -1,4 +1,4 @@
-"""What the records of a job say of its seeds, and of queries without an answer."""
+"""Seeds and unanswered queries of a job, by its records."""
 
 from __future__ import annotations
 

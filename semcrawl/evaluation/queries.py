@@ -33,7 +33,7 @@ class QueryAnswer:
 
 
 class Taken(NamedTuple):
-    """What a crawl makes of the answer to a query."""
+    """The answer to a query as a crawl takes it."""
 
     #: the real type of what it takes; ``None``: the query failed
     kind: Kind | None

@@ -14,12 +14,15 @@ from sqlalchemy import Connection, Row, delete, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from semcrawl.images._imagecounts import ImageCounts
-from semcrawl.images._imagerows import ADDRESS, IMAGE, PLACE, TEXT, in_parts
 from semcrawl.images.imageitems import FetchedImage, RedirectedImage
+from semcrawl.images.imagerows import ADDRESS, IMAGE, PLACE, TEXT, in_parts
 from semcrawl.images.nearcopies import Look, LookIndex
 from semcrawl.images.outcomes import MAY_PASS, WAITING, ImageOutcome
 from semcrawl.images.schema import key_of, thumbnail_names
 from semcrawl.machine.wholefiles import whole_file
+
+#: columns that all addresses of an image share
+_SHARED = ("final_url", "image_id", "reason", "sha256", "width", "height", "fetched_at")
 
 
 class AddressWriting:
@@ -67,21 +70,20 @@ class AddressWriting:
         if not named:
             return ImageOutcome.REDIRECTED
         if there is not None and there.outcome != ImageOutcome.REDIRECTED:
-            values = {
-                name: there._mapping[name]
-                for name in (
-                    *("final_url", "image_id", "reason", "sha256", "width", "height"),
-                    "fetched_at",
-                )
-            }
+            values = {name: there._mapping[name] for name in _SHARED}
             outcome = ImageOutcome(there.outcome)
             outcome = ImageOutcome.COPY if outcome is ImageOutcome.KEPT else outcome
             return self._put(named, before, values, outcome)
         final = item.final_url if there is None else there.final_url
         rows = [
             {
-                **{"id": key_of(url), "url": url, "final_url": final, "image_id": None},
-                **{"outcome": str(ImageOutcome.REDIRECTED), "reason": "", "sha256": ""},
+                "id": key_of(url),
+                "url": url,
+                "final_url": final,
+                "image_id": None,
+                "outcome": str(ImageOutcome.REDIRECTED),
+                "reason": "",
+                "sha256": "",
                 "fetched_at": item.fetched_at,
             }
             for url in named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, delete, distinct, func, select, update
 
-from semcrawl.images._imagerows import ADDRESS, IMAGE, PLACE, TEXT, VISIT, in_parts
+from semcrawl.images.imagerows import ADDRESS, IMAGE, PLACE, TEXT, VISIT, in_parts
 from semcrawl.images.outcomes import ImageOutcome
 
 

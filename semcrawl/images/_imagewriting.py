@@ -11,7 +11,9 @@ from sqlalchemy.dialects.sqlite import insert
 
 from semcrawl.images._addresswriting import AddressWriting
 from semcrawl.images._imagecounts import ImageCounts
-from semcrawl.images._imagerows import (
+from semcrawl.images.imageitems import FetchedImage, ImageItem, ImagePage
+from semcrawl.images.imageoptions import ImageOptions
+from semcrawl.images.imagerows import (
     ADDRESS,
     DOMAIN,
     IMAGE,
@@ -22,8 +24,6 @@ from semcrawl.images._imagerows import (
     VISIT,
     in_parts,
 )
-from semcrawl.images.imageitems import FetchedImage, ImageItem, ImagePage
-from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.nearcopies import LookIndex
 from semcrawl.images.outcomes import WAITING, ImageOutcome
 from semcrawl.images.schema import key_of, place_id

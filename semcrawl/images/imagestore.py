@@ -11,10 +11,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, select
 
-from semcrawl.images._imagerows import in_parts
 from semcrawl.images._imagewriting import ImageWriting
 from semcrawl.images.imageitems import ImageItem
 from semcrawl.images.imageoptions import ImageOptions
+from semcrawl.images.imagerows import in_parts
 from semcrawl.images.nearcopies import Look, LookIndex
 from semcrawl.images.outcomes import ImageOutcome
 from semcrawl.images.schema import THUMBNAILS, Image, thumbnail_names

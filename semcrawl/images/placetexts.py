@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, select
 
-from semcrawl.images._imagerows import in_parts
+from semcrawl.images.imagerows import in_parts
 from semcrawl.images.neartext import place_key
 from semcrawl.images.schema import NearText
 

@@ -80,11 +80,11 @@ def shown_images(engine: Engine, numbers: Sequence[int]) -> list[ShownImage]:
     with engine.connect() as connection:
         connection = connection.execution_options(read_only=True)
         for start in range(0, len(numbers), _AT_ONCE):
-            images |= _some(connection, numbers[start : start + _AT_ONCE])
+            images |= _read(connection, numbers[start : start + _AT_ONCE])
     return [images[number] for number in numbers if number in images]
 
 
-def _some(connection: Connection, numbers: Sequence[int]) -> dict[int, ShownImage]:
+def _read(connection: Connection, numbers: Sequence[int]) -> dict[int, ShownImage]:
     images: dict[int, ShownImage] = {}
     places: dict[int, tuple[ShownImage, ShownPlace, str]] = {}
     told: dict[int, int] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Select, Table, func, select, true, update
 from sqlalchemy.dialects.sqlite import insert
@@ -14,39 +14,28 @@ from sqlalchemy.dialects.sqlite import insert
 from semcrawl.images.imagegraph import IMAGES_FILE, write_graph
 from semcrawl.images.imageitems import Decoded, FetchedImage, RedirectedImage
 from semcrawl.images.imageoptions import ImageOptions
+from semcrawl.images.imagerows import (
+    ADDRESS,
+    DOMAIN,
+    IMAGE,
+    LINK,
+    PAGE,
+    PLACE,
+    QUERY,
+    SCORE,
+    TEXT,
+    VISIT,
+)
 from semcrawl.images.imagestore import ImageStore
 from semcrawl.images.outcomes import WAITING, ImageOutcome
 from semcrawl.images.placelearning import learn_places
-from semcrawl.images.schema import (
-    IMAGES_DB,
-    THUMBNAILS,
-    Domain,
-    DomainScore,
-    Image,
-    ImageAddress,
-    ImagePlace,
-    NearText,
-    Page,
-    PageLink,
-    Query,
-    Visit,
-    key_of,
-    open_images,
-)
+from semcrawl.images.schema import IMAGES_DB, THUMBNAILS, key_of, open_images
 
 _Row = TypeVar("_Row")
 #: rows, and images with their thumbnails, that are in memory at a time
 _ROWS, _IMAGES = 1000, 100
 #: stands for the image of an address that was not fetched, or may give one yet
 _UNKNOWN = 0
-
-_DOMAIN, _PAGE, _LINK, _VISIT, _SCORE, _IMAGE, _ADDRESS, _PLACE, _TEXT, _QUERY = (
-    cast(Table, model.__table__)
-    for model in (
-        *(Domain, Page, PageLink, Visit, DomainScore),
-        *(Image, ImageAddress, ImagePlace, NearText, Query),
-    )
-)
 
 
 def merge_images(folders: Sequence[Path], out: Path, options: ImageOptions) -> int:
@@ -69,17 +58,17 @@ def merge_images(folders: Sequence[Path], out: Path, options: ImageOptions) -> i
             reading = source.execution_options(read_only=True)
             connections.append(stack.enter_context(reading.connect()))
         store = ImageStore(engine, out, options)
-        is_kept = _ADDRESS.c.image_id.is_not(None)
-        seen = _latest(connections, select(_ADDRESS.c.id, is_kept, _ADDRESS.c.fetched_at))
+        is_kept = ADDRESS.c.image_id.is_not(None)
+        seen = _latest(connections, select(ADDRESS.c.id, is_kept, ADDRESS.c.fetched_at))
         for number, (folder, connection) in enumerate(zip(sources, connections, strict=True)):
             for batch in _batches(_fetched(connection, folder, number, seen), _IMAGES):
                 store.write(batch)
-        last = select(_VISIT.c.page_id, true(), func.max(_VISIT.c.visited_at))
-        read = _latest(connections, last.group_by(_VISIT.c.page_id))
+        last = select(VISIT.c.page_id, true(), func.max(VISIT.c.visited_at))
+        read = _latest(connections, last.group_by(VISIT.c.page_id))
         with engine.begin() as target:
             for number, connection in enumerate(connections):
                 _copy_pages(connection, target, number, read)
-            address = select(_ADDRESS.c.id, _ADDRESS.c.image_id, _ADDRESS.c.outcome)
+            address = select(ADDRESS.c.id, ADDRESS.c.image_id, ADDRESS.c.outcome)
             images = {
                 row.id: row.image_id
                 for row in target.execute(address)
@@ -91,7 +80,7 @@ def merge_images(folders: Sequence[Path], out: Path, options: ImageOptions) -> i
         learn_places(engine)
         write_graph(engine, out / IMAGES_FILE)
         with engine.connect() as connection:
-            kept = select(func.count()).select_from(_IMAGE).where(_IMAGE.c.dropped.is_(False))
+            kept = select(func.count()).select_from(IMAGE).where(IMAGE.c.dropped.is_(False))
             return connection.scalar(kept) or 0
 
 
@@ -110,13 +99,13 @@ def _fetched(
 ) -> Iterator[FetchedImage | RedirectedImage]:
     """Yield the addresses of one folder that count, the originals of images before their copies."""
     own = (
-        *(_IMAGE.c.media_type, _IMAGE.c.frames, _IMAGE.c.perceptual_hash, _IMAGE.c.miniature),
-        *(_IMAGE.c.bytes, _IMAGE.c.grey_thumbnail, _IMAGE.c.colour_thumbnail),
+        *(IMAGE.c.media_type, IMAGE.c.frames, IMAGE.c.perceptual_hash, IMAGE.c.miniature),
+        *(IMAGE.c.bytes, IMAGE.c.grey_thumbnail, IMAGE.c.colour_thumbnail),
     )
     query = (
-        select(_ADDRESS, *own)
-        .outerjoin_from(_ADDRESS, _IMAGE, _ADDRESS.c.image_id == _IMAGE.c.id)
-        .order_by(_ADDRESS.c.sha256 != _IMAGE.c.sha256, _ADDRESS.c.fetched_at, _ADDRESS.c.id)
+        select(ADDRESS, *own)
+        .outerjoin_from(ADDRESS, IMAGE, ADDRESS.c.image_id == IMAGE.c.id)
+        .order_by(ADDRESS.c.sha256 != IMAGE.c.sha256, ADDRESS.c.fetched_at, ADDRESS.c.id)
         .execution_options(yield_per=_IMAGES)
     )
     for row in connection.execute(query):
@@ -145,32 +134,32 @@ def _copy_pages(
     source: Connection, target: Connection, number: int, read: Mapping[int, int]
 ) -> None:
     """Copy domains, pages, visits, links and queries; what other folders know better stays."""
-    for table in (_DOMAIN, _SCORE, _VISIT):
+    for table in (DOMAIN, SCORE, VISIT):
         _put(source, target, table)
-    for batch in _batches(_rows(source, _PAGE), _ROWS):
+    for batch in _batches(_rows(source, PAGE), _ROWS):
         ours = [row for row in batch if read.get(row["id"]) == number]
         linked = [row for row in batch if row["id"] not in read]
         if ours:
-            put = insert(_PAGE)
+            put = insert(PAGE)
             new = {name: put.excluded[name] for name in ("title", "score")}
             target.execute(put.on_conflict_do_update(["id"], set_=new), ours)
         if linked:
-            target.execute(insert(_PAGE).on_conflict_do_nothing(), linked)
-    links = (row for row in _rows(source, _LINK) if read.get(row["source_id"]) == number)
+            target.execute(insert(PAGE).on_conflict_do_nothing(), linked)
+    links = (row for row in _rows(source, LINK) if read.get(row["source_id"]) == number)
     for batch in _batches(links, _ROWS):
-        target.execute(insert(_LINK).on_conflict_do_nothing(), batch)
-    queries = ({**row, "class_id": None} for row in _rows(source, _QUERY))
+        target.execute(insert(LINK).on_conflict_do_nothing(), batch)
+    queries = ({**row, "class_id": None} for row in _rows(source, QUERY))
     for batch in _batches(queries, _ROWS):
-        put = insert(_QUERY)
+        put = insert(QUERY)
         added = {
-            "count": _QUERY.c.count + put.excluded.count,
-            "last_asked_at": func.max(_QUERY.c.last_asked_at, put.excluded.last_asked_at),
+            "count": QUERY.c.count + put.excluded.count,
+            "last_asked_at": func.max(QUERY.c.last_asked_at, put.excluded.last_asked_at),
         }
         target.execute(put.on_conflict_do_update(["id"], set_=added), batch)
-    dropped = select(_ADDRESS.c.id).join(_IMAGE, _ADDRESS.c.image_id == _IMAGE.c.id)
-    for rows in source.execute(dropped.where(_IMAGE.c.dropped)).partitions(_ROWS // 2):
-        same = select(_ADDRESS.c.image_id).where(_ADDRESS.c.id.in_([row.id for row in rows]))
-        target.execute(update(_IMAGE).where(_IMAGE.c.id.in_(same)).values(dropped=True))
+    dropped = select(ADDRESS.c.id).join(IMAGE, ADDRESS.c.image_id == IMAGE.c.id)
+    for rows in source.execute(dropped.where(IMAGE.c.dropped)).partitions(_ROWS // 2):
+        same = select(ADDRESS.c.image_id).where(ADDRESS.c.id.in_([row.id for row in rows]))
+        target.execute(update(IMAGE).where(IMAGE.c.id.in_(same)).values(dropped=True))
 
 
 def _copy_places(
@@ -184,7 +173,7 @@ def _copy_places(
     taken: set[int] = set()
     places = (
         row
-        for row in _rows(source, _PLACE)
+        for row in _rows(source, PLACE)
         if read.get(row["page_id"]) == number
         # (an address that is known to give no image has no places)
         and images.get(row["address_id"], _UNKNOWN) is not None
@@ -193,11 +182,11 @@ def _copy_places(
         for row in batch:
             row["image_id"] = images.get(row["address_id"])
         taken.update(row["id"] for row in batch)
-        target.execute(_PLACE.insert(), batch)
-    texts = (row for row in _rows(source, _TEXT) if row["place_id"] in taken)
+        target.execute(PLACE.insert(), batch)
+    texts = (row for row in _rows(source, TEXT) if row["place_id"] in taken)
     for batch in _batches(texts, _ROWS):
         target.execute(
-            _TEXT.insert(), [{name: row[name] for name in row if name != "id"} for row in batch]
+            TEXT.insert(), [{name: row[name] for name in row if name != "id"} for row in batch]
         )
 
 

@@ -36,7 +36,7 @@ _NO_ENDPOINT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Triples:
-    """What is to be known of an answer of triples."""
+    """An answer of triples: how many it has, and what follows from them."""
 
     #: the address that gave it
     url: str

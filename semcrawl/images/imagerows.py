@@ -9,12 +9,14 @@ from sqlalchemy import Table
 
 from semcrawl.images.schema import (
     Domain,
+    DomainScore,
     Image,
     ImageAddress,
     ImagePlace,
     NearText,
     Page,
     PageLink,
+    Query,
     Visit,
 )
 
@@ -30,6 +32,7 @@ def _table(model: type[Any]) -> Table:
 
 DOMAIN, PAGE, LINK, VISIT = (_table(m) for m in (Domain, Page, PageLink, Visit))
 IMAGE, ADDRESS, PLACE, TEXT = (_table(m) for m in (Image, ImageAddress, ImagePlace, NearText))
+SCORE, QUERY = _table(DomainScore), _table(Query)
 
 
 def in_parts(values: Sequence[T]) -> Iterable[Sequence[T]]:
