@@ -182,18 +182,6 @@ class Intake:
             self.wake()
         return new
 
-    async def put_in_front(self, urls: Sequence[tuple[str, LinkState]], queue: str) -> int:
-        """Put links in that are asked for after the seeds and before all else; return how many."""
-        entries = [
-            Entry(url, self.host_key(url), queue, _REVISITS, i, state.pack(), str(state.label))
-            for i, (url, state) in enumerate(urls)
-        ]
-        if entries:
-            await self.frontier.set_values({_REVISITS: _REVISITS_VALUE})
-        new = sum(await self.frontier.add(entries)) if entries else 0
-        self.wake()
-        return new
-
     def _seed(
         self, url: str, state: LinkState, queue: str, priorities: Mapping[str, float] | None = None
     ) -> Entry:

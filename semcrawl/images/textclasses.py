@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from semcrawl.images.ngramvectors import DIMENSIONS, NgramVectors, unit
+from semcrawl.images.ngramvectors import DIMENSIONS, unit
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -104,8 +104,3 @@ class TextClasses:
     def _add(self, names: Sequence[str], centres: Floats) -> None:
         self.names += names
         self.centres = np.concatenate([self.centres, centres.astype(np.float32)])
-
-
-def class_vectors(vectors: NgramVectors, names: Sequence[str]) -> Floats:
-    """Return centres for classes of which only the names are known."""
-    return vectors.vectors(list(names))

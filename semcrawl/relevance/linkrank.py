@@ -135,16 +135,6 @@ class LinkRank:
                 left -= len(node.links)
                 self._push(node)
 
-    def settle_wholly(self) -> None:
-        """Pass all residuals on, however small: the graph's ranks to 9 digits."""
-        busy = True
-        while busy:
-            busy = False
-            for node in list(self.sources):
-                if abs(node.residual) > 1e-12:
-                    self._push(node)
-                    busy = True
-
     def leave(self, url: str) -> None:
         """Hear that a page waits no more."""
         self._moved.pop(url, None)

@@ -39,11 +39,6 @@ class WeightedPageRank(PageRank):
             self._turns.append(page.url)
         self.graph.settle()
 
-    def weigh_all(self) -> None:
-        """Weigh the links of every page again, by the graph as it is now."""
-        for node in list(self.graph.sources):
-            self._weigh(node.url)
-
     def _weigh(self, page: str, more: Iterable[str] = ()) -> bool:
         """Weigh the links of a page, and ``more`` of them; whether it has any."""
         graph = self.graph

@@ -16,6 +16,7 @@ from semcrawl.relevance.pagerank import IPageRank, PageRank
 from semcrawl.relevance.weighting import RelevanceWeighting
 from semcrawl.relevance.wire import decode_event, encode_event
 from semcrawl.web.vocabulary import Kind
+from tests.relevance.settling import settle_wholly
 
 #: (page, whom it links to with which weights), in the order in which pages are fetched
 graphs = st.lists(
@@ -46,7 +47,7 @@ def test_ranks_are_those_of_the_equation_however_the_graph_grew(pages, updates):
     for page, links in pages:
         graph.cite(page, links)
         graph.settle()
-    graph.settle_wholly()
+    settle_wholly(graph)
     assert {url: graph.rank(url) for url in map(str, range(10))} == pytest.approx(solved(pages))
 
 
@@ -84,7 +85,7 @@ def test_a_graph_that_was_kept_goes_on_as_if_nothing_had_been(before, after):
     for strategy in (whole, kept):
         for page, links in after:
             strategy.graph.cite(page, links)
-        strategy.graph.settle_wholly()
+        settle_wholly(strategy.graph)
     for url in map(str, range(10)):
         assert kept.graph.rank(url) == pytest.approx(whole.graph.rank(url))
 
