@@ -47,7 +47,7 @@ class NotHarvested:
 
     #: how many there are by host (with its port), for each reason
     hosts: Mapping[str, Counter[str]] = field(default_factory=dict)
-    #: there were more links left out than were told apart
+    #: more links were left out than the log counts apart
     more: bool = False
     #: links that still wait; ``None`` if they were not counted
     waiting: int | None = 0

@@ -38,7 +38,7 @@ class EndpointSpider(Spider):
         self._timeout = options.timeout
         #: the queries that a crawl asks next, as links
         self.queries: list[Link] = []
-        #: what is to be told of them, a line each
+        #: messages about them, a line each
         self.notes: list[str] = []
         #: what went wrong
         self.problem = ""

@@ -37,7 +37,7 @@ SUMMARY_FILE = "summary.json"
 class RunFigures:
     """Facts of a harvest that its records do not hold."""
 
-    #: bytes of bodies that the fetch filter spared
+    #: bytes of bodies that the fetch filter saved
     bytes_saved: int = 0
     #: links that still wait; ``None`` when the run ended before they were counted
     waiting: int | None = 0

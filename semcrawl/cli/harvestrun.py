@@ -33,7 +33,7 @@ class RunResult:
     lost: int = 0
     #: a part failed, a feed was given up, or a worker for good
     failed: bool = False
-    #: bytes of bodies that the fetch filter spared
+    #: bytes of bodies that the fetch filter saved
     bytes_saved: int = 0
     #: what ended the run with links left: ``pages``, ``patience``, or empty
     limit: str = ""

@@ -108,7 +108,7 @@ def _harvest(
 
 
 def summed(workers: Workers, pages: int) -> RunResult:
-    """Add up what the workers have told that may send so many requests."""
+    """Add up the counts of the workers, which together may send so many requests."""
     total = RunResult()
     for worker in workers.ended:
         total.add(RunResult.read(worker.result or {}))

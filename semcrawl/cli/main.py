@@ -54,7 +54,7 @@ def main(argv: list[str] | None = None) -> None:
                 raise
             raise SemcrawlError(reason) from None
         finally:
-            sys.stdout.flush()  # here, where a closed pipe can be told from other troubles
+            sys.stdout.flush()  # here, where a closed pipe is known from other errors
     except SemcrawlError as error:
         complain(str(error))
         sys.exit(2 if isinstance(error, UsageError) else 1)

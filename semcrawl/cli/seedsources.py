@@ -35,12 +35,12 @@ from semcrawl.sources.sitemapentries import Entry, EntryKind
 from semcrawl.sources.sitemapfile import read_sitemap
 from semcrawl.web.vocabulary import RDF_EXTENSIONS, RDF_FIRST, RDF_MEDIA_TYPES, Kind
 
-#: told of what failed, a line each
+#: called with one line for each source that failed
 Complain = Callable[[str], None]
 
 #: sitemaps that are read, and pages of results
 _MOST_SITEMAPS, _MOST_PAGES = 100, 20
-#: what a sitemap says of an entry, the most telling first
+#: what a sitemap says of an entry, the most important first
 _ORDER = [EntryKind.DUMP, EntryKind.ENDPOINT, EntryKind.SAMPLE, EntryKind.URL, EntryKind.ALTERNATE]
 #: ``Accept`` headers
 _RESULTS = "application/json, application/rss+xml, application/atom+xml"
@@ -253,7 +253,7 @@ def _captures(
 
         try:
             source = "cc" if mirror else index
-            # (it asks all of more than a hundred, unless it is told)
+            # (without a limit it asks all of more than a hundred)
             newest = [str(crawls)] if source == "cc" else None
             fetcher = cdx_toolkit.CDXFetcher(source=source, crawl=newest, cc_mirror=mirror)
             next_page = fetcher.get_for_iter

@@ -52,7 +52,7 @@ class Command(OneLineErrors):
         )
         parser.add_argument("--base", default="", metavar="IRI", help="IRI of the dataset")
         parser.add_argument(
-            "--download-url", default="", metavar="URL", help="where quads.nq can be had"
+            "--download-url", default="", metavar="URL", help="where quads.nq can be downloaded"
         )
         parser.add_argument(
             "--documents-only", action="store_true", help="leave out attempts without a document"

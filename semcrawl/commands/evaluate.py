@@ -137,9 +137,9 @@ class Command(OneLineErrors):
         runs = sum(len(each.worlds) for each in sets) * len(strategies) * opts.repeat
         results: list[SetResult] = []
         with ProgressDisplay(console, runs) as display:
-            crawl = self._crawl(plan, opts, display.tell)
+            crawl = self._crawl(plan, opts, display.report)
             try:
-                study(sets, plan, crawl, display.tell, results)
+                study(sets, plan, crawl, display.report, results)
             except SemcrawlError as error:
                 self._fail(error)
                 return
@@ -220,12 +220,12 @@ class Command(OneLineErrors):
         return {name: settings.get(name) for name in settings if name.startswith("SEMCRAWL_")}
 
     @staticmethod
-    def _crawl(plan: Plan, opts: argparse.Namespace, tell: Any) -> Crawl:
+    def _crawl(plan: Plan, opts: argparse.Namespace, report: Any) -> Crawl:
         if not opts.live:
-            return simulated(load_strategy, plan, tell)
+            return simulated(load_strategy, plan, report)
         from semcrawl.evaluation.live import live
 
-        return live(plan, tell)
+        return live(plan, report)
 
     @staticmethod
     def _write(data: dict[str, Any], folder: Path) -> None:

@@ -229,7 +229,7 @@ class Command(OneLineErrors):
             self.exitcode = 1
 
     def _work(self, line: WorkerLine) -> None:
-        """Be one of several workers: crawl, and tell the command that started it what came."""
+        """Be one of several workers: crawl, and report to the command that started it."""
         line.await_start()
         try:
             result = self._crawl(

@@ -49,7 +49,7 @@ class Command(OneLineErrors):
             raise UsageError("give one job folder")
         if not (Path(args[0]) / QUADS_FILE).is_file():
             raise UsageError(f"{args[0]} holds no {QUADS_FILE}")
-        check_folder(Path(args[0]))  # it is noted there how far the store was told
+        check_folder(Path(args[0]))  # (the folder holds how far the store was loaded)
         settings = self.own_settings
         for name, value in (("STORE_URL", opts.store), ("STORE_UPDATE_URL", opts.update)):
             if value is not None:

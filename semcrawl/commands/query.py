@@ -90,8 +90,8 @@ class Command(JobCommand):
         query = _query(args[1])
         with (
             Job(Path(args[0])) as job,
-            _Filling() as telling,
-            held_store(job.folder, job.sources, telling) as store,
+            _Filling() as progress,
+            held_store(job.folder, job.sources, progress) as store,
             asked(store, query, opts.format, opts.timeout or None) as answer,
         ):
             if opts.format or answer.kind == "triples":

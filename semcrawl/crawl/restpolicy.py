@@ -49,7 +49,7 @@ class RestPolicy(Protocol):
         ...
 
     def answered(self, url: str) -> None:
-        """Hear that a page could be had."""
+        """Hear that a page was fetched."""
         ...
 
 

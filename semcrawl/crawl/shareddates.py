@@ -1,4 +1,4 @@
-"""Dates that sitemaps give, which the workers of a re-visit tell each other by the frontier."""
+"""Dates of sitemaps, which the workers of a re-visit share through the frontier."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SharedDates:
         await self._blobs.put(_LISTS, " ".join(dict.fromkeys(listed)).encode())
 
     async def news(self) -> list[tuple[bytes, int]]:
-        """Return what others have told since the last call."""
+        """Return the dates that others have given since the last call."""
         found: list[tuple[bytes, int]] = []
         for name in await self._names():
             if name in self._known:

@@ -73,7 +73,8 @@ def measured(data: Data) -> str:
     if not rows:
         return ""
     note = (
-        "Near texts are right if they name what their picture shows. Nothing measured is told so."
+        "Near texts are right if they name what their picture shows. "
+        "Where nothing was measured, the table says so."
     )
     return "<h3>Near texts, search, links</h3>" + table(["measured", "figure", ""], rows, note)
 

@@ -50,7 +50,7 @@ class ProgressDisplay:
         if self._bar is not None:
             self._bar.stop()
 
-    def tell(self, step: Step) -> None:
+    def report(self, step: Step) -> None:
         """Show how far a study is."""
         what = " ".join(part for part in (step.world, step.strategy) if part)
         if step.note:

@@ -13,11 +13,11 @@ from semcrawl.images.imageplaces import PlaceOptions, image_places
 
 
 def index_pages(
-    world: World, pages: Iterable[str], folder: Path, tell: Callable[[int], None] = lambda n: None
+    world: World, pages: Iterable[str], folder: Path, report: Callable[[int], None] = lambda n: None
 ) -> dict[str, str]:
     """Write the images that pages of a world show, each once; return the best places by domain.
 
-    ``tell`` is told the number of pages that were read. Needs ``semcrawl[images]``.
+    ``report`` is called with the number of pages that were read. Needs ``semcrawl[images]``.
     """
     from semcrawl.images.decoding import decode
     from semcrawl.images.imagestore import ImageStore
@@ -50,7 +50,7 @@ def index_pages(
                     FetchedImage(image.url, decoded, image.url, len(picture), digest, float(number))
                 )
             store.write(items)
-            tell(number)
+            report(number)
         return learn_places(engine)
     finally:
         engine.dispose()

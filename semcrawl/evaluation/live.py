@@ -58,7 +58,7 @@ _SECONDS_PER_REQUEST = 0.5
 
 
 class Judged(NamedTuple):
-    """One URL, as the crawl's records tell of it."""
+    """One URL, as the crawl's records describe it."""
 
     label: Label = Label.H
     rules: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class Judged(NamedTuple):
     found_by: FoundBy = FoundBy.LINK
 
 
-def live(plan: Plan, tell: Callable[[Progress], None]) -> Crawl:
+def live(plan: Plan, report: Callable[[Progress], None]) -> Crawl:
     """Crawl with the real spiders."""
     changed = {name: plan.settings[name] for name in plan.chosen if name in plan.settings}
 

@@ -142,15 +142,15 @@ class Progress:
     note: str = ""
 
 
-def simulated(load: Load, plan: Plan, tell: Callable[[Progress], None]) -> Crawl:
+def simulated(load: Load, plan: Plan, report: Callable[[Progress], None]) -> Crawl:
     """Crawl offline."""
 
     def crawl(
         graph: LinkGraph, name: str, settings: Mapping[str, Any], pages: int, seed: int
     ) -> Run:
-        def report(run: Run) -> None:
+        def progress(run: Run) -> None:
             if not run.requests % 200:
-                tell(Progress(run.world, name, seed, run.requests, run.found))
+                report(Progress(run.world, name, seed, run.requests, run.found))
 
         aim = Aim.from_settings(settings)
         return simulate(
@@ -161,7 +161,7 @@ def simulated(load: Load, plan: Plan, tell: Callable[[Progress], None]) -> Crawl
             is_target=plan.truth_of(graph.world, aim),
             aim=aim,
             ambiguous_types=_words(settings.get("SEMCRAWL_AMBIGUOUS_TYPES", AMBIGUOUS_MEDIA_TYPES)),
-            progress=report,
+            progress=progress,
         )
 
     return crawl
@@ -177,7 +177,7 @@ def study(
     sets: Sequence[WorldSet],
     plan: Plan,
     crawl: Crawl,
-    tell: Callable[[Progress], None] = lambda progress: None,
+    report: Callable[[Progress], None] = lambda progress: None,
     results: list[SetResult] | None = None,
 ) -> list[SetResult]:
     """Run every strategy on every world.
@@ -191,21 +191,21 @@ def study(
         result = SetResult(worlds.name, worlds.thesis)
         results.append(result)
         for world in worlds.worlds:
-            _study_world(world, result, plan.for_set(worlds), crawl, tell)
+            _study_world(world, result, plan.for_set(worlds), crawl, report)
         if worlds.measure is not None:
-            result.figures = _measured(worlds, tell)
+            result.figures = _measured(worlds, report)
     return results
 
 
-def _measured(worlds: WorldSet, tell: Callable[[Progress], None]) -> Mapping[str, Any]:
+def _measured(worlds: WorldSet, report: Callable[[Progress], None]) -> Mapping[str, Any]:
     """Measure what a set measures besides crawls; a fault is noted, as that of a world."""
     if worlds.measure is None:
         return {}
     try:
-        return worlds.measure(lambda pages: tell(Progress(worlds.name, "", 0, pages, 0)))
+        return worlds.measure(lambda pages: report(Progress(worlds.name, "", 0, pages, 0)))
     except (ImportError, OSError, SemcrawlError) as error:
         missing = f"{error.name} is not installed" if isinstance(error, ImportError) else ""
-        tell(Progress(worlds.name, "", 0, 0, 0, True, missing or str(error)))
+        report(Progress(worlds.name, "", 0, 0, 0, True, missing or str(error)))
         return {}
 
 
@@ -214,7 +214,7 @@ def _study_world(
     into: SetResult,
     plan: Plan,
     crawl: Crawl,
-    tell: Callable[[Progress], None],
+    report: Callable[[Progress], None],
 ) -> None:
     """Run every strategy on a world, whose figures are in the set from the start."""
     settings, pages = plan.settings_for(into.thesis, 0), plan.pages
@@ -226,7 +226,7 @@ def _study_world(
         topic = about_text(settings)
     if topic and "SEMCRAWL_TARGETS" not in plan.chosen:
         settings["SEMCRAWL_TARGETS"] = world.targets if isinstance(world, Aimed) else ""
-    tell(Progress(world.name, "", 0, 0, 0))
+    report(Progress(world.name, "", 0, 0, 0))
     try:
         aim = Aim.from_settings(settings)
         if aim is not None:
@@ -236,7 +236,7 @@ def _study_world(
         is_target = plan.truth_of(world, aim)
         site = map_site(graph, is_target)
     except (OSError, SemcrawlError) as error:  # a file that cannot be read, say
-        tell(Progress(world.name, "", 0, 0, 0, True, str(error)))
+        report(Progress(world.name, "", 0, 0, 0, True, str(error)))
         nothing = SiteMap((), {}, {}, {})
         hosts, starts = sorted(world.hosts), world.starts
         failed = WorldResult(
@@ -251,7 +251,7 @@ def _study_world(
     into.worlds.append(result)
     result.problem = _problem(graph, site)
     if result.problem:
-        tell(Progress(world.name, "", 0, 0, 0, True, result.problem))
+        report(Progress(world.name, "", 0, 0, 0, True, result.problem))
         if not site.pages:
             return
     truth = Truth(graph, is_target)
@@ -272,7 +272,7 @@ def _study_world(
                 break  # the seed plays no part, and one run tells all
             trials.append(measure(run, truth, site, bound, budget, topical=bool(result.about)))
             result.trials[name] = trials
-            tell(Progress(world.name, name, seed, len(run.curve), run.found, True, run.error))
+            report(Progress(world.name, name, seed, len(run.curve), run.found, True, run.error))
         result.merged = _merge(asked, truth)
 
 

@@ -156,7 +156,7 @@ def _about(trials: Sequence[Trial], world: WorldResult) -> dict[str, Any]:
 
 
 def steps(pages: int) -> list[int]:
-    """Numbers of requests after which S told its figures: every 500, or an eighth of less."""
+    """Numbers of requests after which S gives its figures: every 500, or an eighth of less."""
     step = 500 if pages >= 1000 else max(1, pages // 8)
     points = list(range(step, pages, step))
     return [*points[: -1 if points and pages - points[-1] < step / 2 else None], pages]

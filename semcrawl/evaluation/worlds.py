@@ -37,7 +37,7 @@ class WorldSet:
     thesis: bool = False
     #: strategies to run on them, unless the user says otherwise; empty = the usual ones
     strategies: tuple[str, ...] = ()
-    #: measures more than crawls, as plain data, and is told how far it is (pages read)
+    #: measures more than crawls, as plain data, and is called with the number of pages read so far
     measure: Callable[[Callable[[int], None]], dict[str, Any]] | None = None
 
 
@@ -90,10 +90,10 @@ def image_worlds(seed: int) -> WorldSet:
     """The made web of ``evaluate images`` (I), once for each of three queries."""
     webs = image_webs(seed)
 
-    def measure(tell: Callable[[int], None]) -> dict[str, Any]:
+    def measure(report: Callable[[int], None]) -> dict[str, Any]:
         from semcrawl.evaluation.imageweb.imagefigures import image_figures
 
-        return image_figures(webs[0], tell)
+        return image_figures(webs[0], report)
 
     return WorldSet("images", webs, strategies=IMAGE_STRATEGIES, measure=measure)
 

@@ -194,7 +194,7 @@ class S3Storage(S3FeedStorage):
         return whole
 
     def _etag(self) -> str:
-        """Return what tells the object's version; empty when there is none."""
+        """Return the mark of the object's version; empty when there is none."""
         from botocore.exceptions import ClientError
 
         try:

@@ -59,7 +59,7 @@ class Liveness:
         return extension
 
     def spider_opened(self) -> None:
-        """Begin. A folder that cannot be written is told in a line, and the crawl goes on."""
+        """Begin. A folder that cannot be written is reported in a line, and the crawl goes on."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             self._write("begins")

@@ -59,7 +59,7 @@ class PingAddress:
         return extension
 
     async def spider_opened(self) -> None:
-        """Listen. A port that is taken is told in a line, and the crawl goes on."""
+        """Listen. A port that is taken is reported in a line, and the crawl goes on."""
         if not isinstance(self._crawler.spider, FocusedSpider):
             return
         app = web.Application(client_max_size=_LONGEST)

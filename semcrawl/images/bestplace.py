@@ -5,8 +5,8 @@ The *worth* of a kind of place is measured without knowing what the images show:
     worth = coverage · distinctness · max(0, agreement)
 
 Coverage is the share of the domain's images that have a text there. Distinctness is the chance that
-the texts of two images of different pages differ (in their words, digits aside): "image 4" tells no
-image from another. Agreement is how much more alike a text is to evidence about its own image than
+the texts of two images of different pages differ (in their words, digits aside): "image 4" names no
+image in particular. Agreement is how much more alike a text is to evidence about its own image than
 to the same evidence about images of other pages. There are three kinds of evidence, whose
 differences are added:
 

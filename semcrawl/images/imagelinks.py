@@ -17,7 +17,7 @@ NearTextJudge = Callable[[ShownImage], float]
 
 
 def near_text_judge(topic: Topic) -> NearTextJudge:
-    """Return what judges images by a topic before they are had: by the texts near them.
+    """Return a judge of images by a topic before they are fetched: by the texts near them.
 
     The title of the page is left out, as all its images share it, unless there is nothing else. A
     topic that reads no text gives 0.

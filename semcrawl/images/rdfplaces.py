@@ -55,7 +55,7 @@ _IMAGE_TYPES = frozenset(
         "https://www.w3.org/ns/activitystreams#Image",
     }
 )
-#: properties that name or describe, the most telling first
+#: properties that name or describe, the best first
 _TEXTS = (
     *(base + name for base in _SCHEMA for name in ("caption", "name", "headline")),
     *(base + name for base in (_DCT, _DC) for name in ("title",)),

@@ -1,7 +1,7 @@
 """Tables of ``images.db``, and opening it (sources.md I, in the field's terms).
 
 Times are seconds since the epoch (UTC), sizes bytes, widths and heights pixels. What has an address
-or a name has the number :func:`key_of` that as its ``id``: whoever writes it gives it the same, and
+or a name has the number :func:`key_of` that as its ``id``: every writer gives it the same, and
 writing it again changes nothing. Images are numbered as they come.
 """
 
@@ -233,7 +233,7 @@ class QueryClass(Base):
     __tablename__ = "query_class"
 
     id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=True)
-    #: its most telling words
+    #: the words that describe it best
     name: Mapped[str] = mapped_column(Text)
     made_at: Mapped[float] = mapped_column(Double)
 

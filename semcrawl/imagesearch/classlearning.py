@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.int64]
 
 #: a text tells an image's class from this weight on; texts of an image that do
 _TELLING, _TELLING_TEXTS = 0.55, 4
-#: parts that pictures are learned in, so that no picture is told by its own texts
+#: parts that pictures are learned in, so that no picture's class comes from its own texts
 _FOLDS = 5
 _RIDGE_TEXTS, _RIDGE_PICTURES = 1.0, 10.0
 

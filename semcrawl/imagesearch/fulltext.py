@@ -1,7 +1,7 @@
 """Full text of images in SQLite's FTS5, ranked by BM25 with a weight for each grade of text.
 
-An image has a row with a column for each grade (:data:`GRADES`): the texts of places that tell well
-what images show stand in the first one and count most.
+An image has a row with a column for each grade (:data:`GRADES`): the texts of places that describe
+images well stand in the first one and count most.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _BY_KIND = {
 }  # fmt: skip
 #: how much of the weight is the domain's own measure, where it has one
 _LEARNED = 0.5
-#: letters of a page's texts from which its language is told, at least and at most
+#: letters of a page's texts that show its language, at least and at most
 _FEW, _MANY = 40, 1000
 
 
@@ -36,7 +36,7 @@ class WeightedText:
     text: str
     #: how probably it tells what the image shows, 0 to 1
     weight: float
-    #: ISO 639-1; empty where it cannot be told
+    #: ISO 639-1; empty where it is unknown
     language: str = ""
 
 

@@ -46,9 +46,10 @@ class IndexOptions:
 def current_index(
     folder: Path, engine: Engine, options: IndexOptions, starting: Callable[[int], None]
 ) -> ImageIndex:
-    """Return the index of a folder; ``starting`` is told of how many images one is made.
+    """Return the index of a folder.
 
-    Where nothing can be written it serves this time alone.
+    ``starting`` is called with the number of images where an index is made. Where nothing can be
+    written it serves this time alone.
     """
     kept = ImageIndex.opened(folder)
     with engine.connect() as connection:

@@ -80,8 +80,9 @@ class ImageSearch:
         options: SearchOptions | None = None,
         starting: Callable[[int], None] = lambda images: None,
     ) -> None:
-        """Open the folder; ``starting`` is told when images are indexed first, and how many.
+        """Open the folder.
 
+        ``starting`` is called with the number of images that are indexed first, if any.
         Raises ``UsageError`` for a folder without images, and ``StoreError``.
         """
         if not folder.is_dir():

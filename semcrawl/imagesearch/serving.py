@@ -66,7 +66,7 @@ def search_app(search: ImageSearch) -> web.Application:
 async def serve_search(
     search: ImageSearch, port: int, started: Callable[[str], None], stopped: asyncio.Event
 ) -> None:
-    """Serve until ``stopped``; ``started`` is told the address. Port 0 takes a free one.
+    """Serve until ``stopped``; ``started`` is called with the address. Port 0 takes a free one.
 
     Raises ``OSError`` for a port that is taken.
     """
@@ -90,7 +90,7 @@ def _in_one_line(record: logging.LogRecord) -> bool:
 
 
 def _guarded(pages: _Pages) -> Any:
-    """Refuse hosts of others, tell errors in one line, and add the headers to every answer."""
+    """Refuse hosts of others, answer errors in one line, and add the headers to every answer."""
 
     @web.middleware
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:

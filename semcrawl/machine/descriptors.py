@@ -27,7 +27,7 @@ def raise_limit() -> int:
     if resource is None:
         return _SELECTED
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # (some systems have no such limit, and still refuse to be told so)
+    # (some systems have no such limit, and still refuse an infinite one)
     for wanted in (hard, 1 << 16, 1 << 13):
         if soft != resource.RLIM_INFINITY and (wanted > soft or wanted == resource.RLIM_INFINITY):
             with suppress(ValueError, OSError):

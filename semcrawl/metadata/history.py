@@ -98,7 +98,7 @@ class DocumentHistory:
         return Written.REPLACED
 
     def _placed(self, key: str, place: Place) -> dict[str, int | bool | None]:
-        """Have the content kept and its terms counted; return the columns that tell of both."""
+        """Have the content kept and its terms counted; return the columns about both."""
         counter = TermCounter(self._limit)
         placed = place(counter)
         # without an index, too: rows of an older version of the document go

@@ -16,7 +16,7 @@ from semcrawl.metadata.description import NAMESPACE
 from semcrawl.metadata.models import Document
 from semcrawl.rdf.terms import RDF, XSD, iri_term, literal_term
 
-#: file name in the job folder, and the database that tells what of it is whose
+#: file name in the job folder, and the database that lists which document each line is from
 PAGES_FILE = "pages.nq"
 PAGES_LEDGER = "pages.db"
 #: value of :attr:`~semcrawl.items.RdfDocument.format`

@@ -35,7 +35,7 @@ from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 
 #: file name in the job folder
 QUADS_FILE = "quads.nq"
-#: the data embedded in pages, and the database that tells what of them is whose
+#: the data embedded in pages, and the database that lists which document they are from
 EMBEDDED_FILE = "embedded.nq"
 EMBEDDED_LEDGER = "embedded.db"
 
@@ -53,7 +53,7 @@ class QuadsFile:
         *,
         terms: int = INDEXED_TERMS,
     ) -> None:
-        """Open the file ``name``, whose documents the database ``ledger`` tells of.
+        """Open the file ``name``, whose documents the database ``ledger`` lists.
 
         So many ``terms`` of each document are indexed there at most. Raises ``StoreError``
         when the folder cannot be written.

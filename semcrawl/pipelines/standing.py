@@ -1,6 +1,6 @@
 """Whether the files that results go to are still those that the crawl began with.
 
-A file that was deleted stays writable for whoever has it open: without a look at its path, a crawl
+A deleted file stays writable for a process that has it open. Without a look at its path, a crawl
 would go on writing what nobody ever reads.
 """
 

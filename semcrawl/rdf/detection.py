@@ -172,7 +172,7 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
 
 
 class Compression(StrEnum):
-    """A compression or an archive, as the first bytes of a body tell it."""
+    """A compression or an archive, as the first bytes of a body show it."""
 
     GZIP = "gzip"
     BZIP2 = "bzip2"
@@ -234,7 +234,7 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """The encoding of a body: codec name, length of its byte-order mark, what told it."""
+    """The encoding of a body: codec name, length of its byte-order mark, what it was found by."""
 
     name: str
     bom: int

@@ -64,7 +64,7 @@ def _character(match: re.Match[str]) -> str:
     return chr(code) if code <= sys.maxunicode else match[0]
 
 
-def told(error: SyntaxError) -> str:
+def query_error(error: SyntaxError) -> str:
     """Say in one line where a query is wrong."""
     match = _PLACE.fullmatch(str(error))
     words = " ".join((match[3] if match else str(error)).split())

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 #: residuals below this wait until they have grown
 _SMALL = 1e-4
-#: a rank is told again when it moved by this share
+#: a rank is reported again when it moved by this share
 _MOVED = 0.05
 
 
@@ -44,7 +44,7 @@ class Node:
     value: float
     #: what was not yet
     residual: float
-    #: the rank that was told last
+    #: the rank that was reported last
     told: float
     waiting: bool = True
     #: links to it from pages that are held
@@ -143,7 +143,7 @@ class LinkRank:
             node.waiting = False
 
     def moved(self) -> dict[str, float]:
-        """Ranks of the waiting pages that moved since they were told."""
+        """Ranks of the waiting pages that moved since they were reported."""
         moved, self._moved = self._moved, {}
         for url, rank in moved.items():
             if (node := self.nodes.get(url)) is not None:

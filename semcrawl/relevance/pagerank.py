@@ -85,7 +85,7 @@ class PageRank(Strategy):
         self.graph.settle()
 
     def _cite_told(self, page: str, links: Sequence[Ranked]) -> None:
-        """Take in what is told of the links of a page that another worker fetched."""
+        """Take in the links of a page that another worker fetched."""
         if any(r.judged for r in links):
             shares = {r.link.url: r.judged[0] for r in links if r.judged}
             self.graph.cite(page, shares, total=1.0)

@@ -114,7 +114,7 @@ class Strategy:
         raise NotImplementedError
 
     def set_value(self, group: str, value: float) -> None:
-        """Give a group a value, to be told by the next :meth:`values`."""
+        """Give a group a value, which the next :meth:`values` reports."""
         if self._values.get(group) != value:
             self._values[group] = self._changed[group] = value
 

@@ -10,7 +10,7 @@ from sqlalchemy import Select, select
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import UsageError
 from semcrawl.metadata.models import Document, Fetch, Term, TermUse
-from semcrawl.results.quadsource import QuadSource, told
+from semcrawl.results.quadsource import QuadSource, store_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +59,6 @@ def frame_of(job: Job, name: str) -> pd.DataFrame:
 
 def _rows(sources: list[QuadSource], query: Select[Any]) -> Iterator[tuple[Any, ...]]:
     for source in sources:
-        with told(source.ledger), source.engine.connect() as connection:
+        with store_errors(source.ledger), source.engine.connect() as connection:
             for row in connection.execution_options(yield_per=1000).execute(query):
                 yield tuple(row)

@@ -11,7 +11,7 @@ from semcrawl.errors import StoreError
 from semcrawl.metadata.models import Document
 from semcrawl.metadata.termindex import write_terms
 from semcrawl.rdf.usedterms import TermCounter
-from semcrawl.results.quadsource import QuadSource, told
+from semcrawl.results.quadsource import QuadSource, store_errors
 
 #: documents that are indexed in one transaction, which keeps a crawl waiting
 _BATCH = 200
@@ -27,10 +27,10 @@ def index_documents(
 ) -> None:
     """Index the documents that are not yet, each with ``limit`` terms at most.
 
-    ``starting`` is told how many there are, if any. Raises ``StoreError`` where there are some and
-    the ledger cannot be written.
+    ``starting`` is called with their number, if any. Raises ``StoreError`` where there are some
+    and the ledger cannot be written.
     """
-    with told(source.ledger), source.engine.connect() as connection:
+    with store_errors(source.ledger), source.engine.connect() as connection:
         waiting = connection.scalar(select(func.count()).select_from(Document).where(*_WAITING))
     if not waiting:
         return
@@ -46,7 +46,7 @@ def index_documents(
 
 def _index_some(source: QuadSource, limit: int) -> bool:
     """Index a batch; return whether there was any."""
-    with told(source.path), source.change() as snapshot:
+    with store_errors(source.path), source.change() as snapshot:
         counters: dict[int, TermCounter] = {}
         for place in list(islice(snapshot.places(unindexed=True), _BATCH)):
             counter = counters[place.id] = TermCounter(limit)

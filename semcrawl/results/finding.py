@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, func, or_, select
 from semcrawl.metadata.models import Document, Term, TermUse, term_id
 from semcrawl.metadata.termindex import CLASS, PROPERTY
 from semcrawl.rdf.shortnames import expand, local_name, other_scheme, shorten
-from semcrawl.results.quadsource import told
+from semcrawl.results.quadsource import store_errors
 
 #: terms of a crawl that are looked through for near names, and those that one word may mean
 _MOST_NAMES, _MOST_MEANT = 100_000, 1000
@@ -71,7 +71,7 @@ def find_term(engines: Sequence[Engine], asked: str, limit: int | None = None) -
     found = Found(asked)
     terms: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for engine in engines:
-        with told(engine.url.database), engine.connect() as connection:
+        with store_errors(engine.url.database), engine.connect() as connection:
             meant = _meant(connection, asked, iri)
             for kind, name, documents, statements in connection.execute(_uses_of(meant)):
                 terms[kind, name].update(documents=documents, statements=int(statements))

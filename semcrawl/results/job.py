@@ -18,7 +18,7 @@ from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_F
 from semcrawl.results._indexing import index_documents
 from semcrawl.results.finding import Found, find_term
 from semcrawl.results.profiling import Profile, profile_of
-from semcrawl.results.quadsource import QuadSource, told
+from semcrawl.results.quadsource import QuadSource, store_errors
 from semcrawl.results.querystore import held_store
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS
 
@@ -101,7 +101,7 @@ class Job:
         return find_term([source.engine for source in self.sources], term, limit)
 
     def index(self, starting: Callable[[int], None] = lambda documents: None) -> None:
-        """Index what was crawled without an index; ``starting`` is told of how many documents."""
+        """Index documents that were crawled without; ``starting`` is called with their number."""
         for source in self.sources:
             index_documents(source, SEMCRAWL_INDEXED_TERMS, starting)
 
@@ -132,6 +132,6 @@ class Job:
         return frame_of(self, name)
 
     def _rows(self, source: QuadSource, table: type[T]) -> Iterator[T]:
-        with told(source.ledger), Session(source.engine) as session:
+        with store_errors(source.ledger), Session(source.engine) as session:
             session.connection(execution_options={"read_only": True})
             yield from session.scalars(select(table).order_by(table.id)).yield_per(_ROWS)

@@ -32,7 +32,7 @@ from semcrawl.pipelines.pagestore import PAGES_FILE, PAGES_LEDGER
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
 from semcrawl.results._mergedimages import merge_images
 from semcrawl.results.job import Job
-from semcrawl.results.quadsource import Place, QuadSource, Snapshot, told
+from semcrawl.results.quadsource import Place, QuadSource, Snapshot, store_errors
 
 #: files of quads, each with its ledger
 KINDS = ((QUADS_FILE, CRAWL_DB), (EMBEDDED_FILE, EMBEDDED_LEDGER), (PAGES_FILE, PAGES_LEDGER))
@@ -107,7 +107,7 @@ def _merged(folders: Sequence[Path], part: Path, images: ImageOptions) -> Merged
             _merge_quads(there, part, name, ledger, merged)
     _merge_records(folders, part, merged)
     _merge_files(folders, part)
-    with told(IMAGES_DB):
+    with store_errors(IMAGES_DB):
         merged.images = merge_images(folders, part, images)
     with Job(part) as job:
         job.index()
@@ -150,7 +150,7 @@ def _merge_quads(
 ) -> None:
     with ExitStack() as stack:
         snapshots = snapshots_of(stack, folders, name, ledger)
-        with told(ledger):
+        with store_errors(ledger):
             known = chosen(snapshots)
         engine = stack.enter_context(opened(crawl_db_url(part, ledger)))
         with (part / name).open("wb") as file, engine.begin() as connection:
@@ -218,7 +218,7 @@ def _merge_records(folders: Sequence[Path], part: Path, merged: Merged) -> None:
             streams.append(connection.execution_options(yield_per=_ROWS).execute(query))
         engine = connect(crawl_db_url(part))
         stack.callback(engine.dispose)
-        with told(CRAWL_DB), engine.begin() as target:
+        with store_errors(CRAWL_DB), engine.begin() as target:
             ended = attrgetter("started_at", "elapsed")
             rows = (
                 {name: value for name, value in row._mapping.items() if name != "id"}

@@ -28,7 +28,7 @@ from semcrawl.metadata.models import Document, Fetch
 from semcrawl.metadata.parquet import arrow_schema, check_parquet
 from semcrawl.results.job import Job
 from semcrawl.results.mergedjobs import KINDS, chosen, snapshots_of
-from semcrawl.results.quadsource import Place, Snapshot, told
+from semcrawl.results.quadsource import Place, Snapshot, store_errors
 
 #: rows that are written together, and rows of a file
 _GROUP = 100_000
@@ -107,7 +107,7 @@ def _write_quads(
     there = [(f, n) for f, n in zip(folders, names, strict=True) if (f / ledger).is_file()]
     with ExitStack() as stack:
         snapshots = snapshots_of(stack, [folder for folder, _ in there], file, ledger)
-        with told(ledger):
+        with store_errors(ledger):
             known = chosen(snapshots)
             for number, (snapshot, (_, name)) in enumerate(zip(snapshots, there, strict=True)):
                 query = select(_DOCUMENT).order_by(Document.offset)
@@ -121,7 +121,7 @@ def _write_quads(
 
 def _write_records(folder: Path, part: _Parts) -> None:
     with (
-        told(folder / CRAWL_DB),
+        store_errors(folder / CRAWL_DB),
         opened(readable_db_url(folder)) as engine,
         engine.execution_options(read_only=True).connect() as connection,
     ):

@@ -24,7 +24,7 @@ _ROWS = 1000
 
 
 @contextmanager
-def told(what: object) -> Iterator[None]:
+def store_errors(what: object) -> Iterator[None]:
     """Turn what goes wrong with a file or a database into a ``StoreError`` of one line."""
     try:
         yield
@@ -55,7 +55,7 @@ class Place(NamedTuple):
 
 
 class QuadSource:
-    """A file of quads in a job folder, and the database that tells what of it is whose.
+    """A file of quads in a job folder, and the database that lists whose lines they are.
 
     A crawl may be writing both. All methods raise ``StoreError`` for what cannot be read.
     """
@@ -77,7 +77,7 @@ class QuadSource:
         """Give documents and lines that belong together, whatever a crawl does meanwhile."""
         reading = self.engine.execution_options(read_only=True)
         with ExitStack() as stack:
-            with told(self.path), self._without_writers():
+            with store_errors(self.path), self._without_writers():
                 # the first look begins the snapshot, while no compaction can be under way
                 snapshot = self._look(stack.enter_context(reading.connect()))
                 stack.callback(snapshot.close)
@@ -157,7 +157,7 @@ class Snapshot:
             query = query.where(Document.terms_complete.is_(None))
         if newer_than:
             query = query.where(Document.revision > newer_than)
-        with told(self._path):
+        with store_errors(self._path):
             rows = self.connection.execution_options(yield_per=_ROWS).execute(query)
             for row in rows:
                 yield Place(*row)
@@ -169,7 +169,7 @@ class Snapshot:
     def _pieces(self, offset: int, length: int) -> Iterator[bytes]:
         if self._file is None:
             return
-        with told(self._path):
+        with store_errors(self._path):
             while length > 0:
                 self._file.seek(offset)
                 piece = self._file.read(min(_PIECE, length))

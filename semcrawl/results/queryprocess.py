@@ -28,7 +28,7 @@ from pyoxigraph import (
 
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.rdf.shortnames import PREFIXES, namespace_of
-from semcrawl.rdf.sparqltext import asks_others, told
+from semcrawl.rdf.sparqltext import asks_others, query_error
 
 SOLUTIONS = {
     "json": QueryResultsFormat.JSON,
@@ -56,7 +56,7 @@ def evaluate(store: str, query: str) -> QuerySolutions | QueryBoolean | QueryTri
     try:
         return Store.read_only(store).query(query, prefixes=PREFIXES)
     except SyntaxError as error:
-        raise UsageError(told(error)) from None
+        raise UsageError(query_error(error)) from None
     except ValueError as error:
         raise UsageError(f"the query is wrong: {' '.join(str(error).split())}") from None
 

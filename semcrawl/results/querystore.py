@@ -31,13 +31,13 @@ _LINE = re.compile(
     rb"(?: (?:<[^>]*>|_:\S+))? \.\n"
 )
 
-#: told how many bytes were read into the store, and of how many
-Telling = Callable[[int, int], None]
+#: called with the bytes that were read into the store, and all bytes
+Progress = Callable[[int, int], None]
 
 
 @contextmanager
 def held_store(
-    folder: Path, sources: Sequence[QuadSource], telling: Telling = lambda done, whole: None
+    folder: Path, sources: Sequence[QuadSource], progress: Progress = lambda done, whole: None
 ) -> Iterator[Path]:
     """Give the folder of a store that holds what the sources hold now.
 
@@ -48,7 +48,7 @@ def held_store(
     cache = folder / CACHE
     if not os.access(cache if cache.exists() else folder, os.W_OK):
         with TemporaryDirectory(prefix="semcrawl-") as temporary:
-            yield _up_to_date(Path(temporary), sources, telling)
+            yield _up_to_date(Path(temporary), sources, progress)
         return
     try:
         cache.mkdir(exist_ok=True)
@@ -57,12 +57,12 @@ def held_store(
         raise StoreError(f"cannot write {cache}: {error.strerror}") from None
     with file:
         lock(file)
-        store = _up_to_date(cache, sources, telling)
+        store = _up_to_date(cache, sources, progress)
         lock(file, shared=True)
         yield store
 
 
-def _up_to_date(cache: Path, sources: Sequence[QuadSource], telling: Telling) -> Path:
+def _up_to_date(cache: Path, sources: Sequence[QuadSource], progress: Progress) -> Path:
     store, note = cache / "store", cache / _STATE
     try:
         known = _known(note) if store.is_dir() else {}
@@ -78,7 +78,7 @@ def _up_to_date(cache: Path, sources: Sequence[QuadSource], telling: Telling) ->
                 shutil.rmtree(store, ignore_errors=True)
             done = 0
             whole = sum(source.path.stat().st_size for source in sources if source.path.exists())
-            telling(done, whole)
+            progress(done, whole)
             target = Store(str(store))
             for name, snapshot in snapshots.items():
                 newer_than = known[name].revision if name in known else 0
@@ -86,7 +86,7 @@ def _up_to_date(cache: Path, sources: Sequence[QuadSource], telling: Telling) ->
                     lines = cast("IO[bytes]", _Lines(snapshot, places))
                     target.bulk_load(lines, RdfFormat.N_QUADS, lenient=True)
                     done += sum(place.length for place in places)
-                    telling(done, whole)
+                    progress(done, whole)
             target.flush()
             del target
             content = {name: astuple(state) for name, state in states.items()}

@@ -28,7 +28,7 @@ CONCURRENT_ITEMS = 2
 DOWNLOAD_TIMEOUT = 60
 DOWNLOAD_MAXSIZE = 100 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0
-RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # the records tell of it
+RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # the records hold it
 DOWNLOAD_HANDLERS = {
     "http": "semcrawl.download.handler.AiohttpDownloadHandler",
     "https": "semcrawl.download.handler.AiohttpDownloadHandler",

@@ -31,7 +31,7 @@ _PROLOGUE = 1 << 16
 _LONGEST = 4096
 #: elements inside of each other, at most
 _DEEPEST = 50
-#: roots that tell a sitemap, and those of feeds
+#: root elements of sitemaps, and those of feeds
 _SITEMAPS = {"urlset": "urlset", "sitemapindex": "index"}
 _FEEDS = frozenset({"rss", "feed"})
 _RECORDS = frozenset({"url", "sitemap", "dataset", "item", "entry"})

@@ -14,7 +14,7 @@ from semcrawl.sources.jsoncatalogue import ckan_links, data_json_links
 from semcrawl.sources.listedlinks import DataList, LinkCollector
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation
 
-#: bytes by which a body is told to be a list
+#: first bytes, by which a body is recognised as a list
 _HEAD = 4096
 _LINKSET = re.compile(rb'\A\s*\{\s*"linkset"\s*:')
 _CKAN = re.compile(rb'"(?:success|help)"\s*:\s*(?:true|"[^"]*(?:package_|/action/))')
@@ -43,7 +43,7 @@ def read_list(
     normalisation: Normalisation = DEFAULT_NORMALISATION,
     limit: int = 10_000,
 ) -> DataList:
-    """Read a list of a form that :func:`form_of` told; never raises for what is wrong with it."""
+    """Read a list of a form that :func:`form_of` found; never raises for what is wrong with it."""
     into = LinkCollector(url, form.partition("-text")[0], normalisation, limit)
     if form == "oai-pmh":
         return oaipmh_links(body, url, into)

@@ -1,6 +1,6 @@
 """The way through a SPARQL endpoint: which queries follow from an answer.
 
-The endpoint counts each graph. A small graph is had by one query. The subjects of a large one are
+The endpoint counts each graph. One query fetches a small graph. The subjects of a large one are
 listed in order with the number of their triples, and cut into ranges: as the range is part of the
 query, pages neither overlap nor leave gaps, and need no order of their own. Since the endpoint has
 said how many triples a page holds, a page that was cut by a limit of the server is seen, and asked
@@ -37,7 +37,7 @@ class Following:
     """The steps that follow from an answer."""
 
     steps: list[Step] = field(default_factory=list)
-    #: what is to be told, a line each
+    #: messages, a line each
     notes: list[str] = field(default_factory=list)
     #: triples that are given up, as far as they were counted
     lost: int = 0

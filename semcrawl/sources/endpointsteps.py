@@ -1,4 +1,4 @@
-"""The queries by which the data of a SPARQL endpoint are had page by page.
+"""The queries that fetch the data of a SPARQL endpoint page by page.
 
 Each query is a :class:`Step`: a GET request whose address says all of it, so that the seen set
 knows it, and which waits in the frontier as any link does. :mod:`semcrawl.sources.endpointpaging`

@@ -91,7 +91,7 @@ class EndpointWalk:
         return after_failure(step, reason)
 
     def settle(self, step: Step, following: Following) -> None:
-        """Leave out queries that are too long, and take in what is told of pages."""
+        """Leave out queries that are too long, and collect the messages about pages."""
         if following.again:
             self._pages[step.endpoint] = min(one.page for one in following.steps)
         long = [one for one in following.steps if len(one.url) > LONGEST_QUERY_URL]

@@ -1,7 +1,7 @@
 """Long lists of links, sorted by their shapes and cut into batches.
 
 A sitemap may list a million addresses of a dozen shapes, most of which pages link to as well, with
-words that tell more than an address. So a list waits until its host has nothing else to ask for;
+words that say more than an address. So a list waits until its host has nothing else to ask for;
 then some links of each shape go in, and twice as many each further time. A link that paid brings
 more of its shape at once. Shapes that nothing else leads to are tried meanwhile, one link of each.
 """

@@ -32,7 +32,7 @@ class SearchService:
     def url(self, words: str, page: int, start: int, count: int) -> str:
         """Return the address of a page of results, the first being 0, after ``start`` results.
 
-        Raises ``ValueError`` where the service needs to be told what is not known.
+        Raises ``ValueError`` where a value that the service needs is missing.
         """
         known = {
             "searchTerms": words,
@@ -46,7 +46,7 @@ class SearchService:
 
         def fill(match: re.Match[str]) -> str:
             if match[1] not in known and not match[2]:
-                raise ValueError(f"the search service wants to be told {match[1]}")
+                raise ValueError(f"the search service needs a value for {match[1]}")
             return quote(known.get(match[1], ""), safe="")
 
         return _PARAMETER.sub(fill, self.template)

@@ -34,7 +34,7 @@ class Seed:
 
 
 def read_list(body: bytes) -> list[Seed]:
-    """Read a list in any of these forms, which its content tells.
+    """Read a list in any of these forms, which its content shows.
 
     Raises ``ValueError`` for JSON or XML that is none of them.
     """

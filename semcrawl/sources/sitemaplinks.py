@@ -62,7 +62,7 @@ def as_reached(sitemap: str, url: str | None) -> str | None:
     """Return an address of the sitemap's own site by the scheme and name that the sitemap has.
 
     The site answers by these. Where a sitemap writes others (``https``, ``www.``), each of its
-    pages would be had twice.
+    pages would be fetched twice.
     """
     if url is None:
         return None

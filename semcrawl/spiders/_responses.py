@@ -120,7 +120,7 @@ class ResponseReader:
         return _records_of(items) if attempt.link_state.check else items
 
     def _guessed_wrong(self, attempt: Attempt, response: Response) -> FetchRecord:
-        """Record that there is nothing where something might have been: one request tells it."""
+        """Record that there is nothing where something might have been: one request shows it."""
         record = attempt.record(FetchOutcome.HTTP_ERROR, response)
         record.errors = f"not there, as on most hosts: HTTP status {response.status}"
         if not attempt.link_state.is_sitemap:

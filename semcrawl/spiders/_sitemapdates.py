@@ -50,7 +50,7 @@ class SitemapDates:
         self._stats = stats
         self._dates = Lastmods(share)
         self._told = SharedDates(session.frontier.blobs)
-        #: seconds between two looks at what others told, and when the last one was
+        #: seconds between two looks at the dates of other workers, and when the last one was
         self._interval = settings.getfloat("SEMCRAWL_LIMITS_INTERVAL")
         self._looked = -math.inf
         self._loaded = False
@@ -67,7 +67,7 @@ class SitemapDates:
             await self._told.add(attempt.url, keyed(latest))
 
     def may_be_behind(self, attempt: Attempt) -> bool:
-        """Whether others may have read, since the last look, what tells of a link that is due."""
+        """Whether others may have read, since the last look, a date of a link that is due."""
         outdated = time.monotonic() - self._looked > self._interval
         return self._shared and self._is_due(attempt) and outdated
 

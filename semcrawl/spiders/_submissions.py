@@ -30,7 +30,7 @@ class Submissions:
     queue: str
     #: whether sites that the crawl does not visit may be submitted
     any_site: bool = False
-    #: whether private addresses may, whoever named them
+    #: whether private addresses may be submitted, by anybody
     allow_private: bool = False
     #: seconds after which a known address is visited again when it is submitted again
     interval: float = 3600.0

@@ -135,7 +135,7 @@ class EndpointReader:
     async def refused(
         self, attempt: Attempt, response: Response | None, record: FetchRecord
     ) -> bool:
-        """Ask for something else after a failure, which ``record`` tells; whether there is any."""
+        """Ask for something else after the failure of ``record``; return whether there is any."""
         step = Step.unpack(attempt.link_state.query)
         if step is None:
             return False
@@ -237,7 +237,7 @@ class EndpointReader:
     async def _follow(
         self, attempt: Attempt, step: Step, following: Following, record: FetchRecord
     ) -> None:
-        """Put in what follows, and tell what is to be told."""
+        """Put the next queries in, and log the walk's messages."""
         self._walk.settle(step, following)
         state = attempt.link_state
         query = LinkState(attempt.url, state.depth + 1, Label.R, found_by=FoundBy.ENDPOINT)

@@ -28,7 +28,7 @@ from semcrawl.web.vocabulary import FoundBy
 _ORDER = ("site", "parent", "any")
 #: priority above that of any document
 _FIRST = 1e15
-#: characters of a content's digest that tell another content
+#: characters of a digest by which two contents differ
 _DIGEST = 16
 
 

@@ -43,7 +43,7 @@ from semcrawl.web.bodies import BodyFile, body_file
 from semcrawl.web.hosts import host_of, netloc_of
 from semcrawl.web.urls import Normalisation, resolve
 
-#: beginning of a body that is a sitemap, whoever linked to it
+#: beginning of a body that is a sitemap, whatever linked to it
 _ROOT = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>/]")
 _HEAD = 2048
 #: bodies above are read in a thread (bytes)

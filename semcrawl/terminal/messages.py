@@ -40,7 +40,7 @@ _TOLD = frozenset(
 )
 #: the logger of handlers of signals that raise
 _SIGNALS = "scrapy.utils.signal"
-#: loggers that tell of single requests, which the records tell better
+#: loggers of single requests, which the records describe better
 _REQUEST_LOGGERS = frozenset({"scrapy.core.scraper", "scrapy.downloadermiddlewares.robotstxt"})
 #: how what Scrapy logs of a result begins that a pipeline could not write, or failed at
 _LOST = ("Dropped: ", "Error processing ")
@@ -156,7 +156,7 @@ class _OncePerHost(logging.Filter):
         return True
 
     def _is_new_loss(self, record: logging.LogRecord) -> bool:
-        """Whether a record is the first to tell why results are lost."""
+        """Whether a record is the first that says why results are lost."""
         text = _text(record)
         if not str(record.msg).startswith(_LOST) or text in self._lost:
             return False
@@ -190,6 +190,6 @@ def _text(record: logging.LogRecord) -> str:
 
 
 def _part_of(record: logging.LogRecord) -> str:
-    """Return the name of the handler that Scrapy tells of."""
+    """Return the name of the handler in Scrapy's message."""
     receiver = record.args.get("receiver") if isinstance(record.args, Mapping) else None
     return getattr(receiver, "__qualname__", "")

@@ -14,7 +14,7 @@ import pyoxigraph
 
 from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import PREFIXES
-from semcrawl.rdf.sparqltext import asks_others, told
+from semcrawl.rdf.sparqltext import asks_others, query_error
 
 if TYPE_CHECKING:
     import rdflib
@@ -45,7 +45,7 @@ def ask(query: str, lines: bytes, memory: int) -> Checked:
         store.load(lines, format=pyoxigraph.RdfFormat.N_QUADS, lenient=True)
         answer = store.query(query, use_default_graph_as_union=True, prefixes=PREFIXES)
     except SyntaxError as error:
-        return Checked(fault=told(error))
+        return Checked(fault=query_error(error))
     except (ValueError, RuntimeError, OSError) as error:
         return Checked(fault=f"the query is wrong: {error}")
     if not isinstance(answer, pyoxigraph.QueryBoolean):

@@ -25,7 +25,7 @@ class FoundBy(StrEnum):
     """
 
     LINK = "link"  #: an element of a page
-    SEED = "seed"  #: the user, or whoever fills the list of seeds
+    SEED = "seed"  #: the user, or another program that fills the list of seeds
     RDF = "rdf"  #: an IRI inside an RDF document
     HEADER = "header"  #: an HTTP ``Link:`` header, or a linkset
     SITEMAP = "sitemap"  #: robots.txt or a sitemap; sitemaps themselves as well
@@ -174,7 +174,7 @@ VAGUE_MEDIA_TYPES: frozenset[str] = frozenset(
     }
 )  # fmt: skip
 
-#: media types that may hide RDF; taken besides RDF and HTML unless told otherwise
+#: media types that may hide RDF; taken besides RDF and HTML unless the user says otherwise
 AMBIGUOUS_MEDIA_TYPES: frozenset[str] = VAGUE_MEDIA_TYPES | frozenset(
     {
         "application/xml", "text/xml", "application/json", "text/json",

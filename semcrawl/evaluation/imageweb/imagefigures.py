@@ -29,12 +29,12 @@ _QUERIES, _FIRST = 50, 10
 _ALL_RULES = Normalisation(https_to_http=True, drop_www=True, drop_query=True)
 
 
-def image_figures(web: ImageWeb, tell: Callable[[int], None] = lambda n: None) -> dict[str, Any]:
+def image_figures(web: ImageWeb, report: Callable[[int], None] = lambda n: None) -> dict[str, Any]:
     """Return all figures as plain data."""
     pages = [web.url_of(number) for site in web.plan.sites for number in site.pages[:_PAGES]]
     with tempfile.TemporaryDirectory(prefix="semcrawl-images-") as name:
         folder = Path(name)
-        best = _best_places(web, index_pages(web, pages, folder, tell))
+        best = _best_places(web, index_pages(web, pages, folder, report))
         pictures = _pictures(web, folder)
         return {
             "pages": len(pages),

@@ -57,7 +57,7 @@ class ImageWeb:
         )
 
     def topical(self, document: str) -> bool:
-        """Whether a document is a picture of the subject: the truth, which no crawl is told."""
+        """Whether a document is a picture of the subject: the truth, which no crawl knows."""
         return document in self._wanted
 
     def picture_at(self, url: str) -> Picture | None:

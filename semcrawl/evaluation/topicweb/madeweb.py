@@ -52,7 +52,7 @@ class TopicWeb:
         return self._seeds
 
     def topical(self, url: str) -> bool:
-        """Whether the page is about the topic: the truth, which no crawl is told."""
+        """Whether the page is about the topic: the truth, which no crawl knows."""
         number = self._numbers.get(url)
         return number is not None and self.plan.pages[number].subject == TOPIC
 

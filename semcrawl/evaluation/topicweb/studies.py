@@ -18,7 +18,7 @@ TOPIC_STRATEGIES = (
 )
 #: K's traditional crawler, and its focused one
 KEYWORD_STRATEGIES = ("breadth-first", "keyword-focused")
-#: S tells its figures at 500, 1000, … 4000 pages
+#: S gives its figures at 500, 1000, … 4000 pages
 _TOPIC_REQUESTS = 4000
 #: sample texts that describe the topic
 _SAMPLES = 20

@@ -88,7 +88,7 @@ class Keys:
     spread:Q:GRP     zset   hosts of a global group, by turn and place, parked ones left out
     place:Q:GRP      hash   host → turn and place in spread:, or empty when parked
     parked:HOST      set    ``Q:GRP`` left until the host may be asked again
-    busy:HOST        hash   downloads under way: lease id or errand → 0 (start not told yet), 1
+    busy:HOST        hash   downloads under way: lease id or errand → 0 (start not reported yet), 1
                             (no delay), or the server time in µs of its start; errands that
                             wait for their turn: ``w`` and their number in line
     seen:N           hash   digest (10 bytes) → sequence number and key of the link (and a byte

@@ -52,7 +52,7 @@ async def shed(shards: Shards, most: int) -> int:
     found = await shards.each(lambda shard: shard.counted(queues[shard.number]))
     surplus = sum(counts.waiting for counts, _ in found) - most
     dropped = 0
-    # (asked to drop nothing, a shard tells the value of its worst group)
+    # (asked to drop nothing, a shard returns the value of its worst group)
     worst = {
         shard.number: value
         for shard in shards

@@ -145,7 +145,7 @@ class Shard(RedisFrontier):
         return self._server.address
 
     async def cautions(self) -> list[str]:
-        """Return what settings of its server may lose links, as far as it tells them."""
+        """Return the settings of its server that may lose links, as far as it shows them."""
         ask = self._server.ask
         found = []
         disk = await ask("info", "persistence")

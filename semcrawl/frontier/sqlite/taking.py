@@ -81,7 +81,7 @@ def take(
 
 
 def _others_wait(t: Transaction, in_domains: Skip) -> bool:
-    """Whether links wait on hosts of other domains, as far as a sample tells."""
+    """Whether links wait on hosts of other domains, as far as a sample shows."""
     t.flush()
     for queue in t.all_queues():
         last = t.row("SELECT max(host) FROM front WHERE queue = ?", queue)[0]

@@ -47,7 +47,7 @@ class VirtuosoLoader:
     def is_there(self) -> bool:
         """Say whether the server lets us call its loader, and replaces graphs by it.
 
-        Tried out once, on a graph of ours, if the server has told before that it is a Virtuoso.
+        Tried out once, on a graph of ours, if the server named itself a Virtuoso before.
         Raises ``StoreUnavailable`` when it is away.
         """
         if self._works is None:

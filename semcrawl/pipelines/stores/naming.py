@@ -104,7 +104,7 @@ def scoped_name(url: str, stated: str, number: int = 1) -> str:
 
 
 def statement_about(name: str, stated: str) -> bytes:
-    """Return the line of N-Triples that tells the stated name of a graph."""
+    """Return the line of N-Triples that gives the stated name of a graph."""
     return f"{name} <{STATED_NAME}> {stated} .\n".encode("utf-8", "replace")
 
 

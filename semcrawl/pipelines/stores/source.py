@@ -23,7 +23,7 @@ class Spool:
     """
 
     def __init__(self, folder: Path, name: str, ledger: str, target: str) -> None:
-        """Read the file ``name``, whose documents ``ledger`` tells of, for the store ``target``."""
+        """Read the file ``name``, whose documents ``ledger`` lists, for the store ``target``."""
         self.name = name
         self._path = folder / name
         self._lock_path = folder / f".{name}.lock"

@@ -54,7 +54,7 @@ def local_members(
 
 
 def _size_in_extra(extra: bytes) -> int:
-    """Return the packed size that a zip64 field tells; 0 without one."""
+    """Return the packed size of a zip64 field; 0 without one."""
     while len(extra) >= 4:
         kind, length = struct.unpack_from("<2H", extra)
         if kind == _ZIP64 and length >= 16 and len(extra) >= 20:
@@ -107,7 +107,7 @@ class StoredMember:
 
 
 class DeflatedMember(StoredMember):
-    """A member that is deflated; it tells its end by itself."""
+    """A member that is deflated; its data marks its own end."""
 
     def __init__(self, file: IO[bytes], place: int) -> None:
         """Read ``file`` from ``place`` on."""

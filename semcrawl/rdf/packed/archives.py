@@ -297,6 +297,6 @@ def _guard_directory(file: IO[bytes], max_members: int) -> None:
     sizes = [
         struct.unpack(form, found[1])[0] for end, form in _ZIP_ENDS for found in end.finditer(tail)
     ]
-    # (0xffffffff: the other mark tells)
+    # (0xffffffff: the other mark decides)
     if any(max(max_members, 1000) * 1024 < size != 0xFFFFFFFF for size in sizes):
         raise ValueError("its directory is too large")

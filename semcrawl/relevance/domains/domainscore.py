@@ -37,7 +37,7 @@ class DomainScore(WeightedPageRank):
     **Readings.** The crawl has one query class, its topic. An *image* is a link to what the crawl
     is after, which need not be an image. It matches if it turns out to be a target; its near text
     matches if what the topic makes of it, or RW where it was not asked, reaches the threshold c.
-    Both count for the domain that it is to be had from. A fetch gives what a target is worth; a
+    Both count for the domain that serves it. A fetch gives what a target is worth; a
     page, the share of its near texts that match. In a domain images come by their near texts, pages
     by their score (:class:`~semcrawl.relevance.domains.votes.Votes`).
     """
@@ -113,7 +113,7 @@ class DomainScore(WeightedPageRank):
 
     # -- outcomes
     def learn(self, outcome: Outcome) -> None:
-        """Take in what a fetch gave, and what is told of the links of a page."""
+        """Take in the outcome of a fetch, and the links of its page."""
         page, image = outcome.final_url or outcome.url, outcome.label is Label.R
         new = [(ranked.link, ranked.label) for ranked in outcome.new_links]
         if outcome.kind is Kind.HTML and page not in self.votes.pages:

@@ -20,7 +20,7 @@ class Vote:
 
     matching: float = 0.0
     seen: int = 0
-    #: links of it that lead to pages which could not be had
+    #: links of it that lead to pages which could not be fetched
     failing: int = 0
 
     @property
@@ -44,7 +44,7 @@ class Votes:
     pages: dict[str, Vote] = field(default_factory=dict)
     #: waiting page → pages that link to it
     citing: dict[str, list[str]] = field(default_factory=dict)
-    #: page that could not be had → pages that link to it, and lost a part of their vote
+    #: page that could not be fetched → pages that link to it, and lost a part of their vote
     failed: dict[str, list[str]] = field(default_factory=dict)
 
     def of(self, page: str) -> float:
@@ -67,7 +67,7 @@ class Votes:
         _bound(self.citing)
 
     def had(self, url: str, *, ok: bool) -> None:
-        """Take in whether a page could be had: who links to it loses, or regains, score."""
+        """Take in whether a page could be fetched: pages that link to it lose, or regain, score."""
         citing = self.citing.pop(url, [])
         if ok:
             for page in self.failed.pop(url, ()):

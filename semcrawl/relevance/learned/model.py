@@ -116,7 +116,7 @@ def sigmoids(logits: Floats) -> Floats:
 
 
 def page_index(values: NDArray[np.floating], horizon: float = math.inf, own: float = 0.0) -> float:
-    """Targets per request to be had through a page whose new links have these values.
+    """Targets per request that a page promises whose new links have these values.
 
     The page itself costs one request, and is ``own`` of a target (0 to 1); of its links the best k
     are followed, for the best k: max over k of (own + Σ v·t) / (1 + Σ t), where a link of value v

@@ -28,7 +28,7 @@ class Shares(NamedTuple):
 
 
 class TopicShares:
-    """Predicts which share of the RDF to be had through a link is about the topic.
+    """Predicts which share of the RDF behind a link is about the topic.
 
     Where RDF is, the other models learn from all RDF, whatever it is about: links to RDF look alike
     on many sites, and what is off the topic shows where they are. This one learns from the
