@@ -152,7 +152,7 @@ def tried_anything(summary: Summary) -> bool:
 
 
 def anything_fetched(summary: Summary) -> bool:
-    """Whether anything but a robots.txt was had, of use or not."""
+    """Whether anything but a robots.txt was fetched, of use or not."""
     had = (
         "fetched-",
         "filtered",

@@ -29,8 +29,8 @@ def perfect_links(site: SiteMap, budget: int) -> list[int]:
 def omniscient(site: SiteMap, budget: int) -> list[int]:
     """Targets after each of ``budget`` requests of the greedy crawler that knows the graph.
 
-    Each step takes the page with most new targets per request: g / (p + g) for g targets of its
-    own not had yet and p pages not fetched yet on the shortest path to it, itself included; then
+    Each step takes the page with most new targets per request: g / (p + g) for g unfetched targets
+    of its own and p unfetched pages on the shortest path to it, itself included; then
     fetches the path and those targets. Ties go to the page nearest to the start. Targets that are
     starts themselves come first. A page may be a target itself.
     """

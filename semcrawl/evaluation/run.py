@@ -22,7 +22,7 @@ class Fetch:
     rules: tuple[str, ...]
     parent: str | None
     depth: int
-    #: the request brought a target that was not had before
+    #: the request brought a target that was not found before
     new_target: bool = False
     #: abandoned after its headers (the content-type filter)
     filtered: bool = False

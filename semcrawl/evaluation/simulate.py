@@ -175,7 +175,7 @@ class _Crawl:
         self._apply()
 
     def _redirected(self, waiting: Waiting, node: Node) -> None:
-        """Put a redirect's target in front of its group, if it was not had and may be fetched."""
+        """Put a redirect's target in front of its group, if it is new and may be fetched."""
         self._note(waiting, node, None)
         self.leads.ask_as_rdf(waiting, node)
         target = self.graph.redirect(waiting.url, node.answer)

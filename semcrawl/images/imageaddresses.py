@@ -1,4 +1,4 @@
-"""The addresses that the images of a job were had from, copies too, and those that gave none."""
+"""The addresses of a job's images and of their copies, and those that gave none."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.tally import is_aside, is_robots
 from semcrawl.web.hosts import host_of, pay_level_domain
 
-#: outcomes with which something of a seed was had
+#: outcomes with which something of a seed was fetched
 _HAD = frozenset(
     {
         FetchOutcome.FETCHED_RDF,

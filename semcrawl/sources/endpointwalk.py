@@ -100,7 +100,7 @@ class EndpointWalk:
             following.notes.append(f"{len(long)} queries are longer than a request may be")
             following.lost += sum(one.size for one in long)
         if following.lost:
-            following.notes.append(f"{following.lost:,} triples of {step.name} are not had")
+            following.notes.append(f"{following.lost:,} triples of {step.name} were not fetched")
 
 
 def brings_triples(step: Step, following: Following, quads: int) -> bool:

@@ -111,7 +111,7 @@ class EndpointReader:
         put_in = self.session.intake.put_queries
         (url, first), (next_url, then) = first_links(self.options, endpoint)
         if not await put_in([(url, replace(state, query=first.query))], self.queue):
-            # it was had as a page
+            # it was fetched as a page
             then = replace(state, query=then.query, found_by=then.found_by)
             await put_in([(next_url, then)], self.queue)
 

@@ -122,7 +122,7 @@ class SeedPlanter:
         self._given_seeds += len(seeds)
 
     async def _plant_endpoints(self, endpoints: Sequence[str]) -> None:
-        """Put endpoints in: their descriptions, or what comes after one that was had before."""
+        """Put endpoints in: their descriptions, or what comes after one that was fetched before."""
         for endpoint in endpoints:
             before = self._new_seeds
             description, graphs = first_links(self._endpoints, endpoint)

@@ -190,7 +190,7 @@ def test_a_redirect_off_the_site_is_followed_for_what_looks_like_data_only(run: 
 
 @pytest.mark.parametrize("path", ["/again.nt", "/other"])
 def test_what_says_nothing_new_is_not_asked_for(path: str, run: Run) -> None:
-    """Other forms of a document that was had, and other relations of what is no page."""
+    """Other forms of a document that was fetched, and other relations of what is no page."""
     assert D + path not in run.outcomes()
 
 

@@ -16,7 +16,7 @@ BODY = triples("it", 2)
 NT = "Content-Type: application/n-triples"
 LENGTH = f"Content-Length: {len(BODY)}"
 
-#: whose robots.txt cannot be had
+#: whose robots.txt cannot be fetched
 ASIDE = "http://long.example/"
 
 #: the lines before a body of two statements

@@ -49,7 +49,7 @@ _MAX_DEPTH = 20
 
 
 def microformats(page: str, url: str) -> Iterator[Triple]:
-    """Yield the statements of the cards, addresses and events of a page that was had from ``url``.
+    """Yield the statements of the cards, addresses and events of a page; ``url`` is its address.
 
     Each item is a blank node. Raises ``ImportError`` without extruct.
     """

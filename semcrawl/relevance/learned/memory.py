@@ -162,14 +162,14 @@ class CrawlMemory:
         return bool(self.table.columns["flags"].item(number) & TWIN)
 
     def doubt(self, links: range) -> None:
-        """Hear that links were found on a page that was had under another address.
+        """Hear that links were found on a page that was fetched under another address.
 
         They are the page's own links, read from the wrong place.
         """
         self.table["prior"][links.start : links.stop] -= np.float32(self.options.twin_penalty)
 
     def superseded(self, number: int) -> None:
-        """Hear that a waiting link's document was had under another address."""
+        """Hear that a waiting link's document was fetched at another address."""
         if self.table["state"][number] == WAITING:
             self.table["prior"][number] = NEVER
 
@@ -236,7 +236,7 @@ class CrawlMemory:
         return values
 
     def _grew(self, section: int, links: range) -> bool:
-        """Whether more of a section waits after one of its pages was had, that had these links."""
+        """Whether more of a section waits since one of its pages, with these links, was fetched."""
         if len(links) < 2:
             return False
         sections = self.table.columns["section"][links.start : links.stop]

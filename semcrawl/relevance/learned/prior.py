@@ -67,7 +67,7 @@ _DULL_WORDS = frozenset(
 BASE = -2.2
 #: … of a link that looks like a target by extension or type
 SURE = 3.5
-#: … of one that is never fetched, or whose document was had
+#: … of one that is never fetched, or whose document was fetched
 NEVER = -6.0
 #: taken off for a link outside the seed's folder; for a sure one, this share of it
 _OUTSIDE = {"near": 1.2, "out": 4.0}
