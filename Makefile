@@ -37,7 +37,7 @@ suites: ## fetch the conformance suites of the RDF syntaxes
 # tests that kill processes, each on a frontier of its own
 KILLS = $(wildcard tests/frontier/test_*kill.py) tests/frontier/test_crawl_failures.py
 
-# tests that measure time, which other work would spoil
+# tests that measure time, which busy processors would spoil; they wait for most of theirs
 TIMED = tests/hostile tests/frontier/test_crawl_politeness.py \
 	$(addprefix tests/harvest/test_, bad_hosts.py every_gap.py outages.py politeness.py progress.py)
 
@@ -50,8 +50,8 @@ slow: ## run the slow tests and those against real servers side by side
 kills: ## run the slow tests that kill workers and servers
 	$(BIN)/pytest -n 2 --dist load $(SLOW) --durations=5 $(KILLS)
 
-timed: ## run the slow tests that measure time, one after the other
-	$(BIN)/pytest -n 0 $(SLOW) --durations=15 $(TIMED)
+timed: ## run the slow tests that measure time, two at a time
+	$(BIN)/pytest -n 2 --dist loadgroup $(SLOW) --durations=15 $(TIMED)
 
 # left out: a test whose crawl has no room on the disk, not even for the measurement
 coverage: ## measure which lines and branches the fast tests run, in all processes
