@@ -15,11 +15,6 @@ from semcrawl.links.pagetext import SILENT, language_of
 from semcrawl.links.parsing import parse_html, to_utf8
 from semcrawl.links.texts import MAX_TEXT, fold
 
-try:
-    import trafilatura
-except ImportError:
-    trafilatura = None  # type: ignore[assignment]
-
 #: characters of the main text that are kept
 MAX_CHARS = 100_000
 #: characters from which on a block is a paragraph: the body of the page begins with the first
@@ -145,7 +140,9 @@ def _main_text(blocks: list[_Block]) -> str:
 
 def _extracted(body: bytes, content_type: str | None) -> str:
     """Return the main text as trafilatura finds it; empty without it, or if it finds none."""
-    if trafilatura is None:
+    try:
+        import trafilatura  # here, as few crawls keep pages, and it takes a tenth of a second
+    except ImportError:
         return ""
     try:
         text = to_utf8(body, content_type)[0].decode(errors="replace")

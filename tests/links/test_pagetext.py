@@ -1,5 +1,7 @@
 """The text, title and language of a page, by whichever parser it is read."""
 
+import sys
+
 import html5lib
 import pytest
 from hypothesis import given
@@ -115,7 +117,7 @@ def test_the_title_is_the_block_before_the_first_paragraph_that_looks_most_like_
 
 
 def test_the_main_text_has_no_navigation(monkeypatch):
-    monkeypatch.setattr("semcrawl.links.pagecontent.trafilatura", None)
+    monkeypatch.setitem(sys.modules, "trafilatura", None)
     text = f"<p>{PARAGRAPH}</p><p>More.</p>"
     body = f"<ul><li><a href=1>Home</a></ul>{text}<div><a href=2>Next</a></div>"
     assert page_content(body.encode()).text == f"{PARAGRAPH.strip()}\nMore."
