@@ -23,7 +23,6 @@ from semcrawl.cli.scrapycommands import know_feed_formats
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.terminal.messages import complain
 
-#: the add-on that brings our formats to a project
 #: where our commands are
 _OURS = semcrawl.commands.__name__
 #: objects made and not freed before the garbage collector looks: a page makes some thousand that
