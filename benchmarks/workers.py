@@ -3,7 +3,8 @@
     python benchmarks/workers.py [--pages 4000] [--rounds 3] [--workers 2] [--only pages demo]
 
 ``pages`` are made ones with 30 links each, ``demo`` is the demonstration web, harvested as
-``semcrawl demo --harvest --fast`` does. Server and workers share this machine's processors. So what
+``semcrawl demo --harvest --fast`` does, and ``starved`` are pages of four hosts with a crawl delay,
+which are too few for several workers. Server and workers share this machine's processors. So what
 counts is the CPU time that the workers take for the crawl, by their logs, the loading of the
 program left out: with a free processor for each, N workers do *N × CPU of one / CPU of N* as many
 pages a second. The time of the whole command by the clock is shown beside it. ``--redis`` puts the
@@ -36,6 +37,9 @@ from rich.table import Table
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.frontier.redis.localserver import RedisServer
 
+WEBS = ("pages", "demo", "starved")
+HOSTS = 4
+
 
 @dataclass
 class Cost:
@@ -49,19 +53,32 @@ class Cost:
     requests: int
 
 
-def harvest(start: str, workers: int, proxy: str, redis: int) -> Cost:
+@dataclass
+class Web:
+    """What is harvested."""
+
+    starts: list[str]
+    #: that of a server which has all hosts
+    proxy: str = ""
+    #: crawl delay, seconds; 0 = none, and all requests at once
+    delay: float = 0.0
+
+
+def harvest(web: Web, workers: int, redis: int) -> Cost:
     """Harvest into a folder that is thrown away."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        variables = {"http_proxy": proxy} if proxy else {}
+        variables = {"http_proxy": web.proxy} if web.proxy else {}
         servers = [
             stack.enter_context(RedisServer(folder / f"redis-{number}")) for number in range(redis)
         ]
         if servers:
             variables["REDIS_URL"] = ",".join(f"unix://{server.socket}" for server in servers)
         environment = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()}
-        line = [sys.executable, "-m", "semcrawl", "harvest", start, "--out", str(folder / "out")]
-        line += ["--fast", "-q", "--workers", str(workers), "-s", "SEMCRAWL_ENDPOINTS=found"]
+        line = [sys.executable, "-m", "semcrawl", "harvest", *web.starts]
+        line += ["--out", str(folder / "out"), "-q", "--workers", str(workers)]
+        line += ["-s", f"SEMCRAWL_CRAWL_DELAY={web.delay}"] if web.delay else ["--fast"]
+        line += ["-s", "SEMCRAWL_ENDPOINTS=found"]
         began, before = time.perf_counter(), of_children()
         subprocess.run(line, env=environment | variables, check=True)
         seconds, whole = time.perf_counter() - began, of_children() - before
@@ -90,21 +107,26 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--redis", type=int, nargs="?", const=1, default=0, metavar="SERVERS")
-    parser.add_argument("--only", nargs="+", choices=["pages", "demo"], default=["pages", "demo"])
+    parser.add_argument("--only", nargs="+", choices=WEBS, default=["pages", "demo"])
+    parser.add_argument("--delay", type=float, default=0.5, help="of the starved, seconds")
     args = parser.parse_args()
     table = Table("web", "workers", "seconds", "CPU ms per request", "in all", "Redis", "× pages/s")
     with ExitStack() as stack:
-        webs = {}
+        webs: dict[str, Web] = {}
         if "pages" in args.only:
-            webs["pages"] = (served_pages(args.pages)[0] + "/s0/page-0.html", "")
+            webs["pages"] = Web([served_pages(args.pages)[0] + "/s0/page-0.html"])
         if "demo" in args.only:
             server = stack.enter_context(serve(DemoWeb()))
-            webs["demo"] = (DemoWeb.start, server.proxy_url)
-        for name, (start, proxy) in webs.items():
+            webs["demo"] = Web([DemoWeb.start], server.proxy_url)
+        if "starved" in args.only:
+            proxy, _ = served_pages(args.pages // HOSTS)
+            starts = [f"http://h{number}.example/s0/page-0.html" for number in range(HOSTS)]
+            webs["starved"] = Web(starts, proxy, args.delay)
+        for name, web in webs.items():
             runs: dict[int, list[Cost]] = {1: [], args.workers: []}
             for _ in range(args.rounds):
                 for count, found in runs.items():
-                    found.append(harvest(start, count, proxy, args.redis))
+                    found.append(harvest(web, count, args.redis))
                     print(name, count, found[-1], file=sys.stderr, flush=True)
             cost = {n: median(run.cpu / run.requests for run in found) for n, found in runs.items()}
             for count, found in runs.items():

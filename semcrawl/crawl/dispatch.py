@@ -54,6 +54,10 @@ class Dispatcher:
         self.restrained = True
         #: the last take skipped some hosts
         self.bounded = False
+        #: queues of which the last take found nothing
+        self._starved: set[str] = set()
+        #: when a link may be ready (``next_ready``), as far as that was asked in this turn
+        self._next_ready: tuple[float | None] | None = None
         #: how many links were to be in flight when that was last asked
         self.limit = options.concurrency
         self._frontier = frontier
@@ -100,18 +104,44 @@ class Dispatcher:
 
     async def take(self, room: int, over: Sequence[Lease] = ()) -> int:
         """Take up to so many links, once the downloads ``over`` are released; return how many."""
+        self._next_ready = None
         if room <= 0 or not self._channels:
             await self._frontier.release_host(over)
             return 0
         await self._note_slow()
+        # (where nothing was found, one question comes before a take from each queue)
+        if not (over or self.bounded or self._channels.keys() - self._starved):
+            if await self._ready_in() != 0:
+                return 0
+            self._next_ready = None
         if self._learning.synchronised:
             return await self._take_synchronised(room, over)
+        return await self._take(room, over)
+
+    async def _may_give(self, queue: str, over: Sequence[Lease]) -> bool:
+        """Whether a take from a queue may find links, or release the downloads ``over``.
+
+        To ask for nothing costs less than to take nothing, at a frontier in shards.
+        """
+        if over or self.bounded or queue not in self._starved:
+            return True
+        return await self._frontier.next_ready([queue]) == 0
+
+    def _note_found(self, queue: str, found: int) -> None:
+        if found:
+            self._starved.discard(queue)
+        else:
+            self._starved.add(queue)
+
+    async def _take(self, room: int, over: Sequence[Lease]) -> int:
+        """Take links whatever others have learned; return how many."""
         left = room
         for queue in self.yields.order(self._channels):
-            while left > 0:
+            while left > 0 and await self._may_give(queue, over):
                 skip, portion = self._portion(left)
                 taken = await self._frontier.take(portion, [queue], over=over, skip=skip)
                 over = ()
+                self._note_found(queue, len(taken))
                 leases = await self._prepare(taken)
                 left -= len(leases)
                 for lease in leases:
@@ -137,7 +167,7 @@ class Dispatcher:
             strict = attempt < _ATTEMPTS - 1 and self.restrained
             outdated = False
             for queue in self.yields.order(self._channels):
-                while room > 0 and not outdated:
+                while room > 0 and not outdated and await self._may_give(queue, over):
                     skip, portion = self._portion(room)
                     leases = await self._frontier.take_synchronised(
                         portion, [queue], strict=strict, over=over, skip=skip
@@ -145,6 +175,8 @@ class Dispatcher:
                     over = ()
                     outdated = leases is None
                     leases = leases or []
+                    if not outdated:
+                        self._note_found(queue, len(leases))
                     if strict:
                         self._learning.note_taken([lease.entry for lease in leases])
                     full = len(leases) >= portion
@@ -177,10 +209,20 @@ class Dispatcher:
             # its spider has just left: the lease runs out, or goes back when the session closes
             self._leases.drop(lease)
 
+    async def _ready_in(self) -> float | None:
+        """Return the frontier's ``next_ready``, asked once a turn."""
+        if self._next_ready is None:
+            self._next_ready = (await self._frontier.next_ready(list(self._channels)),)
+        return self._next_ready[0]
+
+    async def some_wait(self) -> bool:
+        """Whether links wait."""
+        return await self._ready_in() is not None
+
     async def next_look(self) -> float:
         """Return after how many seconds a link may be ready."""
         interval = self._options.seed_interval
-        ready = await self._frontier.next_ready(list(self._channels))
+        ready = await self._ready_in()
         if ready is None:
             return interval
         # (ready links may be skipped)
@@ -223,7 +265,7 @@ class EventReader:
             self._read_at = now
             if not caught_up:
                 await self._learning.read_events()
-        if now - self._seeds_read_at >= self._options.event_interval:
+        if now - self._seeds_read_at >= self._options.seed_interval:
             self._seeds_read_at = now
             await self._intake.know_all_seeds()
 

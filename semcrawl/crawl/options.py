@@ -33,7 +33,7 @@ class SessionOptions:
     pace_by: str = "host"
     #: bytes that parsed robots.txt files may take in memory, about
     robots_memory: int = 128 * 1024 * 1024
-    #: seconds between looks at the seed lists
+    #: seconds between looks at the seed lists, and at the seeds that other workers have put in
     seed_interval: float = 0.5
     #: seconds between looks at what other workers learned
     event_interval: float = 0.25

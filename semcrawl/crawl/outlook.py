@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
 
 from semcrawl.crawl.channels import SpiderChannels
 from semcrawl.crawl.options import SessionOptions
@@ -13,14 +14,22 @@ from semcrawl.relevance.learned.expecting import Patience
 
 
 class CompletionCheck:
-    """Checks whether the crawl is over, by the frontier's own counts."""
+    """Checks whether the crawl is over, by the frontier's own counts.
+
+    ``some_wait`` tells whether links wait, which costs less than to count them.
+    """
 
     def __init__(
-        self, frontier: Frontier, channels: SpiderChannels, options: SessionOptions
+        self,
+        frontier: Frontier,
+        channels: SpiderChannels,
+        options: SessionOptions,
+        some_wait: Callable[[], Awaitable[bool]],
     ) -> None:
         self._frontier = frontier
         self._channels = channels
         self._options = options
+        self._some_wait = some_wait
         self._last_work = time.monotonic()
 
     def worked(self) -> None:
@@ -41,6 +50,9 @@ class CompletionCheck:
             return False
         if self._channels.any_waits:
             return self._idle_for(self._options.idle_time) and self._options.idle_time > 0
+        if await self._some_wait():
+            self.worked()
+            return False
         counts = await self._frontier.counts(list(self._channels), self._channels.seed_keys)
         if not counts.finished:
             self.worked()

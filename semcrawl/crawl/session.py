@@ -84,7 +84,9 @@ class CrawlSession:
         self._draining = False
         #: the log says that fewer requests are sent at a time
         self._scarce = False
-        self._completion = CompletionCheck(frontier, self._channels, options)
+        self._completion = CompletionCheck(
+            frontier, self._channels, options, self._dispatcher.some_wait
+        )
         self._event_reader = EventReader(self.intake, self._dispatcher, self._leases, options)
         self._opened = False
         self._opening = asyncio.Lock()
@@ -324,8 +326,7 @@ class CrawlSession:
 
     async def _take_seeds(self) -> int:
         """Give each spider the raw seeds from its list, from time to time; return how many."""
-        interval = self.options.seed_interval if self._leases else 0.0
-        found = await self._channels.take_seeds(self.frontier, interval)
+        found = await self._channels.take_seeds(self.frontier, self.options.seed_interval)
         if found:
             self._completion.worked()
         return found

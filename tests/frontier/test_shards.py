@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from frontier_calls import Q, drain, link, names
+from frontier_calls import Q, drain, eventually, link, names
 from redis import Redis
 from scrapy.settings import Settings
 from served_redis import ServedRedis
@@ -86,6 +86,15 @@ async def test_the_best_link_comes_first_whatever_its_shard(
         assert await drain(frontier) == wanted[40:]
 
 
+def calls(servers: list[str]) -> int:
+    """How many scripts the servers have run."""
+    found = 0
+    for url in servers:
+        with Redis.from_url(url) as admin:
+            found += admin.info("commandstats")["cmdstat_evalsha"]["calls"]
+    return found
+
+
 def host_in(shard: int) -> str:
     """A host of one of three shards."""
     return next(h for n in range(99) if number_of(h := f"h{n}.example", 3) == shard)
@@ -125,21 +134,13 @@ async def test_a_take_gives_few_links_before_earlier_ones_of_other_shards(
 
 async def test_a_take_asks_one_shard(servers: list[str], prefix: str) -> None:
     """With links ahead, where many are alike; the first ones in are spread over all."""
-
-    def calls() -> int:
-        found = 0
-        for url in servers:
-            with Redis.from_url(url) as admin:
-                found += admin.info("commandstats")["cmdstat_evalsha"]["calls"]
-        return found
-
     for ahead, most in ((16, 1), (0, None)):
         async with sharded(servers, f"{prefix}-{ahead}", ahead=ahead, glance=1000) as frontier:
             await frontier.add([link(str(n), host=f"h{n}.example") for n in range(100)])
             await frontier.take(1, Q)
-            before = calls()
+            before = calls(servers)
             assert len(await frontier.take(8, Q)) == 8
-            assert calls() - before == most if most else calls() - before > 3
+            assert calls(servers) - before == most if most else calls(servers) - before > 3
 
 
 async def test_what_others_put_in_is_seen_after_a_glance_or_when_nothing_else_is_left(
@@ -157,6 +158,51 @@ async def test_what_others_put_in_is_seen_after_a_glance_or_when_nothing_else_is
             assert names(await frontier.take(1, Q)) == ["0"]
             await other.add([link("new", host=second)])
             assert await drain(frontier) == wanted
+
+
+async def test_what_others_put_in_is_found_soon_where_nothing_was(
+    servers: list[str], prefix: str
+) -> None:
+    """A worker believes for five glances that a shard has nothing, and not for ever."""
+    more = {"ahead": 1, "glance": 0.02}
+    async with (
+        sharded(servers, prefix, **more) as frontier,
+        sharded(servers, prefix, "other", **more) as other,
+    ):
+        assert await frontier.next_ready(Q) is None
+        await other.add([link("new", host=host_in(1))])
+
+        async def found() -> bool:
+            return await frontier.next_ready(Q) == 0
+
+        assert await eventually(found)
+        assert names(await frontier.take(1, Q)) == ["new"]
+
+
+async def test_a_worker_that_finds_nothing_asks_each_shard_once(
+    servers: list[str], prefix: str
+) -> None:
+    """One call tells of all queues what could be taken, and when."""
+    queues = ["html", "rdf"]
+    hosts = [host_in(number) for number in range(3)]
+    more = {"ahead": 16, "glance": 1000.0, "delay": 50.0, "concurrency": 1}
+    async with sharded(servers, prefix, **more) as frontier:
+        await frontier.add([link(f"{h}{n}", host=h) for h in hosts for n in range(2)])
+        leases = [lease for queue in queues for lease in await frontier.take(9, [queue])]
+        assert len(leases) == 3
+        await frontier.started(leases)
+        await frontier.done(leases)
+        before = calls(servers)
+        for _ in range(5):
+            for asked in (queues, queues[:1]):
+                assert 40 < (await frontier.next_ready(asked) or 0) <= 50
+            assert await frontier.next_ready(queues[1:]) is None
+        assert calls(servers) - before == 3
+        # what it changes itself it sees at once
+        await frontier.pace.set(hosts[0], delay=0.0)
+        await frontier.pace.rest(hosts[0], 0.0)
+        await frontier.add([link("rdf", host="other.example", queue="rdf")])
+        assert names(await frontier.take_synchronised(9, ["rdf"]) or []) == ["rdf"]
 
 
 async def test_what_a_worker_puts_in_itself_is_seen_at_once(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import uuid4
 
 from semcrawl.errors import FrontierCorrupt
@@ -29,6 +31,8 @@ class RedisEvents:
         self.incarnation = uuid4().bytes
         #: the last event that was read
         self.position = b"-"
+        #: when all events were read (``time.monotonic``)
+        self.caught_up = float("-inf")
         #: events behind that place that need not be read
         self.known: set[bytes] = set()
 
@@ -42,11 +46,14 @@ class RedisEvents:
     ) -> list[CrawlEvent]:
         """Publish, and read the events since the last call, these included."""
         args = [self.incarnation, events, EVENTS_KEPT, queue, self.position, limit]
+        now = time.monotonic()
         reply = await self._server.run("publish", args, once=True)
         if isinstance(reply, bytes):
             # of a call that was repeated, only the events' own place is known
             return await self.read(limit)
         before, own = reply
+        if len(before) < limit:
+            self.caught_up = now
         found = self._read([(name, _pairs(fields)) for name, fields in before])
         # this worker's own events need not come back to it: it has them
         room = limit - len(found)
@@ -62,7 +69,10 @@ class RedisEvents:
     async def unread(self, limit: int = 1) -> list[tuple[bytes, Mapping[bytes, bytes]]]:
         """Return events since the last that was read, and read none."""
         start = self.position if self.position == b"-" else b"(" + self.position
+        now = time.monotonic()
         reply = await self._server.ask("xrange", self._keys["events"], start, "+", limit)
+        if not reply:
+            self.caught_up = now
         return reply or []
 
     async def go_on(self) -> None:
@@ -71,6 +81,10 @@ class RedisEvents:
         end = last[0][0] if last else b"0-0"
         if self.position != b"-" and _order(end) < _order(self.position):
             self.position = end
+
+    def told(self, *, strict: bool) -> Sequence[Any]:
+        """Return what a take needs to publish itself; if ``strict``, with nothing to be read."""
+        return self.incarnation, EVENTS_KEPT, strict and self.position
 
     async def tell(self, entries: Sequence[Entry], *, strict: bool) -> None:
         """Publish that links were taken elsewhere; with ``strict`` this worker need not read it."""

@@ -18,7 +18,7 @@ from semcrawl.frontier.optionblob import bloom_size, changes, pack_options, slow
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis import packing
 from semcrawl.frontier.redis._blobs import RedisBlobs, RedisCache, RedisSeeds
-from semcrawl.frontier.redis._events import EVENTS_KEPT, RedisEvents
+from semcrawl.frontier.redis._events import RedisEvents
 from semcrawl.frontier.redis._inspection import RedisImporter, RedisInspector
 from semcrawl.frontier.redis._pace import (
     RedisAddressPace,
@@ -226,8 +226,7 @@ class RedisFrontier:
     ) -> list[Lease] | None:
         """Take links and publish that as an event; ``None`` if there are events to read first."""
         events = self._log
-        log = [events.incarnation, EVENTS_KEPT, strict and events.position]
-        args = self._take_args(limit, queues, over, skip, log)
+        args = self._take_args(limit, queues, over, skip, events.told(strict=strict))
         reply = await self._server.run("take", args, once=True)
         if reply is None:
             return None

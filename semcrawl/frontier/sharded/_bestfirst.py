@@ -3,21 +3,59 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from semcrawl.frontier.contract import Lease, SkippedHosts
-from semcrawl.frontier.sharded.shard import Shard, Standing
+from semcrawl.frontier.sharded.shard import Shard, Standing, View
 from semcrawl.frontier.sharded.shards import Shards, together
+
+#: glances for which workers without links believe, at most, that a shard has nothing to take
+_NOTHING = 5
+#: that there are no events to read since they were read, where links come from another shard
+_NO_NEWS = 0.2
+
+#: queues, and whether hosts are skipped
+_Kind = tuple[tuple[str, ...], bool]
 
 
 @dataclass(slots=True)
 class _Head:
     """Where the best link of a shard stands, as this worker saw it."""
 
+    #: ``None`` where none is ready
     standing: Standing | None
-    #: when (``time.monotonic``)
+    #: then when one may be (``time.monotonic``); ``None`` if none waits
+    ready: float | None
+    #: when it was seen; earlier than ever if this worker changed the shard meanwhile
     seen: float
+
+
+@dataclass(slots=True)
+class _Take:
+    """What one take is asked for, and what it has."""
+
+    limit: int
+    queues: tuple[str, ...]
+    skip: SkippedHosts
+    #: downloads that are over, by shard, not released yet
+    over: dict[int, list[Lease]]
+    #: whether its links are published, and whether only if there are no events to read first
+    tells: bool = False
+    strict: bool = False
+    #: no shard was asked for links yet
+    first: bool = True
+    #: there are events to read first
+    outdated: bool = False
+    taken: list[Lease] = field(default_factory=list)
+    #: those of ``taken`` that are not published yet
+    untold: list[Lease] = field(default_factory=list)
+
+    @property
+    def left(self) -> int:
+        """How many links it still wants."""
+        return 0 if self.outdated else self.limit - len(self.taken)
 
 
 class Drawing:
@@ -28,20 +66,28 @@ class Drawing:
     turn and key. What it saw of a shard holds for ``glance`` seconds; without ``ahead``, only as
     long as this worker changes nothing there. So a link may come too early by what the workers, and
     the ends of delays, changed in that time.
+
+    A take that finds nothing has looked at all shards. :meth:`ready` tells more cheaply that there
+    is nothing: it believes that until a shard may have something by what it told, for five glances
+    at most, and not beyond what this worker changes there.
     """
 
     def __init__(self, shards: Shards, ahead: int, glance: float) -> None:
         self._shards = shards
         self._ahead, self._is_exact = ahead, not ahead
         self._glance = glance
-        #: by queues and whether hosts are skipped, then by shard
-        self._heads: dict[tuple[tuple[str, ...], bool], dict[int, _Head]] = {}
+        #: by shard
+        self._heads: dict[_Kind, dict[int, _Head]] = {}
+        #: how often this worker has changed a shard
+        self._changes: Counter[int] = Counter()
 
-    def forget(self, shard: Shard) -> None:
-        """Look at a shard again: its links may have another order now."""
-        if self._is_exact:
-            for heads in self._heads.values():
-                heads.pop(shard.number, None)
+    def forget(self, shard: Shard, *, freed: bool = True) -> None:
+        """Look at a shard again: its links may have another order, or (``freed``) be ready now."""
+        self._changes[shard.number] += freed
+        for heads in self._heads.values():
+            head = heads.get(shard.number)
+            if head is not None and (self._is_exact or (freed and head.standing is None)):
+                del heads[shard.number]
 
     @property
     def queues(self) -> list[tuple[str, ...]]:
@@ -49,17 +95,42 @@ class Drawing:
         return [] if self._is_exact else list({queues for queues, _ in self._heads})
 
     def saw(
-        self,
-        shard: Shard,
-        queues: Sequence[tuple[str, ...]],
-        standings: Sequence[Standing | None],
+        self, shard: Shard, queues: Iterable[tuple[str, ...]], views: Iterable[View], since: int = 0
     ) -> None:
-        """Note where the best links of a shard stand, as a call has told that was made anyway."""
+        """Note what a shard told; ``since``: :meth:`changes` when it was asked, if before."""
         now = time.monotonic()
-        for names, standing in zip(queues, standings, strict=True):
+        doubtful = since and since != self.changes(shard)
+        for names, view in zip(queues, views, strict=True):
             for skipped in (False, True):
                 if (heads := self._heads.get((names, skipped))) is not None:
-                    heads[shard.number] = _Head(standing, now)
+                    head = heads[shard.number] = _head(view, now)
+                    if doubtful and head.standing is None:
+                        head.seen = float("-inf")
+
+    def changes(self, shard: Shard) -> int:
+        """Return another number after each change of a shard by this worker."""
+        return 1 + self._changes[shard.number]
+
+    async def ready(self, queues: Sequence[str]) -> float | None:
+        """Return the seconds until a link may be ready; ``None`` if none waits."""
+        kinds: list[_Kind] = [(tuple(queues), False)]
+        if kinds[0] not in self._heads:  # (links may be taken queue by queue)
+            kinds = [((queue,), False) for queue in queues]
+        now = time.monotonic()
+        for kind in kinds:
+            await self._look(kind, lambda head: now < self._until(head))
+        heads = [head for kind in kinds for head in self._heads[kind].values()]
+        if any(head.standing is not None for head in heads):
+            return 0.0
+        soonest = min((head.ready for head in heads if head.ready is not None), default=None)
+        return None if soonest is None else max(soonest - time.monotonic(), 0.0)
+
+    def _until(self, head: _Head) -> float:
+        """Return until when a worker without links believes what it saw of a shard."""
+        if head.standing is not None:
+            return head.seen + self._glance
+        nothing = head.seen + _NOTHING * self._glance
+        return nothing if head.ready is None else min(head.ready, nothing)
 
     async def take(
         self,
@@ -67,19 +138,31 @@ class Drawing:
         queues: Sequence[str],
         skip: SkippedHosts,
         over: Sequence[Lease] = (),
-    ) -> list[Lease]:
-        """Lease up to ``limit`` links, the best ones first; release the downloads ``over``."""
+        *,
+        tells: bool = False,
+        strict: bool = False,
+    ) -> list[Lease] | None:
+        """Lease up to ``limit`` links, the best ones first; release the downloads ``over``.
+
+        If it ``tells``, the links are published as events; ``None`` with ``strict`` if there are
+        events to read first. Those of the first shard are published in the step that takes them
+        where they are the first; others are after it.
+        """
         released = {shard.number: part for shard, part in self._shards.by_lease(over)}
+        take = _Take(limit, tuple(queues), skip, released, tells, strict)
         if self._is_exact:
-            await self._release(released)
-        taken = await self._take(limit, queues, skip, released)
-        if len(taken) < limit and skip.domains:
+            await self._release(take.over)
+        await self._take(take)
+        if take.left and skip.domains:
             shards = self._shards
             if not any(await shards.each(lambda shard: shard.others_wait(skip.domains))):
-                rest = SkippedHosts(skip.untried)
-                taken += await self._take(limit - len(taken), queues, rest, released)
-        await self._release(released)
-        return taken
+                take.skip = SkippedHosts(skip.untried)
+                await self._take(take)
+        await self._release(take.over)
+        if take.untold and tells:
+            entries = [lease.entry for lease in take.untold]
+            await self._shards.home.tell(entries, strict=strict)
+        return None if take.outdated and not take.taken else take.taken
 
     async def _release(self, over: dict[int, list[Lease]]) -> None:
         """Release downloads by shard, and forget them."""
@@ -90,64 +173,80 @@ class Drawing:
             for number, _ in parts:
                 self.forget(self._shards[number])
 
-    async def _take(
-        self,
-        limit: int,
-        queues: Sequence[str],
-        skip: SkippedHosts,
-        over: dict[int, list[Lease]],
-    ) -> list[Lease]:
-        heads = self._heads.setdefault((tuple(queues), bool(skip)), {})
+    async def _take(self, take: _Take) -> None:
+        kind = take.queues, bool(take.skip)
+        heads = self._heads.setdefault(kind, {})
         began = time.monotonic()
-        taken: list[Lease] = []
-
-        async def draw(number: int, bound: Standing | None, ahead: int) -> Standing | None:
-            left, ended = limit - len(taken), over.pop(number, ())
-            shard: Shard = self._shards[number]
-            leases, head = await shard.draw(left, queues, bound, skip, ahead, ended)
-            heads[number] = _Head(head, time.monotonic())
-            taken.extend(leases)
-            return head
-
         # (what waits in these may wait for the end of these very downloads)
-        exhausted = [n for n in over if n not in heads or heads[n].standing is None]
-        await self._look(heads, queues, began - self._glance, exhausted)
+        exhausted = [n for n in take.over if n not in heads or heads[n].standing is None]
+        await self._look(kind, lambda head: began - head.seen < self._glance, exhausted)
         for number in exhausted:
-            if len(taken) < limit:
+            if take.left:
                 order = _order(heads)
-                await draw(number, order[0][0] if order else None, 0)
-        while len(taken) < limit:
-            order = _order(heads)
-            if not order:
-                if (taken and not self._is_exact) or not await self._look(heads, queues, began):
-                    break  # all were looked at in this very call, or a short time ago
+                await self._draw(take, number, order[0][0] if order else None, 0)
+        while take.left:
+            if not (order := _order(heads)):
+                if take.taken and not self._is_exact:
+                    break
+                if not await self._look(kind, lambda head: head.seen >= began):
+                    break  # all were looked at in this very call
                 continue
             bound = order[1][0] if order[1:] else None
-            head = await draw(order[0][1], bound, self._ahead)
-            if len(taken) < limit and head is not None and (bound is None or head <= bound):
+            number = order[0][1]
+            await self._draw(take, number, bound, self._ahead)
+            head = heads[number].standing if number in heads else None
+            if take.left and head is not None and (bound is None or head <= bound):
                 break  # links are withheld in great numbers: the next take goes on
-        if skip and self._is_exact:
+        if take.skip and self._is_exact:
             heads.clear()  # they are those of the hosts that were not skipped
-        return taken
+
+    async def _draw(self, take: _Take, number: int, bound: Standing | None, ahead: int) -> None:
+        """Take from one shard, and note what it has left."""
+        shard: Shard = self._shards[number]
+        at_home, home = number == 0, self._shards.home
+        in_step = take.tells and take.first and at_home
+        if take.strict and take.first and not at_home:
+            take.outdated = await home.has_news(_NO_NEWS * self._glance)
+            if take.outdated:
+                return
+        take.first = False
+        since, over = self.changes(shard), take.over.pop(number, ())
+        lists = [take.queues, *(names for names in self.queues if names != take.queues)]
+        reply = await shard.draw(
+            *(take.left, lists, bound, take.skip, ahead, over),
+            strict=take.strict if in_step else None,
+        )
+        if reply is None:
+            take.outdated = True
+            self.forget(shard)  # (the downloads were released)
+            return
+        leases, left, views = reply
+        take.taken += leases
+        take.untold += [] if in_step else leases
+        self.saw(shard, lists, views, since)
+        if take.skip:
+            self._heads[take.queues, True][number] = _head(left, time.monotonic())
 
     async def _look(
-        self,
-        heads: dict[int, _Head],
-        queues: Sequence[str],
-        since: float,
-        without: Sequence[int] = (),
+        self, kind: _Kind, holds: Callable[[_Head], bool], without: Sequence[int] = ()
     ) -> bool:
-        """Look at the shards that were not looked at since; whether there were any."""
+        """Look at the shards of which what was seen does not hold; whether there were any."""
+        heads = self._heads.setdefault(kind, {})
         old = [
             shard
             for number, shard in enumerate(self._shards)
-            if number not in without and (number not in heads or heads[number].seen < since)
+            if number not in without and not (number in heads and holds(heads[number]))
         ]
-        found = await together([shard.peek(queues) for shard in old]) if old else []
-        now = time.monotonic()
-        for shard, standing in zip(old, found, strict=True):
-            heads[shard.number] = _Head(standing, now)
+        lists = self.queues or [kind[0]]
+        since = [self.changes(shard) for shard in old]
+        found = await together([shard.peek(lists) for shard in old]) if old else []
+        for shard, views, changes in zip(old, found, since, strict=True):
+            self.saw(shard, lists, views, changes)
         return bool(old)
+
+
+def _head(view: View, now: float) -> _Head:
+    return _Head(view.standing, None if view.wait is None else now + view.wait, now)
 
 
 def _order(heads: dict[int, _Head]) -> list[tuple[Standing, int]]:

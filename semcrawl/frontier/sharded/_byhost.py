@@ -19,21 +19,20 @@ class ShardedHostPace:
         self, host: str, *, delay: float, concurrency: int = 1, at_least: bool = False
     ) -> None:
         """Set a host's crawl delay (seconds) and concurrency."""
-        shard = self._shards.of(host)
-        self._shards.written(shard)
-        await shard.pace.set(host, delay=delay, concurrency=concurrency, at_least=at_least)
+        await self._shards.change(
+            host,
+            lambda shard: shard.pace.set(
+                host, delay=delay, concurrency=concurrency, at_least=at_least
+            ),
+        )
 
     async def rest(self, host: str, seconds: float) -> None:
         """Let a host rest."""
-        shard = self._shards.of(host)
-        self._shards.written(shard)
-        await shard.pace.rest(host, seconds)
+        await self._shards.change(host, lambda shard: shard.pace.rest(host, seconds))
 
     async def reward(self, host: str, *, target: bool) -> None:
         """Count a fetch on the host, and whether it gave a target."""
-        shard = self._shards.of(host)
-        self._shards.written(shard)
-        await shard.pace.reward(host, target=target)
+        await self._shards.change(host, lambda shard: shard.pace.reward(host, target=target))
 
 
 class ShardedErrandTurns:
@@ -49,9 +48,9 @@ class ShardedErrandTurns:
         self, host: str, errand: str, *, instead_of: Lease | None = None
     ) -> float | None:
         """Ask for a host's next turn; return after how many seconds to ask again."""
-        shard = self._shards.of(host)
-        self._shards.written(shard)
-        return await shard.errands.next(host, errand, instead_of=instead_of)
+        return await self._shards.change(
+            host, lambda shard: shard.errands.next(host, errand, instead_of=instead_of)
+        )
 
     async def starts(self, host: str, errand: str) -> bool:
         """Note that an errand's request leaves now; whether its turn still held."""
@@ -59,9 +58,7 @@ class ShardedErrandTurns:
 
     async def end(self, host: str, errand: str, *, sent: bool = True) -> None:
         """Note that an errand is over."""
-        shard = self._shards.of(host)
-        self._shards.written(shard)
-        await shard.errands.end(host, errand, sent=sent)
+        await self._shards.change(host, lambda shard: shard.errands.end(host, errand, sent=sent))
 
 
 class ShardedAddressPace:
@@ -81,9 +78,7 @@ class ShardedAddressPace:
         owner = self._shards.of(address_block(address))
         wait = await owner.addresses.turn(host, address, name, limits, rests=False)
         if wait and rests:
-            shard = self._shards.of(host)
-            self._shards.written(shard)
-            await shard.pace.rest(host, wait)
+            await self._shards.change(host, lambda shard: shard.pace.rest(host, wait))
         return wait
 
     async def over(self, address: str, name: str) -> None:
@@ -101,17 +96,18 @@ class ShardedOutages:
         self, host: str, why: str, *, step: float, patience: float, untried_patience: float
     ) -> Rest:
         """Report that a host is down, or that its probe failed."""
-        shard = self._shards.of(host)
-        self._shards.written(shard)
-        return await shard.outages.falter(
-            host, why, step=step, patience=patience, untried_patience=untried_patience
+        return await self._shards.change(
+            host,
+            lambda shard: shard.outages.falter(
+                host, why, step=step, patience=patience, untried_patience=untried_patience
+            ),
         )
 
     async def recover(self, host: str, *, step: float, good: str = "") -> tuple[float, float]:
         """Report that a host answered; return the rest that remains, and its time down."""
-        shard = self._shards.of(host)
-        self._shards.written(shard)
-        return await shard.outages.recover(host, step=step, good=good)
+        return await self._shards.change(
+            host, lambda shard: shard.outages.recover(host, step=step, good=good)
+        )
 
     async def good(self, host: str) -> str:
         """Return an address that a host gave, in this run or another; empty if it gave none."""
@@ -127,9 +123,7 @@ class ShardedOutages:
 
     async def set_aside(self, host: str) -> list[WaitingLink]:
         """Keep all waiting links of a host for a requeue; return them."""
-        shard = self._shards.of(host)
-        self._shards.written(shard)
-        return await shard.outages.set_aside(host)
+        return await self._shards.change(host, lambda shard: shard.outages.set_aside(host))
 
 
 class ShardedCache:

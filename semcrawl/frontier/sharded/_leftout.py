@@ -65,17 +65,16 @@ class ShardedWithheld:
         known: int,
     ) -> tuple[bool, int, list[tuple[str, str]] | None]:
         """Note what paths gave, or did not; return the mirrors if they are others than before."""
-        self._written()
         found = await self._shards.each(
             lambda shard: shard.withheld.note_bodies(bodies, in_vain, known)
         )
+        self._written()
         _, number, mirrors = found[0]
         return any(restore for restore, _, _ in found), number, mirrors
 
     async def withhold_copies(self, links: Sequence[tuple[str, str, str]]) -> set[int]:
         """Withhold leased links that a mirror gave, or is being asked for; return which."""
         shards, gone = self._shards, set()
-        self._written()
         parts = shards.parted(
             enumerate(links), lambda link: shards[int(link[1][0].split(":", 2)[1])]
         )
@@ -86,6 +85,7 @@ class ShardedWithheld:
             for other in shards:
                 if other is not shard and asked:
                     await other.note_asked(asked)
+        self._written()
         return gone
 
     async def release_copies(self, limit: int) -> int:
@@ -93,16 +93,17 @@ class ShardedWithheld:
         counted = await self._shards.each(lambda shard: shard.counted(QUEUES))
         if any(counts.leased for counts, _ in counted):
             return 0
+        found = await self._shards.each(lambda shard: shard.withheld.release_copies(limit))
         self._written()
-        return sum(await self._shards.each(lambda shard: shard.withheld.release_copies(limit)))
+        return sum(found)
 
     async def restore(self, limit: int) -> int:
         """Put links back that are not to be withheld any more; return how many."""
         restored = 0
-        self._written()
         for shard in self._shards:
             if restored < limit:
                 restored += await shard.withheld.restore(limit - restored)
+        self._written()
         return restored
 
     async def families(self) -> list[Withheld]:

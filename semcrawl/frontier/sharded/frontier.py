@@ -151,6 +151,9 @@ class ShardedFrontier:
     def _written(self, shard: Shard) -> None:
         self._drawing.forget(shard)
 
+    def _reordered(self, shard: Shard) -> None:
+        self._drawing.forget(shard, freed=False)
+
     # -- links
     async def add(self, entries: Sequence[Entry]) -> list[bool]:
         """Put links in; for each, whether it was new. Atomic in each shard."""
@@ -195,7 +198,7 @@ class ShardedFrontier:
     ) -> list[Lease]:
         """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
         self._released.update(lease.id for lease in over)
-        return await self._drawing.take(limit, queues, skip, over)
+        return await self._drawing.take(limit, queues, skip, over) or []
 
     async def take_synchronised(
         self,
@@ -210,20 +213,12 @@ class ShardedFrontier:
 
         In several steps: what other workers publish while the links are taken is read after.
         """
-        home = self._shards.home
-        if strict and await home.has_news():
-            await self.release_host(over)
-            return None
         self._released.update(lease.id for lease in over)
-        leases = await self._drawing.take(limit, queues, skip, over)
-        if leases:
-            await home.tell([lease.entry for lease in leases], strict=strict)
-        return leases
+        return await self._drawing.take(limit, queues, skip, over, tells=True, strict=strict)
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
         """Return the seconds until asking again may give a link; ``None`` if none waits."""
-        found = await self._shards.each(lambda shard: shard.next_ready(queues))
-        return min((ready for ready in found if ready is not None), default=None)
+        return await self._drawing.ready(queues)
 
     async def started(self, leases: Sequence[Lease]) -> list[bool]:
         """Note that these requests leave now; for each, whether its lease still held."""
@@ -325,7 +320,7 @@ class ShardedFrontier:
         await self._shards.each(lambda shard: shard.set_values(values))
         if values:
             for shard in self._shards:
-                self._written(shard)
+                self._reordered(shard)
 
     async def rekey(self, keys: Sequence[tuple[Entry, float]]) -> None:
         """Give waiting links new keys inside their group; others are passed over."""
@@ -333,7 +328,7 @@ class ShardedFrontier:
         parts = shards.parted(keys, lambda item: shards.of(item[0].host))
         await together([shard.rekey(part) for shard, part in parts])
         for shard, _ in parts:
-            self._written(shard)
+            self._reordered(shard)
 
     async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
         """Count links, hosts and groups; finished only if all shards were so at one time."""

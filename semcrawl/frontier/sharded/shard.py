@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Counts, Entry, Lease, SkippedHosts
+from semcrawl.frontier.contract.pace import micros
 from semcrawl.frontier.linkblob import text
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis.cluster import ClusterServer
@@ -41,6 +42,22 @@ class Standing:
     def of(cls, reply: Sequence[bytes] | None) -> Standing | None:
         """Read what a script returns."""
         return None if not reply else cls(float(reply[0]), bytes(reply[1]))
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a shard tells of the best link that it has for some queues."""
+
+    #: where it stands; ``None`` where no link is ready
+    standing: Standing | None
+    #: then after how many seconds one may be; ``None`` if none waits
+    wait: float | None
+
+    @classmethod
+    def of(cls, reply: Sequence[Any]) -> View:
+        """Read what a script returns."""
+        standing, wait = reply
+        return cls(Standing.of(standing), None if wait is None else int(wait) / 1e6)
 
 
 class Shard(RedisFrontier):
@@ -177,18 +194,18 @@ class Shard(RedisFrontier):
         *,
         again: bool,
         queues: Sequence[Sequence[str]] = (),
-    ) -> tuple[list[int], int, list[Standing | None]]:
+    ) -> tuple[list[int], int, list[View]]:
         """Put numbered links in, which are part of ``total`` that go in together.
 
         Return the numbers of the new ones, the sequence number that comes next (none of these has a
-        smaller one than ``clock``), and for each list of ``queues`` what :meth:`peek` would.
+        smaller one than ``clock``), and what :meth:`peek` would.
         """
         parts = pack_links(entries, self.options.dynamic_depth)
-        args = [parts, again, False, total, clock, [list(names) for names in queues]]
+        args = [parts, again, False, total, clock, list(map(list, queues)), self._poll]
 
-        async def put() -> tuple[list[int], int, list[Standing | None]]:
-            fresh, following, heads = await self._server.run("add", args, once=True)
-            return fresh, int(following), list(map(Standing.of, heads))
+        async def put() -> tuple[list[int], int, list[View]]:
+            fresh, following, views = await self._server.run("add", args, once=True)
+            return fresh, int(following), list(map(View.of, views))
 
         self.journal.note(put)
         return await put()
@@ -203,29 +220,48 @@ class Shard(RedisFrontier):
         self.journal.note(lambda: super(Shard, self).rekey(keys))
         await super().rekey(keys)
 
-    async def peek(self, queues: Sequence[str]) -> Standing | None:
-        """Look where the best link stands that can be taken now."""
-        return Standing.of(await self._server.run("peek", [list(queues)]))
+    @property
+    def _poll(self) -> int:
+        return micros(self.options.poll)
+
+    async def peek(self, queues: Sequence[Sequence[str]]) -> list[View]:
+        """Look at the best links that can be taken now, for each list of queues."""
+        return list(
+            map(View.of, await self._server.run("peek", [list(map(list, queues)), self._poll]))
+        )
 
     async def draw(
         self,
         limit: int,
-        queues: Sequence[str],
+        queues: Sequence[Sequence[str]],
         bound: Standing | None,
         skip: SkippedHosts,
         ahead: int = 0,
         over: Sequence[Lease] = (),
-    ) -> tuple[list[Lease], Standing | None]:
-        """Take links that come before ``bound``; return where the next one stands, too.
+        *,
+        strict: bool | None = None,
+    ) -> tuple[list[Lease], View, list[View]] | None:
+        """Take links of the first of some lists of queues that come before ``bound``.
 
         So many links ``ahead`` may have come in after it, if they are like it. Hosts to ``skip``
         are passed over whether or not links wait on others. The downloads ``over`` are released
+        first. Return what is left without the hosts to ``skip`` (which tells no time), and what
+        :meth:`peek` would. Unless ``strict`` is ``None``, the links taken are published as an event
+        in the same step; if it is true, ``None`` and nothing taken where there are events to read
         first.
         """
-        args = self._take_args(limit, queues, over, skip)
+        log = (None, None, None) if strict is None else self._log.told(strict=strict)
+        args = self._take_args(limit, queues[0], over, skip, log)
         args.append(True if bound is None else [repr(bound.score), bound.place, ahead])
-        taken, head = await self._server.run("take", args, once=True)
-        return self._leases(taken), Standing.of(head)
+        args += [list(map(list, queues)), self._poll]
+        reply = await self._server.run("take", args, once=True)
+        if reply is None:
+            return None
+        event, taken, left, views = reply
+        if strict and event:
+            self._log.position = event  # nothing came between the last event read and this
+        found = list(map(View.of, views))
+        return self._leases(taken), View(Standing.of(left), None) if skip else found[0], found
 
     async def others_wait(self, domains: Sequence[str]) -> bool:
         """Whether links wait on hosts of other pay-level domains than these."""
@@ -247,8 +283,13 @@ class Shard(RedisFrontier):
         return await self._counted(queues, seed_keys)
 
     # -- events
-    async def has_news(self) -> bool:
-        """Whether there are events that this worker has not read."""
+    async def has_news(self, seconds: float) -> bool:
+        """Whether there are events that this worker has not read.
+
+        Not if it had read all so many seconds ago.
+        """
+        if time.monotonic() - self._log.caught_up < seconds:
+            return False
         return bool(await self._log.unread())
 
     async def tell(self, entries: Sequence[Entry], *, strict: bool) -> None:

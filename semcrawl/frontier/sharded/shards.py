@@ -23,8 +23,8 @@ def number_of(name: str, shards: int) -> int:
 class Shards(Sequence[Shard]):
     """All shards of a crawl, in their order.
 
-    ``written`` is called with a shard before anything is changed in it that may change which of its
-    links comes first.
+    ``written`` is called with a shard after something was changed in it that may change which of
+    its links comes first, or is ready.
     """
 
     def __init__(self, shards: Sequence[Shard], written: Callable[[Shard], None]) -> None:
@@ -51,6 +51,14 @@ class Shards(Sequence[Shard]):
     def of(self, name: str) -> Shard:
         """Return the shard of a host, or of what else has a name."""
         return self._shards[number_of(name, len(self._shards))]
+
+    async def change(self, name: str, call: Callable[[Shard], Awaitable[R]]) -> R:
+        """Have the shard of a host do what may change which of its links can be taken."""
+        shard = self.of(name)
+        try:
+            return await call(shard)
+        finally:
+            self.written(shard)
 
     def of_lease(self, lease: Lease) -> Shard:
         """Return the shard that gave a lease."""

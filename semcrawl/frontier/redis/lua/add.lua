@@ -4,11 +4,11 @@
 -- again: seen ones go in too, unless they wait in the same place; for links that come from an
 -- exported frontier, places: {sequence number, tries} by index (from 1), else false; of a shard: number of
 -- the links of all shards, and the sequence number from which the worker counts, if the shard's own is not
--- beyond it; lists of queues
+-- beyond it; lists of queues, and the poll time (microseconds)
 -- Returns the indices (from 0) of the new ones; of a shard {these, number that the next link gets, for each
--- list of queues the standing of the best link that can be taken now, or false}.
+-- list of queues a view (see _ready.lua)}.
 -- What costs most is the texts that Lua makes, hashes and clears away: five for each new link.
--- needs: leases, seen, dropping
+-- needs: ready, seen, dropping
 local again, places, all, counted = ARGS[2], ARGS[3], ARGS[4], ARGS[5]
 local fresh, total = {}, 0
 local by_label, by_host = {}, {}     -- for each queue
@@ -72,10 +72,7 @@ if OPTIONS.max_waiting > 0 and #fresh > 0 then
   drop_worst(waiting - OPTIONS.max_waiting)
 end
 if not all then return answer(fresh) end
-local standings = {}
+local views = {}
 if #ARGS[6] > 0 then tick() end
-for i, queues in ipairs(ARGS[6]) do
-  local _, _, _, score, place = best(queues)
-  standings[i] = score and standing(score, place) or false
-end
-return answer({fresh, newest, standings})
+for i, queues in ipairs(ARGS[6]) do views[i] = view(queues, ARGS[7]) end
+return answer({fresh, newest, views})

@@ -1,34 +1,7 @@
 -- When asking again may give a link.
 -- ARGS: queues, poll time (microseconds)
 -- Returns microseconds, or nil when nothing waits.
--- needs: leases
-local queues, poll = ARGS[1], ARGS[2]
+-- needs: ready
 tick()
-if best(queues) then return 0 end
-local soonest, waits, leased
-for _, queue in ipairs(queues) do
-  if call('HLEN', ROOT .. 'hosts:' .. queue) > 0 then waits = true end
-  local delayed = call('ZRANGE', ROOT .. 'delayed:' .. queue, '0', '0', 'WITHSCORES')[2]
-  if delayed then
-    waits = true
-    soonest = math.min(soonest or math.huge, tonumber(delayed) - NOW)
-  end
-end
-if not waits then return nil end
-if call('HLEN', LEASE) > 0 or call('EXISTS', ERRANDS) == 1 then
-  soonest = math.min(soonest or math.huge, poll)
-end
-local start = 0
-while true do
-  local page = call('ZRANGE', COOLING, start, start + 99, 'WITHSCORES')
-  for i = 1, #page, 2 do
-    if soonest and tonumber(page[i + 1]) - NOW >= soonest then return math.max(soonest, 1) end
-    for _, queue in ipairs(queues) do
-      if call('HEXISTS', ROOT .. 'hosts:' .. queue, page[i]) == 1 then
-        return math.max(math.ceil(tonumber(page[i + 1]) - NOW), 1)
-      end
-    end
-  end
-  if #page < 200 then return math.max(soonest or poll, 1) end
-  start = start + 100
-end
+if best(ARGS[1]) then return 0 end
+return wait_for(ARGS[1], ARGS[2])

@@ -1,7 +1,8 @@
--- Look at the best link that can be taken now.
--- ARGS: queues
--- Returns its standing, or false.
--- needs: leases
+-- Look at the best links that can be taken now, of a shard.
+-- ARGS: lists of queues, poll time (microseconds)
+-- Returns a view (see _ready.lua) for each list.
+-- needs: ready
 tick()
-local _, _, _, score, place = best(ARGS[1])
-return score and standing(score, place)
+local views = {}
+for i, queues in ipairs(ARGS[1]) do views[i] = view(queues, ARGS[2]) end
+return views

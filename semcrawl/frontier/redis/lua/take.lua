@@ -3,13 +3,15 @@
 -- and for a take that is told to all as an event: incarnation of the worker, number of events kept,
 -- last event it read (or false); if hosts are to be left out: true for those that gave nothing yet,
 -- pay-level domains (else false); last, of a shard: true, or the standing (see standing()) of the best link
--- that another shard has, and how many links that only came in after it may be taken.
+-- that another shard has, and how many links that only came in after it may be taken; lists of queues, and
+-- the poll time (microseconds).
 -- Returns {id, queue, host, group, key, member, sum of 1 if its host is held and 2 if the link is to
 -- find out whether its host answers again} for each; of a take that is
--- told {id of the event ('' if nothing was taken), these}; of a shard {these, standing of the next
--- link, or false}. Leases nothing and returns false when there are events after the last that was read.
+-- told {id of the event ('' if nothing was taken), these}; of a shard {that id, these, standing of
+-- the next link that is not left out (or false), for each list of queues a view (see _ready.lua)}.
+-- Leases nothing and returns false when there are events after the last that was read.
 -- A link that is withheld (see _families.lua) is passed over, up to 1000 of them in one call.
--- needs: leases, families, domains
+-- needs: ready, families, domains
 local limit, lease_time, worker, queues, over = ARGS[1], ARGS[2], ARGS[3], ARGS[4], ARGS[5]
 local incarnation, events_kept, read, left_out = ARGS[6], ARGS[7], ARGS[8], ARGS[9]
 local shard, bound = ARGS[10], type(ARGS[10]) == 'table' and ARGS[10]
@@ -64,16 +66,20 @@ while #taken < limit and passed < 1000 do
     taken[#taken + 1] = {id, queue, host, group, num(link_key), member, flags}
   end
 end
-if shard then
-  local _, _, _, score, place = next_link()
-  return answer({taken, score and standing(score, place) or false})
-end
-if not incarnation then return answer(taken) end
 local event = ''
-if #taken > 0 then
+if incarnation and #taken > 0 then
   local told = {}
   for i, t in ipairs(taken) do told[i] = {t[2], t[3], t[4], t[6]} end
   event = call('XADD', ROOT .. 'events', 'MAXLEN', '~', events_kept, '*', 'w', incarnation,
     't', cmsgpack.pack(told))
 end
-return answer({event, taken})
+if shard then
+  local left, views = false, {}
+  if left_out then
+    local _, _, _, score, place = next_link()
+    left = score and standing(score, place) or false
+  end
+  for i, others in ipairs(ARGS[11]) do views[i] = view(others, ARGS[12]) end
+  return answer({event, taken, left, views})
+end
+return answer(incarnation and {event, taken} or taken)
