@@ -193,6 +193,8 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         say(f"This run: {summary.requests - before:,} of these requests.")
     if again := run.workers.get("restarted"):
         say(f"Workers that died and were started again: {again}; crawl.log may say why.")
+    if lost := run.workers.get("lost"):
+        say(f"Workers that ended early, and were not started again: {lost}; see crawl.log.")
     if summary.embedded_documents:
         say(
             f"Embedded in pages: {summary.embedded_quads:,} quads in "

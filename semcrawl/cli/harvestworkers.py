@@ -115,7 +115,8 @@ def summed(workers: Workers, pages: int) -> RunResult:
     total.requests += sum(worker.requests for worker in workers.workers)
     total.failed = total.failed or any(worker.given_up for worker in workers.workers)
     restarted = sum(worker.deaths - worker.given_up for worker in workers.workers if worker.deaths)
-    total.workers = {"started": len(workers.workers), "restarted": restarted}
+    lost = sum(worker.given_up for worker in workers.workers)
+    total.workers = {"started": len(workers.workers), "restarted": restarted, "lost": lost}
     if total.limit == "pages" and total.requests < pages:
         total.limit = ""  # one has sent its share, and another did not
     if not workers.ended and not workers.stopped:

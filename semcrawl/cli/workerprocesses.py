@@ -143,7 +143,7 @@ class Workers:
         worker.given_up = worker.deaths > self._restarts
         how = f"was killed ({_signal_name(-status)})" if status < 0 else f"died (status {status})"
         then = (
-            f"is not started again, after {self._restarts} times (SEMCRAWL_WORKER_RESTARTS)"
+            f"is not started again (SEMCRAWL_WORKER_RESTARTS is {self._restarts})"
             if worker.given_up
             else "is started again"
         )

@@ -202,7 +202,8 @@ class Command(OneLineErrors):
             _tell_of_lost(result, folder)
             raise
         # a run that was killed left records, but no summary
-        before = max(0, summary.requests - result.requests)
+        # (of a worker that was killed, the last requests are not known)
+        before = max(0, summary.requests - result.requests) if resumed else 0
         # documents that went to standard output stay alone there
         taken = "stdout:" in settings.getdict("FEEDS")
         with redirect_stdout(sys.stderr if taken else sys.stdout):

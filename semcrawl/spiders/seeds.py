@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sys
@@ -101,7 +102,13 @@ def seed_url(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str:
 
 
 def _meant(text: str) -> str:
-    """Ask whether a host without a scheme is meant, where text looks like one."""
+    """Say what may be meant: a file there is, or a host without a scheme."""
+    with contextlib.suppress(OSError, ValueError):
+        if Path(text).is_file():
+            return (
+                f"; it is a file: @{text} reads one with a URL a line, and `semcrawl seeds list"
+                f" {text}` makes one of what RDF names"
+            )
     host = re.split(r"[/?#]", text, maxsplit=1)[0]
     if not _HOST.fullmatch(host) or normalise(f"https://{text}") is None:
         return ""

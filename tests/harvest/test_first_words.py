@@ -54,6 +54,16 @@ def test_what_is_no_host_is_not(text: str) -> None:
     assert "did you mean" not in str(caught.value)
 
 
+def test_a_file_is_no_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who gives one is told how a list of seeds is given, and how one is made."""
+    (tmp_path / "data.ttl").touch()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError) as caught:
+        read_seeds("data.ttl")
+    for words in ("'data.ttl'; it is a file", "@data.ttl", "semcrawl seeds list data.ttl"):
+        assert words in str(caught.value)
+
+
 @pytest.mark.slow
 def test_patterns_of_addresses(proxy: str, tmp_path: Path) -> None:
     def documents(name: str, *arguments: str) -> set[str]:

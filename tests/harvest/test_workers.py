@@ -150,7 +150,7 @@ def test_two_workers_find_what_one_finds(tmp_path: Path, on_redis: bool) -> None
     assert run.documents() == MANIFEST.documents
     assert not duplicates(run.quads)
     assert len({record["worker"] for record in run.records}) == 2
-    assert run.summary["workers"] == {"started": 2, "restarted": 0}
+    assert run.summary["workers"] == {"started": 2, "restarted": 0, "lost": 0}
     assert run.summary["waiting"] == 0
     assert run.out.count("Found in") == 1
     # a file of the folder is no other than the feed that both wrote
@@ -173,6 +173,7 @@ def test_a_worker_that_is_killed_is_started_again_and_nothing_is_lost(tmp_path: 
     assert "was killed (SIGKILL) and is started again" in run.err
     assert "Workers that died and were started again: 1" in run.out
     assert run.summary["workers"]["restarted"] == 1
+    assert "This run" not in run.out
     assert run.documents() == MANIFEST.documents
     assert not duplicates(run.quads)
 
@@ -190,7 +191,9 @@ def test_a_worker_that_dies_too_often_is_told_of(tmp_path: Path) -> None:
         os.kill(children(started.process.pid)[-1], signal.SIGKILL)
         run = started.wait()
     assert run.status == 1, run.err
-    assert "is not started again" in run.err
+    assert "is not started again (SEMCRAWL_WORKER_RESTARTS is 0)" in run.err
+    assert "not started again: 1" in run.out
+    assert run.summary["workers"] == {"started": 2, "restarted": 0, "lost": 1}
     assert run.documents() == MANIFEST.documents
 
 
