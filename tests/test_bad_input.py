@@ -131,6 +131,25 @@ def test_a_wrong_option_is_named(
 
 
 @slow
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("harvest", "http://x.example/", "--out", "{folder}"),
+        ("crawl", "html", "-a", "seeds=http://x.example/", "-s", "SEMCRAWL_JOBDIR={folder}"),
+        ("load", "{folder}", "--store", "embedded"),
+    ],
+)
+def test_a_harvest_that_lost_its_database_is_left_as_it_is(
+    arguments: tuple[str, ...], folder: Path
+) -> None:
+    folder.mkdir()
+    (folder / "quads.nq").write_text("<urn:a> <urn:b> <urn:c> .\n")
+    run = semcrawl(*(each.format(folder=folder) for each in arguments), folder=folder)
+    run.says_in_one_line("quads.nq", "crawl.db")
+    assert (folder / "quads.nq").read_text() == "<urn:a> <urn:b> <urn:c> .\n"
+    assert not (folder / "crawl.db").exists()
+
+
 def test_a_job_folder_is_no_seed(folder: Path) -> None:
     (folder / "frontier").mkdir(parents=True)
     (folder / "frontier" / "redis.lock").touch()

@@ -22,21 +22,22 @@ from semcrawl.exporters.feedchecks import why_unwritable
 from semcrawl.images.schema import IMAGES_DB, open_images
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.pipelines.pagestore import PAGES_FILE, PAGES_LEDGER
-from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
+from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE, orphaned
 from semcrawl.pipelines.stores.opening import check_store_settings
 from semcrawl.relevance.focus import read_focus
 from semcrawl.spiders.imagereading import image_options
 from semcrawl.web.hosts import public_address
 from semcrawl.web.robotstags import RobotsTags
 
-#: files of a job folder that every run goes on writing
+#: files of a job folder that every run goes on writing, with their ledgers
+_LEDGERS = (
+    (QUADS_FILE, CRAWL_DB),
+    (EMBEDDED_FILE, EMBEDDED_LEDGER),
+    (PAGES_FILE, PAGES_LEDGER),
+)
 _FILES = tuple(
     name
-    for file, ledger in (
-        (QUADS_FILE, CRAWL_DB),
-        (EMBEDDED_FILE, EMBEDDED_LEDGER),
-        (PAGES_FILE, PAGES_LEDGER),
-    )
+    for file, ledger in _LEDGERS
     for name in (file, f".{file}.lock", ledger, f"{ledger}-wal", f"{ledger}-shm", f"{ledger}.lock")
 )
 
@@ -106,7 +107,8 @@ def _check_handlers(settings: BaseSettings) -> None:
 def check_folder(folder: Path) -> None:
     """Make the job folder, or raise ``UsageError`` when it or a file in it cannot be written.
 
-    Files of another owner are there after a run as another user.
+    Files of another owner are there after a run as another user. Lines without their ledger are
+    refused as well: nobody could tell what to keep of them.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -118,6 +120,9 @@ def check_folder(folder: Path) -> None:
     for path in (folder / name for name in _FILES):
         if reason := why_unwritable(path):
             raise UsageError(f"cannot write to {path}: {reason}")
+    for fault in (orphaned(folder, *names) for names in _LEDGERS):
+        if fault:
+            raise UsageError(fault)
 
 
 def check_results(settings: BaseSettings) -> None:

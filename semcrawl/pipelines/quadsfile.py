@@ -42,6 +42,23 @@ EMBEDDED_LEDGER = "embedded.db"
 T = TypeVar("T")
 
 
+def orphaned(folder: Path, name: str, ledger: str) -> str:
+    """Say that a file has lines and no ledger, so that they would be cut off; else nothing.
+
+    They may be a whole harvest. (A writer that dies leaves a ledger behind.)
+    """
+    if _size(folder / ledger) or not _size(folder / name):
+        return ""
+    return (
+        f"{folder / name} holds lines, and {ledger}, which tells whose they are, is missing: "
+        "bring it back, or move the lines away"
+    )
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
 class QuadsFile:
     """The quads of a job folder, appended document by document. Not for several threads."""
 
@@ -56,7 +73,8 @@ class QuadsFile:
         """Open the file ``name``, whose documents the database ``ledger`` lists.
 
         So many ``terms`` of each document are indexed there at most. Raises ``StoreError``
-        when the folder cannot be written.
+        when the folder cannot be written, or when there are lines without a ledger: they might be
+        a whole harvest.
         """
         self.path = folder / name
         self._of_pages = ledger == EMBEDDED_LEDGER
@@ -71,6 +89,8 @@ class QuadsFile:
             self._lock: IO[bytes] = (folder / f".{name}.lock").open("ab")
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror}") from None
+        if fault := orphaned(folder, name, ledger):
+            raise StoreError(fault)
         self._engine = connect(crawl_db_url(folder, ledger))
         # (quads.nq itself is replaced where somebody compacts it)
         self._standing = Standing([folder / f".{name}.lock", folder / ledger])

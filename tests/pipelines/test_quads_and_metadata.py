@@ -57,6 +57,18 @@ async def test_a_torn_end_is_cut_off_on_opening(tmp_path):
     assert (tmp_path / "quads.nq").read_bytes() == whole + document("c", "1").nquads
 
 
+@pytest.mark.parametrize("left", [b"", None])
+async def test_lines_without_their_ledger_stay_and_are_refused(tmp_path, left):
+    await write(tmp_path, document("a", "1"))
+    for path in tmp_path.glob("crawl.db*"):
+        path.unlink()
+    if left is not None:
+        (tmp_path / "crawl.db").write_bytes(left)
+    with pytest.raises(StoreError, match=r"crawl\.db, which tells whose they are, is missing"):
+        QuadsFile(tmp_path)
+    assert (tmp_path / "quads.nq").read_bytes() == document("a", "1").nquads
+
+
 @pytest.mark.parametrize("left", [0, 1])
 async def test_of_a_file_that_was_cut_what_is_whole_stays(tmp_path, caplog, left):
     """The others' lines are forgotten, and are there once these are read again."""
