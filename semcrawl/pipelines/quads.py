@@ -90,7 +90,7 @@ class QuadsFilePipeline:
         self._file = self._open_file()
         self._commits = GroupCommit(self._file.append)
         if self._file.missing:
-            logger.warning(
+            logger.error(
                 "%s was cut or deleted: the lines of %d documents are lost; "
                 "`semcrawl harvest` with --revisit reads them again",
                 self._file.path,

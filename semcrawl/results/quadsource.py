@@ -174,7 +174,10 @@ class Snapshot:
                 self._file.seek(offset)
                 piece = self._file.read(min(_PIECE, length))
                 if not piece:
-                    return
+                    raise StoreError(
+                        f"{self._path} was cut: lines of documents are missing; a harvest on the "
+                        "folder notes which, and one with --revisit reads them again"
+                    )
                 yield piece
                 offset += len(piece)
                 length -= len(piece)

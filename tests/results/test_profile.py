@@ -255,6 +255,15 @@ def test_an_empty_job_is_one_clear_line(tmp_path, semcrawl):
     assert "holds no statements" in done.complaint
 
 
+def test_a_file_that_was_cut_is_told_of(job, semcrawl):
+    with (job / "quads.nq").open("r+b") as file:
+        file.truncate(100)
+    done = semcrawl("profile", job)
+    assert done.code == 1
+    assert done.err.count("\n") == 1
+    assert f"{job / 'quads.nq'} was cut" in done.err
+
+
 def test_a_folder_that_may_only_be_read_is_profiled(job, semcrawl):
     with read_only(job):
         done = semcrawl("profile", job)
