@@ -10,12 +10,13 @@ from typing import BinaryIO
 
 import pyoxigraph
 from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.cli.base import OneLineErrors
 from semcrawl.config.checks import checked_iri
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.machine.wholefiles import whole_file
-from semcrawl.metadata.database import CRAWL_DB, connect, readable_db_url
+from semcrawl.metadata.database import CRAWL_DB, connect, one_line, readable_db_url
 from semcrawl.metadata.description import PREFIXES, DescriptionOptions, describe
 from semcrawl.metadata.parquet import write_parquet
 
@@ -100,6 +101,8 @@ class Command(OneLineErrors):
             raise SemcrawlError(f"cannot write {name}: {error.strerror}") from None
         except ValueError as error:
             raise SemcrawlError(str(error)) from None
+        except SQLAlchemyError as error:
+            raise SemcrawlError(f"cannot read the records: {one_line(error)}") from None
 
 
 def _write(engine: Engine, opts: argparse.Namespace) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import sqlite3
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 
 import pyoxigraph
@@ -170,6 +171,21 @@ def test_a_folder_that_may_only_be_read_is_described_all_the_same(job, semcrawl)
         assert (done.code, done.stdout) == (0, expected), done.stderr
         done = semcrawl(job, "-o", job / "d.ttl")
         assert (done.code, done.stderr) == (1, f"semcrawl: cannot write {job}/d.ttl: {READ_ONLY}\n")
+
+
+def test_a_damaged_database_is_one_clear_line(job, semcrawl):
+    with closing(sqlite3.connect(job / "crawl.db")) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (size,) = database.execute("PRAGMA page_size").fetchone()
+        where = "SELECT rootpage FROM sqlite_schema WHERE name = 'fetch'"
+        (page,) = database.execute(where).fetchone()
+    with (job / "crawl.db").open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+    done = semcrawl(job)
+    assert done.code == 1
+    assert done.stderr.startswith("semcrawl: cannot read the records: ")
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_database_without_a_record_is_no_dataset(tmp_path, semcrawl):
