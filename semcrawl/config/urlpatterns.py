@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from semcrawl.errors import UsageError
+from semcrawl.web.charsets import text_of
 from semcrawl.web.urls import normalise
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def _compiled(glob: str) -> re.Pattern[str]:
 def _read_file(name: str) -> list[str]:
     """Return the patterns of a file, one a line, ``#`` before comments."""
     try:
-        lines = Path(name).read_text("utf-8-sig", "replace").splitlines()
+        lines = text_of(Path(name).read_bytes()).splitlines()
     except OSError as error:
         raise UsageError(f"cannot read the patterns in {name}: {error.strerror}") from None
     return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]

@@ -11,6 +11,7 @@ from typing import Any
 from lxml import etree
 
 from semcrawl.sources.endpointsteps import SEED_PREFIX
+from semcrawl.web.charsets import text_of
 
 #: an address at the beginning of a line of plain text, or in one of its columns
 _ADDRESS = re.compile(r"(?:sparql\+)?https?://[^\s<>\"']+", re.IGNORECASE)
@@ -47,7 +48,7 @@ def read_list(body: bytes) -> list[Seed]:
 
 
 def _read_text(body: bytes) -> Iterator[Seed]:
-    for line in body.decode("utf-8-sig", "replace").splitlines():
+    for line in text_of(body).splitlines():
         if not line.lstrip().startswith("#") and (found := _ADDRESS.search(line)):
             yield Seed(found[0].rstrip(",;|"))
 

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from semcrawl.errors import UsageError
 from semcrawl.links import FoundBy, Link, Page
 from semcrawl.sources.endpointsteps import SEED_PREFIX, endpoint_of_seed
+from semcrawl.web.charsets import text_of
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, normalise
 
 _LINK_TEXTS = tuple(f.name for f in fields(Link) if f.name not in ("url", "position", "found_by"))
@@ -75,7 +76,7 @@ def _take(parts: Sequence[str], seeds: dict[str, float], options: Normalisation)
 def _read_lines(path: Path) -> list[str]:
     """Return the lines of a file, or of standard input for ``-``."""
     content = sys.stdin.buffer.read() if path == Path("-") else path.read_bytes()
-    return content.decode("utf-8-sig", "replace").splitlines()
+    return text_of(content).splitlines()
 
 
 def seed_list(pattern: str, spider: str) -> str:

@@ -11,6 +11,14 @@ _NO_DOCUMENTS = frozenset(
 )
 #: bytes whose zeros tell UTF-16 and UTF-32 without a byte-order mark
 _HEAD = 64
+#: byte-order marks, the longer ones first
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 #: share of zeros at the places where a wide encoding has them, and at those where it has none
 _MANY = 0.4
 _FEW = 0.1
@@ -44,3 +52,13 @@ def wide_encoding(body: bytes) -> str:
         (False, True, False, True): "utf-16-le",
         (True, False, True, False): "utf-16-be",
     }.get((one, two, three, four), "")
+
+
+def text_of(data: bytes) -> str:
+    r"""Decode a user's text file: UTF-8, or UTF-16 as Windows writes it, with a mark or without.
+
+    >>> text_of("a\n".encode("utf-16"))
+    'a\n'
+    """
+    marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
+    return data.decode(marked or wide_encoding(data) or "utf-8", "replace")

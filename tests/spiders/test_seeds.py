@@ -26,6 +26,13 @@ def test_a_file_of_seeds_has_one_on_each_line_and_may_have_comments(tmp_path: Pa
     assert read_seeds(f"@{file}") == ["http://a.org/", "http://b.org/"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_file_of_seeds_may_be_what_windows_calls_unicode(tmp_path: Path, encoding: str) -> None:
+    file = tmp_path / "seeds.txt"
+    file.write_bytes("# fish\r\nhttp://a.org/\r\nhttp://b.org/\r\n".encode(encoding))
+    assert read_seeds(f"@{file}") == ["http://a.org/", "http://b.org/"]
+
+
 def test_a_wrong_line_of_a_file_is_named(tmp_path: Path) -> None:
     file = tmp_path / "seeds.txt"
     file.write_bytes(b"\xef\xbb\xbf# seeds\r\n\r\nhttp://a.org/\r\na b\r\n")
