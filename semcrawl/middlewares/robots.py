@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import Any, Self
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -277,5 +278,8 @@ def asked_delay(rules: Any, agent: str) -> float | None:
         delays.append(float(delay))
     rate = rules.request_rate(agent)
     if rate is not None and rate.requests:
-        delays.append(float(rate.seconds) / float(rate.requests))
+        try:
+            delays.append(rate.seconds / rate.requests)
+        except OverflowError:  # a number of hundreds of digits
+            delays.append(inf)
     return max(delays, default=None)

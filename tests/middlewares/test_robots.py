@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from math import inf
 
 import pytest
 from protego import Protego
@@ -22,6 +23,8 @@ from semcrawl.middlewares.robots import asked_delay
         ("User-agent: *\nCrawl-delay: 8\nRequest-rate: 1/5s", 8.0),
         ("User-agent: other\nCrawl-delay: 8\n\nUser-agent: semcrawl\nCrawl-delay: 3", 3.0),
         ("User-agent: *\nCrawl-delay: soon", None),
+        ("User-agent: *\nRequest-rate: 1/" + "9" * 400, inf),
+        ("User-agent: *\nRequest-rate: " + "9" * 400 + "/1", 0.0),
     ],
 )
 def test_the_longest_delay_that_is_asked_of_us_counts(rules: str, seconds: float | None) -> None:
