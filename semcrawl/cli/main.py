@@ -25,9 +25,10 @@ from semcrawl.terminal.messages import complain
 
 #: where our commands are
 _OURS = semcrawl.commands.__name__
-#: objects made and not freed before the garbage collector looks: a page makes some thousand that
-#: live until its record is written, and the default of 700 has them all looked at for nothing
-_GARBAGE = (10_000, 20, 20)
+#: objects made and not freed before the garbage collector looks. A page makes some thousand that
+#: live until its record is written, and many pages are in flight: with the default of 700 they are
+#: all looked at again and again for nothing, as a page leaves no circles
+_GARBAGE = (50_000, 20, 20)
 
 
 def main(argv: list[str] | None = None) -> None:
