@@ -1,3 +1,3 @@
 """Scrapy extensions."""
 
-__all__ = ["liveness", "ping", "progress"]
+__all__ = ["liveness", "ping", "progress", "statscollector"]
