@@ -70,19 +70,19 @@ class Scope:
 
     def inside(self, url: str) -> bool:
         """Whether a URL lies on the sites of the crawl."""
+        if self.mode == "any":
+            return True
+        if self.mode != "hosts":
+            return self.root_of(url) in self.roots
         parts = urlsplit(url)
         host = parts.hostname or ""
         if ":" in host:
             host = f"[{host}]"
-        if self.mode == "any":
-            return True
-        if self.mode == "hosts":
-            return any(
-                known in (host, parts.netloc, "www." + host) or host == "www." + known
-                for known, prefix in self.hosts
-                if (parts.path or "/").startswith(prefix or "/")
-            )
-        return self.root_of(url) in self.roots
+        return any(
+            known in (host, parts.netloc, "www." + host) or host == "www." + known
+            for known, prefix in self.hosts
+            if (parts.path or "/").startswith(prefix or "/")
+        )
 
     def may_lead(self, url: str, *, page_inside: bool = True) -> bool:
         """Whether a link could be followed with some label."""

@@ -99,12 +99,12 @@ class CrawlLimits:
 
     def over_budget(self, url: str, depth: int) -> str:
         """Say why a link is over the budget of its host or domain; empty if it is not."""
-        for what, budget, place in (
-            ("host", self.now.host, netloc_of(url)),
-            ("domain", self.now.domain, pay_level_domain(host_of(url))),
-        ):
-            if budget and (reason := budget.exceeded(self.spent(f"{what}:{place}"), depth)):
-                return f"over the budget of its {what}: {reason}"
+        now = self.now
+        if not (now.host or now.domain):
+            return ""
+        for budget, place in zip((now.host, now.domain), _places(url), strict=True):
+            if budget and (reason := budget.exceeded(self.spent(place), depth)):
+                return f"over the budget of its {place.partition(':')[0]}: {reason}"
         return ""
 
     def spent(self, place: str) -> Spent:
@@ -128,8 +128,10 @@ class CrawlLimits:
             self._count(record.url, Spent(bytes=record.bytes, documents=is_rdf))
 
     def _count(self, url: str, spent: Spent) -> None:
-        for place in (f"host:{netloc_of(url)}", f"domain:{pay_level_domain(host_of(url))}"):
-            self._own.setdefault(place, Spent()).add(spent)
+        for place in _places(url):
+            if (own := self._own.get(place)) is None:
+                own = self._own[place] = Spent()
+            own.add(spent)
 
     async def _add_up(self) -> None:
         """Add what this worker spent to the sums of all."""
@@ -158,6 +160,11 @@ class CrawlLimits:
         except (ValueError, TypeError, AttributeError, msgpack.UnpackException) as error:
             where = self._frontier.blobs.describe(_SPENT)
             raise FrontierCorrupt(f"{where} holds no sums: {error}") from error
+
+
+def _places(url: str) -> tuple[str, str]:
+    """Name the host and the domain for which a request counts."""
+    return f"host:{netloc_of(url)}", f"domain:{pay_level_domain(host_of(url))}"
 
 
 class Sharing(Protocol):
