@@ -142,13 +142,16 @@ def is_candidate(url: str, *, varies: bool, names_itself: bool, host_gives: bool
 
     ``host_gives``: other addresses of its host gave RDF so.
     """
+    return may_be_candidate(url, varies=varies) and (varies or names_itself or host_gives)
+
+
+def may_be_candidate(url: str, *, varies: bool) -> bool:
+    """Whether some sign could make a page a candidate: not every address is asked for as RDF."""
     if is_as_rdf(url):
         return False
     if varies:
         return True
-    if extension_of(path_of(url)) in HTML_EXTENSIONS or urlsplit(url).query:
-        return False
-    return names_itself or host_gives
+    return extension_of(path_of(url)) not in HTML_EXTENSIONS and not urlsplit(url).query
 
 
 class NegotiationBook:

@@ -40,7 +40,7 @@ from semcrawl.sources.listedlinks import DataList
 from semcrawl.sources.negotiation import (
     as_rdf,
     is_as_rdf,
-    is_candidate,
+    may_be_candidate,
     names_itself,
     other_form,
     shape_of,
@@ -236,10 +236,11 @@ class Leads:
         varies = varies_by_type(map(header_text, response.headers.getlist(b"Vary")))
         if not varies and is_redirect(response):
             return
-        itself = data is not None and names_itself(data.nquads, attempt.url)
         url = attempt.url
-        gives = not varies and await self._memory.gives_forms(url)
-        if not is_candidate(url, varies=varies, names_itself=itself, host_gives=gives):
+        if not may_be_candidate(url, varies=varies):
+            return
+        itself = data is not None and names_itself(data.nquads, url)
+        if not (varies or itself or await self._memory.gives_forms(url)):
             return
         if not any(relevancy_r(link)[0] is Label.R for link in links):
             await self._memory.ask(url, self.options.tries, self._put_in_of(attempt))
