@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from scrapy.http import Response
@@ -144,18 +144,16 @@ class BodyReader:
         duplicate = self.others.is_duplicate(attempt)
         rules = self.policy.robots_rules(response, page=True)
         kept = self.policy.robots_tags.keeps(rules)
+        media = content_type(response)
         read = await self.leads.of_page(response, attempt.url)
-        page = Page(attempt.url, attempt.link_state.depth)
 
         async def embedded(contexts: Mapping[str, bytes] | None = None) -> Reading:
-            return await self.reader.read_embedded(
-                response.body, attempt.url, content_type(response), contexts
-            )
+            return await self.reader.read_embedded(response.body, attempt.url, media, contexts)
 
         async def judge(data: Reading | None) -> Verdict:
             quads = data.quads if data is not None else 0
             # (a page's type is known by its content, not by its name)
-            counts = self.targets.include(Kind.HTML, content_type(response), quads)
+            counts = self.targets.include(Kind.HTML, media, quads)
             return await self.judge.page(attempt.url, read.text, data, counts=kept and counts)
 
         async def follow(links: Sequence[Link], data: Reading | None) -> tuple[Ranked, ...]:
@@ -171,7 +169,7 @@ class BodyReader:
             images = await self.others.images.of_page(attempt, response, data)
             links = self._with_images(links, images.shown)
         verdict = await judge(data)
-        page = replace(page, relevance=verdict.relevance)
+        page = Page(attempt.url, attempt.link_state.depth, relevance=verdict.relevance)
         new = await follow(links, data)
         if data is not None and data.contexts_needed:
             data = await self.contexts.read_again(data, embedded, attempt, len(response.body))
@@ -199,7 +197,7 @@ class BodyReader:
             if self.targets.has_type(record.content_type):
                 items.append(file_of(attempt, response))
             if self.targets.html:
-                content = await self.reader.content(response.body, content_type(response))
+                content = await self.reader.content(response.body, media)
                 items.append(topic_page_of(attempt, response, content, record, self.judge.about))
         outcome = attempt.outcome(
             *(Kind.HTML, response),

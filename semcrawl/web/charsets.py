@@ -39,9 +39,9 @@ def wide_encoding(body: bytes) -> str:
     Zeros at one place only are bytes that do not belong where they are.
     """
     head = body[:_HEAD]
-    places = [head[start::4] for start in range(4)]
-    if not places[3] or 0 not in head:
+    if 0 not in head or len(head) < 4:
         return ""
+    places = [head[start::4] for start in range(4)]
     shares = [place.count(0) / len(place) for place in places]
     if any(_FEW < share < _MANY for share in shares):
         return ""

@@ -31,7 +31,6 @@ _WITH_VALUE = frozenset(
 )
 #: bytes of a page in which its meta tags are looked for
 _HEAD = 256 * 1024
-_MAY_SAY = re.compile(rb"<meta\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ class RobotsTags:
             start = start.decode("utf-16", "replace").encode()
         lowered = start.lower()
         names = (b"robots", self.agent.encode())
-        if not _MAY_SAY.search(lowered) or not any(name in lowered for name in names):
+        if b"<meta" not in lowered or not any(name in lowered for name in names):
             return
         reader = _MetaTags(frozenset(name.decode() for name in names))
         reader.feed(start.decode("latin-1"))

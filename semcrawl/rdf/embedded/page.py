@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 import pyoxigraph
 from lxml import etree
 
-from semcrawl.rdf.detection import Detection, find_encoding, to_utf8
+from semcrawl.rdf.detection import Detection, to_utf8
 from semcrawl.rdf.documentreader import DocumentReader, Reading
 from semcrawl.rdf.embedded import microdata, rdfa
 from semcrawl.rdf.embedded._extruct_kinds import dublin_core, microformats
@@ -24,6 +24,7 @@ from semcrawl.web.vocabulary import Kind
 _SCRIPTS = etree.XPath("descendant-or-self::*[local-name() = 'script' and @type]")
 _BASE = etree.XPath("descendant-or-self::*[local-name() = 'base']/@href")
 _META_CHARSET = re.compile(rb"""<meta\s[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+_AS_PAGE = Detection(Kind.HTML, None, 1.0, "read as a page")
 _XHTML = re.compile(rb"\A\s*(?:<\?xml|<!doctype\s+html\s+public\s+\"-//W3C//DTD XHTML)", re.I)
 
 
@@ -41,13 +42,15 @@ def read_embedded(
     is read by itself: a fault of one never costs the others. Never raises for what the body
     holds.
     """
+    text = _text(body, content_type)
+    kinds = gates(text, options)
+    if not kinds:  # as most pages
+        return Reading(_AS_PAGE, embedded=True, _url=url, _options=options)
     document = DocumentReader(url, options, contexts)
     errors, sink = document.errors, document.sink
     counts: dict[str, int] = {}
     try:
-        text = _text(body, content_type)
-        kinds = gates(text, options)
-        root = _tree(text, content_type, errors) if kinds else None
+        root = _tree(text, content_type, errors)
         if root is not None:
             base = _base(root, document.graph)
             readers: dict[Embedded, Callable[[], Iterable[Triple]]] = {
@@ -77,7 +80,7 @@ def read_embedded(
                     counts[kind.value] = sink.quads - before
     except (LimitReached, ValueError, MemoryError) as limit:
         errors.add_final(str(limit))
-    reading = document.finish(Detection(Kind.HTML, None, 1.0, "read as a page"))
+    reading = document.finish(_AS_PAGE)
     reading.embedded = True
     reading.counts = counts
     return reading
@@ -85,12 +88,12 @@ def read_embedded(
 
 def _text(body: bytes, content_type: str | None) -> bytes:
     """Return the page in UTF-8; a ``meta`` element counts where header and content say nothing."""
-    encoding = find_encoding(body, content_type)
+    text, encoding = to_utf8(body, content_type)
     if encoding.evidence == "not UTF-8" and (declared := _META_CHARSET.search(body[:4096])):
         name = declared[1].decode("ascii").lower()
         if name not in ("utf-8", "utf8"):
-            content_type = f"text/html; charset={name}"
-    return to_utf8(body, content_type)[0]
+            return to_utf8(body, f"text/html; charset={name}")[0]
+    return text
 
 
 def _tree(text: bytes, content_type: str | None, errors: ErrorLog) -> etree._Element | None:
