@@ -15,8 +15,8 @@ from semcrawl.web.htmltree import is_empty
 
 #: depth of a tree
 _MAX_DEPTH = 500
-#: elements of a page; later ones are not read
-_MAX_ELEMENTS = 1_000_000
+#: elements of a page; later ones are not read (one takes some 400 bytes)
+_MAX_ELEMENTS = 250_000
 #: attributes from which scripts load an image later
 LAZY = (
     "data-src", "data-original", "data-lazy-src", "data-lazy", "data-hi-res-src", "data-full",
@@ -52,8 +52,13 @@ class Element:
         self.text: str | None = None
         self.tail: str | None = None
         self._parent = parent
-        self._children: list[Element] = []
-        if parent is not None:
+        # (most have none, and there may be many)
+        self._children: list[Element] | None = None
+        if parent is None:
+            return
+        if parent._children is None:
+            parent._children = [self]
+        else:
             parent._children.append(self)
 
     def get(self, name: str, default: str | None = None) -> str | None:
@@ -76,13 +81,13 @@ class Element:
                 stack.extend(reversed(element._children))
 
     def __len__(self) -> int:
-        return len(self._children)
+        return len(self._children or ())
 
     def __bool__(self) -> bool:
         return True
 
     def __getitem__(self, place: int) -> Element:
-        return self._children[place]
+        return (self._children or ())[place]
 
 
 def parse_large(data: bytes) -> tuple[Element | None, str]:
@@ -95,11 +100,17 @@ def parse_large(data: bytes) -> tuple[Element | None, str]:
     parser = etree.HTMLParser(encoding="utf-8", recover=True, huge_tree=True, target=tree)
     try:
         _feed(data, parser)
+    except _FullError as full:
+        return tree.close(), str(full)
     except (etree.LxmlError, ValueError, AssertionError) as error:
         if tree.root is None and is_empty(error):
             return None, ""
         return tree.close(), f"the page is not read to its end: {error}"
-    return tree.root, tree.fault
+    return tree.root, ""
+
+
+class _FullError(Exception):
+    """The tree has as many elements as it may have."""
 
 
 def _feed(data: bytes, parser: etree.HTMLParser) -> None:
@@ -116,8 +127,6 @@ class _Tree:
 
     def __init__(self) -> None:
         self.root: Element | None = None
-        #: elements that are left out
-        self.fault = ""
         #: the open elements of the tree
         self._open: list[Element] = []
         #: the element before the next text; ``None`` at the beginning of an open one
@@ -134,9 +143,7 @@ class _Tree:
             return
         self._elements += 1
         if self._elements > _MAX_ELEMENTS:
-            self.fault = f"only the first {_MAX_ELEMENTS:,} elements of the page are read"
-            self._deep.append(False)
-            return
+            raise _FullError(f"only the first {_MAX_ELEMENTS:,} elements of the page are read")
         if attributes:
             attributes = {name: attributes[name] for name in _ATTRIBUTES if name in attributes}
         element = self._add(tag, attributes or _NO_ATTRIBUTES)
