@@ -29,6 +29,9 @@ CONCURRENT_ITEMS = 2
 DOWNLOAD_TIMEOUT = 60
 DOWNLOAD_MAXSIZE = 100 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0
+# Scrapy's 5 MB would stop all requests while one large document is read. The places in flight bound
+# the bodies in memory: a link has one until it is read.
+SCRAPER_SLOT_MAX_ACTIVE_SIZE = 1 << 30
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # the records hold it
 DOWNLOAD_HANDLERS = {
     "http": "semcrawl.download.handler.AiohttpDownloadHandler",

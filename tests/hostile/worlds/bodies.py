@@ -90,6 +90,7 @@ _RULES = b"User-agent: *\n" + b"".join(
     b"Disallow: /%d/*/private?of=%d\n" % (n, n) for n in range(13_000)
 )
 ROBOTS = [f"rules{number}.example" for number in range(30)]
+LARGE = ("large0.example", "large1.example")
 ENDLESS = ("endless-head", "large-head", "many-heads", "statements", "chunks")
 
 
@@ -100,6 +101,12 @@ def _broken_page(host: str, tag: str) -> bytes:
         for number in range(20)
     )
     return f"<!DOCTYPE html><title>{host}</title>{paragraphs}".encode()
+
+
+@cache
+def _large_page() -> bytes:
+    """A page of 24 MB: a million links."""
+    return b"".join(b'<a href="/l%d">x</a>' % number for number in range(1_000_000))
 
 
 BROKEN = {
@@ -193,6 +200,15 @@ WORLDS = (
         {"*/7/*": {"robots-denied"}, "rules*.example/x.ttl": {"fetched-rdf"}},
         sound={f"{host}/x.ttl": QUADS for host in ROBOTS},
         ends=True,
+        delay=DEFAULT_DELAY,
+    ),
+    World(
+        "large pages",
+        "a page of a million links (24 MB) on each of two hosts",
+        dict.fromkeys(LARGE, at({"/": bomb(_large_page, *HTML)}, missing)),
+        [(host, "/") for host in LARGE],
+        {"large*.example/": {"fetched-html"}, "large*.example/l*": {"http-error"}},
+        prepare=lambda folder, server: _large_page() and None,
         delay=DEFAULT_DELAY,
     ),
     World(
