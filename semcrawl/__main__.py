@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 
 def main(argv: list[str] | None = None) -> None:
     """Run a command; see :func:`semcrawl.cli.main.main`."""
+    _have_streams()
     gc.disable()  # there is no garbage yet, and what is loaded stays
     try:
         from semcrawl.cli import main as commandline
@@ -16,6 +18,20 @@ def main(argv: list[str] | None = None) -> None:
     gc.freeze()
     gc.enable()
     commandline.main(argv)
+
+
+def _have_streams() -> None:
+    """Open what of standard input, output and errors is closed (``>&-``): nothing is there.
+
+    The first file of a crawl would get the number of the closed one, and whoever writes to that
+    would write into the file.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            opened = -1
+            while opened < number:
+                opened = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(opened, "w" if number else "r"))
 
 
 if __name__ == "__main__":

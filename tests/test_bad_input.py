@@ -347,6 +347,24 @@ def test_a_reader_of_the_output_may_leave(folder: Path) -> None:
 
 
 @slow
+@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
+@pytest.mark.parametrize(
+    ("closed", "said"), [(">&-", True), ("2>&-", False), ("<&- >&- 2>&-", False)]
+)
+def test_a_closed_stream_is_as_good_as_none(closed: str, said: bool, folder: Path) -> None:
+    """No file of the crawl stands in for it, which would get what is said there."""
+    command = f'"{sys.executable}" -m semcrawl harvest http://x.example/ --out "{folder}" '
+    options = "-s SEMCRAWL_UNTRIED_HOST_PATIENCE=0 -s DNS_TIMEOUT=1"
+    done = subprocess.run(
+        ["sh", "-c", f"{command}{options} {closed}"], stderr=subprocess.PIPE, text=True
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert ("nothing could be fetched" in done.stderr) == said
+    assert (folder / "crawl.db").read_bytes().startswith(b"SQLite format 3\0")
+
+
+@slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 @pytest.mark.parametrize("buffered", ["", "1"])
 def test_an_output_without_room_is_told_in_one_line(buffered: str) -> None:
