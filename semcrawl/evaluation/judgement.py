@@ -16,6 +16,7 @@ from semcrawl.topics import (
     STATEMENTS,
     TEXT,
     Document,
+    Judgement,
     Remembering,
     Topic,
     about,
@@ -24,8 +25,8 @@ from semcrawl.topics import (
 )
 from semcrawl.web.vocabulary import Kind
 
-#: relevance of what a URL serves, 0 to 1: URL, answer, body
-Judge = Callable[[str, Answer, bytes], float]
+#: judges what a URL serves: URL, answer, body
+Judge = Callable[[str, Answer, bytes], Judgement]
 
 
 @dataclass(frozen=True)
@@ -81,11 +82,11 @@ def judge_by(topic: Topic, max_text: int = 1 << 20) -> Judge:
     ``max_text``: characters of a page's text that are read.
     """
 
-    def judge(url: str, answer: Answer, body: bytes) -> float:
+    def judge(url: str, answer: Answer, body: bytes) -> Judgement:
         content_type = answer.content_type or None
         if answer.kind is Kind.RDF:
             nquads = rdf.read(body, url, content_type).nquads
-            return topic.judge(Document(url, Kind.RDF, statements=lambda: (nquads,))).relevance
+            return topic.judge(Document(url, Kind.RDF, statements=lambda: (nquads,)))
         root = parse_html(body, content_type).root if TEXT in topic.needs else None
         quads = rdf.read_embedded(body, url, content_type).nquads if embedded else b""
         document = Document(url, Kind.HTML, statements=lambda: (quads,))
@@ -100,7 +101,7 @@ def judge_by(topic: Topic, max_text: int = 1 << 20) -> Judge:
                 text.language,
                 lambda: (quads,),
             )
-        return topic.judge(document).relevance
+        return topic.judge(document)
 
     embedded = STATEMENTS in topic.needs
     return judge

@@ -26,6 +26,7 @@ from semcrawl.sources.endpointsteps import names_endpoint
 from semcrawl.sources.hostsigns import catalogue_places
 from semcrawl.sources.listedlinks import DataList
 from semcrawl.sources.negotiation import names_itself, varies_by_type
+from semcrawl.topics import Judgement
 from semcrawl.topics.novelty import statement_hashes
 from semcrawl.web.vocabulary import Kind, RdfFormat
 
@@ -44,8 +45,8 @@ class Node:
     digest: bytes = b""
     #: RDF out of which not one statement can be read, for a fault of its own
     broken: bool = False
-    #: what the topic makes of it, 0 to 1; ``None`` without a topic, and for what has no body
-    relevance: float | None = None
+    #: what the topic makes of it; ``None`` without a topic, and for what has no body
+    judged: Judgement | None = None
     #: hashes of the distinct statements of an RDF document
     statements: Sequence[int] = ()
     #: of a sitemap, its links by shape
@@ -61,6 +62,11 @@ class Node:
     names_itself: bool = False
     #: it is a list of links, and no page
     is_list: bool = False
+
+    @property
+    def relevance(self) -> float | None:
+        """How much it is about the topic, 0 to 1; ``None`` where it was not judged."""
+        return None if self.judged is None else self.judged.relevance
 
 
 @dataclass(frozen=True)
@@ -155,7 +161,7 @@ class NodeReader:
             answer,
             self._kept(merge_links([*own, *named], self.max_links) if named else own),
             sha256(body).digest(),
-            relevance=None if self.judge is None else self.judge(url, answer, body),
+            judged=None if self.judge is None else self.judge(url, answer, body),
             with_catalogue=self._kept(merge_links([*own, *signs, *named], self.max_links))
             if signs
             else (),

@@ -62,7 +62,7 @@ def read_query(world: World, judge: Judge | None, name: str, step: Step, url: st
     )
     node = Node(
         answer,
-        relevance=None if judge is None else judge(url, answer, body),
+        judged=None if judge is None else judge(url, answer, body),
         statements=array("Q", statement_hashes((reading.nquads,))),
     )
     return QueryAnswer(node, triples=triples, quads=reading.quads)

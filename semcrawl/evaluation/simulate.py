@@ -240,7 +240,8 @@ class _Crawl:
             return grade(self.is_target(node), None, 1.0)
         relevance = self._relevance(waiting, node) or 0.0
         counts = self.aim.counts(node.answer, relevance)
-        return grade(counts, relevance, self.aim.threshold)
+        worth = None if node.judged is None or self._is_image(node) else node.judged.worth
+        return grade(counts, relevance, self.aim.threshold, worth)
 
     def _relevance(self, waiting: Waiting, node: Node) -> float | None:
         return waiting.near_text if self._is_image(node) else node.relevance

@@ -19,17 +19,21 @@ class Grade(NamedTuple):
     gain: float
 
 
-def grade(counts: bool, relevance: float | None, threshold: float) -> Grade:
+def grade(
+    counts: bool, relevance: float | None, threshold: float, worth: float | None = None
+) -> Grade:
     """Return how much of a target a document is.
 
     ``counts``: it is of a kind that the crawl is after. ``relevance``: what the topic makes of it,
     0 to 1, ``None`` without a topic. It is a target if it counts and its relevance reaches
     ``threshold``. The gain rises with the relevance: from 0 to 0.25 below the threshold, from 0.75
-    to 1 above.
+    to 1 above. It is ``worth`` where the topic says that (:attr:`Judgement.worth`).
     """
     if relevance is None or not counts:
         return Grade(counts, float(counts))
     relevance = min(1.0, max(0.0, relevance))
+    if worth is not None:
+        return Grade(relevance >= threshold, min(1.0, max(0.0, worth)))
     if relevance < threshold:
         return Grade(False, _NEAR_MISS * relevance / threshold)
     above = (relevance - threshold) / (1 - threshold) if threshold < 1 else 1.0

@@ -152,7 +152,7 @@ class TopicJudge:
             async with self._turn:  # (a topic is asked by one thread at a time)
                 judgement = await asyncio.to_thread(judge)
         reasons = tuple(f"{what}: {why}" for what, why in judgement.reasons[:_MAX_REASONS])
-        target, gain = grade(counts, judgement.relevance, focus.threshold)
+        target, gain = grade(counts, judgement.relevance, focus.threshold, judgement.worth)
         reached = judgement.relevance >= focus.threshold
         return Verdict(
             target,

@@ -42,16 +42,19 @@ class _Combination(ABC):
     def judge(self, document: Document) -> Judgement:
         """Combine the judgements of the parts; each part gets its share of the reasons."""
         judged = [(part, part.judge(document)) for part, _ in self.parts]
-        number = self._combined(
-            [j.relevance for _, j in judged], [weight for _, weight in self.parts]
-        )
+        weights = [weight for _, weight in self.parts]
+        number = self._combined([said.relevance for _, said in judged], weights)
+        worth = None
+        if any(said.worth is not None for _, said in judged):
+            worths = [said.relevance if said.worth is None else said.worth for _, said in judged]
+            worth = self._combined(worths, weights)
         each = max(1, MAX_REASONS // len(judged))
         rows = [
             row
             for part, said in judged
             for row in [(part.name, f"{said.relevance:.2f}"), *said.reasons][:each]
         ]
-        return Judgement.of(number, rows)
+        return Judgement.of(number, rows, worth)
 
     def similarity(self, text: str, language: str = "") -> float:
         """Combine what the parts say that know words."""

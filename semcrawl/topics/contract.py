@@ -44,6 +44,10 @@ class Document:
     statements: Callable[[], Iterable[bytes]] = _none
 
 
+def _bounded(number: float) -> float:
+    return min(1.0, max(0.0, number)) if isfinite(number) else 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """How much a document is about a topic, and why."""
@@ -52,13 +56,23 @@ class Judgement:
     relevance: float
     #: (what, why) rows, the weightiest first
     reasons: tuple[tuple[str, str], ...] = ()
+    #: how much a crawl wins with the document, 0 to 1, where that is not its relevance
+    worth: float | None = None
 
     @classmethod
-    def of(cls, relevance: float, reasons: Iterable[tuple[str, str]] = ()) -> Self:
-        """Make one whose number and texts keep to their bounds; what is no number counts as 0."""
-        number = min(1.0, max(0.0, relevance)) if isfinite(relevance) else 0.0
+    def of(
+        cls,
+        relevance: float,
+        reasons: Iterable[tuple[str, str]] = (),
+        worth: float | None = None,
+    ) -> Self:
+        """Make one whose numbers and texts keep to their bounds; what is no number counts as 0."""
         rows = [(what[:MAX_REASON], why[:MAX_REASON]) for what, why in reasons]
-        return cls(number, tuple(rows[:MAX_REASONS]))
+        return cls(
+            _bounded(relevance),
+            tuple(rows[:MAX_REASONS]),
+            None if worth is None else _bounded(worth),
+        )
 
 
 @runtime_checkable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from math import log1p
 from typing import Self
 
 from semcrawl.errors import UsageError
@@ -71,7 +72,12 @@ def _signs(triples: Sequence[Triple], known: dict[bytes, bytes]) -> dict[bytes, 
 
 
 class New:
-    """RDF that says what no earlier document said: the share of its distinct statements."""
+    """RDF that says what no earlier document said: the share of its distinct statements.
+
+    To a crawl a document is worth more the more statements are new, by their logarithm: the share,
+    times ½ where they are as many as in the documents with new ones so far, on average, times 1
+    where they are its square.
+    """
 
     name = "new"
     needs = frozenset({STATEMENTS})
@@ -81,6 +87,8 @@ class New:
         """Take the memory of what was said."""
         self.memory = memory
         self._options = options
+        #: documents that said something new, and the logarithms of how much, in all
+        self._documents, self._logarithms = 0, 0.0
 
     @classmethod
     def from_argument(cls, argument: str, options: TopicOptions) -> Self:
@@ -101,13 +109,26 @@ class New:
 
     def judge(self, document: Document) -> Judgement:
         """Count the statements that are new, and remember them."""
-        hashes = sorted(statement_hashes(self._lines(document)))
+        return self.judge_hashes(document.url, statement_hashes(self._lines(document)))
+
+    def judge_hashes(self, url: str, statements: Iterable[int]) -> Judgement:
+        """Judge a document by the hashes of its distinct statements."""
+        hashes = sorted(statements)
         if not hashes:
-            return Judgement.of(0.0, [(self.name, "it makes no statement")])
-        new = sum(self.memory.add(_hash(document.url.encode()), hashes))
-        return Judgement.of(
-            new / len(hashes), [(self.name, f"{new} of {len(hashes)} distinct statements")]
-        )
+            return Judgement.of(0.0, [(self.name, "it makes no statement")], 0.0)
+        new = sum(self.memory.add(_hash(url.encode()), hashes))
+        share = new / len(hashes)
+        reasons = [(self.name, f"{new} of {len(hashes)} distinct statements")]
+        return Judgement.of(share, reasons, share * self._size(new))
+
+    def _size(self, statements: int) -> float:
+        """Return how much so many new statements are, 0 to 1, beside those of earlier documents."""
+        if not statements:
+            return 0.0
+        logarithm = log1p(statements)
+        self._documents += 1
+        self._logarithms += logarithm
+        return min(1.0, logarithm * self._documents / (2 * self._logarithms))
 
     def _lines(self, document: Document) -> Iterator[bytes]:
         return blocks(document, self._options.max_size)

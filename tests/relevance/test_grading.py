@@ -37,6 +37,14 @@ def test_a_target_is_worth_more_than_any_near_miss(relevance, threshold):
     assert target == (gain >= 0.75)
 
 
+@given(SHARES, SHARES, THRESHOLDS)
+def test_where_a_topic_says_what_is_won_the_relevance_decides_what_is_kept(
+    relevance, worth, threshold
+):
+    assert grade(True, relevance, threshold, worth) == (relevance >= threshold, worth)
+    assert grade(False, relevance, threshold, worth) == (False, 0.0)
+
+
 def test_a_copy_brings_nothing_new():
     copy = Outcome("http://a.example/", Kind.RDF, True, duplicate=True, gain=1.0)
     assert copy.worth == 0

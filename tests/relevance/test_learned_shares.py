@@ -94,6 +94,9 @@ def test_what_is_new_is_not_hoped_for():
     assert Learned(topic=about("new", {})).options.explore_topic == 0
     assert Learned(topic=about(f"all({TOPIC}, new)", {})).options.explore_topic == 0
     assert Learned(topic=about(TOPIC, {})).options == LearnedOptions()
+    chosen = {"SEMCRAWL_ABOUT": "new", "SEMCRAWL_LEARNED_OPTIONS": '{"new_share": 0}'}
+    rows = dict(Learned.from_settings(chosen).explain(HOME, link))
+    assert rows["about the topic"].startswith("50%")
 
 
 def test_a_copy_says_nothing_of_the_topic(strategy):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from semcrawl.errors import UsageError
 from semcrawl.rdf import read
-from semcrawl.topics import Document, Remembering, about, parts_of
+from semcrawl.topics import Document, Judgement, Remembering, about, parts_of
 from semcrawl.topics.novelty import statement_hashes
 from semcrawl.topics.statementmemory import LocalMemory
 from semcrawl.web.vocabulary import Kind
@@ -50,6 +50,58 @@ def test_the_share_of_new_statements_is_the_relevance():
     assert topic.judge(document("http://a.example/b", b, c)).relevance == 0.5
     assert topic.judge(document("http://a.example/c", a, b, c)).relevance == 0
     assert topic.judge(document("http://a.example/d")).relevance == 0
+
+
+def said(name: str, statements: int) -> Document:
+    """A document of so many statements, all its own."""
+    own = b'<http://a.example/%s> <http://p.example/> "%d" .\n'
+    lines = (own % (name.encode(), n) for n in range(statements))
+    return document(f"http://a.example/{name}", *lines)
+
+
+def test_a_crawl_wins_more_with_more_new_statements():
+    """Twice the usual logarithm counts whole, the usual one half; what is known takes its share."""
+    topic = about("new", {})
+    assert topic.judge(said("a", 20)).worth == 0.5
+    small, large, known, none = (
+        topic.judge(each)
+        for each in (said("b", 2), said("c", 2000), said("c", 2000), document("http://a.example/"))
+    )
+    assert 0 < small.worth < 0.5 < large.worth < 1
+    assert small.relevance == large.relevance == known.relevance == 1
+    assert none.worth == 0
+    again = Document("http://a.example/d", Kind.RDF, statements=said("c", 2000).statements)
+    assert topic.judge(again).worth == 0
+
+
+def test_a_combination_with_it_hands_its_worth_on():
+    """Of two topics the crawl wins what the lesser one wins."""
+    other = f"{__name__}.Half"
+    both = about(f"all({other}:, new)", {})
+    first, second = both.judge(said("a", 3)), both.judge(said("b", 3000))
+    assert (first.relevance, first.worth) == (0.6, 0.5)
+    assert (second.relevance, second.worth) == (0.6, 0.6)
+    assert about(f"any({other}:, new)", {}).judge(said("a", 3)).worth == 0.6
+    assert about(f"{other}:", {}).judge(said("a", 3)).worth is None
+
+
+class Half:
+    """A topic that takes everything to be 0.6 relevant."""
+
+    name, needs, takes_long, knows_words = "half", frozenset({"statements"}), False, False
+
+    @classmethod
+    def from_argument(cls, argument, options):
+        return cls()
+
+    def judge(self, document: Document) -> Judgement:
+        return Judgement.of(0.6)
+
+    def similarity(self, text: str, language: str = "") -> float:
+        return 0.0
+
+    def iri_similarity(self, iri: str) -> float:
+        return 0.0
 
 
 def test_a_document_that_is_judged_again_keeps_what_is_its_own():

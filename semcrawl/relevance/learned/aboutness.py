@@ -23,8 +23,6 @@ _STEPS = (0.0, 0.2, 0.5, 0.8)
 _BY_WORDS, _BY_CONTEXT, _BY_PAGE = 2.0, 0.7, 0.7
 #: taken off a link to a document of the wanted kind: what it is about is open (logits)
 _OPEN = 2.0
-#: where the share of what is new starts (logits)
-_MOSTLY_NEW = 1.0
 
 
 class Nearness(NamedTuple):
@@ -75,14 +73,10 @@ class TopicSigns:
 
 
 def options_for(topic: Topic | None, options: LearnedOptions) -> LearnedOptions:
-    """Return the options of a crawl about a topic.
-
-    What is new hangs on what was read before, not on what is said somewhere: nothing is hoped for,
-    and most is taken to be new until something was not.
-    """
+    """Return the options of a crawl about a topic: those of what is new for ``new``."""
     if topic is None or not any(isinstance(part, Remembering) for part in parts_of(topic)):
         return options
-    return replace(options, explore_topic=0.0, topic_share=_MOSTLY_NEW)
+    return replace(options, explore_topic=options.explore_new, topic_share=options.new_share)
 
 
 def about(signs: LinkSigns, near: Nearness, *, with_shares: bool) -> LinkSigns:

@@ -48,6 +48,10 @@ class LearnedOptions:
     explore_topic: float = 1.0
     #: where the share of what is about the topic starts (logits)
     topic_share: float = 0.0
+    #: … both with the topic ``new``, in place of the two: it hangs on what was read before, not on
+    #: where a document is, so that nothing is hoped for, and most is new until something was not
+    explore_new: float = 0.0
+    new_share: float = 1.0
     #: links of an index below this get less of the bonus, in proportion to the index's root
     explore_index: float = 0.10
     #: … of the links of a list that none was fetched of, once many fetches in a row brought nothing
