@@ -15,6 +15,7 @@ from sqlalchemy import func, make_url, select
 from semcrawl.cli._notharvested import NotHarvested
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.healthrows import GivenUp, given_up_lines
+from semcrawl.errors import UsageError
 from semcrawl.frontier.contract import LeftOutLinks, Withheld
 from semcrawl.images.schema import IMAGES_DB
 from semcrawl.machine.wholefiles import whole_file
@@ -100,8 +101,9 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
     data["bytes_saved"] = run.bytes_saved + int(last_summary(folder).get("bytes_saved", 0))
     if run.files:
         data["files"] = len(run.files)
+    data["target_kinds"] = run.targets.names
     if run.about:
-        data["about"] = run.about
+        data["about"], data["threshold"] = run.about, run.threshold
     if summary.checks_stopped:
         data["checks_stopped"] = summary.checks_stopped
     if run.pages:
@@ -119,6 +121,23 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
     with whole_file(folder / SUMMARY_FILE) as file:
         file.write((json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
     return summary
+
+
+def aim_of(folders: Sequence[Path]) -> tuple[Targets, str, float]:
+    """Return what job folders were after, by their summaries: targets, topic, its threshold.
+
+    Targets are those of any of them, topic and threshold those of the last that has one.
+    """
+    told = [last_summary(folder) for folder in folders]
+    kinds = [str(one.get("target_kinds") or "rdf") for one in told]
+    try:
+        targets = Targets.parse(",".join(kinds))
+    except UsageError:  # summaries of something else
+        targets = Targets()
+    topics = [one for one in told if isinstance(one.get("about"), str)]
+    threshold = topics[-1].get("threshold") if topics else None
+    known = isinstance(threshold, float | int)
+    return targets, topics[-1]["about"] if topics else "", float(threshold or 0) if known else 0.0
 
 
 def count_records(database: str) -> int:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from semcrawl.cli.base import OneLineErrors
-from semcrawl.cli.harvestreport import RunFigures, last_summary, write_summary
+from semcrawl.cli.harvestreport import RunFigures, aim_of, last_summary, write_summary
 from semcrawl.errors import UsageError
 from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.schema import count_images
@@ -62,13 +62,17 @@ class Command(OneLineErrors):
         )
         merged = merge_jobs(folders, out, images)
         # (workers of one crawl have one frontier: who ended last knows what waits)
-        newest = max(folders, key=lambda folder: (folder / CRAWL_DB).stat().st_mtime)
+        by_age = sorted(folders, key=lambda folder: (folder / CRAWL_DB).stat().st_mtime)
+        targets, about, threshold = aim_of(by_age)
         run = RunFigures(
             bytes_saved=sum(int(last_summary(folder).get("bytes_saved", 0)) for folder in folders),
-            waiting=last_summary(newest).get("waiting"),
+            waiting=last_summary(by_age[-1]).get("waiting"),
             files=kept_files(out),
             pages=count_pages(out),
             images=count_images(out),
+            targets=targets,
+            about=about,
+            threshold=threshold,
         )
         write_summary(out, crawl_db_url(out), run)
         print(

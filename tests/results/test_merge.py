@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -59,6 +60,26 @@ def test_each_document_is_there_once_as_it_was_seen_last(job, other, tmp_path, s
     assert lines(tmp_path / "all", EMBEDDED_FILE) == lines(job, EMBEDDED_FILE)
     summary = json.loads((tmp_path / "all" / "summary.json").read_text())
     assert summary["requests"] == 4
+
+
+def test_the_targets_of_the_folders_count_in_the_harvest_rate(job, other, tmp_path, semcrawl):
+    """Also pages about a topic, from its threshold on; a summary of something else says nothing."""
+    for name, relevance in (("cod", 0.9), ("imprint", 0.4)):
+        url, html = f"http://c.example/{name}", FetchOutcome.FETCHED_HTML
+        record(other, FetchRecord(url, html, url, status=200, relevance=relevance))
+    merged, aim = tmp_path / "all", {"target_kinds": "rdf,html", "about": "keywords:fish"}
+    for told, targets in (
+        ({**aim, "threshold": 0.5}, 3),
+        ({**aim, "threshold": 0.95}, 2),
+        ({"target_kinds": "fish", "threshold": "high", "about": 7}, 2),
+    ):
+        (other / "summary.json").write_text(json.dumps(told))
+        done = semcrawl("merge", job, other, "--out", merged)
+        assert done.code == 0, done.err
+        summary = json.loads((merged / "summary.json").read_text())
+        assert (summary["requests"], summary["targets"]) == (6, targets)
+        assert summary.get("about") == (told["about"] if told["about"] != 7 else None)
+        shutil.rmtree(merged)
 
 
 def test_a_merged_folder_is_one_that_a_crawl_goes_on_writing(job, other, tmp_path, semcrawl):
