@@ -94,7 +94,8 @@ def main() -> None:
         for shards in args.shards.split(",")
     ]
     only = set(filter(None, args.only.split(",")))
-    trials = [Trial(LinkGraph(world)) for world in load_sites(args.sites)]
+    worlds = [world for world in load_sites(args.sites) if not only or world.name in only]
+    trials = [Trial(LinkGraph(world)) for world in worlds]
     names = [
         f"{workers} worker{'s'[: workers - 1]}" + (f", {shards} shards" if shards > 1 else "")
         for workers, shards in counts
@@ -102,8 +103,6 @@ def main() -> None:
     table = Table("site", *names)
     medians: list[list[float]] = []
     for trial in trials:
-        if only and trial.name not in only:
-            continue
         # the counts take turns, so that all have the machine's good and bad hours
         rounds = [
             [crawl(trial, *count, seed, args.latency) for count in counts]
