@@ -59,8 +59,8 @@ class FrontierOptions:
     #: before them, wait in another (0 = none); with some, a worker does not look again at a shard
     #: because it changed something there
     ahead: int = 16
-    #: seconds for which a worker believes what it saw of a shard's best link; five times as long, at
-    #: most, one without links that a shard has none ready
+    #: seconds for which a worker believes what it saw of a shard's best link; one without links
+    #: believes five times as long, at most, that a shard has none ready
     glance: float = 0.05
     #: most links that wait in one list on the server: it is read and moved as a whole
     chunk: int = 64

@@ -102,8 +102,8 @@ SEMCRAWL_FRONTIER_SHARDS = 0
 #: before them, wait in another: so it asks one shard where many are alike. 0 = first in, first out
 #: over all shards.
 SEMCRAWL_FRONTIER_AHEAD = 16
-#: Seconds for which a worker believes what it saw of the best links of a shard. A worker without links
-#: believes five times as long, at most, that a shard has none ready.
+#: Seconds for which a worker believes what it saw of the best links of a shard. A worker without
+#: links believes five times as long, at most, that a shard has none ready.
 SEMCRAWL_FRONTIER_GLANCE = 0.05
 #: Whether a run joins the crawl of its name even if that belongs to another folder or has other
 #: seeds; `semcrawl harvest --join NAME` sets it.
