@@ -43,6 +43,7 @@ SPIDER_MIDDLEWARES: dict[str, int | None] = {
     "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
 }
 
 EXTENSIONS: dict[str, int | None] = {
