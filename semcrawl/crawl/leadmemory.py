@@ -58,11 +58,14 @@ class LeadMemory:
         host = netloc_of(url)
         if host in self._giving:
             return True
-        if self._unknown[host] % _REMEMBERED == 0:
+        asked = self._unknown[host]
+        if asked:  # while it is looked up again, other pages go by what is known
+            self._unknown[host] += 1
+        if asked % _REMEMBERED == 0:
             counts = await self._counts(f"forms:{host}")
             if counts.gave:
                 self._note_giving(host)
-        self._unknown[host] += 1
+            self._unknown[host] = max(1, self._unknown[host])
         return host in self._giving
 
     async def ask(self, url: str, tries: int, put_in: PutIn) -> None:

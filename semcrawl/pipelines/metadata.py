@@ -134,9 +134,10 @@ class MetadataPipeline:
         if not is_ours:
             return item
         try:
-            async with self._opening:
-                if self._commits is None:
-                    await asyncio.to_thread(self._open)
+            if self._commits is None:
+                async with self._opening:
+                    if self._commits is None:
+                        await asyncio.to_thread(self._open)
         except (StoreError, OSError) as error:
             self._count("failed")
             raise ItemNotWritten(error if isinstance(error, StoreError) else str(error)) from None
