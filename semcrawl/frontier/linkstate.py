@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,49 +149,63 @@ class LinkState:
     @classmethod
     def unpack(cls, entry: Entry) -> LinkState:
         """Read it back from a leased entry; missing or odd fields get their usual value."""
-        packed: Mapping[str, Any] = entry.payload
-        redirects = packed.get("v")
-        return cls(
-            parent=_text(packed, "p") if "p" in packed else None,
-            depth=_number(packed, "d"),
-            label=Label.read(entry.label),
-            rules=tuple(_text(packed, "r").split()),
-            redirects=tuple(map(str, redirects)) if isinstance(redirects, list | tuple) else (),
-            retries=_number(packed, "t"),
-            etag=_text(packed, "e"),
-            last_modified=_text(packed, "m"),
-            revisit=bool(packed.get("again", False)),
-            visited=_number(packed, "l", 1 << 40),
-            content=_text(packed, "h"),
-            index=_text(packed, "i"),
-            foreseen=bool(packed.get("f", False)),
-            family=_text(packed, "s"),
-            check=bool(packed.get("c", False)),
-            found_by=_way(packed),
-            query=_text(packed, "q"),
-            more=_text(packed, "n"),
-            turn=_text(packed, "w"),
-            near_text=_share(packed, "x"),
-            image=bool(packed.get("g", False)),
-        )
+        found: dict[str, Any] = {
+            _FIELDS[name][0]: _FIELDS[name][1](value)
+            for name, value in entry.payload.items()
+            if name in _FIELDS
+        }
+        return cls(label=Label.read(entry.label), **found)
 
 
-def _text(packed: Mapping[str, Any], name: str) -> str:
-    value = packed.get(name)
+def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _share(packed: Mapping[str, Any], name: str) -> float | None:
-    value = packed.get(name)
+def _words(value: object) -> tuple[str, ...]:
+    return tuple(_text(value).split())
+
+
+def _urls(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
+
+
+def _share(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
 
 
-def _way(packed: Mapping[str, Any]) -> FoundBy | None:
+def _way(value: object) -> FoundBy | None:
     """Return the way that an entry names; ``None`` for the usual one, or one of a newer version."""
-    place = packed.get("b")
-    return _WAYS[place] if isinstance(place, int) and 0 <= place < len(_WAYS) else None
+    return _WAYS[value] if isinstance(value, int) and 0 <= value < len(_WAYS) else None
 
 
-def _number(packed: Mapping[str, Any], name: str, beyond: int = 1 << 31) -> int:
-    value = packed.get(name)
-    return value if isinstance(value, int) and 0 <= value < beyond else 0
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and 0 <= value < 1 << 31 else 0
+
+
+def _time(value: object) -> int:
+    return value if isinstance(value, int) and 0 <= value < 1 << 40 else 0
+
+
+#: the fields of an entry's payload, by their names there, and how each is read
+_FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "p": ("parent", _text),
+    "d": ("depth", _number),
+    "r": ("rules", _words),
+    "v": ("redirects", _urls),
+    "t": ("retries", _number),
+    "e": ("etag", _text),
+    "m": ("last_modified", _text),
+    "again": ("revisit", bool),
+    "l": ("visited", _time),
+    "h": ("content", _text),
+    "i": ("index", _text),
+    "f": ("foreseen", bool),
+    "s": ("family", _text),
+    "c": ("check", bool),
+    "b": ("found_by", _way),
+    "q": ("query", _text),
+    "n": ("more", _text),
+    "w": ("turn", _text),
+    "x": ("near_text", _share),
+    "g": ("image", bool),
+}
