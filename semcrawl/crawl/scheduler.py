@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import deque
 from typing import Self, cast
@@ -19,12 +20,14 @@ from semcrawl.crawl.channels import SpiderChannel
 from semcrawl.crawl.sessionsource import SessionSource, session_source
 from semcrawl.crawl.spider import SessionSpider
 from semcrawl.errors import SemcrawlError
-from semcrawl.frontier.contract import Lease
+from semcrawl.frontier.contract import Frontier, Lease
 
 logger = logging.getLogger(__name__)
 
 #: reasons of spiders that close because they cannot begin, or not go on
 _UNAVAILABLE, _FAILED = "frontier_unavailable", "crawl_failed"
+#: seconds between looks whether the crawl was stopped
+_LOOK = 0.5
 
 
 class FrontierScheduler(BaseScheduler):
@@ -44,6 +47,7 @@ class FrontierScheduler(BaseScheduler):
         self._ready: deque[Request] = deque()
         self._others = Scheduler.from_crawler(crawler)
         self._open = False
+        self._watch: asyncio.Task[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self | Scheduler:  # type: ignore[override]
@@ -77,10 +81,17 @@ class FrontierScheduler(BaseScheduler):
             )
             await session.attach(spider.queue, channel)
             self._open = True
+            self._watch = asyncio.create_task(self._hurry_when_stopped(session.frontier))
         except SemcrawlError as error:
             logger.error("%s", error)
             spider.session = None  # type: ignore[assignment]  # it takes part in none
             self._source.fail(str(error))
+
+    async def _hurry_when_stopped(self, frontier: Frontier) -> None:
+        """See to it that Ctrl-C ends a crawl soon whose frontier is away: Scrapy has no signal."""
+        while self.crawler.crawling:  # noqa: ASYNC110 - nobody would set an event
+            await asyncio.sleep(_LOOK)
+        frontier.hurry()
 
     def spider_opened(self) -> None:
         """Close a spider that could not join: earlier, parts that are half open would stay so."""
@@ -104,6 +115,8 @@ class FrontierScheduler(BaseScheduler):
     async def _leave(self, reason: str) -> None:
         if (closed := self._others.close(reason)) is not None:
             await maybe_deferred_to_future(closed)
+        if self._watch is not None:
+            self._watch.cancel()
         if self._open:
             self._open = False
             await self._source.session().detach(self._spider.queue)

@@ -124,8 +124,8 @@ class CrawlSession:
         if self._channels:
             return
         self._draining = True
-        if self.failure:
-            # the server has been waited for
+        if self.failure or not self.finished.is_set():
+            # the server has been waited for, or the user does not want to wait
             self.frontier.hurry()
         # a call to the frontier under way ends first, unless that takes long
         self.finished.set()

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from pipelines.servers import fake_store
 
 from tests.waiting import until
 
-from .runs import harvest, semcrawl
+from .runs import harvest, semcrawl, start_harvest
 from .test_revisit import site as site
 from .test_revisit import write
 
@@ -136,3 +137,26 @@ def test_a_full_disk_is_waited_for_and_what_it_cost_is_fetched_again(
     run = harvest("--fast", folder=out)
     assert run.status == 0, run.err
     assert len(run.quads) == len(TEXTS) + 1
+
+
+def test_a_crawl_whose_frontier_is_away_ends_when_it_is_told_to(
+    site: tuple[Path, str], tmp_path: Path
+) -> None:
+    """It would wait for five minutes otherwise: for a lock, as here, a full disk or a server."""
+    folder, start = site
+    write(folder, {f"d{number}": f"text {number}" for number in range(40)})
+    out = tmp_path / "out"
+    started = start_harvest(start, "-s", "SEMCRAWL_CRAWL_DELAY=0.2", folder=out)
+    log, quads = out / "crawl.log", out / "quads.nq"
+    until(lambda: quads.exists() and quads.stat().st_size)
+    with closing(sqlite3.connect(out / "frontier.db", isolation_level=None)) as database:
+        database.execute("BEGIN IMMEDIATE")
+        until(lambda: "waiting up to 300 s" in log.read_text() or started.process.poll())
+        started.interrupt()
+        run = started.wait()
+    run.is_calm()
+    assert "another process has locked it" in run.err
+    assert run.status == 1
+    again = harvest(start, "--fast", folder=out)
+    assert again.status == 0, again.err
+    assert len(again.quads) == len(set(again.quads)) == 40
