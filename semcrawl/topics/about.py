@@ -73,10 +73,11 @@ def _sum(text: str, options: TopicOptions, depth: int) -> Topic:
     if depth > _MAX_DEPTH:
         raise UsageError("about: too many parentheses")
     weighted = [_weighted(part, options, depth) for part in _split(text, _is_plus)]
+    total = sum(weight for _, weight in weighted)
+    if not (isfinite(total) and total > 0):
+        raise UsageError(f"about: weights must be finite, and one above 0: {text.strip()[:200]}")
     if len(weighted) == 1:
         return weighted[0][0]
-    if not sum(weight for _, weight in weighted) > 0:
-        raise UsageError(f"about: one of the weights must be above 0: {text.strip()}")
     return Mean(weighted)
 
 

@@ -29,7 +29,7 @@ def read_file(name: str) -> bytes:
 
     URLs are read as :func:`fetch_by` was told.
     """
-    if name.startswith(("http://", "https://")):
+    if name[:8].lower().startswith(("http://", "https://")):
         if name not in _fetched:
             if _fetch is None:
                 raise UsageError(f"{name} cannot be fetched here: save it, and name the file")

@@ -7,6 +7,7 @@ broader and related ones its distant synonyms (sources.md S).
 from __future__ import annotations
 
 import heapq
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,8 @@ from semcrawl.topics.sourcefiles import Sample, made_of
 from semcrawl.topics.weightedphrases import Finding, Phrase, WeightedPhrases
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
+#: a file in quotes, with concepts of it
+_QUOTED_FILE = re.compile(r'"([^"]+)"\s*#(.*)', re.DOTALL)
 _SKOSXL = "http://www.w3.org/2008/05/skos-xl#"
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
@@ -186,7 +189,10 @@ class Thesaurus(WeightedPhrases):
         A concept is named by its IRI, its notation, or a label. Raises ``UsageError`` for a file
         that is no thesaurus, and for a concept that it does not have.
         """
-        file, _, chosen = argument.strip().strip('"').partition("#")
+        if match := _QUOTED_FILE.fullmatch(argument.strip()):
+            file, chosen = match.groups()
+        else:
+            file, _, chosen = argument.strip().strip('"').partition("#")
         if not file:
             raise UsageError("name a file in SKOS, thesaurus:fish.ttl or thesaurus:fish.ttl#tuna")
         concepts = made_of(file, options, Concepts.of)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Self
@@ -23,6 +24,8 @@ from semcrawl.topics.nearness import Nearness, spaced
 from semcrawl.topics.options import TopicOptions
 from semcrawl.topics.segmentation import words_of
 
+#: what no IRI holds
+_NO_IRI = re.compile(r'[\x00-\x20<>"{}|\\^`]')
 #: distinct classes and properties that are counted of one document
 _MAX_TERMS = 10_000
 
@@ -57,7 +60,7 @@ class Vocabulary(Nearness):
         terms = []
         for name in names:
             iri = expand(name)
-            if not iri:
+            if not iri or _NO_IRI.search(iri):
                 raise UsageError(f"{name!r} is no term: write prefix:name, prefix: or an IRI")
             terms.append(iri)
         return cls(terms, options)

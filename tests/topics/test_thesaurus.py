@@ -103,6 +103,14 @@ def test_words_and_terms_of_links_are_near_by_weight(file):
     assert topic.iri_similarity(BASE + "tuna") == pytest.approx(0.9)
 
 
+def test_a_file_in_quotes_may_hold_any_sign(file):
+    odd = file.with_name("fish, new (#2).ttl")
+    odd.write_bytes(file.read_bytes())
+    topic = about(f'all(thesaurus:"{odd}"#tuna, vocabulary:foaf:)', {})
+    assert topic.similarity("Tuna", "en") == 1
+    assert topic.similarity("Tuna", "en") == about(f"thesaurus:{file}#tuna", {}).similarity("Tuna")
+
+
 @pytest.mark.parametrize(
     ("argument", "said"),
     [
