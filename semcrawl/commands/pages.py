@@ -19,10 +19,12 @@ from semcrawl.items import TopicPage
 from semcrawl.pipelines.pagestore import stored_pages
 from semcrawl.results.marking import mark, marks_of
 from semcrawl.terminal.messages import fitted, table_console
-from semcrawl.terminal.printable import printable
+from semcrawl.terminal.printable import printable, printable_json
 from semcrawl.topics.marks import BAD, GOOD
 
 _COLUMNS = ("url", "title", "language", "relevance", "reasons", "text")
+#: how texts begin that spreadsheets take for formulas
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 #: pages that the table shows
 _SHOWN = 50
 
@@ -48,7 +50,11 @@ class Command(OneLineErrors):
         group.add_argument(
             "--jsonl", action="store_true", help="a JSON object per line, with text and reasons"
         )
-        group.add_argument("--csv", action="store_true", help="CSV, with text and reasons")
+        group.add_argument(
+            "--csv",
+            action="store_true",
+            help="CSV, with text and reasons; what a spreadsheet would compute begins with '",
+        )
         group.add_argument(
             "--mark",
             choices=(GOOD, BAD, "none"),
@@ -75,7 +81,7 @@ class Command(OneLineErrors):
         pages = stored_pages(folder)
         if opts.jsonl:
             for page in pages:
-                print(json.dumps(_values(page), ensure_ascii=False))
+                print(printable_json(json.dumps(_values(page), ensure_ascii=False)))
         elif opts.csv:
             _write_csv(pages)
         else:
@@ -91,7 +97,14 @@ def _write_csv(pages: Iterable[TopicPage]) -> None:
     writer.writerow(_COLUMNS)
     for page in pages:
         row = _values(page) | {"reasons": "\n".join(page.reasons)}
-        writer.writerow(row.values())
+        writer.writerow([_harmless(value) for value in row.values()])
+
+
+def _harmless(value: Any) -> Any:
+    """Keep a spreadsheet from computing what a page says, and a terminal from acting on it."""
+    if not isinstance(value, str):
+        return value
+    return printable(f"'{value}" if value.startswith(_FORMULAS) else value)
 
 
 def _show(folder: Path, pages: Sequence[TopicPage], whole: bool) -> None:

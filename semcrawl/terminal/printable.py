@@ -21,3 +21,12 @@ def printable(text: str) -> str:
 def _number(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def printable_json(text: str) -> str:
+    r"""Return JSON with such characters escaped: it says the same.
+
+    >>> printable_json('"a\u202eb"')
+    '"a\\u202eb"'
+    """
+    return _ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+from io import StringIO
 
 import pytest
 
@@ -100,3 +102,16 @@ def test_a_line_that_is_no_mark_is_told(job, line):
     (job / MARKS_FILE).write_text(f"{good}\n{line}\n")
     with pytest.raises(UsageError, match="line 2"):
         read_marks(job)
+
+
+def test_what_a_page_says_is_no_formula_and_moves_no_terminal(job, semcrawl):
+    file = QuadsFile(job, PAGES_FILE, PAGES_LEDGER, terms=0)
+    title, text = '=HYPERLINK("http://evil.example/")', "\x9b31m @SUM(A1)"
+    page = TopicPage("http://a.example/evil", title, text, "en", "fish", 0.9)
+    file.append([document_of_page(page)])
+    file.close()
+    *_, last = csv.DictReader(StringIO(semcrawl("pages", job, "--csv").out))
+    assert (last["title"], last["text"]) == (f"'{title}", "\\x9b31m @SUM(A1)")
+    *_, line = semcrawl("pages", job, "--jsonl").out.splitlines()
+    assert "\x9b" not in line
+    assert (json.loads(line)["title"], json.loads(line)["text"]) == (title, text)
