@@ -7,7 +7,7 @@ import json
 import pytest
 from sqlalchemy import update
 
-from semcrawl.errors import UsageError
+from semcrawl.errors import StoreError, UsageError
 from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Document
 from semcrawl.pipelines.metadata import MetadataPipeline
@@ -171,14 +171,15 @@ def test_a_wrong_command_line_is_one_clear_line(args, semcrawl):
     assert done.complaint
 
 
-def test_a_document_whose_lines_are_not_there_is_no_trouble(job):
-    """Somebody cut the file."""
+def test_a_document_whose_lines_are_not_there_is_told_of(job):
+    """Somebody cut the file: an index of what is left would say that the rest uses no term."""
     engine = connect(crawl_db_url(job))
     with engine.begin() as connection:
         connection.execute(update(Document).values(terms_complete=None))
     engine.dispose()
     (job / "quads.nq").write_bytes(b"")
-    assert found(job, "foaf:Person") == ([], [])
+    with pytest.raises(StoreError, match=r"quads\.nq was cut"):
+        found(job, "foaf:Person")
 
 
 @pytest.mark.parametrize(
