@@ -23,6 +23,8 @@ _LINK_TEXTS = tuple(f.name for f in fields(Link) if f.name not in ("url", "posit
 _HOST = re.compile(r"(?:(?:[^\s.:@/\\]+\.)+[^\W\d_][^\s.:@/\\]*|localhost)(?::\d+)?")
 #: a number, which no URL is
 _PRIORITY = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
+#: an address with a user, and perhaps a password
+_USER = re.compile(r"[^/?#]*//[^/?#]*@")
 _SEPARATOR = re.compile(r"[,\s]+(?=[A-Za-z][A-Za-z0-9+.-]*:)|\s+")
 
 
@@ -97,6 +99,11 @@ def seed_url(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str:
         seed = seed and SEED_PREFIX + seed
     else:
         seed = normalise(url, options)
+    if seed is not None and _USER.match(url):
+        raise UsageError(
+            f"{seed} is never asked for with the user that stands in the address; leave that out "
+            "(HTTPAUTH_USER, HTTPAUTH_PASS and HTTPAUTH_DOMAIN send it)"
+        )
     if seed is None:
         raise UsageError(f"not an http or https URL: {url[:200]!r}{_meant(url)}")
     return seed

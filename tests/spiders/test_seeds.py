@@ -48,6 +48,14 @@ def test_what_holds_no_seed_is_refused_in_one_line(tmp_path: Path) -> None:
             read_seeds(wrong)
 
 
+def test_a_password_in_an_address_is_refused_and_not_shown() -> None:
+    for seed in ("http://me:secret@a.org/x", "sparql+https://me:secret@a.org/sparql"):
+        with pytest.raises(UsageError, match="HTTPAUTH_USER") as refused:
+            read_seeds(seed)
+        assert "secret" not in str(refused.value)
+    assert read_seeds("http://a.org/~me@home http://a.org/?mail=me@a.org")
+
+
 words = st.just("a") | st.text(max_size=20)
 elements = st.sampled_from(["a", "link", "header", "rdf"])
 links = st.builds(
