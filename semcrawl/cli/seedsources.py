@@ -131,8 +131,10 @@ def from_lists(places: Sequence[str], fetcher: Fetcher, complain: Complain) -> I
                 url = Path(place).absolute().as_uri()
             if form := form_of(body, media_type):
                 yield from _in_catalogue(form, body, url, fetcher)
+            elif rdf.detect(body, media_type or None, url).kind is Kind.RDF:
+                yield from _in_rdf(body, media_type, url)
             else:
-                yield from _in_rdf(body, media_type, url) or read_list(body)
+                yield from read_list(body)
         except (SemcrawlError, ValueError) as error:
             complain(str(error) if isinstance(error, SemcrawlError) else f"{place}: {error}")
         except OSError as error:
@@ -155,16 +157,23 @@ def _in_catalogue(form: str, body: bytes, url: str, fetcher: Fetcher) -> Iterato
             return
 
 
-def _in_rdf(body: bytes, media_type: str, url: str) -> list[Seed]:
-    """Return what a catalogue in RDF names; empty where it is none."""
-    if rdf.detect(body, media_type or None, url).kind is not Kind.RDF:
-        return []
-    options = rdf.ReadOptions(link_properties=frozenset(_LEADS), max_links=1_000_000)
-    found = []
-    for link in rdf.read(body, url, media_type or None, options).links:
-        prefix = SEED_PREFIX if link.predicate in ENDPOINT_PROPERTIES else ""
-        found.append(Seed(prefix + link.iri, f"{_LEADS[link.predicate]} in {url}"))
-    return found
+def _in_rdf(body: bytes, media_type: str, url: str) -> Iterator[Seed]:
+    """Yield what a catalogue in RDF names; of other RDF the IRIs that a crawl of it would follow.
+
+    Raises ``ValueError`` for broken RDF without any.
+    """
+    for properties in frozenset(_LEADS), frozenset[str]():
+        options = rdf.ReadOptions(link_properties=properties, max_links=1_000_000)
+        reading = rdf.read(body, url, media_type or None, options)
+        for link in reading.links:
+            prefix = SEED_PREFIX if link.predicate in ENDPOINT_PROPERTIES else ""
+            is_subject = link.position is rdf.Position.SUBJECT
+            what = "subject" if is_subject else _LEADS.get(link.predicate, link.predicate)
+            yield Seed(prefix + link.iri, f"{what} in {url}")
+        if reading.links:
+            return
+    if reading.errors:
+        raise ValueError(reading.errors[0])
 
 
 def from_search(words: str, engine: str, fetcher: Fetcher, limit: int) -> Iterator[Seed]:

@@ -113,6 +113,23 @@ def test_lists_in_files_and_behind_addresses_are_read_whatever_their_form(
     assert "/other: it is neither LOV" in said
 
 
+def test_rdf_that_is_no_catalogue_gives_what_a_crawl_of_it_would_follow(
+    tmp_path: Path, capsys
+) -> None:
+    (tmp_path / "people.ttl").write_text(
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        "<http://a.example/#me> rdfs:seeAlso <http://b.example/1.ttl>, <http://c.example/2.rdf> .\n"
+    )
+    status, found, _ = seeds(capsys, "list", tmp_path / "people.ttl")
+    assert status == 0
+    assert found == ["http://a.example/", "http://b.example/1.ttl", "http://c.example/2.rdf"]
+    (tmp_path / "broken.ttl").write_text("<http://a.example/x> <http://a.example/y> <http://a.exa")
+    status, found, said = seeds(capsys, "list", tmp_path / "broken.ttl")
+    assert status == 1
+    assert found == []
+    assert "broken.ttl: line 1" in said
+
+
 def searx(path: str, query: dict[str, list[str]]) -> tuple[int, str, bytes]:
     """SearXNG's JSON: ten results a page, three pages."""
     if path == "/searx/search" and query.get("format") == ["json"]:
