@@ -173,7 +173,8 @@ def _in_rdf(body: bytes, media_type: str, url: str) -> Iterator[Seed]:
         if reading.links:
             return
     if reading.errors:
-        raise ValueError(reading.errors[0])
+        first = reading.errors[0]
+        raise ValueError(f"line {first.line}, column {first.column}: {first.message}")
 
 
 def from_search(words: str, engine: str, fetcher: Fetcher, limit: int) -> Iterator[Seed]:
