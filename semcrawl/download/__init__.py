@@ -1,3 +1,3 @@
-"""The downloader and its handler: connections, names, response heads."""
+"""The download handler: connections, names, response heads."""
 
-__all__ = ["downloader", "handler", "resolver", "spool"]
+__all__ = ["handler", "resolver", "spool"]

@@ -23,7 +23,6 @@ USER_AGENT = "semcrawl/0.1 (+https://github.com/semcrawl/semcrawl)"
 ROBOTSTXT_OBEY = True
 LOG_LEVEL = "INFO"
 LOG_FORMATTER = "semcrawl.terminal.logformat.SparingLogFormatter"
-DOWNLOADER = "semcrawl.download.downloader.Downloader"
 STATS_CLASS = "semcrawl.extensions.statscollector.StatsCollector"
 CONCURRENT_REQUESTS = 16
 CONCURRENT_ITEMS = 2
