@@ -50,8 +50,8 @@ def orphaned(folder: Path, name: str, ledger: str) -> str:
     if _size(folder / ledger) or not _size(folder / name):
         return ""
     return (
-        f"{folder / name} holds lines, and {ledger}, which tells whose they are, is missing: "
-        "bring it back, or move the lines away"
+        f"{folder / name} holds lines, but {ledger}, which lists whose they are, is missing: "
+        f"bring {ledger} back, or move {name} away"
     )
 
 

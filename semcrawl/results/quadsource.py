@@ -175,8 +175,8 @@ class Snapshot:
                 piece = self._file.read(min(_PIECE, length))
                 if not piece:
                     raise StoreError(
-                        f"{self._path} was cut: lines of documents are missing; a harvest on the "
-                        "folder notes which, and one with --revisit reads them again"
+                        f"{self._path} was cut: lines of documents are missing; `semcrawl harvest` "
+                        "on the folder finds out which, and with --revisit fetches them again"
                     )
                 yield piece
                 offset += len(piece)

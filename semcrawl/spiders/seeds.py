@@ -101,8 +101,8 @@ def seed_url(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str:
         seed = normalise(url, options)
     if seed is not None and _USER.match(url):
         raise UsageError(
-            f"{seed} is never asked for with the user that stands in the address; leave that out "
-            "(HTTPAUTH_USER, HTTPAUTH_PASS and HTTPAUTH_DOMAIN send it)"
+            f"the user before the host is never sent: name the seed {seed} "
+            "(HTTPAUTH_USER, HTTPAUTH_PASS and HTTPAUTH_DOMAIN send a user)"
         )
     if seed is None:
         raise UsageError(f"not an http or https URL: {url[:200]!r}{_meant(url)}")

@@ -64,7 +64,7 @@ async def test_lines_without_their_ledger_stay_and_are_refused(tmp_path, left):
         path.unlink()
     if left is not None:
         (tmp_path / "crawl.db").write_bytes(left)
-    with pytest.raises(StoreError, match=r"crawl\.db, which tells whose they are, is missing"):
+    with pytest.raises(StoreError, match=r"crawl\.db, which lists whose they are, is missing"):
         QuadsFile(tmp_path)
     assert (tmp_path / "quads.nq").read_bytes() == document("a", "1").nquads
 
