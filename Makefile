@@ -51,7 +51,7 @@ kills: ## run the slow tests that kill workers and servers
 	$(BIN)/pytest -n 2 --dist load $(SLOW) --durations=5 $(KILLS)
 
 timed: ## run the slow tests that measure time, two at a time
-	$(BIN)/pytest -n 2 --dist loadgroup $(SLOW) --durations=15 $(TIMED)
+	$(BIN)/pytest -n 2 --dist loadfile $(SLOW) --durations=15 $(TIMED)
 
 # left out: a test whose crawl has no room on the disk, not even for the measurement
 coverage: ## measure which lines and branches the fast tests run, in all processes

@@ -27,8 +27,8 @@ from semcrawl.terminal.messages import complain
 _OURS = semcrawl.commands.__name__
 #: objects made and not freed before the garbage collector looks. A page makes some thousand that
 #: live until its record is written, and many pages are in flight: with the default of 700 they are
-#: all looked at again and again for nothing, as a page leaves no circles
-_GARBAGE = (50_000, 20, 20)
+#: all looked at again and again for nothing. With 30,000 failures keep too many large bodies
+_GARBAGE = (20_000, 20, 20)
 
 
 def main(argv: list[str] | None = None) -> None:

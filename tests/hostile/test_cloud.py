@@ -9,14 +9,7 @@ from hostile.cloud.run import MOST_TIME, Measured, by_one_worker, by_two_workers
 pytestmark = pytest.mark.slow
 
 
-# (the tests of one crawl stay together where tests run side by side)
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param(run, id=run.__name__, marks=pytest.mark.xdist_group(run.__name__))
-        for run in (by_one_worker, by_two_workers)
-    ],
-)
+@pytest.fixture(scope="module", params=[by_one_worker, by_two_workers])
 def crawl(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Measured:
     """One crawl of the cloud; what is late on a busy machine gets a second try."""
     crawl = request.param(tmp_path_factory.mktemp("cloud"))
