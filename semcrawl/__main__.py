@@ -21,10 +21,10 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def _have_streams() -> None:
-    """Open what of standard input, output and errors is closed (``>&-``): nothing is there.
+    """Open the null device for each standard stream that is closed (``>&-``).
 
-    The first file of a crawl would get the number of the closed one, and whoever writes to that
-    would write into the file.
+    A file of the crawl would get the number of the closed stream otherwise, and messages to the
+    stream would go into the file.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:

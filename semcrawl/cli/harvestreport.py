@@ -128,16 +128,18 @@ def aim_of(folders: Sequence[Path]) -> tuple[Targets, str, float]:
 
     Targets are those of any of them, topic and threshold those of the last that has one.
     """
-    told = [last_summary(folder) for folder in folders]
-    kinds = [str(one.get("target_kinds") or "rdf") for one in told]
+    summaries = [last_summary(folder) for folder in folders]
+    kinds = [str(one.get("target_kinds") or "rdf") for one in summaries]
     try:
         targets = Targets.parse(",".join(kinds))
     except UsageError:  # summaries of something else
         targets = Targets()
-    topics = [one for one in told if isinstance(one.get("about"), str)]
-    threshold = topics[-1].get("threshold") if topics else None
-    known = isinstance(threshold, float | int)
-    return targets, topics[-1]["about"] if topics else "", float(threshold or 0) if known else 0.0
+    topics = [one for one in summaries if isinstance(one.get("about"), str)]
+    if not topics:
+        return targets, "", 0.0
+    threshold = topics[-1].get("threshold")
+    reached = float(threshold) if isinstance(threshold, float | int) else 0.0
+    return targets, topics[-1]["about"], reached
 
 
 def count_records(database: str) -> int:

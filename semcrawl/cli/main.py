@@ -27,7 +27,7 @@ from semcrawl.terminal.messages import complain
 _OURS = semcrawl.commands.__name__
 #: objects made and not freed before the garbage collector looks. A page makes some thousand that
 #: live until its record is written, and many pages are in flight: with the default of 700 they are
-#: all looked at again and again for nothing. With 30,000 failures keep too many large bodies
+#: all looked at again and again for nothing. From 30,000 on, failures hold large bodies too long
 _GARBAGE = (20_000, 20, 20)
 
 

@@ -37,7 +37,7 @@ class WorldSet:
     thesis: bool = False
     #: strategies to run on them, unless the user says otherwise; empty = the usual ones
     strategies: tuple[str, ...] = ()
-    #: measures more than crawls, as plain data, and is called with the number of pages read so far
+    #: measures more than crawls, as plain data; calls its argument with the pages read so far
     measure: Callable[[Callable[[int], None]], dict[str, Any]] | None = None
 
 

@@ -82,7 +82,7 @@ class RedisEvents:
         if self.position != b"-" and _order(end) < _order(self.position):
             self.position = end
 
-    def told(self, *, strict: bool) -> Sequence[Any]:
+    def publication(self, *, strict: bool) -> Sequence[Any]:
         """Return what a take needs to publish itself; if ``strict``, with nothing to be read."""
         return self.incarnation, EVENTS_KEPT, strict and self.position
 

@@ -226,7 +226,7 @@ class RedisFrontier:
     ) -> list[Lease] | None:
         """Take links and publish that as an event; ``None`` if there are events to read first."""
         events = self._log
-        args = self._take_args(limit, queues, over, skip, events.told(strict=strict))
+        args = self._take_args(limit, queues, over, skip, events.publication(strict=strict))
         reply = await self._server.run("take", args, once=True)
         if reply is None:
             return None

@@ -42,7 +42,7 @@ class _Take:
     #: downloads that are over, by shard, not released yet
     over: dict[int, list[Lease]]
     #: whether its links are published, and whether only if there are no events to read first
-    tells: bool = False
+    publishes: bool = False
     strict: bool = False
     #: no shard was asked for links yet
     first: bool = True
@@ -50,7 +50,7 @@ class _Take:
     outdated: bool = False
     taken: list[Lease] = field(default_factory=list)
     #: those of ``taken`` that are not published yet
-    untold: list[Lease] = field(default_factory=list)
+    unpublished: list[Lease] = field(default_factory=list)
 
     @property
     def left(self) -> int:
@@ -67,9 +67,9 @@ class Drawing:
     long as this worker changes nothing there. So a link may come too early by what the workers, and
     the ends of delays, changed in that time.
 
-    A take that finds nothing has looked at all shards. :meth:`ready` tells more cheaply that there
-    is nothing: it believes that until a shard may have something by what it told, for five glances
-    at most, and not beyond what this worker changes there.
+    A take that finds nothing has looked at all shards. :meth:`ready` finds out more cheaply that
+    there is nothing. It believes what a shard answered until the time that the shard named, for
+    five glances at most, and no longer once this worker changes something there.
     """
 
     def __init__(self, shards: Shards, ahead: int, glance: float) -> None:
@@ -139,17 +139,17 @@ class Drawing:
         skip: SkippedHosts,
         over: Sequence[Lease] = (),
         *,
-        tells: bool = False,
+        publishes: bool = False,
         strict: bool = False,
     ) -> list[Lease] | None:
         """Lease up to ``limit`` links, the best ones first; release the downloads ``over``.
 
-        If it ``tells``, the links are published as events; ``None`` with ``strict`` if there are
-        events to read first. Those of the first shard are published in the step that takes them
+        If it ``publishes``, the links are published as events; ``None`` with ``strict`` if there
+        are events to read first. Those of the first shard are published in the step that takes them
         where they are the first; others are after it.
         """
         released = {shard.number: part for shard, part in self._shards.by_lease(over)}
-        take = _Take(limit, tuple(queues), skip, released, tells, strict)
+        take = _Take(limit, tuple(queues), skip, released, publishes, strict)
         if self._is_exact:
             await self._release(take.over)
         await self._take(take)
@@ -159,8 +159,8 @@ class Drawing:
                 take.skip = SkippedHosts(skip.untried)
                 await self._take(take)
         await self._release(take.over)
-        if take.untold and tells:
-            entries = [lease.entry for lease in take.untold]
+        if take.unpublished and publishes:
+            entries = [lease.entry for lease in take.unpublished]
             await self._shards.home.tell(entries, strict=strict)
         return None if take.outdated and not take.taken else take.taken
 
@@ -204,7 +204,7 @@ class Drawing:
         """Take from one shard, and note what it has left."""
         shard: Shard = self._shards[number]
         at_home, home = number == 0, self._shards.home
-        in_step = take.tells and take.first and at_home
+        in_step = take.publishes and take.first and at_home
         if take.strict and take.first and not at_home:
             take.outdated = await home.has_news(_NO_NEWS * self._glance)
             if take.outdated:
@@ -222,7 +222,7 @@ class Drawing:
             return
         leases, left, views = reply
         take.taken += leases
-        take.untold += [] if in_step else leases
+        take.unpublished += [] if in_step else leases
         self.saw(shard, lists, views, since)
         if take.skip:
             self._heads[take.queues, True][number] = _head(left, time.monotonic())

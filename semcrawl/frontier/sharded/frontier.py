@@ -214,7 +214,7 @@ class ShardedFrontier:
         In several steps: what other workers publish while the links are taken is read after.
         """
         self._released.update(lease.id for lease in over)
-        return await self._drawing.take(limit, queues, skip, over, tells=True, strict=strict)
+        return await self._drawing.take(limit, queues, skip, over, publishes=True, strict=strict)
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
         """Return the seconds until asking again may give a link; ``None`` if none waits."""

@@ -250,7 +250,7 @@ class Shard(RedisFrontier):
         in the same step; if it is true, ``None`` and nothing taken where there are events to read
         first.
         """
-        log = (None, None, None) if strict is None else self._log.told(strict=strict)
+        log = (None, None, None) if strict is None else self._log.publication(strict=strict)
         args = self._take_args(limit, queues[0], over, skip, log)
         args.append(True if bound is None else [repr(bound.score), bound.place, ahead])
         args += [list(map(list, queues)), self._poll]
