@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "semcrawl").rglob("*.py"))
 
 #: handed from one part to another, not set by users
-INTERNAL = {"SEMCRAWL_HARVEST", "SEMCRAWL_SESSION_SOURCE"}
+INTERNAL = {"SEMCRAWL_ABOUT_FETCH", "SEMCRAWL_HARVEST", "SEMCRAWL_SESSION_SOURCE"}
 
 BUILDER = runpy.run_path(str(ROOT / "docs" / "build_settings.py"))
 all_sections, render = BUILDER["all_sections"], BUILDER["render"]

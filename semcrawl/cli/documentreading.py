@@ -20,7 +20,7 @@ from semcrawl.sources.datalists import form_of, read_list
 from semcrawl.sources.endpointsteps import names_endpoint
 from semcrawl.sources.hostsigns import catalogue_places
 from semcrawl.sources.listedlinks import DataList
-from semcrawl.sources.negotiation import is_candidate, names_itself, other_form, varies_by_type
+from semcrawl.sources.negotiation import may_be_candidate, names_itself, other_form, varies_by_type
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.reading import Reader, discard
 from semcrawl.web.hosts import netloc_of
@@ -90,7 +90,7 @@ async def _read(
             own = [*page.links, *(catalogue_places(body, url) if options.catalogues else ())]
             links = list(reader.with_data_links(own, reading, url))
             itself, varies = names_itself(reading.nquads, url), varies_by_type(vary)
-            candidate = is_candidate(url, varies=varies, names_itself=itself, host_gives=False)
+            candidate = (varies or itself) and may_be_candidate(url, varies=varies)
             shows_rdf = any(relevancy_r(link)[0] is Label.R for link in own)
             if candidate and options.asks_as_rdf and not shows_rdf:
                 links.append(other_form(url))

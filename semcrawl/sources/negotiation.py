@@ -137,16 +137,12 @@ def may_ask(shape: FormCounts, host: FormCounts, tries: int) -> bool:
     return bool(shape.gave or host.gave) or host.wasted < _HOST_FACTOR * tries
 
 
-def is_candidate(url: str, *, varies: bool, names_itself: bool, host_gives: bool) -> bool:
-    """Whether a page shows a sign that it may be there as RDF.
-
-    ``host_gives``: other addresses of its host gave RDF so.
-    """
-    return may_be_candidate(url, varies=varies) and (varies or names_itself or host_gives)
-
-
 def may_be_candidate(url: str, *, varies: bool) -> bool:
-    """Whether some sign could make a page a candidate: not every address is asked for as RDF."""
+    """Whether a page is asked for as RDF once there is a sign that it may be there so.
+
+    Signs are a ``Vary`` header, data that name their own page, and other addresses of the host that
+    gave RDF.
+    """
     if is_as_rdf(url):
         return False
     if varies:
@@ -169,10 +165,8 @@ class NegotiationBook:
 
     def is_candidate(self, url: str, *, varies: bool, names_itself: bool) -> bool:
         """Whether a page shows a sign that it may be there as RDF."""
-        gives = self._counts[netloc_of(url)].gave > 0
-        return self._tries > 0 and is_candidate(
-            url, varies=varies, names_itself=names_itself, host_gives=gives
-        )
+        sign = varies or names_itself or self._counts[netloc_of(url)].gave > 0
+        return sign and self._tries > 0 and may_be_candidate(url, varies=varies)
 
     def ask(self, url: str) -> bool:
         """Say whether a candidate is asked for now; one that is not waits for others' answers."""

@@ -23,6 +23,7 @@ from semcrawl.crawl.acknowledgement import Acknowledgement
 from semcrawl.crawl.attempt import UNKEPT, Attempt, attempt_of
 from semcrawl.crawl.crawllimits import keep_limits
 from semcrawl.crawl.session import CrawlSession
+from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import FrontierError, UsageError
 from semcrawl.frontier.contract import Lease, WaitingLink
 from semcrawl.items import FetchOutcome, FetchRecord
@@ -105,6 +106,7 @@ class FocusedSpider(Spider):
         """Switch the parts of semcrawl on."""
         super().update_settings(settings)
         install(settings)
+        fetch_topic_files(settings)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:

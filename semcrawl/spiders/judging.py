@@ -12,7 +12,6 @@ from typing import Self
 from scrapy.settings import BaseSettings
 
 from semcrawl.crawl.sharedstatements import SharedStatements
-from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.frontier.contract import Statements
 from semcrawl.images.imagelinks import NearTextJudge, near_text_judge
 from semcrawl.items import FetchRecord
@@ -74,7 +73,6 @@ class TopicJudge:
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Read the settings; raise ``UsageError`` for wrong ones."""
-        fetch_topic_files(settings)
         return cls(
             read_focus(settings),
             settings.getint("SEMCRAWL_READ_IN_THREAD_ABOVE"),

@@ -15,7 +15,7 @@ from semcrawl import settings as defaults
 from semcrawl.errors import UsageError
 from semcrawl.topics._combining import All, Any, Mean
 from semcrawl.topics.contract import Topic
-from semcrawl.topics.options import TopicOptions, read_file
+from semcrawl.topics.options import TopicOptions
 from semcrawl.topics.registry import TOPICS, load_topic
 
 _WEIGHT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*\*\s*")
@@ -34,12 +34,13 @@ _MAX_DEPTH = 20
 def about(
     spec: str | Iterable[str],
     settings: Mapping[str, Anything],
-    read: Callable[[str], bytes] = read_file,
+    read: Callable[[str], bytes] | None = None,
 ) -> Topic | None:
     """Make the topic that ``SEMCRAWL_ABOUT`` describes; ``None`` for nothing.
 
     Of a list, all hold. ``read`` returns the bytes of a file or URL that a topic names; by default
-    it refuses URLs. Raises ``UsageError``, in one line, for whatever is wrong.
+    it fetches URLs as :class:`TopicOptions` says. Raises ``UsageError``, in one line, for whatever
+    is wrong.
     """
     specs = [spec] if isinstance(spec, str) else [*spec]
     if any(not isinstance(one, str) for one in specs):

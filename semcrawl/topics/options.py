@@ -4,37 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 from semcrawl import settings as defaults
 from semcrawl.errors import UsageError
 
-#: what fetches URLs in this process, and what it fetched: several topics may be made of one
-_fetch: Callable[[str], bytes] | None = None
-_fetched: dict[str, bytes] = {}
+#: name of the setting with what fetches the URLs of topics; without it they are refused
+FETCH = "SEMCRAWL_ABOUT_FETCH"
 
 
-def fetch_by(fetch: Callable[[str], bytes] | None) -> None:
-    """Choose how the URLs of topics are fetched in this process; without a way they are refused.
-
-    ``fetch`` raises ``UsageError`` for what cannot be had. What was fetched is not asked for again.
-    """
-    global _fetch
-    _fetch = fetch
-
-
-def read_file(name: str) -> bytes:
+def read_file(name: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
     """Return the bytes of a file or URL; raise ``UsageError`` for what cannot be read.
 
-    URLs are read as :func:`fetch_by` was told.
+    ``fetch`` returns the bytes of a URL, or raises ``UsageError``; without it URLs are refused.
     """
     if name[:8].lower().startswith(("http://", "https://")):
-        if name not in _fetched:
-            if _fetch is None:
-                raise UsageError(f"{name} cannot be fetched here: save it, and name the file")
-            _fetched[name] = _fetch(name)
-        return _fetched[name]
+        if fetch is None:
+            raise UsageError(f"{name} cannot be fetched here: save it, and name the file")
+        return fetch(name)
     try:
         return Path(name).read_bytes()
     except OSError as error:
@@ -54,9 +43,13 @@ class TopicOptions:
 
     @classmethod
     def from_settings(
-        cls, settings: Mapping[str, Any], read: Callable[[str], bytes] = read_file
+        cls, settings: Mapping[str, Any], read: Callable[[str], bytes] | None = None
     ) -> Self:
-        """Read the settings; raise ``UsageError`` for wrong ones."""
+        """Read the settings; raise ``UsageError`` for wrong ones.
+
+        URLs are fetched as the setting :data:`FETCH` says, unless there is another ``read``.
+        """
+        read = read or partial(read_file, fetch=settings.get(FETCH))
         return cls(whole_number(settings, "SEMCRAWL_ABOUT_MAX_SIZE"), read, settings)
 
 

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from semcrawl.errors import UsageError
 from semcrawl.topics import Document, Judgement, Topic, TopicOptions, about, parts_of, threshold
-from semcrawl.topics.options import fetch_by
 from semcrawl.web.vocabulary import Kind
 
 PAGE = Document("http://a.example/", Kind.HTML)
@@ -118,7 +117,6 @@ def test_commas_of_an_argument_are_its_own():
 )
 def test_what_is_wrong_is_told_in_one_line(spec, said):
     """Every wrong topic is a ``UsageError`` of one line."""
-    fetch_by(None)  # (a crawl in this process may have chosen a way)
     with pytest.raises(UsageError, match=said) as caught:
         about(spec, {})
     assert "\n" not in str(caught.value)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from semcrawl.errors import UsageError
 from semcrawl.topics import Document, Topic, TopicOptions, about
 from semcrawl.topics.ontology import terms_in
-from semcrawl.topics.options import fetch_by
 from semcrawl.topics.sourcefiles import made_of
 from semcrawl.topics.thesaurus import Concepts
 from semcrawl.web.vocabulary import Kind
@@ -124,7 +123,6 @@ def test_a_file_in_quotes_may_hold_any_sign(file):
 )
 def test_what_is_no_thesaurus_or_no_concept_is_told(file, argument, said):
     """In one line that names it."""
-    fetch_by(None)
     (file.parent / "page.ttl").write_text("<html><p>no data</p></html>")
     (file.parent / "foaf.ttl").write_text("<#a> <http://xmlns.com/foaf/0.1/name> 'A' .")
     with pytest.raises(UsageError, match=said) as caught:

@@ -13,7 +13,7 @@ from semcrawl.commands.explain import Command
 from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import UsageError
 from semcrawl.relevance.focus import read_focus
-from semcrawl.topics import Document, about, options
+from semcrawl.topics import Document, about
 from semcrawl.web.vocabulary import Kind
 from tests.inprocess import exit_status
 
@@ -48,9 +48,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def server(monkeypatch) -> Iterator[Server]:
-    monkeypatch.setattr(options, "_fetch", None)
-    monkeypatch.setattr(options, "_fetched", {})
+def server() -> Iterator[Server]:
     with Server() as server:
         thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
@@ -72,10 +70,11 @@ def settings(server: Server, path: str, **more: object) -> Settings:
 
 def test_an_ontology_is_fetched_once_whoever_makes_topics_of_it(server):
     given = settings(server, "fish.ttl")
-    given.freeze()
-    for _ in range(2):
-        fetch_topic_files(given)
-        topic = read_focus(given).topic
+    fetch_topic_files(given)
+    for each in (given, given.copy()):
+        fetch_topic_files(each)
+        each.freeze()
+        topic = read_focus(each).topic
     document = Document("http://a.example/", Kind.RDF, statements=lambda: [FISH])
     assert topic.judge(document).relevance == 1
     assert server.asked == ["/fish.ttl semcrawl"]
