@@ -46,6 +46,12 @@ def three_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
+def servers(three_servers: str) -> list[str]:
+    """URLs of the three servers."""
+    return [f"unix://{address}" for address in three_servers.split(",")]
+
+
+@pytest.fixture
 def start_served(tmp_path: Path) -> Iterator[Callable[..., ServedRedis]]:
     """Start a server of the test's own, with options."""
     servers: list[ServedRedis] = []

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
+from semcrawl.frontier import FrontierOptions, ShardedFrontier
 from semcrawl.frontier.contract import Entry, Lease, ManagedFrontier
 
 #: the fixture ``open_frontier``: opens the frontier of a worker, ``w1`` unless told otherwise
 OpenFrontier = Callable[..., Awaitable[ManagedFrontier]]
 T = TypeVar("T")
 Q = ["html"]
+#: no delays
+OPTIONS = FrontierOptions(delay=0, concurrency=9, patience=0.5)
 
 
 def link(
@@ -53,3 +57,9 @@ async def drain(frontier: ManagedFrontier, queues: Sequence[str] = Q) -> list[st
         await frontier.done(leases)
     assert await frontier.inspector.audit() == []
     return order
+
+
+def sharded(servers: list[str], name: str, worker: str = "w", **more: Any) -> ShardedFrontier:
+    """A frontier in shards without delays."""
+    options = replace(OPTIONS, **more)
+    return ShardedFrontier(servers, prefix=name, worker_id=worker, options=options)

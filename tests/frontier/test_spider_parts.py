@@ -15,10 +15,9 @@ from semcrawl.items import FetchOutcome
 from semcrawl.links import Link, Page
 from semcrawl.spiders.html import HtmlSpider
 from semcrawl.spiders.linking import LinkFeed
-from semcrawl.spiders.planting import SeedPlanter
+from semcrawl.spiders.planting import BackgroundTasks, SeedPlanter
 from semcrawl.spiders.redirecting import Redirects
 from semcrawl.spiders.retrying import Retries
-from semcrawl.spiders.tasks import BackgroundTasks
 
 D = "http://d.example/"
 DEFAULTS = {name: getattr(defaults, name) for name in dir(defaults) if name.startswith("SEMCRAWL_")}

@@ -8,9 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pyoxigraph as ox
 import pytest
@@ -19,6 +17,7 @@ from harvest.runs import Run, harvest, start_harvest
 from pipelines.servers import Oxigraph, Virtuoso
 from requests.auth import HTTPDigestAuth
 
+from tests.loopback import web
 from tests.waiting import until
 
 BIG, SMALL = "http://g.example/big", "http://g.example/small"
@@ -182,38 +181,22 @@ Fault = Callable[[str, ox.Store], "tuple[int, str, bytes] | None"]
 def endpoint(store: ox.Store, fault: Fault = lambda query, store: None) -> Iterator[str]:
     """An endpoint that answers by a store, unless ``fault`` has another answer."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            query = parse_qs(urlsplit(self.path).query).get("query", [""])[0]
-            if answer := fault(query, store):
-                self.reply(*answer)
-            elif self.path == "/sparql":
-                self.reply(200, "text/html", b"<html><a href='/form'>a form</a></html>")
-            elif not query:
-                self.reply(404, "text/plain", b"")
-            else:
-                results = store.query(query)
-                if isinstance(results, ox.QueryTriples):
-                    self.reply(200, N_TRIPLES, ox.serialize(results, format=ox.RdfFormat.N_TRIPLES))
-                else:
-                    kind = ox.QueryResultsFormat.JSON
-                    self.reply(200, kind.media_type, results.serialize(format=kind))
+    def answer(path: str, asked: dict[str, list[str]]) -> tuple[int, str, bytes]:
+        query = asked.get("query", [""])[0]
+        if found := fault(query, store):
+            return found
+        if not query:
+            form = path == "/sparql"
+            body = b"<html><a href='/form'>a form</a></html>" if form else b""
+            return (200, "text/html", body) if form else (404, "text/plain", b"")
+        results = store.query(query)
+        if isinstance(results, ox.QueryTriples):
+            return 200, N_TRIPLES, ox.serialize(results, format=ox.RdfFormat.N_TRIPLES)
+        kind = ox.QueryResultsFormat.JSON
+        return 200, kind.media_type, results.serialize(format=kind)
 
-        def reply(self, status: int, kind: str, body: bytes) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/sparql"
-    server.shutdown()
-    server.server_close()
+    with web(answer) as url:
+        yield f"{url}/sparql"
 
 
 def filled(count: int = 800) -> ox.Store:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sources.seedweb import seeds, web
+from sources.seedweb import seeds
+from tests.loopback import web
 
 CAPTURES = [
     ("http://a.example/data.ttl", "text/turtle", "200"),

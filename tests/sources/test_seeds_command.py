@@ -12,8 +12,9 @@ from harvest.runs import harvest
 from semcrawl.commands.seeds import Command
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.spiders.seeds import read_seeds
-from sources.seedweb import seeds, web
+from sources.seedweb import seeds
 from tests.inprocess import exit_status
+from tests.loopback import web
 
 
 @pytest.mark.slow
