@@ -1,4 +1,4 @@
-"""A small web to try the crawler on: generated pages, a server for them, and faulty resources."""
+"""A small web to try the crawler on: generated pages, and a server for them."""
 
 from semcrawl.demo.model import Resource, ResourceKind, Response
 from semcrawl.demo.server import DemoServer, serve

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TextIO, cast
 from urllib.parse import urlsplit
 
-from semcrawl.demo.faults import FAULT_HOST, answer_fault
 from semcrawl.demo.stream import Handler, Request, Stream
 from semcrawl.demo.web import DemoWeb
 
@@ -26,7 +25,7 @@ _HEAD_LIMIT = 1 << 20  # bytes of a request's head
 class DemoServer:
     """Serves a web on 127.0.0.1; ``port`` 0 takes a free one. Use :func:`serve` to run it.
 
-    ``handlers`` answer for whole hosts in their own way; ``faults.example`` always is one.
+    ``handlers`` answer for whole hosts in their own way.
     """
 
     def __init__(
@@ -39,7 +38,7 @@ class DemoServer:
     ) -> None:
         self._web = web
         self._port = port
-        self._handlers: dict[str, Handler] = {FAULT_HOST: answer_fault, **(handlers or {})}
+        self._handlers: Mapping[str, Handler] = handlers or {}
         self._log_path = Path(log) if log is not None else None
         self._log: TextIO | None = None
         self._server: asyncio.Server | None = None

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from semcrawl.demo import DemoServer, DemoWeb, Request, Stream, serve
-from semcrawl.demo.faults import FAULTS, GOOD_DOCUMENTS, TURTLE
+from tests.faults import FAULTS, FAULTY, GOOD_DOCUMENTS, TURTLE
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def web() -> DemoWeb:
 
 @pytest.fixture
 def server(web: DemoWeb) -> Iterator[DemoServer]:
-    with serve(web) as running:
+    with serve(web, handlers=FAULTY) as running:
         yield running
 
 
@@ -130,7 +130,7 @@ def test_sound_documents_stand_beside_the_faults(server: DemoServer) -> None:
 
 
 def test_a_hanging_answer_does_not_keep_the_server_from_stopping(web: DemoWeb) -> None:
-    with serve(web) as server:
+    with serve(web, handlers=FAULTY) as server:
         connection = connect(server)
         connection.request("GET", "http://faults.example/hang")
         drip = get(server, "http://faults.example/slow-drip")
@@ -139,7 +139,7 @@ def test_a_hanging_answer_does_not_keep_the_server_from_stopping(web: DemoWeb) -
 
 
 def test_the_bomb_unpacks_to_what_it_says() -> None:
-    from semcrawl.demo.faults.content import gzip_of_spaces
+    from tests.faults.content import gzip_of_spaces
 
     assert gzip.decompress(gzip_of_spaces(3 << 20)) == b" " * (3 << 20)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from semcrawl.evaluation.folder import FolderSite, FolderWorld
-from semcrawl.evaluation.portal import Portal
+from tests.evaluation.portal import Portal
 
 _DOC = Path("/usr/share/doc")
 _REFERENCE = Path("/usr/share/debian-reference")

@@ -7,11 +7,11 @@ import pytest
 from semcrawl.evaluation.built import SiteBuilder
 from semcrawl.evaluation.graph import LinkGraph, map_site
 from semcrawl.evaluation.judgement import Aim
-from semcrawl.evaluation.portal import Portal
 from semcrawl.evaluation.simulate import simulate
 from semcrawl.evaluation.world import World
 from semcrawl.relevance import load_strategy
 from tests.evaluation.manuals import SECTIONS, missing, portal
+from tests.evaluation.portal import Portal
 from tests.evaluation.worlds import barren, members
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from harvest.runs import Run, asked, harvest, logged, pages
 from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.faults import GOOD_DOCUMENTS
+from tests.faults import FAULTY, GOOD_DOCUMENTS
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +46,7 @@ EXPECTED = {
 def faults(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
     """A harvest that begins at the page with all faults."""
     place = tmp_path_factory.mktemp("faults")
-    with serve(DemoWeb(), log=place / "requests.jsonl") as server:
+    with serve(DemoWeb(), log=place / "requests.jsonl", handlers=FAULTY) as server:
         run = harvest(f"{HOST}/", *QUICK, folder=place / "out", proxy=server.proxy_url)
     return run, place / "requests.jsonl"
 
@@ -93,7 +93,7 @@ def test_faults_leave_one_record_for_each_request(faults: tuple[Run, Path]) -> N
 def test_a_body_too_large_is_stopped(name: str, tmp_path: Path) -> None:
     log = tmp_path / "requests.jsonl"
     limit = 10_000_000
-    with serve(DemoWeb(), log=log) as server:
+    with serve(DemoWeb(), log=log, handlers=FAULTY) as server:
         run = harvest(
             f"{HOST}/{name}",
             f"{HOST}/good/0.ttl",
@@ -113,7 +113,7 @@ def test_a_body_too_large_is_stopped(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["hang", "hang-in-body", "slow-drip"])
 def test_an_answer_that_does_not_come_is_given_up(name: str, tmp_path: Path) -> None:
-    with serve(DemoWeb()) as server:
+    with serve(DemoWeb(), handlers=FAULTY) as server:
         run = harvest(
             f"{HOST}/{name}",
             f"{HOST}/good/0.ttl",
@@ -130,7 +130,7 @@ def test_an_answer_that_does_not_come_is_given_up(name: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("name", ["calendar", "labyrinth"])
 def test_a_trap_ends_with_the_budget(name: str, tmp_path: Path) -> None:
     log = tmp_path / "requests.jsonl"
-    with serve(DemoWeb(), log=log) as server:
+    with serve(DemoWeb(), log=log, handlers=FAULTY) as server:
         run = harvest(
             f"{HOST}/{name}",
             *QUICK,
@@ -144,14 +144,14 @@ def test_a_trap_ends_with_the_budget(name: str, tmp_path: Path) -> None:
 
 
 def test_a_page_of_ten_megabytes_is_read(tmp_path: Path) -> None:
-    with serve(DemoWeb()) as server:
+    with serve(DemoWeb(), handlers=FAULTY) as server:
         run = harvest(f"{HOST}/many-links", *QUICK, folder=tmp_path / "out", proxy=server.proxy_url)
     assert run.status == 0
     assert run.outcomes()[f"{HOST}/many-links"] == ["fetched-html"]
 
 
 def test_a_host_that_is_not_there_is_recorded(tmp_path: Path) -> None:
-    with serve(DemoWeb()) as server:
+    with serve(DemoWeb(), handlers=FAULTY) as server:
         run = harvest(
             "http://nowhere.invalid/",
             f"{HOST}/good/0.ttl",

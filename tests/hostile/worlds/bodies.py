@@ -13,9 +13,9 @@ from hostile.good import HTML, QUADS, TEXT
 from hostile.run import DEFAULT_DELAY, World
 from hostile.server import WebServer
 from hostile.worlds.answers import at, document, fixed, missing, page
-from semcrawl.demo.faults import GOOD_DOCUMENTS, answer_fault
-from semcrawl.demo.faults.content import gzip_of_spaces
 from semcrawl.demo.stream import Handler, Request, Stream
+from tests.faults import GOOD_DOCUMENTS, answer_fault
+from tests.faults.content import gzip_of_spaces
 
 _GZIP = ("Content-Encoding", "gzip")
 _STATEMENT = b"<http://e.example/s> <http://e.example/p> <http://e.example/o> .\n"

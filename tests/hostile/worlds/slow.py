@@ -7,8 +7,8 @@ import json
 
 from hostile.run import DEFAULT_DELAY, World
 from hostile.worlds.answers import at, drip, drip_text, fixed, missing, page, silence
-from semcrawl.demo.faults import FAULTS
 from semcrawl.demo.stream import Request, Stream
+from tests.faults import FAULTS
 
 LATE = {"timeout", "network-error", "host-down", "interrupted", "too-slow"}
 DRIPPING = [f"drip{number}.example" for number in range(20)]

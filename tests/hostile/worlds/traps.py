@@ -7,8 +7,8 @@ import zlib
 from hostile.good import HTML, QUADS
 from hostile.run import World
 from hostile.worlds.answers import at, document, page
-from semcrawl.demo.faults import FAULTS, answer_fault
 from semcrawl.demo.stream import Handler, Request, Stream
+from tests.faults import FAULTS, answer_fault
 
 
 async def deep(request: Request, out: Stream) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from semcrawl.demo.faults import content, transport, traps
-from semcrawl.demo.faults.sound import FAULT_HOST, HTML, TURTLE, TURTLE_TYPE
 from semcrawl.demo.stream import Handler, Request, Stream
+from tests.faults import content, transport, traps
+from tests.faults.sound import FAULT_HOST, HTML, TURTLE, TURTLE_TYPE
 
-__all__ = ["FAULTS", "FAULT_HOST", "GOOD_DOCUMENTS", "LINKED", "TURTLE", "answer_fault"]
+__all__ = ["FAULTS", "FAULTY", "FAULT_HOST", "GOOD_DOCUMENTS", "LINKED", "TURTLE", "answer_fault"]
 
 #: number of sound Turtle documents, ``/good/0.ttl`` …, of two statements each
 GOOD_DOCUMENTS = 5
@@ -94,3 +94,7 @@ def _start_page() -> bytes:
     links = [f'<li><a href="/{name}">{name}</a></li>' for name in LINKED]
     links += [f'<li><a href="/good/{n}.ttl">sound</a></li>' for n in range(GOOD_DOCUMENTS)]
     return ("<title>Faults</title><ul>\n" + "\n".join(links) + "</ul>").encode()
+
+
+#: what ``serve`` takes so that the host is there
+FAULTY: Mapping[str, Handler] = {FAULT_HOST: answer_fault}

@@ -6,8 +6,8 @@ import asyncio
 import random
 import zlib
 
-from semcrawl.demo.faults.sound import HTML, TURTLE, TURTLE_TYPE
 from semcrawl.demo.stream import Request, Stream
+from tests.faults.sound import HTML, TURTLE, TURTLE_TYPE
 
 BOMB_BYTES = 500_000_000
 _BLOCK = 1 << 20  # bytes that the bomb repeats

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from semcrawl.demo.faults.sound import HTML, TURTLE, TURTLE_TYPE
 from semcrawl.demo.stream import Request, Stream
+from tests.faults.sound import HTML, TURTLE, TURTLE_TYPE
 
 HUGE_BYTES = 200_000_000
 

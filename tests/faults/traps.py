@@ -5,8 +5,8 @@ from __future__ import annotations
 import zlib
 from urllib.parse import urlsplit
 
-from semcrawl.demo.faults.sound import HTML
 from semcrawl.demo.stream import Request, Stream
+from tests.faults.sound import HTML
 
 
 async def redirect_loop(request: Request, out: Stream) -> None:
