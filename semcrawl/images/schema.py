@@ -265,7 +265,8 @@ class Query(Base):
     last_asked_at: Mapped[float] = mapped_column(Double)
 
 
-#: tables and Alembic's steps to them; a new migration adds its revision
+#: the tables, which their models make. A second version comes with a folder ``migrations`` like
+#: that of ``semcrawl.metadata``, whose first step does nothing
 IMAGES = Tables(Base.metadata, "semcrawl.images", ("0001",))
 
 

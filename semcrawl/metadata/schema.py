@@ -27,7 +27,7 @@ class Tables:
     """The tables of one kind of database, and the steps that lead to them."""
 
     metadata: MetaData
-    #: package whose folder ``migrations`` has Alembic's steps
+    #: package whose folder ``migrations`` has Alembic's steps from the first revision on
     package: str
     #: Alembic's revisions in their order, the present one last
     versions: tuple[str, ...]

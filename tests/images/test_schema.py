@@ -1,4 +1,4 @@
-"""The images' database makes itself, and Alembic's steps lead to the models."""
+"""The images' database makes itself."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
 from semcrawl.errors import StoreError, UsageError
 from semcrawl.images import schema
-from semcrawl.metadata.schema import migrate
 
 
 def differences(engine) -> list:
@@ -25,14 +23,6 @@ def test_a_new_database_equals_the_models_and_opens_again(tmp_path: Path) -> Non
     assert differences(engine) == []
     engine.dispose()
     schema.open_images(tmp_path).dispose()
-
-
-def test_the_steps_of_alembic_lead_to_the_models(tmp_path: Path) -> None:
-    engine = create_engine(f"sqlite:///{tmp_path}/images.db")
-    migrate(engine, schema.IMAGES.head, schema.IMAGES)
-    assert differences(engine) == []
-    scripts = ScriptDirectory(schema.__file__.replace("schema.py", "migrations"))
-    assert scripts.get_current_head() == schema.IMAGES.head
 
 
 def test_a_database_of_another_version_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -1,3 +1,0 @@
-"""Alembic's migrations of the images' database."""
-
-__all__: list[str] = []

@@ -1,3 +1,0 @@
-"""The steps, in order."""
-
-__all__: list[str] = []
