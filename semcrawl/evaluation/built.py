@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from random import Random
@@ -79,6 +80,37 @@ class SiteBuilder:
         if how == "redirect":
             return self.moved(path, f"http://elsewhere.example{path}")
         return self.error(path, 403 if how == "refused" else status)
+
+    def item(
+        self,
+        parent: Document,
+        path: str,
+        mark: str,
+        pages: list[Document] | None = None,
+        status: int = 404,
+    ) -> None:
+        """Link a page (``success``, which joins ``pages``), or what :meth:`without_document` adds.
+
+        The link's text is the last part of its path.
+        """
+        if mark != "success":
+            target = self.without_document(path, mark, status)
+        else:
+            target = self.page(path)
+            if pages is not None:
+                pages.append(target)
+        self.link(parent, target, path.rpartition("/")[2])
+
+    def missing(self, wanted: Mapping[str, int]) -> dict[str, int]:
+        """Return how many URLs of each status are missing."""
+        have = self.census()
+        return {status: count - have[status] for status, count in wanted.items()}
+
+    def shuffled(self, counts: Mapping[str, int]) -> list[str]:
+        """Return names, each as often as it says, in any order."""
+        names = [name for name, count in counts.items() for _ in range(count)]
+        self.random.shuffle(names)
+        return names
 
     def _add(self, document: Document) -> Document:
         if document.path in self.documents:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -248,10 +249,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _histogram(depths: Mapping[str, int]) -> dict[str, int]:
-    counts: dict[int, int] = {}
-    for depth in depths.values():
-        counts[depth] = counts.get(depth, 0) + 1
-    return {str(depth): counts[depth] for depth in sorted(counts)}
+    return {str(depth): count for depth, count in sorted(Counter(depths.values()).items())}
 
 
 def checkpoints(pages: int) -> list[int]:

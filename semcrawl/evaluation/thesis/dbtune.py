@@ -5,7 +5,7 @@ Of 7,230 URLs 1,063 answer with a document. The names of things redirect to othe
 
 from __future__ import annotations
 
-from semcrawl.evaluation.built import RDF_XML, BuiltWorld, Document, SiteBuilder
+from semcrawl.evaluation.built import BuiltWorld, Document, SiteBuilder
 
 HOST = "dbtune.example"
 
@@ -41,7 +41,7 @@ def build(seed: int = 0) -> BuiltWorld:
     directories: list[Document] = []
     for page, name, count in zip(datasets, _DATASETS, _FRONT_RDF, strict=True):
         for number in range(count):
-            site.alternate(page, site.rdf(f"/data/{name}/{number}"), RDF_XML, "RDF")
+            site.alternate(page, site.rdf(f"/data/{name}/{number}"), title="RDF")
         featured = site.page(f"/{name}/page/1", f"{name.capitalize()} 1")
         directory = site.page(f"/{name}/directory", f"{name.capitalize()} directory")
         names = site.page(f"/{name}/names", f"{name.capitalize()} names")
@@ -61,18 +61,14 @@ def _things(
     site: SiteBuilder, directories: list[Document]
 ) -> tuple[list[Document], list[Document]]:
     """Fill the directories; return the pages with and those without RDF."""
-    kinds = ["rdf"] * _WITH_RDF + ["plain"] * _WITHOUT + ["gone"] * _NO_PAGE
-    site.random.shuffle(kinds)
+    kinds = site.shuffled({"rdf": _WITH_RDF, "plain": _WITHOUT, "gone": _NO_PAGE})
     found: dict[str, list[Document]] = {"rdf": [], "plain": []}
     for number, kind in enumerate(kinds):
         directory = directories[number * len(directories) // len(kinds)]
         path = f"{directory.path.rpartition('/')[0]}/page/{number + 2}"
         if kind == "gone":
-            target = (
-                site.error(path, 500)
-                if number % 6 == 0
-                else site.moved(path, f"http://elsewhere.example{path}")
-            )
+            how = "error" if number % 6 == 0 else "redirect"
+            target = site.without_document(path, how, 500)
         else:
             target = site.page(path)
             found[kind].append(target)
@@ -106,16 +102,12 @@ def _label(site: SiteBuilder, pages: list[Document], front: int) -> None:
         if document in by_text:
             site.link(page, documents[document], "this thing", before="Also in RDF: ")
         else:
-            site.alternate(page, documents[document], RDF_XML, "RDF")
+            site.alternate(page, documents[document], title="RDF")
     for number in range(_RDF_MOVED + _RDF_FAILS):
         page = pages[number % len(pages)]
         path = f"/{page.path.split('/')[1]}/item/live-{number}"
-        target = (
-            site.moved(path, f"http://elsewhere.example{path}")
-            if number < _RDF_MOVED
-            else site.error(path, 500)
-        )
-        site.alternate(page, target, RDF_XML, "RDF")
+        how = "redirect" if number < _RDF_MOVED else "error"
+        site.alternate(page, site.without_document(path, how, 500), title="RDF")
 
 
 def _mislead(site: SiteBuilder, help_pages: list[Document], without: list[Document]) -> None:
@@ -139,28 +131,17 @@ def _mislead(site: SiteBuilder, help_pages: list[Document], without: list[Docume
 
 def _fill(site: SiteBuilder, browse: list[Document], help_pages: list[Document]) -> None:
     """List names of things, nearly all redirects, until each status has its number."""
-    have = site.census()
     rdf_left = _RDF - _WITH_RDF
-    missing = {status: count - have[status] for status, count in _STATUS.items()}
+    missing = site.missing(_STATUS)
     missing["success"] -= rdf_left
-    marks = [status for status, count in missing.items() for _ in range(count)]
-    site.random.shuffle(marks)
+    marks = site.shuffled(missing)
     count = _NAMES_EACH * len(browse)
     pages: list[Document] = []
     for number, mark in enumerate(marks[:count]):
         parent = browse[number // _NAMES_EACH]
-        _item(site, parent, f"{parent.path.rpartition('/')[0]}/name/{number}", mark, pages)
+        site.item(parent, f"{parent.path.rpartition('/')[0]}/name/{number}", mark, pages, 500)
     for number, mark in enumerate(marks[count:]):
         parent = pages[number % len(pages)]
-        _item(site, parent, f"/{parent.path.split('/')[1]}/tag/{number}", mark, [])
+        site.item(parent, f"/{parent.path.split('/')[1]}/tag/{number}", mark, status=500)
     for number in range(rdf_left):
         site.link(pages[-1 - number], site.rdf(f"/dump/part-{number}"), f"Part {number}")
-
-
-def _item(site: SiteBuilder, parent: Document, path: str, mark: str, pages: list[Document]) -> None:
-    if mark == "success":
-        target = site.page(path)
-        pages.append(target)
-    else:
-        target = site.without_document(path, mark, 500)
-    site.link(parent, target, path.rpartition("/")[2])

@@ -64,13 +64,8 @@ def build(seed: int = 0) -> BuiltWorld:
 
 def _records(site: SiteBuilder, people: list[Document]) -> None:
     """Give every person a record in RDF, some more, and put the wrong ones among them."""
-    kinds = (
-        ["right"] * (_RIGHT - len(people))
-        + ["wrong"] * (_WRONG - _WRONG_UNNAMED)
-        + ["unnamed"] * _WRONG_UNNAMED
-        + ["gone"] * _GONE
-    )
-    site.random.shuffle(kinds)
+    named = {"right": _RIGHT - len(people), "wrong": _WRONG - _WRONG_UNNAMED}
+    kinds = site.shuffled({**named, "unnamed": _WRONG_UNNAMED, "gone": _GONE})
     todo = [(page, "right") for page in people]
     todo += [(people[n % len(people)], kind) for n, kind in enumerate(kinds)]
     for number, (page, kind) in enumerate(todo):
@@ -87,8 +82,7 @@ def _records(site: SiteBuilder, people: list[Document]) -> None:
 
 def _files(site: SiteBuilder, reports: list[Document]) -> None:
     """Link files of unknown extension."""
-    kinds = ["xml"] * _FILES_XML + ["page"] * _FILES_PAGE + ["gone"] * _FILES_GONE
-    site.random.shuffle(kinds)
+    kinds = site.shuffled({"xml": _FILES_XML, "page": _FILES_PAGE, "gone": _FILES_GONE})
     for number, kind in enumerate(kinds):
         path = f"/files/source-{number}.xml"
         if kind == "xml":
@@ -101,12 +95,10 @@ def _files(site: SiteBuilder, reports: list[Document]) -> None:
 def _fill(site: SiteBuilder, shelves: list[Document], reports: list[Document]) -> None:
     """List the other XML documents, pages, redirects and errors, until the counts are met."""
     looks_xml = sum(1 for d in site.documents.values() if d.content_type == XML) + 2
-    have = site.census()
-    missing = {status: count - have[status] for status, count in _STATUS.items()}
+    missing = site.missing(_STATUS)
     xml = _XML_LIKE - looks_xml
     papers = missing.pop("success") - xml
-    marks = ["xml"] * xml + [status for status, count in missing.items() for _ in range(count)]
-    site.random.shuffle(marks)
+    marks = site.shuffled({"xml": xml, **missing})
     shallow, deep = marks[:_SHALLOW], marks[_SHALLOW:]
     for number, mark in enumerate(shallow):
         _item(site, shelves[number * len(shelves) // _SHALLOW], f"/text/{number}", mark)

@@ -29,7 +29,7 @@ def build(seed: int = 0) -> BuiltWorld:
     # a member in the news: the first page with a twin that a crawler meets
     featured = site.page("/members/1", "Member 1")
     _data(site, featured, "xml")
-    site.alternate(featured, site.rdf("/members/1.rdf"), RDF_XML, RDF_XML)
+    site.alternate(featured, site.rdf("/members/1.rdf"), title=RDF_XML)
     site.link(home, featured)
     example = site.moved("/id/example", "/councils/example.rdf")
     site.rdf("/councils/example.rdf")
@@ -46,7 +46,7 @@ def build(seed: int = 0) -> BuiltWorld:
         site.link(index, council)
         likely = number <= _FIRST_COUNCILS or site.random.random() < _OTHER_COUNCIL_RDF
         if likely and twins < _RDF:
-            site.alternate(council, site.rdf(f"/councils/{number}.rdf"), RDF_XML, RDF_XML)
+            site.alternate(council, site.rdf(f"/councils/{number}.rdf"), title=RDF_XML)
             twins += 1
         _data(site, council, "xml")
         _data(site, council, "json")
@@ -74,7 +74,7 @@ def _member(
     chance = site.random.random()
     has_rdf = may_have_rdf and (sure or chance < _MEMBER_RDF)
     if has_rdf:
-        site.alternate(page, site.rdf(f"/members/{number}.rdf"), RDF_XML, RDF_XML)
+        site.alternate(page, site.rdf(f"/members/{number}.rdf"), title=RDF_XML)
     if site.random.random() < _DATA_OF_MEMBER:
         _data(site, page, "xml")
     return has_rdf
@@ -94,27 +94,13 @@ def _data(site: SiteBuilder, page: Document, extension: str) -> None:
 
 def _fill(site: SiteBuilder, lists: list[Document], plain: list[Document]) -> None:
     """Add pages without RDF, redirects and errors, until each status has its number."""
-    have = site.census()
-    missing = {status: count - have[status] for status, count in _STATUS.items()}
-    marks = [status for status, count in missing.items() for _ in range(count)]
-    site.random.shuffle(marks)
+    marks = site.shuffled(site.missing(_STATUS))
     listed, rest = marks[: 500 * len(lists)], marks[500 * len(lists) :]
     pages: list[Document] = []
     for number, status in enumerate(listed):
         page = lists[number // 500]
-        _item(site, page, f"{page.path}/{number}", status, pages)
+        site.item(page, f"{page.path}/{number}", status, pages)
     for number, status in enumerate(rest):
-        _item(site, pages[number % len(pages)], f"/documents/{number}", status, [])
+        site.item(pages[number % len(pages)], f"/documents/{number}", status)
     for page in plain:
         site.link(page, "/", "Home")
-
-
-def _item(
-    site: SiteBuilder, parent: Document, path: str, status: str, pages: list[Document]
-) -> None:
-    if status == "success":
-        target = site.page(path)
-        pages.append(target)
-    else:
-        target = site.without_document(path, status)
-    site.link(parent, target, path.rpartition("/")[2])

@@ -6,7 +6,7 @@ Depths of URLs and RDF documents as in the thesis's depth table: 0: 1/0, 1: 20/0
 
 from __future__ import annotations
 
-from semcrawl.evaluation.built import RDF_XML, BuiltWorld, Document, SiteBuilder
+from semcrawl.evaluation.built import BuiltWorld, Document, SiteBuilder
 
 HOST = "rossettiarchive.example"
 
@@ -39,7 +39,7 @@ def build(seed: int = 0) -> BuiltWorld:
 
     recent = [_work(site, works, number) for number in range(_RECENT)]
     for number, page in enumerate(recent):
-        _twin(site, page, site.rdf(f"/work/{number}.rdf"))
+        site.alternate(page, site.rdf(f"/work/{number}.rdf"))
     years = [site.page(f"/works/year/{1848 + n}") for n in range(_YEARS)]
     for page in years:
         site.link(works, page)
@@ -51,8 +51,7 @@ def build(seed: int = 0) -> BuiltWorld:
     twins = _list_works(site, years)
     leaves = _collections(site, topics, _RDF_AT_4 - twins)
     for page in profiles:
-        twin = site.rdf(f"{page.path}/foaf")
-        site.alternate(page, twin, RDF_XML)
+        site.alternate(page, site.rdf(f"{page.path}/foaf"))
     _fill(site, topics, leaves)
     return site.build("rossettiarchive")
 
@@ -61,10 +60,6 @@ def _work(site: SiteBuilder, listed_on: Document, number: int) -> Document:
     page = site.page(f"/work/{number}", f"Work {number}")
     site.link(listed_on, page)
     return page
-
-
-def _twin(site: SiteBuilder, page: Document, rdf: Document) -> None:
-    site.alternate(page, rdf, RDF_XML)
 
 
 def _topics(site: SiteBuilder, sections: list[Document]) -> list[Document]:
@@ -94,9 +89,9 @@ def _list_works(site: SiteBuilder, years: list[Document]) -> int:
         page = _work(site, listed_on, number)
         site.link(page, site.other(f"/work/{number}.bib", "text/x-bibtex"), "BibTeX")
         if number in fails:
-            _twin(site, page, site.error(f"/work/{number}.rdf", 500))
+            site.alternate(page, site.error(f"/work/{number}.rdf", 500))
         elif number not in no_rdf:
-            _twin(site, page, site.rdf(f"/work/{number}.rdf"))
+            site.alternate(page, site.rdf(f"/work/{number}.rdf"))
             twins += 1
     return twins
 
@@ -107,7 +102,7 @@ def _collections(site: SiteBuilder, topics: list[Document], count: int) -> list[
     for number in range(count):
         page = site.page(f"/collection/{number}")
         site.link(topics[-1 - number % 5], page)
-        _twin(site, page, site.rdf(f"/collection/{number}.rdf"))
+        site.alternate(page, site.rdf(f"/collection/{number}.rdf"))
         pages.append(page)
     return pages
 
@@ -146,5 +141,5 @@ def _fill(site: SiteBuilder, topics: list[Document], collections: list[Document]
                 target = site.error(path, status)
             site.link(parent, target, f"Item {depth}.{number}")
         if depth == 5:
-            _twin(site, parents[-1], site.rdf("/archive/index.rdf"))
+            site.alternate(parents[-1], site.rdf("/archive/index.rdf"))
         parents = pages
