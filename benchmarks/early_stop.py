@@ -21,7 +21,7 @@ from learned_order import trial_of
 
 from semcrawl.crawl.outlook import Outlook
 from semcrawl.evaluation.graph import LinkGraph
-from semcrawl.evaluation.sitelist import load_sites
+from semcrawl.evaluation.worlds import load_sites
 from semcrawl.relevance.learned import Learned, LearnedOptions
 
 

@@ -20,7 +20,7 @@ from learned_crawl import Result, Trial, crawl
 from made_sites import KINDS, MixedWorld, make
 
 from semcrawl.evaluation.graph import LinkGraph
-from semcrawl.evaluation.sitelist import load_sites
+from semcrawl.evaluation.worlds import load_sites
 from semcrawl.relevance import load_strategy
 from semcrawl.relevance.learned import FEATURE_FAMILIES, Learned, LearnedOptions
 

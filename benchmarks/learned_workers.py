@@ -32,7 +32,7 @@ from semcrawl.evaluation.live import (
 )
 from semcrawl.evaluation.metrics import auc_relative
 from semcrawl.evaluation.serve import WorldServer
-from semcrawl.evaluation.sitelist import load_sites
+from semcrawl.evaluation.worlds import load_sites
 from semcrawl.frontier.redis.localserver import RedisServer
 
 IN_FLIGHT = 16

@@ -20,7 +20,7 @@ from semcrawl.evaluation.live import crawl_live
 from semcrawl.evaluation.metrics import area_budget, auc_relative
 from semcrawl.evaluation.references import omniscient
 from semcrawl.evaluation.simulate import simulate
-from semcrawl.evaluation.sitelist import load_sites
+from semcrawl.evaluation.worlds import load_sites
 from semcrawl.relevance import load_strategy
 
 STEPS = (500, 1000, 1500, 2000)

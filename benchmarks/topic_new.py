@@ -23,8 +23,8 @@ from semcrawl.evaluation.graph import LinkGraph, map_site
 from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.nodes import Node
 from semcrawl.evaluation.simulate import Run, simulate
-from semcrawl.evaluation.sitelist import load_sites
 from semcrawl.evaluation.world import World
+from semcrawl.evaluation.worlds import load_sites
 from semcrawl.relevance import load_strategy
 from semcrawl.topics import Judgement
 from semcrawl.topics.novelty import New

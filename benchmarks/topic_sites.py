@@ -21,8 +21,8 @@ from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.metrics import area_budget, auc_relative
 from semcrawl.evaluation.references import omniscient
 from semcrawl.evaluation.simulate import Run, simulate
-from semcrawl.evaluation.sitelist import load_sites
 from semcrawl.evaluation.world import World
+from semcrawl.evaluation.worlds import load_sites
 from semcrawl.relevance import load_strategy
 
 TOPICS = Path(__file__).with_name("site_topics.toml")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from semcrawl.config.budgets import Budget, Spent
+from semcrawl.crawl.crawllimits import Budget, Spent
 from semcrawl.errors import UsageError
 
 

@@ -115,3 +115,10 @@ class OneLineErrors(ScrapyCommand):
         """Tell an error and return the exit status that it deserves."""
         complain(str(error))
         return 2 if isinstance(error, UsageError) else 1
+
+
+class OfflineCommand(OneLineErrors):
+    """A command that crawls nothing and logs nothing."""
+
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}

@@ -1,4 +1,7 @@
-"""The options of ``semcrawl harvest``, and the settings that they stand for."""
+"""The options of ``semcrawl harvest``, and the settings that they stand for.
+
+Those that say what a crawl is about are options of other commands too.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.cli.aboutoptions import add_about_options, take_about_options
 from semcrawl.config.workercount import read_worker_count
 from semcrawl.errors import UsageError
 from semcrawl.exporters.feedchecks import requested_feeds
@@ -186,3 +188,28 @@ def take_harvest_options(settings: BaseSettings, opts: argparse.Namespace) -> No
         settings.set("SEMCRAWL_PROGRESS", progress, "cmdline")
     if opts.join and not settings.get("REDIS_URL"):
         raise UsageError("--join needs the Redis of the crawl's workers: -s REDIS_URL=redis://…")
+
+
+def add_about_options(options: argparse._ActionsContainer, *, keeps: bool = True) -> None:
+    """Add ``--about``, and ``--keep`` to commands that keep documents."""
+    options.add_argument(
+        "--about",
+        metavar="TOPIC",
+        action="append",
+        help="what it is about: vocabulary:schema:Dataset, keywords:merge sort, new …; of several, "
+        "all hold",
+    )
+    if keeps:
+        options.add_argument(
+            "--keep",
+            choices=["relevant", "all"],
+            help="what goes to the results: documents about the topic (the default), or all",
+        )
+
+
+def take_about_options(settings: BaseSettings, opts: argparse.Namespace) -> None:
+    """Set what the options say."""
+    if opts.about is not None:
+        settings.set("SEMCRAWL_ABOUT", opts.about, "cmdline")
+    if getattr(opts, "keep", None) is not None:
+        settings.set("SEMCRAWL_KEEP", opts.keep, "cmdline")

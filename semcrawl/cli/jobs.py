@@ -10,18 +10,14 @@ from typing import Any
 
 from rich.table import Table
 
-from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.base import OfflineCommand
 from semcrawl.errors import UsageError
 from semcrawl.terminal.messages import fitted, table_console
 from semcrawl.terminal.printable import printable
 
 
-class JobCommand(OneLineErrors):
+class JobCommand(OfflineCommand):
     """A command on a job folder, of a crawl that is over or under way."""
-
-    requires_project = False
-    requires_crawler_process = False
-    default_settings = {"LOG_ENABLED": False}
 
     def add_top(self, parser: argparse.ArgumentParser, rows: int, what: str) -> None:
         """Add the option ``--top``."""

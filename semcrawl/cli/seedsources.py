@@ -23,7 +23,6 @@ from semcrawl.sources.datalists import form_of
 from semcrawl.sources.datalists import read_list as read_data_list
 from semcrawl.sources.endpointsteps import ENDPOINT_PROPERTIES, SEED_PREFIX
 from semcrawl.sources.listedlinks import NEXT
-from semcrawl.sources.robotslines import named_sitemaps
 from semcrawl.sources.searching import (
     SearchService,
     read_description,
@@ -33,6 +32,7 @@ from semcrawl.sources.searching import (
 from semcrawl.sources.seedlists import Seed, read_list
 from semcrawl.sources.sitemapentries import Entry, EntryKind
 from semcrawl.sources.sitemapfile import read_sitemap
+from semcrawl.sources.sitemaplinks import named_sitemaps
 from semcrawl.web.vocabulary import RDF_EXTENSIONS, RDF_FIRST, RDF_MEDIA_TYPES, Kind
 
 #: called with one line for each source that failed

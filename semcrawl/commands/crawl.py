@@ -11,11 +11,11 @@ from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.spiderloader import get_spider_loader
 
-from semcrawl.cli.aboutoptions import add_about_options, take_about_options
 from semcrawl.cli.base import OneLineErrors
 from semcrawl.cli.crawling import Crawls
+from semcrawl.cli.harvestoptions import add_about_options, take_about_options
 from semcrawl.cli.readiness import check_crawl, check_results
-from semcrawl.config.components import check_reactor
+from semcrawl.config.components import FASTEST_LOOP, check_reactor
 from semcrawl.config.endpointoptions import EndpointOptions
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.scope import Scope
@@ -26,7 +26,6 @@ from semcrawl.errors import UsageError
 from semcrawl.exporters.feedchecks import check_feeds
 from semcrawl.frontier.backends import admit_worker, check_backend
 from semcrawl.machine.descriptors import fit_to_limit
-from semcrawl.machine.eventloop import FASTEST_LOOP
 from semcrawl.relevance import crawl_strategy
 from semcrawl.spiders.seeds import read_priorities, read_seeds
 from semcrawl.terminal.messages import complain

@@ -9,7 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
-from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.base import OfflineCommand
 from semcrawl.cli.signals import signals_call
 from semcrawl.demo import DemoServer, DemoWeb, serve
 from semcrawl.errors import UsageError
@@ -21,12 +21,9 @@ _OTHER_PROXIES = ("no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY", "HTTP_PROXY"
 _ENDPOINTS = "SEMCRAWL_ENDPOINTS=found"
 
 
-class Command(OneLineErrors):
+class Command(OfflineCommand):
     """Serve the demonstration web on loopback; with ``--harvest``, crawl it and stop."""
 
-    requires_project = False
-    requires_crawler_process = False
-    default_settings = {"LOG_ENABLED": False}
     passes_options = True
 
     def syntax(self) -> str:

@@ -12,7 +12,7 @@ import pyoxigraph
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.base import OfflineCommand
 from semcrawl.config.checks import checked_iri
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.machine.wholefiles import whole_file
@@ -28,11 +28,8 @@ FORMATS = {
 }
 
 
-class Command(OneLineErrors):
+class Command(OfflineCommand):
     """Describes the attempts and documents of a crawl as RDF."""
-
-    requires_crawler_process = False
-    default_settings = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         """Return the arguments."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.base import OfflineCommand
 from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.console import ProgressDisplay, show
@@ -30,12 +30,8 @@ TOPICAL = ("relevance-weighting", "ipagerank", "keyword-focused", "domain-score"
 _CHOSEN = 40
 
 
-class Command(OneLineErrors):
+class Command(OfflineCommand):
     """Runs every strategy on every world and writes the figures."""
-
-    requires_project = False
-    requires_crawler_process = False
-    default_settings = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         """Return the arguments' part of the usage line."""

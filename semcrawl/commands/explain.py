@@ -5,18 +5,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.table import Table
-from scrapy import Request, Spider
-from scrapy.http import Response
-from scrapy.settings import BaseSettings
 
-from semcrawl.cli.aboutoptions import add_about_options, take_about_options
 from semcrawl.cli.base import OneLineErrors
 from semcrawl.cli.documentreading import ReadDocument, read_for_explanation
-from semcrawl.cli.endpointreading import EndpointSpider
-from semcrawl.config.components import say_who_it_is
+from semcrawl.cli.explainspiders import EndpointSpider, ExplainSpider, PageSpider
+from semcrawl.cli.harvestoptions import add_about_options, take_about_options
 from semcrawl.config.endpointoptions import EndpointOptions
 from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import SemcrawlError, UsageError
@@ -41,42 +37,13 @@ from semcrawl.web.vocabulary import FoundBy
 _REASONED = 10
 
 
-class _PageSpider(Spider):
-    """Fetches one page."""
-
-    name = "explain"
-
-    @classmethod
-    def update_settings(cls, settings: BaseSettings) -> None:
-        """Ask under the name that a crawl asks under."""
-        super().update_settings(settings)
-        say_who_it_is(settings)
-
-    def __init__(self, url: str, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.url = url
-        self.response: Response | None = None
-        self.problem = ""
-
-    async def start(self) -> Any:
-        """Ask for the page."""
-        yield Request(
-            self.url, callback=self.parse, errback=self.fail, meta={"handle_httpstatus_all": True}
-        )
-
-    def parse(self, response: Response, **kwargs: Any) -> None:
-        """Keep the page."""
-        self.response = response
-
-    def fail(self, failure: Any) -> None:
-        """Keep what went wrong."""
-        self.problem = f"{failure.type.__name__}: {failure.getErrorMessage()}".splitlines()[0]
+#: one of the spiders that a page or an endpoint is asked by
+_S = TypeVar("_S", bound=ExplainSpider)
 
 
 class Command(OneLineErrors):
     """Lists the links of a page with rules, label, group and value."""
 
-    requires_project = False
     default_settings = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
@@ -152,17 +119,12 @@ class Command(OneLineErrors):
 
     def _endpoint(self, source: str) -> ReadDocument:
         """Ask an endpoint what it holds; return the queries that follow."""
-        url, process = normalise(source, Normalisation(exact=True)), self.crawler_process
-        if url is None or process is None:
+        url = normalise(source, Normalisation(exact=True))
+        if url is None:
             raise UsageError(f"not an http or https URL: {source!r}")
         options = EndpointOptions.from_settings(self.own_settings)
         options.check([SEED_PREFIX + url])
-        crawler = process.create_crawler(EndpointSpider)
-        process.crawl(crawler, endpoint=url, options=options)
-        process.start()
-        spider = crawler.spider
-        if not isinstance(spider, EndpointSpider):
-            raise SemcrawlError("the crawler did not start")
+        spider = self._crawled(EndpointSpider, endpoint=url, options=options)
         if spider.problem:
             raise SemcrawlError(f"{url} cannot be read: {spider.problem}")
         for note in spider.notes:
@@ -186,15 +148,9 @@ class Command(OneLineErrors):
 
     def _fetch(self, source: str) -> tuple[str, bytes, str | None, list[str], list[str]]:
         url = normalise(source)
-        process = self.crawler_process
-        if url is None or process is None:
+        if url is None:
             raise UsageError(f"not an http or https URL: {source!r}")
-        crawler = process.create_crawler(_PageSpider)
-        process.crawl(crawler, url=url)
-        process.start()
-        spider = crawler.spider
-        if not isinstance(spider, _PageSpider):
-            raise SemcrawlError("the crawler did not start")
+        spider = self._crawled(PageSpider, url=url)
         if spider.response is None:
             raise SemcrawlError(f"{url} cannot be fetched: {spider.problem or 'no answer'}")
         response = spider.response
@@ -206,6 +162,17 @@ class Command(OneLineErrors):
             for name in (b"Link", b"Vary")
         )
         return normalise(response.url) or url, response.body, content_type, headers, vary
+
+    def _crawled(self, kind: type[_S], **arguments: Any) -> _S:
+        """Run a spider to its end and return it."""
+        if (process := self.crawler_process) is None:
+            raise UsageError("no crawler process")
+        crawler = process.create_crawler(kind)
+        process.crawl(crawler, **arguments)
+        process.start()
+        if not isinstance(crawler.spider, kind):
+            raise SemcrawlError("the crawler did not start")
+        return crawler.spider
 
     def _show_judgement(self, verdict: Verdict) -> None:
         """Print what the topic makes of the document, if there is one."""

@@ -16,7 +16,7 @@ from typing import BinaryIO, TextIO
 from rich.table import Table
 from scrapy.settings import BaseSettings
 
-from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.base import OfflineCommand
 from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier.backends import visited_frontier
@@ -28,12 +28,8 @@ from semcrawl.spiders.seeds import seed_list
 from semcrawl.terminal.messages import fitted, table_console
 
 
-class Command(OneLineErrors):
+class Command(OfflineCommand):
     """Show a frontier: hosts, groups with value and size, leases, seen, rate."""
-
-    requires_project = False
-    requires_crawler_process = False
-    default_settings = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         """Return the command's syntax, without its name."""

@@ -28,7 +28,7 @@ from semcrawl.cli.harvestrun import RunResult, begin_with, run_spiders
 from semcrawl.cli.harvestworkers import check_workers, harvest_together
 from semcrawl.cli.readiness import check_crawl, check_folder, delivers, metadata_url
 from semcrawl.cli.workerside import WorkerLine
-from semcrawl.config.components import check_reactor
+from semcrawl.config.components import FASTEST_LOOP, check_reactor
 from semcrawl.config.endpointoptions import EndpointOptions
 from semcrawl.config.scope import Scope
 from semcrawl.config.targets import Targets
@@ -38,7 +38,6 @@ from semcrawl.errors import ResultsGone, SemcrawlError, StoreError, UsageError
 from semcrawl.frontier.backends import admit_harvest, holds_frontier
 from semcrawl.images.schema import count_images
 from semcrawl.machine.descriptors import fit_to_limit
-from semcrawl.machine.eventloop import FASTEST_LOOP
 from semcrawl.metadata.database import CRAWL_DB, connect
 from semcrawl.metadata.parquet import check_parquet, write_parquet
 from semcrawl.metadata.seedfates import seed_lines
@@ -60,7 +59,6 @@ _FOLDER = "harvest"
 class Command(OneLineErrors):
     """Runs both spiders in one process on one budget of requests."""
 
-    requires_project = False
     default_settings = {"LOG_LEVEL": "INFO", **FASTEST_LOOP}
 
     def syntax(self) -> str:

@@ -94,7 +94,7 @@ class Command(JobCommand):
                 self._show(search, answer, opts)
 
     def _show(self, search: ImageSearch, answer: Answer, opts: argparse.Namespace) -> None:
-        from semcrawl.imagesearch.answers import found_as_dict
+        from semcrawl.imagesearch.search import found_as_dict
         from semcrawl.imagesearch.shownimages import shown_images
 
         shown = shown_images(search.engine, [hit.image for hit in answer.hits])

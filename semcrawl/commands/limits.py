@@ -7,7 +7,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.base import OfflineCommand
 from semcrawl.crawl.crawllimits import (
     CHANGEABLE,
     DOMAIN,
@@ -22,12 +22,8 @@ from semcrawl.errors import UsageError
 from semcrawl.frontier.backends import visited_frontier
 
 
-class Command(OneLineErrors):
+class Command(OfflineCommand):
     """Shows or sets budgets and patterns of a crawl, for all its workers."""
-
-    requires_project = False
-    requires_crawler_process = False
-    default_settings = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         """Return the command's syntax, without its name."""

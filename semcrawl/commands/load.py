@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.base import OfflineCommand
 from semcrawl.cli.readiness import check_folder
 from semcrawl.errors import StoreError, UsageError
 from semcrawl.machine.filelocks import try_lock
@@ -15,11 +15,8 @@ from semcrawl.pipelines.stores.opening import RENAMED_WORDS, STORE_LOCK, open_de
 from semcrawl.terminal.printable import printable
 
 
-class Command(OneLineErrors):
+class Command(OfflineCommand):
     """Delivers documents that a store does not have yet: a whole harvest, or its changes."""
-
-    requires_crawler_process = False
-    default_settings = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         """Return the arguments."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.base import OfflineCommand
 from semcrawl.cli.harvestreport import RunFigures, aim_of, last_summary, write_summary
 from semcrawl.errors import UsageError
 from semcrawl.images.imageoptions import ImageOptions
@@ -16,11 +16,8 @@ from semcrawl.pipelines.pagestore import count_pages
 from semcrawl.results.mergedjobs import merge_jobs
 
 
-class Command(OneLineErrors):
+class Command(OfflineCommand):
     """Makes one job folder of those of several workers, machines or crawls."""
-
-    requires_crawler_process = False
-    default_settings = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         """Return the arguments."""

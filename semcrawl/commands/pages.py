@@ -7,20 +7,22 @@ import csv
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
-from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.base import OfflineCommand
 from semcrawl.errors import UsageError
 from semcrawl.items import TopicPage
-from semcrawl.pipelines.pagestore import stored_pages
-from semcrawl.results.marking import mark, marks_of
+from semcrawl.pipelines.pagestore import PAGES_LEDGER, stored_pages
+from semcrawl.results.job import Job
+from semcrawl.settings import SEMCRAWL_ABOUT_MAX_SIZE
 from semcrawl.terminal.messages import fitted, table_console
 from semcrawl.terminal.printable import printable, printable_json
-from semcrawl.topics.marks import BAD, GOOD
+from semcrawl.topics.marks import BAD, GOOD, Marked, read_marks, write_marks
+from semcrawl.topics.sourcefiles import Sample, samples_in
 
 _COLUMNS = ("url", "title", "language", "relevance", "reasons", "text")
 #: how texts begin that spreadsheets take for formulas
@@ -29,11 +31,8 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 _SHOWN = 50
 
 
-class Command(OneLineErrors):
+class Command(OfflineCommand):
     """Shows the pages that a harvest kept, the most relevant first."""
-
-    requires_crawler_process = False
-    default_settings = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         """Return the arguments."""
@@ -126,3 +125,42 @@ def _show(folder: Path, pages: Sequence[TopicPage], whole: bool) -> None:
         table.add_row(relevance, *map(printable, (page.title, page.language, *marked, page.url)))
     console = table_console()
     console.print(fitted(table, console))
+
+
+def mark(folder: Path, urls: Collection[str], as_what: str) -> None:
+    """Mark kept pages and RDF documents as ``good`` or ``bad``; ``none`` takes the mark away.
+
+    Their texts are written down with the mark. Raises ``UsageError`` for an address of which the
+    job keeps nothing, and marks none then.
+    """
+    others = [one for one in read_marks(folder) if one.url not in urls]
+    if as_what == "none":
+        write_marks(folder, others)
+        return
+    marked = [Marked(url, as_what, sample) for url, sample in _texts(folder, frozenset(urls))]
+    if missing := sorted({*urls} - {one.url for one in marked}):
+        raise UsageError(f"{folder} keeps no page or RDF with a text of {missing[0]}")
+    write_marks(folder, others + marked)
+
+
+def marks_of(folder: Path) -> dict[str, str]:
+    """Return the marks of a job folder by URL; raise ``UsageError`` where they cannot be read."""
+    return {one.url: one.mark for one in read_marks(folder)}
+
+
+def _texts(folder: Path, urls: frozenset[str]) -> Iterator[tuple[str, Sample]]:
+    """Yield the texts of pages, and of the other addresses those of their statements."""
+    pages = set()
+    with Job(folder) as job:
+        if (folder / PAGES_LEDGER).is_file():
+            for page in stored_pages(folder):
+                if page.url in urls and (page.text or page.title):
+                    pages.add(page.url)
+                    yield page.url, Sample(page.text, page.title, "", page.language)
+        for source in job.sources:
+            with source.snapshot() as snapshot:
+                for place in snapshot.places():
+                    if place.url in urls - pages:
+                        lines = b"".join(snapshot.lines(place))
+                        for sample in samples_in(lines, place.url, SEMCRAWL_ABOUT_MAX_SIZE):
+                            yield place.url, sample

@@ -5,16 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.base import OfflineCommand
 from semcrawl.errors import UsageError
 from semcrawl.results.partitions import job_names, write_partitions
 
 
-class Command(OneLineErrors):
+class Command(OfflineCommand):
     """Writes quads, documents and records, cut by job and day."""
-
-    requires_crawler_process = False
-    default_settings = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         """Return the arguments."""

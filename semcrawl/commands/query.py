@@ -22,8 +22,8 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColu
 from semcrawl.cli.jobs import JobCommand, print_table, refuse_several, remark
 from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import shorten
-from semcrawl.results.asking import Answer, asked
 from semcrawl.results.job import Job
+from semcrawl.results.queryprocess import Answer, asked
 from semcrawl.results.querystore import held_store
 from semcrawl.terminal.messages import plain_console
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from semcrawl.cli.base import OneLineErrors
+from semcrawl.cli.base import OfflineCommand
 from semcrawl.cli.seedsources import (
     distinct,
     from_archive,
@@ -37,11 +37,8 @@ _SOURCES = {
 }
 
 
-class Command(OneLineErrors):
+class Command(OfflineCommand):
     """Writes a seed list, which ``semcrawl harvest @FILE`` reads."""
-
-    requires_crawler_process = False
-    default_settings = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         """Return the arguments."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from asyncio import AbstractEventLoop
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,11 @@ from semcrawl.config.feedformats import FEED_EXPORTERS, FEED_STORAGES
 from semcrawl.config.jobdir import job_path
 from semcrawl.errors import UsageError
 from semcrawl.machine.formernames import present_path
+
+#: Scrapy's setting for it, as a command's default: a project or ``-s`` overrides it.
+#: Programs that start crawls by themselves keep theirs, as Scrapy refuses a loop that is not the
+#: one that this setting names
+FASTEST_LOOP = {"ASYNCIO_EVENT_LOOP": "uvloop.Loop"} if find_spec("uvloop") else {}
 
 #: priority of our component settings: above Scrapy's defaults, below a project's own
 _PRIORITY = "addon"

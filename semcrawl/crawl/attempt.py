@@ -14,7 +14,7 @@ from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import header_text
 from semcrawl.relevance import Outcome, Ranked
-from semcrawl.web.vocabulary import Kind
+from semcrawl.web.vocabulary import HTML_FIRST, RDF_FIRST, Kind
 
 #: key of ``Request.meta``: the :class:`Attempt` of a link's request; other requests have none
 ATTEMPT = "semcrawl_attempt"
@@ -108,6 +108,23 @@ class Attempt:
     def asked(self) -> str:
         """The URL of the link, before any redirect."""
         return self.link_state.redirects[0] if self.link_state.redirects else self.url
+
+    def request_parts(self, *, rdf_first: bool) -> tuple[dict[str, str], dict[str, Any]]:
+        """Return headers and ``meta`` of the link's request, its validators among them."""
+        state = self.link_state
+        headers = {"Accept": RDF_FIRST if rdf_first else HTML_FIRST}
+        if state.etag:
+            headers["If-None-Match"] = state.etag
+        if state.last_modified:
+            headers["If-Modified-Since"] = state.last_modified
+        return headers, {
+            ATTEMPT: self,
+            "depth": state.depth,
+            "dont_redirect": True,
+            "dont_retry": True,
+            "handle_httpstatus_all": True,
+            "retry_times": state.retries,
+        }
 
     def record(self, outcome: FetchOutcome, response: Response | None = None) -> FetchRecord:
         """Make the record of this attempt."""

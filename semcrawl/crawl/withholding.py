@@ -6,13 +6,18 @@ was learned from are acknowledged.
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from collections import defaultdict
 from collections.abc import Sequence
+from hashlib import blake2b
+from urllib.parse import urlsplit
 
 from semcrawl.frontier.contract import Lease, LeftOutLog, Reason, WithheldLinks
 from semcrawl.relevance import Outcome
 from semcrawl.relevance.families import Verdict, by_name, families, verdict
-from semcrawl.relevance.mirrors import body_name, name_of, parts
+
+#: bytes that an origin's name, and a path's, stand for: 48 bits
+_NAME_BYTES = 6
 
 #: links that go back in with one call
 _AT_ONCE = 500
@@ -183,3 +188,21 @@ async def _restore(withheld: WithheldLinks) -> None:
     """Put all links back that are not to be withheld any more."""
     while await withheld.restore(_AT_ONCE) >= _AT_ONCE:
         pass
+
+
+def parts(url: str) -> tuple[str, str]:
+    """Return a URL's origin (``http://a.example:8080``) and all that follows it."""
+    split = urlsplit(url)
+    origin = f"{split.scheme}://{split.netloc}"
+    return origin, url[len(origin) :]
+
+
+def name_of(text: str) -> str:
+    """Return the name of an origin, or of a path with its query: eight characters."""
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_NAME_BYTES).digest()
+    return urlsafe_b64encode(digest).decode()
+
+
+def body_name(sha256: str) -> str:
+    """Return the name of a body by its SHA-256 (hexadecimal): eight characters."""
+    return urlsafe_b64encode(bytes.fromhex(sha256[: 2 * _NAME_BYTES])).decode()

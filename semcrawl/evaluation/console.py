@@ -16,8 +16,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from semcrawl.evaluation import imagetables
 from semcrawl.evaluation.study import Progress as Step
+from semcrawl.evaluation.studytables import image_rows
 from semcrawl.terminal.messages import fitted
 from semcrawl.terminal.printable import printable
 
@@ -85,7 +85,7 @@ def show(results: Data, console: Console) -> None:
             console.print(fitted(_totals(each, titles), console))
             if len(each["worlds"]) > 1:
                 console.print(fitted(_by_world(each), console))
-            if measured := imagetables.rows(each.get("figures", {})):
+            if measured := image_rows(each.get("figures", {})):
                 console.print(fitted(_measured(measured), console))
             about = [world for world in each["worlds"] if _judged(world)]
             if len(about) == 1:

@@ -26,7 +26,7 @@ from semcrawl.items import FetchOutcome
 from semcrawl.relevance import Label
 from semcrawl.sources.negotiation import as_rdf
 from semcrawl.web.urls import normalise
-from semcrawl.web.vocabulary import FoundBy, Kind
+from semcrawl.web.vocabulary import FoundBy
 
 #: No waiting, one request at a time, each for a link: the order is the strategy's alone.
 LIVE_SETTINGS: Mapping[str, Any] = {
@@ -212,8 +212,6 @@ def run_of(
     ``asked``: the requests that count, in order; ``judged``: what the crawl's records say of URLs.
     """
     run = Run(graph.world.name, strategy, seed)
-    had: set[str] = set()
-    said: set[int] = set()
     origin: dict[str, str] = {}  # target of a redirect → the link that led there
     known = set(graph.world.starts)  # what waited by a link of its own
     for one in asked:
@@ -231,38 +229,18 @@ def run_of(
             origin.setdefault(target, link)
         known.update(found.url for found in node.links)
         taken = one.status == 200 and outcome not in _NOT_TAKEN
-        new = False
-        if taken and answer.kind is Kind.RDF:
-            said.update(node.statements)
         kept = (
             taken
             and not node.is_list
             and (is_target(node) if aim is None else aim.reached(answer, node.relevance))
         )
-        if taken and is_target(node):
-            document = answer.document or url
-            new = document not in had
-            had.add(document)
-        kind: Kind | None = answer.kind if taken else None
-        filtered = outcome == FetchOutcome.FILTERED_TYPE
-        run.fetches.append(
-            Fetch(
-                url,
-                link,
-                one.status,
-                kind,
-                label,
-                rules,
-                parent,
-                depth,
-                new,
-                filtered,
-                kept,
-                found_by,
-            )
+        fetch = Fetch(
+            *(url, link, one.status, answer.kind if taken else None, label, rules, parent, depth),
+            filtered=outcome == FetchOutcome.FILTERED_TYPE,
+            kept=kept,
+            found_by=found_by,
         )
-        run.curve.append(len(had))
+        run.add(fetch, node, is_target)
         if parent is not None and found_by is not FoundBy.ENDPOINT:
             run.judged.setdefault(link, (label, rules, parent))
-    run.statements = len(said)
     return run

@@ -8,7 +8,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from semcrawl.evaluation import _topictables, tables
+from semcrawl.evaluation import studytables, tables
 from semcrawl.evaluation.charts import Bars, Line, bar_chart, legend, line_chart
 from semcrawl.evaluation.references import REFERENCES
 from semcrawl.evaluation.thesis import figures as thesis
@@ -83,9 +83,9 @@ class _Page:
             most = max(data["requests"], default=0)
             parts.append(f'<p class="note">At most {most:,} requests to each world.</p>')
             parts.append(self.harvest(data))
-            parts.append(_topictables.steps(data, self.title))
-            parts.append(_topictables.kept(data, self.title))
-            parts.append(_topictables.measured(data))
+            parts.append(studytables.steps(data, self.title))
+            parts.append(studytables.kept(data, self.title))
+            parts.append(studytables.measured(data))
             parts.append(tables.side_by_side(data, self.title))
             parts.append(tables.found(data, self.title))
             parts.append(self.curves(data))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from semcrawl.evaluation.graph import IsTarget
+from semcrawl.evaluation.nodes import Node
 from semcrawl.relevance.contract import Label
 from semcrawl.web.vocabulary import FoundBy, Kind
 
@@ -51,6 +53,22 @@ class Run:
     statements: int = 0
     #: why the run ended before its time; empty = it did not
     error: str = ""
+    #: names of the targets, and hashes of the statements
+    _targets: set[str] = field(default_factory=set, repr=False, compare=False)
+    _said: set[int] = field(default_factory=set, repr=False, compare=False)
+
+    def add(self, fetch: Fetch, node: Node, is_target: IsTarget) -> None:
+        """Write a request down, and whether it brought a new target."""
+        if fetch.kind is Kind.RDF:
+            self._said.update(node.statements)
+            self.statements = len(self._said)
+        if fetch.kind is not None and is_target(node):
+            document = node.answer.document or fetch.url
+            if document not in self._targets:
+                self._targets.add(document)
+                fetch = replace(fetch, new_target=True)
+        self.fetches.append(fetch)
+        self.curve.append(len(self._targets))
 
     @property
     def order(self) -> list[str]:

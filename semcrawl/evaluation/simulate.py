@@ -13,10 +13,8 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TypeVar
 
-from semcrawl.evaluation._simulatedendpoints import SimulatedEndpoints
 from semcrawl.evaluation._simulatedleads import SimulatedLeads, is_guess, is_place
-from semcrawl.evaluation._simulatedlists import SimulatedLists, is_listed
-from semcrawl.evaluation._simulatedrun import RunNotes
+from semcrawl.evaluation._simulatedlists import SimulatedEndpoints, SimulatedLists, is_listed
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, is_rdf
 from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.nodes import Node
@@ -34,7 +32,7 @@ from semcrawl.relevance.contract import (
     Rekeying,
     Relevance,
 )
-from semcrawl.relevance.grading import Grade, grade
+from semcrawl.relevance.focus import Grade, grade
 from semcrawl.sources.endpointsteps import Step, endpoint_of_seed
 from semcrawl.sources.negotiation import is_as_rdf
 from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES, FoundBy, Kind
@@ -113,7 +111,6 @@ class _Crawl:
         #: the last fetch was a target
         self.paid = False
         self.had: set[bytes] = set()
-        self.notes = RunNotes(run, is_target)
         self.seconds = 0.0
 
     def plant(self) -> None:
@@ -323,7 +320,14 @@ class _Crawl:
     ) -> None:
         """Write the request down."""
         kept = kind is not None and self._grade(waiting, node).target
-        self.notes.add(waiting, node, kind, kept=kept, filtered=filtered)
+        fetch = Fetch(
+            *(waiting.url, waiting.asked, node.answer.status, kind, waiting.label, waiting.rules),
+            *(waiting.parent, waiting.depth),
+            kept=kept,
+            filtered=filtered,
+            found_by=waiting.found_by,
+        )
+        self.run.add(fetch, node, self.is_target)
 
     def _timed(self, work: Callable[[], T]) -> T:
         """Do a piece of the strategy's work and count its CPU time."""

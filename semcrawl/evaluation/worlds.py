@@ -1,7 +1,15 @@
-"""Worlds by their names: ``thesis``, ``topic``, a folder, a site list, a recorded crawl."""
+"""Worlds by their names: ``thesis``, ``topic``, a folder, a site list, a recorded crawl.
+
+A site list is JSON that names several folders, or archives of them, as worlds.
+"""
 
 from __future__ import annotations
 
+import getpass
+import json
+import os
+import tarfile
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +20,6 @@ from semcrawl.errors import UsageError
 from semcrawl.evaluation.folder import FolderSite, FolderWorld
 from semcrawl.evaluation.imageweb import IMAGE_STRATEGIES, image_webs
 from semcrawl.evaluation.recording import RecordedWorld, find_recording
-from semcrawl.evaluation.sitelist import load_sites
 from semcrawl.evaluation.thesis import thesis_worlds
 from semcrawl.evaluation.topicweb import (
     KEYWORD_STRATEGIES,
@@ -124,3 +131,107 @@ def _folder(folder: Path, address: str) -> FolderWorld:
         raise UsageError(f"{address} names no host")
     site = FolderSite(host=parts.hostname, root=folder, base=parts.path or "/")
     return FolderWorld(site, name=folder.resolve().name or parts.hostname)
+
+
+def load_sites(path: Path) -> list[FolderWorld]:
+    """Read a site list: JSON, one world per entry of ``sites``.
+
+    Keys: ``host``; ``root`` (folder) or ``archive`` (tar file, unpacked once per user); ``base``,
+    ``start``, ``aliases`` (``"host/path/=folder/"``), ``types``, ``robots``. Paths are relative
+    to the file. Raises ``UsageError`` for a file that cannot be used.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is not JSON: {error}") from None
+    entries = data.get("sites") if isinstance(data, dict) else None
+    if not isinstance(entries, list) or not entries:
+        raise UsageError(f'{path} is not a list of sites: {{"sites": [{{"host": …}}, …]}}')
+    worlds = []
+    for number, entry in enumerate(entries, 1):
+        try:
+            worlds.append(_load_site(_checked(entry), path.parent))
+        except OSError as error:
+            reason = f"{error.filename or path}: {error.strerror or error}"
+            raise UsageError(f"{path}, site {number}: {reason}") from None
+        except (UsageError, ValueError, tarfile.TarError) as error:
+            reason = str(error).partition("\n")[0].rstrip(":")
+            raise UsageError(f"{path}, site {number}: {reason}") from None
+    return worlds
+
+
+def _checked(entry: object) -> Mapping[str, Any]:
+    """Return an entry of a site list; raise ``UsageError`` for missing or wrong fields."""
+    if not isinstance(entry, dict):
+        raise UsageError("not an object")
+    for name in ("host", "root", "archive", "base", "start", "robots"):
+        if not isinstance(entry.get(name) or "", str):
+            raise UsageError(f"{name!r} must be a string")
+    if not entry.get("host"):
+        raise UsageError("'host' is missing")
+    if not entry.get("root") and not entry.get("archive"):
+        raise UsageError("'root' (a folder) or 'archive' (a tar file) is missing")
+    aliases, types = entry.get("aliases") or [], entry.get("types") or {}
+    if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
+        raise UsageError("'aliases' must be a list of strings")
+    if not isinstance(types, dict) or not all(isinstance(kind, str) for kind in types.values()):
+        raise UsageError("'types' must be an object of strings")
+    return entry
+
+
+def _load_site(entry: Mapping[str, Any], folder: Path) -> FolderWorld:
+    archive = entry.get("archive")
+    root = _unpack(folder / archive) if archive else folder / entry["root"]
+    pairs = (alias.partition("=") for alias in entry.get("aliases") or ())
+    site = FolderSite(
+        host=entry["host"].lower(),
+        root=root,
+        base=entry.get("base") or "/",
+        start=entry.get("start") or "",
+        aliases=tuple((prefix, inside) for prefix, _, inside in pairs),
+        types=dict(entry.get("types") or {}),
+        robots=entry.get("robots") or "",
+    )
+    name = Path(archive).name.split(".tar")[0] if archive else root.name
+    return FolderWorld(site, name=name or site.host)
+
+
+def _unpack(archive: Path) -> Path:
+    """Unpack into the user's temporary folder, unless that was done before; return the folder."""
+    stat = archive.stat()
+    stem = archive.name.split(".tar")[0]
+    top = Path(tempfile.gettempdir()) / f"semcrawl-sites-{getpass.getuser()}"
+    top.mkdir(mode=0o700, exist_ok=True)
+    if top.is_symlink() or (hasattr(os, "getuid") and top.stat().st_uid != os.getuid()):
+        raise UsageError(f"{top} belongs to somebody else")
+    target = top / f"{stem}-{stat.st_size}-{stat.st_mtime_ns}"
+    if not target.is_dir():
+        with tempfile.TemporaryDirectory(dir=top) as part:
+            with tarfile.open(archive) as tar:
+                _extract(tar, part)
+            try:
+                os.replace(part, target)
+            except OSError:
+                if not target.is_dir():  # else another process was first
+                    raise
+            os.makedirs(part, exist_ok=True)  # removed by the context manager
+    inner = target / stem
+    return inner if inner.is_dir() else target
+
+
+def _extract(tar: tarfile.TarFile, folder: str) -> None:
+    """Extract the files that stay inside the folder, without devices and the like."""
+    if hasattr(tarfile, "data_filter"):
+        tar.extractall(folder, filter="data")
+        return
+    # Python before 3.11.4 has no filters
+    inside = [
+        member
+        for member in tar
+        if (member.isfile() or member.isdir())
+        and not member.name.startswith("/")
+        and ".." not in member.name.split("/")
+    ]
+    tar.extractall(folder, inside)  # noqa: S202 - plain files and folders inside only

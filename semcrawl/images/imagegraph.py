@@ -14,8 +14,8 @@ from sqlalchemy import Connection, Engine, select
 from sqlalchemy.orm import aliased
 
 from semcrawl.images.bestplace import best_text
+from semcrawl.images.imagerows import texts_of_places
 from semcrawl.images.outcomes import ImageOutcome
-from semcrawl.images.placetexts import texts_of_places
 from semcrawl.images.schema import Domain, Image, ImageAddress, ImagePlace, Page
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.rdf.terms import RDF, XSD, iri_term, literal_term

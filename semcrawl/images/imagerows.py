@@ -1,13 +1,18 @@
-"""The tables of ``images.db`` as SQLAlchemy's expressions take them."""
+"""The tables of ``images.db`` as SQLAlchemy's expressions take them, and rows read from them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import Table
+from sqlalchemy import ColumnElement, Connection, Table, select
+from sqlalchemy.orm import Session
 
+from semcrawl.images.neartext import place_key
+from semcrawl.images.outcomes import MAY_PASS
 from semcrawl.images.schema import (
+    IMAGES_DB,
     Domain,
     DomainScore,
     Image,
@@ -18,6 +23,7 @@ from semcrawl.images.schema import (
     PageLink,
     Query,
     Visit,
+    open_images,
 )
 
 T = TypeVar("T")
@@ -39,3 +45,39 @@ def in_parts(values: Sequence[T]) -> Iterable[Sequence[T]]:
     """Yield values by as many as one question takes."""
     for start in range(0, len(values), _AT_ONCE):
         yield values[start : start + _AT_ONCE]
+
+
+def texts_of_places(connection: Connection, places: Sequence[int]) -> dict[int, dict[str, str]]:
+    """Return the texts of places by kind of place (:func:`~semcrawl.images.neartext.place_key`)."""
+    found: dict[int, dict[str, str]] = {}
+    columns = (NearText.place_id, NearText.kind, NearText.tag, NearText.level, NearText.text)
+    for part in in_parts(places):
+        wanted = select(*columns).where(NearText.place_id.in_(part)).order_by(NearText.id)
+        for place, kind, tag, level, text in connection.execute(wanted):
+            found.setdefault(place, {}).setdefault(place_key(kind, tag, level)[:64], text)
+    return found
+
+
+def image_addresses(folder: Path) -> list[tuple[int, str]]:
+    """Return pairs of an image's number and an address of it; raises as ``open_images``."""
+    rows = _rows(folder, ImageAddress.image_id.is_not(None))
+    return [(row.image_id, row.url) for row in rows if row.image_id is not None]
+
+
+def broken_images(folder: Path) -> set[str]:
+    """Return the addresses that gave no image, perhaps for the moment; none without images.
+
+    Raises ``StoreError`` as ``open_images``.
+    """
+    if not (folder / IMAGES_DB).is_file():
+        return set()
+    return {row.final_url for row in _rows(folder, ImageAddress.outcome.in_(MAY_PASS))}
+
+
+def _rows(folder: Path, condition: ColumnElement[bool]) -> Sequence[ImageAddress]:
+    engine = open_images(folder)
+    try:
+        with Session(engine.execution_options(read_only=True)) as session:
+            return session.scalars(select(ImageAddress).where(condition)).all()
+    finally:
+        engine.dispose()

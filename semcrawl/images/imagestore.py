@@ -8,16 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, Table, delete, select
+from sqlalchemy.dialects.sqlite import insert
 
-from semcrawl.images._imagewriting import ImageWriting
-from semcrawl.images.imageitems import ImageItem
+from semcrawl.images._addresswriting import AddressWriting
+from semcrawl.images._imagecounts import ImageCounts
+from semcrawl.images.imageitems import FetchedImage, ImageItem, ImagePage
 from semcrawl.images.imageoptions import ImageOptions
-from semcrawl.images.imagerows import in_parts
+from semcrawl.images.imagerows import (
+    ADDRESS,
+    DOMAIN,
+    IMAGE,
+    LINK,
+    PAGE,
+    PLACE,
+    TEXT,
+    VISIT,
+    in_parts,
+)
 from semcrawl.images.nearcopies import Look, LookIndex
-from semcrawl.images.outcomes import ImageOutcome
-from semcrawl.images.schema import THUMBNAILS, Image, thumbnail_names
+from semcrawl.images.outcomes import WAITING, ImageOutcome
+from semcrawl.images.schema import THUMBNAILS, Image, key_of, place_id, thumbnail_names
+from semcrawl.web.hosts import host_of, pay_level_domain
+
+_NEW_DOMAINS = insert(DOMAIN).on_conflict_do_nothing()
+_NEW_PAGES = insert(PAGE).on_conflict_do_nothing()
+_NEW_LINKS = insert(LINK).on_conflict_do_nothing()
 
 
 class ImageStore:
@@ -95,3 +113,138 @@ class ImageStore:
             wanted = select(Image.id, Image.miniature).where(Image.id.in_(part))
             rows.update((row[0], row[1]) for row in self._connection.execute(wanted))
         return rows
+
+
+class ImageWriting:
+    """One transaction: makes the rows of items, then the counts that they change."""
+
+    def __init__(
+        self, connection: Connection, folder: Path, options: ImageOptions, looks: LookIndex
+    ) -> None:
+        self._do = connection.execute
+        self._counts = ImageCounts(connection, options.max_pages)
+        self.addresses = AddressWriting(connection, folder, looks, self._counts)
+
+    def do(self, items: Iterable[ImageItem]) -> list[ImageOutcome | None]:
+        """Write items; return what became of each image, ``None`` for pages."""
+        done: list[ImageOutcome | None] = []
+        for item in items:
+            if isinstance(item, ImagePage):
+                self._put_page(item)
+                done.append(None)
+            elif isinstance(item, FetchedImage):
+                done.append(self.addresses.put(item))
+            else:
+                done.append(self.addresses.put_redirect(item))
+        self._counts.write()
+        return done
+
+    def recount(self) -> None:
+        """Count the pages of all images, and the images of all pages."""
+        self._counts.take_all()
+        self._counts.write()
+
+    def _put_page(self, page: ImagePage) -> None:
+        number = self._note_page(page)
+        self._note_links(number, page)
+        old = select(PLACE.c.id).where(PLACE.c.page_id == number)
+        shown_before = select(PLACE.c.image_id).where(PLACE.c.page_id == number)
+        self._counts.images.update(i for (i,) in self._do(shown_before) if i is not None)
+        self._do(delete(TEXT).where(TEXT.c.place_id.in_(old)))
+        self._do(delete(PLACE).where(PLACE.c.page_id == number))
+        keys = {shown.url: key_of(shown.url) for shown in page.shown}
+        known = self._known(keys.values())
+        places, texts = [], []
+        for position, shown in enumerate(page.shown):
+            image, is_wanted = known.get(keys[shown.url], (None, True))
+            if not is_wanted:
+                continue
+            place = place_id(page.url, position)
+            places.append(
+                {
+                    "id": place,
+                    "page_id": number,
+                    "position": position,
+                    "image_url": shown.url,
+                    "address_id": keys[shown.url],
+                    "image_id": image,
+                    "found_as": str(shown.found_as),
+                    "has_caption": shown.has_caption,
+                }
+            )
+            texts += [
+                {
+                    "place_id": place,
+                    "text": near.text,
+                    "kind": str(near.kind),
+                    "tag": near.tag,
+                    "distance": near.distance,
+                    "level": near.level,
+                }
+                for near in shown.texts
+            ]
+            if image is not None:
+                self._counts.images.add(image)
+        self._insert(PLACE, places)
+        self._insert(TEXT, texts)
+        self._counts.pages.add(number)
+
+    def _note_page(self, page: ImagePage) -> int:
+        number = key_of(page.url)
+        row = _page_row(page.url)
+        self._do(_NEW_DOMAINS, [_domain_row(page.url)])
+        upsert = insert(PAGE).on_conflict_do_update(["id"], set_={"title": page.title})
+        self._do(upsert, [{**row, "title": page.title}])
+        self._do(delete(VISIT).where(VISIT.c.id == page.attempt))
+        visit = {
+            "id": page.attempt,
+            "page_id": number,
+            "status": page.status,
+            "content_hash": page.content_hash,
+            "images_seen": len({shown.url for shown in page.shown}),
+            "images_kept": 0,
+            "links_seen": page.links_seen,
+            "links_normalised": len(page.links),
+            "visited_at": page.visited_at,
+        }
+        self._insert(VISIT, [visit])
+        return number
+
+    def _note_links(self, number: int, page: ImagePage) -> None:
+        self._do(delete(LINK).where(LINK.c.source_id == number))
+        if not page.links:
+            return
+        domains = {row["id"]: row for row in map(_domain_row, page.links)}
+        self._do(_NEW_DOMAINS, list(domains.values()))
+        rows = [_page_row(link) for link in page.links]
+        self._do(_NEW_PAGES, rows)
+        self._do(_NEW_LINKS, [{"source_id": number, "target_id": row["id"]} for row in rows])
+
+    def _known(self, addresses: Iterable[int]) -> dict[int, tuple[int | None, bool]]:
+        """Return the images of addresses that were fetched, and whether their places count."""
+        found: dict[int, tuple[int | None, bool]] = {}
+        columns = (ADDRESS.c.id, ADDRESS.c.image_id, IMAGE.c.dropped, ADDRESS.c.outcome)
+        wanted = select(*columns).outerjoin_from(ADDRESS, IMAGE, ADDRESS.c.image_id == IMAGE.c.id)
+        for part in in_parts(sorted(set(addresses))):
+            for number, image, dropped, outcome in self._do(wanted.where(ADDRESS.c.id.in_(part))):
+                is_wanted = outcome in WAITING if image is None else not dropped
+                found[number] = (image, is_wanted)
+        return found
+
+    def _insert(self, table: Table, rows: list[dict[str, Any]]) -> None:
+        if rows:
+            self._do(table.insert(), rows)
+
+
+def _domain_of(url: str) -> str:
+    return pay_level_domain(host_of(url))
+
+
+def _domain_row(url: str) -> dict[str, Any]:
+    name = _domain_of(url)
+    return {"id": key_of(name), "name": name, "score": 0.0, "best_place": ""}
+
+
+def _page_row(url: str) -> dict[str, Any]:
+    domain = key_of(_domain_of(url))
+    return {"id": key_of(url), "domain_id": domain, "url": url, "title": "", "score": 0.0}

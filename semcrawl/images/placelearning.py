@@ -7,7 +7,7 @@ from typing import cast
 from sqlalchemy import Connection, Engine, Table, delete, select, update
 
 from semcrawl.images.bestplace import MAX_IMAGES, PlacedImage, best_place, place_worths
-from semcrawl.images.placetexts import texts_of_places
+from semcrawl.images.imagerows import texts_of_places
 from semcrawl.images.schema import Domain, Image, ImagePlace, Page, PlaceScore
 
 _DOMAIN = cast(Table, Domain.__table__)

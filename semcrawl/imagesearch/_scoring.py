@@ -19,9 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from semcrawl.images.imagefeatures import spread
-from semcrawl.imagesearch.fulltext import matching
+from semcrawl.imagesearch.fulltext import QueryWord, matching
 from semcrawl.imagesearch.imageindex import ImageIndex
-from semcrawl.imagesearch.searchwords import QueryWord
 
 Floats = npt.NDArray[np.float32]
 

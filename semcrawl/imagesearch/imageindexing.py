@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine, delete, select
 from sqlalchemy.exc import OperationalError
 
 from semcrawl.images.imagefeatures import FEATURES, features_of_file
 from semcrawl.images.ngramvectors import DIMENSIONS, NgramVectors, unit
-from semcrawl.images.schema import THUMBNAILS
+from semcrawl.images.schema import THUMBNAILS, ImageClass, QueryClass
 from semcrawl.images.textclasses import TextClasses
-from semcrawl.imagesearch._classtables import class_names, write_classes
-from semcrawl.imagesearch.classlearning import LearnedClasses, learn_classes
+from semcrawl.imagesearch._classlearning import LearnedClasses, learn_classes
 from semcrawl.imagesearch.fulltext import add_texts
 from semcrawl.imagesearch.imagedocuments import ImageDocument, image_documents, stamp_of
 from semcrawl.imagesearch.imageindex import ImageIndex, IndexArrays, new_database
+from semcrawl.metadata.rows import Insertion
 from semcrawl.topics.segmentation import words_of
+
+#: classes of an image that are written, and the least probability
+_CLASSES, _LEAST = 5, 0.05
 
 Floats = npt.NDArray[np.float32]
 
@@ -166,3 +171,53 @@ def _languages(documents: Sequence[ImageDocument]) -> list[str]:
     counts = Counter(text.language for document in documents for text in document.texts)
     least = _SPOKEN * counts.total()
     return [name for name, count in counts.most_common(_LANGUAGES) if name and count >= least]
+
+
+def class_names(connection: Connection) -> dict[int, str]:
+    """Return the names of the query classes by their numbers."""
+    rows = connection.execute(select(QueryClass.id, QueryClass.name).order_by(QueryClass.id))
+    return {row.id: row.name for row in rows}
+
+
+def write_classes(
+    engine: Engine,
+    classes: Mapping[int, str],
+    image_ids: Sequence[int],
+    learned: LearnedClasses,
+) -> None:
+    """Write the names of new classes, and anew which images belong to which."""
+    with engine.begin() as connection:
+        known = class_names(connection)
+        new: list[dict[str, Any]] = [
+            {"id": number, "name": name, "made_at": time.time()}
+            for number, name in classes.items()
+            if number not in known
+        ]
+        _insert(connection, QueryClass, new)
+        connection.execute(delete(ImageClass))
+        _insert(connection, ImageClass, _members(list(classes), image_ids, learned))
+
+
+def _insert(connection: Connection, table: Any, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        Insertion(table.__table__, connection.dialect, list(rows[0]))(connection, rows)
+
+
+def _members(
+    class_ids: list[int], image_ids: Sequence[int], learned: LearnedClasses
+) -> list[dict[str, Any]]:
+    """Return the most probable classes of each image."""
+    rows: list[dict[str, Any]] = []
+    top = np.argsort(-learned.joined, axis=1)[:, :_CLASSES]
+    for row, image in enumerate(image_ids):
+        rows += (
+            {
+                "image_id": int(image),
+                "class_id": class_ids[column],
+                "by_text": float(learned.by_text[row, column]),
+                "by_picture": float(learned.by_picture[row, column]),
+            }
+            for column in top[row].tolist()
+            if learned.joined[row, column] >= _LEAST
+        )
+    return rows

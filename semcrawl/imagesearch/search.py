@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,10 @@ from semcrawl.images.schema import open_images
 from semcrawl.images.textclasses import TextClasses
 from semcrawl.imagesearch._askedqueries import AskedQueries
 from semcrawl.imagesearch._scoring import Scoring, Weights
+from semcrawl.imagesearch.fulltext import QueryWord, query_words
 from semcrawl.imagesearch.imageindexing import IndexOptions, current_index
 from semcrawl.imagesearch.misspellings import Spelling
-from semcrawl.imagesearch.searchwords import QueryWord, query_words
+from semcrawl.imagesearch.shownimages import ShownImage
 
 Floats = npt.NDArray[np.float32]
 
@@ -215,3 +216,17 @@ class ImageSearch:
         if meant != searched:
             answer.did_you_mean = meant
         return query_words(answer.searched, self._index.languages)
+
+
+def found_as_dict(answer: Answer, shown: Sequence[ShownImage]) -> dict[str, Any]:
+    """Return an answer with its images."""
+    scores = {hit.image: hit.score for hit in answer.hits}
+    return {
+        "asked": answer.asked,
+        "searched": answer.searched,
+        "did_you_mean": answer.did_you_mean,
+        "total": answer.total,
+        "images": [{"score": scores[image.id], **image.as_dict()} for image in shown],
+        "similar": answer.similar,
+        "popular": answer.popular,
+    }

@@ -20,8 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from yarl import URL
 
 from semcrawl.errors import SemcrawlError, UsageError
-from semcrawl.imagesearch.answers import found_as_dict
-from semcrawl.imagesearch.search import MAX_QUERY, ImageSearch
+from semcrawl.imagesearch.search import MAX_QUERY, ImageSearch, found_as_dict
 from semcrawl.imagesearch.shownimages import ShownImage, shown_images, thumbnail_of, thumbnail_path
 from semcrawl.metadata.database import one_line
 

@@ -11,9 +11,8 @@ from typing import Any, cast
 from sqlalchemy import Connection, Dialect, Table, bindparam, select, update
 
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
-from semcrawl.metadata.insertion import Insertion
 from semcrawl.metadata.models import Document, url_key
-from semcrawl.metadata.rows import document_row
+from semcrawl.metadata.rows import Insertion, document_row
 from semcrawl.metadata.termindex import forget_terms, ids_of, write_terms
 from semcrawl.rdf.usedterms import TermCounter
 

@@ -9,8 +9,8 @@ from typing import Any, cast
 from sqlalchemy import Connection, Dialect, Insert, Table, bindparam, delete, insert, select
 from sqlalchemy.dialects import postgresql
 
-from semcrawl.metadata.insertion import Insertion
 from semcrawl.metadata.models import Document, Term, TermUse, storable, term_id
+from semcrawl.metadata.rows import Insertion
 from semcrawl.rdf.usedterms import TermCounter
 
 CLASS, PROPERTY = "class", "property"

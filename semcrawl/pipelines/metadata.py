@@ -24,9 +24,8 @@ from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
 from semcrawl.metadata.history import DocumentHistory
-from semcrawl.metadata.insertion import Insertion
 from semcrawl.metadata.models import Fetch
-from semcrawl.metadata.rows import fetch_row
+from semcrawl.metadata.rows import Insertion, fetch_row
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.standing import Standing
 from semcrawl.rdf.quadlines import whole_lines

@@ -1,14 +1,19 @@
-"""The topic of a crawl and how strictly it is kept to: settings made into one part."""
+"""The topic of a crawl, how strictly it is kept to, and how much of a target a document is."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from semcrawl import settings as defaults
 from semcrawl.errors import UsageError
 from semcrawl.topics import Topic, TopicOptions, about, threshold
+
+#: what a document of the wanted kind is worth that just misses the threshold, and one that just
+#: reaches it: strategies prefer targets to near misses, and near misses to nothing
+_NEAR_MISS = 0.25
+_REACHED = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +56,33 @@ def _one_of(settings: Mapping[str, Any], name: str, words: tuple[str, ...]) -> s
     if word not in words:
         raise UsageError(f"{name} must be {' or '.join(words)}, not {settings.get(name)!r}")
     return word
+
+
+class Grade(NamedTuple):
+    """A document as a target."""
+
+    #: whether it counts as a target
+    target: bool
+    #: how much of one it is, 0 to 1
+    gain: float
+
+
+def grade(
+    counts: bool, relevance: float | None, threshold: float, worth: float | None = None
+) -> Grade:
+    """Return how much of a target a document is.
+
+    ``counts``: it is of a kind that the crawl is after. ``relevance``: what the topic makes of it,
+    0 to 1, ``None`` without a topic. It is a target if it counts and its relevance reaches
+    ``threshold``. The gain rises with the relevance: from 0 to 0.25 below the threshold, from 0.75
+    to 1 above. It is ``worth`` where the topic says that (:attr:`Judgement.worth`).
+    """
+    if relevance is None or not counts:
+        return Grade(counts, float(counts))
+    relevance = min(1.0, max(0.0, relevance))
+    if worth is not None:
+        return Grade(relevance >= threshold, min(1.0, max(0.0, worth)))
+    if relevance < threshold:
+        return Grade(False, _NEAR_MISS * relevance / threshold)
+    above = (relevance - threshold) / (1 - threshold) if threshold < 1 else 1.0
+    return Grade(True, _REACHED + (1 - _REACHED) * above)

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 import pyoxigraph
-from sqlalchemy import select
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from semcrawl.errors import UsageError
+from semcrawl.errors import StoreError, UsageError
 from semcrawl.metadata.database import CRAWL_DB
 from semcrawl.metadata.models import Document, Fetch
+from semcrawl.metadata.termindex import write_terms
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
-from semcrawl.results._indexing import index_documents
+from semcrawl.rdf.usedterms import TermCounter
 from semcrawl.results.finding import Found, find_term
 from semcrawl.results.profiling import Profile, profile_of
 from semcrawl.results.quadsource import QuadSource, store_errors
 from semcrawl.results.querystore import held_store
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS
+
+#: documents that are indexed in one transaction, which keeps a crawl waiting
+_BATCH = 200
+_WAITING = (
+    Document.gone_at.is_(None),
+    Document.length > 0,
+    Document.terms_complete.is_(None),
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,3 +145,42 @@ class Job:
         with store_errors(source.ledger), Session(source.engine) as session:
             session.connection(execution_options={"read_only": True})
             yield from session.scalars(select(table).order_by(table.id)).yield_per(_ROWS)
+
+
+def index_documents(
+    source: QuadSource, limit: int, starting: Callable[[int], None] = lambda documents: None
+) -> None:
+    """Index the documents that are not yet, each with ``limit`` terms at most.
+
+    ``starting`` is called with their number, if any. Raises ``StoreError`` where there are some
+    and the ledger cannot be written.
+    """
+    with store_errors(source.ledger), source.engine.connect() as connection:
+        waiting = connection.scalar(select(func.count()).select_from(Document).where(*_WAITING))
+    if not waiting:
+        return
+    if not source.is_writable:
+        raise StoreError(
+            f"{waiting:,} documents of {source.path} are not indexed, and {source.ledger} may not "
+            "be written: copy the folder; `semcrawl query` needs no index"
+        )
+    starting(waiting)
+    while _index_some(source, limit):
+        pass
+
+
+def _index_some(source: QuadSource, limit: int) -> bool:
+    """Index a batch; return whether there was any."""
+    with store_errors(source.path), source.change() as snapshot:
+        counters: dict[int, TermCounter] = {}
+        for place in list(islice(snapshot.places(unindexed=True), _BATCH)):
+            counter = counters[place.id] = TermCounter(limit)
+            for lines in snapshot.lines(place):
+                counter.add(lines)
+        write_terms(snapshot.connection, counters)
+        for complete in (True, False):
+            ids = [number for number, c in counters.items() if c.is_complete is complete]
+            snapshot.connection.execute(
+                update(Document).where(Document.id.in_(ids)).values(terms_complete=complete)
+            )
+    return bool(counters)

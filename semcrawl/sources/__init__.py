@@ -1,12 +1,20 @@
 """Sources beside the links of pages: pure descriptions of them."""
 
-from semcrawl.sources.listing import CHUNK, NEXT, Listing, Shelf, arrange, turn
-from semcrawl.sources.robotslines import named_sitemaps
+from semcrawl.sources.listing import (
+    CHUNK,
+    GUESSED_AFTER,
+    NAMED_AFTER,
+    NEXT,
+    Listing,
+    Shelf,
+    UntriedShapes,
+    arrange,
+    turn,
+)
 from semcrawl.sources.sitemapentries import Entry, EntryKind, SitemapFile, SitemapLimits
 from semcrawl.sources.sitemapfile import read_sitemap
 from semcrawl.sources.sitemaplinks import ELEMENT as SITEMAP_ELEMENT
-from semcrawl.sources.sitemaplinks import is_sitemap_name, links_of
-from semcrawl.sources.untried import GUESSED_AFTER, NAMED_AFTER, UntriedShapes
+from semcrawl.sources.sitemaplinks import is_sitemap_name, links_of, named_sitemaps
 
 __all__ = [
     "CHUNK",

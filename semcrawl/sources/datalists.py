@@ -8,11 +8,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from semcrawl.links import header_links
-from semcrawl.sources import _linkset
+from semcrawl.links.texts import fold
 from semcrawl.sources._oaipmh import is_oaipmh, oaipmh_links
 from semcrawl.sources.jsoncatalogue import ckan_links, data_json_links
 from semcrawl.sources.listedlinks import DataList, LinkCollector
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation
+from semcrawl.web.vocabulary import FoundBy
+
+#: media types of linksets
+JSON_TYPE, TEXT_TYPE = "application/linkset+json", "application/linkset"
+#: ``Link.element`` of a linkset's links
+_ELEMENT = "linkset"
+#: links of one context and relation that are looked at
+_MOST_TARGETS = 100_000
 
 #: first bytes, by which a body is recognised as a list
 _HEAD = 4096
@@ -24,11 +32,11 @@ _DATA_JSON = re.compile(rb'"(?:dataset|conformsTo)"\s*:\s*(?:\[|"https://project
 def form_of(head: bytes, content_type: str) -> str:
     """Return what a body seems to be by its beginning: ``linkset``, ``ckan`` …; else nothing."""
     media_type = content_type.partition(";")[0].strip().lower()
-    if media_type == _linkset.TEXT_TYPE:
+    if media_type == TEXT_TYPE:
         return "linkset-text"
     head = head[:_HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()
     if head[:1] == b"{":
-        if media_type == _linkset.JSON_TYPE or _LINKSET.match(head):
+        if media_type == JSON_TYPE or _LINKSET.match(head):
             return "linkset"
         if _CKAN.search(head):
             return "ckan"
@@ -62,7 +70,7 @@ def read_list(
 
 def _of_json(data: Mapping[str, Any], form: str, url: str, into: LinkCollector) -> DataList:
     if form == "linkset":
-        return _linkset.linkset_of_json(data, into)
+        return linkset_of_json(data, into)
     return ckan_links(data, url, into) if form == "ckan" else data_json_links(data, into)
 
 
@@ -81,3 +89,41 @@ def _text_linkset(
         seen.add(link.url)
         found.links.append(link)
     return found
+
+
+def linkset_of_json(data: Mapping[str, Any], into: LinkCollector) -> DataList:
+    """Read a linkset's JSON form. What is not as the standard says is passed over and counted."""
+    odd = 0
+    contexts = data.get("linkset")
+    for context in contexts if isinstance(contexts, list) else ():
+        if not isinstance(context, dict):
+            odd += 1
+            continue
+        for relation, targets in context.items():
+            if relation == "anchor":
+                continue
+            for target in targets[:_MOST_TARGETS] if isinstance(targets, list) else ():
+                if not isinstance(target, dict):
+                    odd += 1
+                    continue
+                title = target.get("title") or _first_value(target.get("title*"))
+                rel = fold(relation).lower()
+                into.add(
+                    target.get("href"),
+                    rel.rpartition("/")[2],
+                    type=target.get("type"),
+                    title=title,
+                    rel=rel,
+                    element=_ELEMENT,
+                    found_by=FoundBy.HEADER,
+                )
+    if odd:
+        into.found.faults.append(f"{odd:,} parts of the linkset are no links")
+    return into.found
+
+
+def _first_value(titles: object) -> object:
+    """Return the text of an internationalised title."""
+    if isinstance(titles, list) and titles and isinstance(titles[0], dict):
+        return titles[0].get("value")
+    return ""

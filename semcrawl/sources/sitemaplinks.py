@@ -1,4 +1,4 @@
-"""Entries of sitemaps as links."""
+"""Entries of sitemaps as links, and the sitemaps that a robots.txt names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from semcrawl.links import Link
 from semcrawl.sources.sitemapentries import Entry, EntryKind
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, resolve
 from semcrawl.web.vocabulary import FoundBy
+
+#: sitemaps of one robots.txt
+_MOST = 1000
+_LINE = re.compile(rb"^[ \t]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.I | re.M)
 
 #: ``Link.element`` of an entry, and ``Link.rel`` of one that is a sitemap again
 ELEMENT, SITEMAP = "sitemap", "sitemap"
@@ -109,3 +113,13 @@ def _cues(entry: Entry, now: float) -> list[str]:
     if entry.changes:
         cues.append(f"changes:{entry.changes}")
     return cues
+
+
+def named_sitemaps(robots: bytes) -> list[str]:
+    """Return the addresses of the ``Sitemap:`` lines as they are written, each once.
+
+    As ``sitemap_urls_from_robots`` of Scrapy, which the pure parts may not import.
+    """
+    text = robots.replace(b"\r", b"\n")
+    found = (match[1].decode("utf-8", "replace")[:4096] for match in _LINE.finditer(text))
+    return list(dict.fromkeys(found))[:_MOST]

@@ -30,7 +30,6 @@ from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked
 from semcrawl.sources.negotiation import address_of, is_as_rdf
-from semcrawl.spiders._requestparts import parts_of_request
 from semcrawl.spiders._responses import ResponseReader
 from semcrawl.spiders._submissions import Submissions
 from semcrawl.spiders.contexts import ContextFetcher, ContextRules
@@ -41,14 +40,13 @@ from semcrawl.spiders.judging import TopicJudge
 from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy
 from semcrawl.spiders.otherbodies import OtherBodies
-from semcrawl.spiders.planting import SeedPlanter
+from semcrawl.spiders.planting import BackgroundTasks, SeedPlanter
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.redirecting import Redirects
 from semcrawl.spiders.results import record_of_unsent
 from semcrawl.spiders.retrying import Retries
 from semcrawl.spiders.seeds import seed_list
 from semcrawl.spiders.sitemaps import Sitemaps
-from semcrawl.spiders.tasks import BackgroundTasks
 from semcrawl.web.urls import Normalisation
 
 
@@ -229,7 +227,7 @@ class FocusedSpider(Spider):
             return None
         label = attempt.link_state.label
         wants_rdf = label is Label.R or self.queue == "rdf" or is_as_rdf(attempt.url)
-        headers, meta = parts_of_request(attempt, rdf_first=wants_rdf)
+        headers, meta = attempt.request_parts(rdf_first=wants_rdf)
         if attempt.link_state.query:
             self._endpoints.prepare(attempt, headers, meta)
         return Request(

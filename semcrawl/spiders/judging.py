@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,14 +11,13 @@ from typing import Self
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.crawl.sharedstatements import SharedStatements
+from semcrawl.errors import FrontierUnavailable
 from semcrawl.frontier.contract import Statements
 from semcrawl.images.imagelinks import NearTextJudge, near_text_judge
 from semcrawl.items import FetchRecord
 from semcrawl.links import PageText
 from semcrawl.rdf import Reading
-from semcrawl.relevance.focus import Focus, read_focus
-from semcrawl.relevance.grading import grade
+from semcrawl.relevance.focus import Focus, grade, read_focus
 from semcrawl.topics import (
     TEXT,
     Closing,
@@ -28,6 +27,9 @@ from semcrawl.topics import (
     parts_of,
 )
 from semcrawl.web.vocabulary import Kind
+
+#: seconds after which a thread looks whether the event loop still runs
+_LOOKS = 1.0
 
 #: bytes of statements that are read at a time
 _PIECE = 1 << 20
@@ -182,3 +184,34 @@ def _size(reading: Reading | None) -> int:
     if reading is None:
         return 0
     return len(reading.nquads) if reading.spool is None else 1 << 40
+
+
+class SharedStatements:
+    """The frontier's statements as a :class:`~semcrawl.topics.StatementMemory`.
+
+    Made in the event loop, called from other threads.
+    """
+
+    takes_long = True
+
+    def __init__(self, statements: Statements, limit: int) -> None:
+        """Remember about ``limit`` statements."""
+        self._statements = statements
+        self._limit = limit
+        self._loop = asyncio.get_running_loop()
+
+    def add(self, document: int, statements: Sequence[int]) -> list[bool]:
+        """Add the statements of a document; return for each whether no other one said it.
+
+        Raises ``FrontierError`` when the frontier cannot be used.
+        """
+        adding = self._statements.add(document, statements, self._limit)
+        future = asyncio.run_coroutine_threadsafe(adding, self._loop)
+        while True:
+            try:
+                return future.result(_LOOKS)
+            except TimeoutError:
+                if future.done():
+                    raise
+                if not self._loop.is_running():
+                    raise FrontierUnavailable("the crawl ended while a topic was asked") from None

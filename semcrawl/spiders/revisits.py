@@ -15,7 +15,7 @@ from semcrawl.config.revisit import Revisit, RevisitOptions
 from semcrawl.config.targets import Targets
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.frontier.linkstate import GUESS, SITEMAP, LinkState
-from semcrawl.images.imageaddresses import broken_images
+from semcrawl.images.imagerows import broken_images
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.metadata.models import Fetch

@@ -18,7 +18,6 @@ import pyoxigraph
 
 from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import local_name
-from semcrawl.topics._usedobjects import objects_in
 from semcrawl.topics.arguments import split_list
 from semcrawl.topics.contract import STATEMENTS, TEXT, Document, Judgement
 from semcrawl.topics.examples import Examples
@@ -27,6 +26,8 @@ from semcrawl.topics.options import TopicOptions
 from semcrawl.topics.passages import Role
 from semcrawl.topics.sourcefiles import Sample, made_of
 from semcrawl.topics.weightedphrases import Finding, Phrase, WeightedPhrases
+
+_OBJECT = re.compile(rb"^\S+ \S+ <([^>]*)> ", re.MULTILINE)
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 #: a file in quotes, with concepts of it
@@ -248,3 +249,8 @@ def _near_ones(name: str, concepts: Concepts) -> str:
     labels = {text.casefold(): text for names in concepts.labels.values() for text, _ in names}
     close = get_close_matches(name.casefold(), labels, n=3, cutoff=0.6)
     return f"; did you mean {' or '.join(labels[each] for each in close)}?" if close else ""
+
+
+def objects_in(lines: bytes) -> set[str]:
+    """Return the IRIs that whole lines have as objects."""
+    return {iri.decode("utf-8", "replace") for iri in set(_OBJECT.findall(lines))}

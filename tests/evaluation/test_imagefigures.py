@@ -7,17 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from semcrawl.evaluation import imagetables
 from semcrawl.evaluation.folder import FolderSite, FolderWorld
 from semcrawl.evaluation.imageweb import image_webs
-from semcrawl.evaluation.imageweb.imagefigures import image_figures
-from semcrawl.evaluation.indexedpages import index_pages
-from semcrawl.evaluation.portal import Portal
+from semcrawl.evaluation.imageweb.imagefigures import image_figures, index_pages
 from semcrawl.evaluation.study import Plan, simulated, study
+from semcrawl.evaluation.studytables import image_rows
 from semcrawl.evaluation.worlds import image_worlds
-from semcrawl.images.imageaddresses import image_addresses
+from semcrawl.images.imagerows import image_addresses
 from semcrawl.imagesearch.search import ImageSearch
 from semcrawl.relevance import load_strategy
+from tests.evaluation.portal import Portal
 
 _HELP = Path("/usr/share/gimp/2.0/help")
 FIGURES = json.loads(Path(__file__).with_name("manual_figures.json").read_text("utf-8"))
@@ -34,7 +33,7 @@ def test_places_and_searches_of_the_made_web():
     assert figures["search"]["precision_at_10"] >= 0.8
     links = figures["spellings"]
     assert links["links"] > links["written"] > links["normalised"] > links["all_rules"]
-    assert len(imagetables.rows(figures)) == 3 + len(figures["places"])
+    assert len(image_rows(figures)) == 3 + len(figures["places"])
 
 
 @pytest.mark.slow
@@ -54,7 +53,7 @@ def test_domain_score_is_ahead_of_breadth_first_and_learned_of_both():
 
 
 def test_nothing_measured_gives_no_rows():
-    assert imagetables.rows({}) == []
+    assert image_rows({}) == []
 
 
 @pytest.mark.slow

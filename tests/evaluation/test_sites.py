@@ -13,7 +13,7 @@ from semcrawl.evaluation.graph import LinkGraph, map_site
 from semcrawl.evaluation.metrics import area_budget, auc, auc_relative
 from semcrawl.evaluation.references import omniscient
 from semcrawl.evaluation.simulate import simulate
-from semcrawl.evaluation.sitelist import load_sites
+from semcrawl.evaluation.worlds import load_sites
 from semcrawl.relevance import load_strategy
 
 SHARED = Path(__file__).parents[3] / "shared"

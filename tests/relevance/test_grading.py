@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.relevance.contract import Outcome
-from semcrawl.relevance.grading import grade
+from semcrawl.relevance.focus import grade
 from semcrawl.web.vocabulary import Kind
 
 SHARES = st.floats(0, 1)

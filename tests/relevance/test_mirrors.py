@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.relevance.mirrors import body_name, name_of, parts
+from semcrawl.crawl.withholding import body_name, name_of, parts
 
 
 @pytest.mark.parametrize(

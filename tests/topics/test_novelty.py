@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from semcrawl.errors import UsageError
 from semcrawl.rdf import read
 from semcrawl.topics import Document, Judgement, Remembering, about, parts_of
-from semcrawl.topics.novelty import statement_hashes
-from semcrawl.topics.statementmemory import LocalMemory
+from semcrawl.topics.novelty import LocalMemory, statement_hashes
 from semcrawl.web.vocabulary import Kind
 
 TURTLE = """@prefix f: <http://xmlns.com/foaf/0.1/> .

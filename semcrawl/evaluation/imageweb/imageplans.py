@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from semcrawl.evaluation.imageweb.habits import PLACES, Habit, Texts, texts_of
-from semcrawl.evaluation.imageweb.spelling import SPELLINGS
+from semcrawl.evaluation.imageweb.habits import PLACES, SPELLINGS, Habit, Texts, texts_of
 from semcrawl.evaluation.imageweb.subjects import SUBJECTS, Subject
 
 #: chances of what a picture on a page is about: its page's subject, one of its site's; else any

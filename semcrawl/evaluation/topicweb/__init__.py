@@ -1,13 +1,13 @@
 """Made webs to try topical crawlers on, after S and K (sources.md)."""
 
-from semcrawl.evaluation.topicweb.madeweb import TopicWeb
-from semcrawl.evaluation.topicweb.siteplans import WebPlan, WebSize
-from semcrawl.evaluation.topicweb.studies import (
+from semcrawl.evaluation.topicweb.madeweb import (
     KEYWORD_STRATEGIES,
     TOPIC_STRATEGIES,
+    TopicWeb,
     keyword_webs,
     topic_web,
 )
+from semcrawl.evaluation.topicweb.siteplans import WebPlan, WebSize
 
 __all__ = [
     "KEYWORD_STRATEGIES",

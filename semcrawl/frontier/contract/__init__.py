@@ -36,8 +36,7 @@ from semcrawl.frontier.contract.pace import (
     Rest,
 )
 from semcrawl.frontier.contract.queue import LinkQueue, SeedLists
-from semcrawl.frontier.contract.said import Statements
-from semcrawl.frontier.contract.sharing import Blobs, CrawlEvent, EventLog, SharedCache
+from semcrawl.frontier.contract.sharing import Blobs, CrawlEvent, EventLog, SharedCache, Statements
 from semcrawl.frontier.options import FrontierOptions
 
 __all__ = [

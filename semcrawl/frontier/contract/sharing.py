@@ -1,4 +1,4 @@
-"""State that the workers of a crawl share: events, blobs, claims."""
+"""State that the workers of a crawl share: events, blobs, claims, statements."""
 
 from __future__ import annotations
 
@@ -83,3 +83,18 @@ class SharedCache(Protocol):
 
     def describe(self, name: str) -> str:
         """Say where an answer is stored, for messages about one that cannot be read."""
+
+
+class Statements(Protocol):
+    """Which statements were made before, for all workers and runs of a crawl.
+
+    Documents and statements are 64-bit hashes, the same in all workers.
+    """
+
+    async def add(self, document: int, statements: Sequence[int], limit: int) -> list[bool]:
+        """Add the statements of a document; return for each whether no other one made it before.
+
+        What the same document said earlier counts as its own, so that a call may be repeated. About
+        ``limit`` statements are kept. The oldest are forgotten first; they count as new again.
+        """
+        ...

@@ -23,12 +23,12 @@ from semcrawl.frontier.sqlite._pace import (
     SqliteErrandTurns,
     SqliteHostPace,
 )
-from semcrawl.frontier.sqlite._said import SqliteStatements
 from semcrawl.frontier.sqlite._sharing import (
     SqliteBlobs,
     SqliteCache,
     SqliteEvents,
     SqliteSeeds,
+    SqliteStatements,
     append_event,
     has_events,
 )

@@ -1,4 +1,7 @@
-"""The tables of ``report.html`` for crawls about a topic."""
+"""Tables of studies about topics and images, beside the figures that S, K and I report.
+
+No code uses those figures (sources.md) to make a world or to steer a crawl.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,25 @@ from collections.abc import Callable, Mapping
 from statistics import fmean
 from typing import Any
 
-from semcrawl.evaluation import imagetables
 from semcrawl.evaluation.tables import table
-from semcrawl.evaluation.topicweb import reported
+
+#: figures of I: links of 500 pages of 30 domains, and what normalisation left of them
+_I_LINKS, _I_LEFT = 7839, 2093
+
+#: S's result; no numbers of it are known here
+TOPIC = (
+    "S compared breadth-first, PageRank and IPageRank on 20 travel sites and 60 others, more than "
+    "20,000 pages, at 500, 1,000, … 4,000 pages: IPageRank was best in precision and discovery."
+)
+#: precision and recall in %, by query: of the traditional crawler, of the focused one
+KEYWORDS = (
+    ((70, 82), (80, 81)),
+    ((82, 85), (88, 82)),
+    ((77, 84), (85, 81)),
+    ((79, 86), (86, 84)),
+    ((76, 84), (85, 83)),
+    ((71, 86), (88, 82)),
+)
 
 Data = Mapping[str, Any]
 Title = Callable[[str], str]
@@ -19,7 +38,7 @@ def steps(data: Data, title: Title) -> str:
     parts = [_steps(world, title) for world in data["worlds"] if world.get("about")]
     if not any(parts):
         return ""
-    note = f'<p class="note">{reported.TOPIC}</p>' if data["name"] == "topic" else ""
+    note = f'<p class="note">{TOPIC}</p>' if data["name"] == "topic" else ""
     return "<h3>Precision and discovery</h3>" + note + "".join(parts)
 
 
@@ -52,8 +71,8 @@ def kept(data: Data, title: Title) -> str:
     rows = []
     for number, world in enumerate(worlds):
         rows.append([world["name"], *_cells(world, names)])
-        if study and number < len(reported.KEYWORDS):
-            (a, b), (c, d) = reported.KEYWORDS[number]
+        if study and number < len(KEYWORDS):
+            (a, b), (c, d) = KEYWORDS[number]
             told = {"breadth-first": [f"{a} / {b}", ""], "keyword-focused": ["", f"{c} / {d}"]}
             rows.append(["— K", *(cell for name in names for cell in told.get(name, ["", ""]))])
     if len(worlds) > 1:
@@ -69,7 +88,7 @@ def kept(data: Data, title: Title) -> str:
 
 def measured(data: Data) -> str:
     """Measured figures of near texts, of searches and of links."""
-    rows = imagetables.rows(data.get("figures", {}))
+    rows = image_rows(data.get("figures", {}))
     if not rows:
         return ""
     note = (
@@ -107,3 +126,34 @@ def _returned(world: Data, name: str, *, keeps: bool) -> tuple[float, float] | N
 
 def _percent(value: float) -> str:
     return f"{100 * value:.1f} %"
+
+
+def image_rows(figures: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return (what, figure, note) rows; none where nothing was measured."""
+    if not figures:
+        return []
+    best, search, links = (figures[name] for name in ("best_places", "search", "spellings"))
+    places = sorted(figures["places"].items(), key=lambda item: -item[1]["precision"])
+    return [
+        (
+            "best place of near text",
+            f"{best['right']} of {best['domains']} domains",
+            f"right, after {figures['pages']:,} pages with {figures['pictures']:,} pictures",
+        ),
+        (
+            "search, precision at 10",
+            f"{search['precision_at_10']:.2f}",
+            f"{search['queries']} queries; {search['precision_at_10_misspelled']:.2f} of the "
+            f"{search['misspelled']} that are misspelled",
+        ),
+        (
+            "links after normalisation",
+            f"{links['links']:,} → {links['normalised']:,}",
+            f"of {links['pages']} pages, {links['written']:,} distinct as written, "
+            f"{links['all_rules']:,} by all of I's rules (I: {_I_LINKS:,} → {_I_LEFT:,})",
+        ),
+        *(
+            (f"near text: {kind}", f"{place['precision']:.2f}", f"of {place['texts']:,} are right")
+            for kind, place in places
+        ),
+    ]

@@ -1,4 +1,4 @@
-"""The first answers of a SPARQL endpoint, read for an explanation."""
+"""Spiders of ``semcrawl explain``: they ask for one page, or for what an endpoint answers first."""
 
 from __future__ import annotations
 
@@ -20,16 +20,44 @@ from semcrawl.sources.endpointwalk import EndpointWalk, Triples
 from semcrawl.web.vocabulary import RDF_FIRST, Kind
 
 
-class EndpointSpider(Spider):
-    """Asks an endpoint for its description and its graphs, and says what a crawl asks next."""
+class ExplainSpider(Spider):
+    """Asks under the name that a crawl asks under, and keeps what went wrong."""
 
     name = "explain"
+    problem = ""
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Ask under the name that a crawl asks under."""
+        """Take the name of a crawl."""
         super().update_settings(settings)
         say_who_it_is(settings)
+
+    def fail(self, failure: Any) -> None:
+        """Keep what went wrong."""
+        self.problem = f"{failure.type.__name__}: {failure.getErrorMessage()}".splitlines()[0]
+
+
+class PageSpider(ExplainSpider):
+    """Fetches one page."""
+
+    def __init__(self, url: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.url = url
+        self.response: Response | None = None
+
+    async def start(self) -> Any:
+        """Ask for the page."""
+        yield Request(
+            self.url, callback=self.parse, errback=self.fail, meta={"handle_httpstatus_all": True}
+        )
+
+    def parse(self, response: Response, **kwargs: Any) -> None:
+        """Keep the page."""
+        self.response = response
+
+
+class EndpointSpider(ExplainSpider):
+    """Asks an endpoint for its description and its graphs, and says what a crawl asks next."""
 
     def __init__(self, endpoint: str, options: EndpointOptions, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -40,8 +68,6 @@ class EndpointSpider(Spider):
         self.queries: list[Link] = []
         #: messages about them, a line each
         self.notes: list[str] = []
-        #: what went wrong
-        self.problem = ""
 
     async def start(self) -> Any:
         """Ask for the description."""
@@ -81,10 +107,6 @@ class EndpointSpider(Spider):
             reading = rdf.read(response.body, response.url, content_type)
             union = UNION_DEFAULT_GRAPH in reading.nquads
         return self._walk.after_triples(step, Triples(response.url, 0, union=union))
-
-    def fail(self, failure: Any) -> None:
-        """Keep what went wrong."""
-        self.problem = f"{failure.type.__name__}: {failure.getErrorMessage()}".splitlines()[0]
 
 
 def _link(step: Step) -> Link:
