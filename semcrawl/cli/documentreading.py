@@ -116,8 +116,7 @@ def _list_of(
 ) -> DataList | None:
     """Read a catalogue or a linkset; ``None`` for what is neither."""
     form = form_of(body, content_type)
-    wanted = options.signposts if form.startswith("linkset") else options.catalogues
-    if not form or not wanted or len(body) > options.most_bytes:
+    if not options.reads(form) or len(body) > options.most_bytes:
         return None
     extraction = reader.extraction
     return read_list(body, form, url, extraction.normalisation, extraction.max_links)

@@ -13,6 +13,7 @@ from scrapy.settings import BaseSettings
 from semcrawl.cli.jobs import JobCommand, print_json, print_table, remark
 from semcrawl.cli.signals import signals_call
 from semcrawl.config.extras import install_hint
+from semcrawl.config.numbers import read_number
 from semcrawl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -129,17 +130,10 @@ def search_options(settings: BaseSettings) -> SearchOptions:
     usual = IndexOptions()
     index = IndexOptions(
         settings.getint("SEMCRAWL_IMAGE_CLASSES", usual.classes),
-        _share(settings, "SEMCRAWL_IMAGE_CLASS_NEARNESS", usual.nearness),
-        _share(settings, "SEMCRAWL_IMAGE_PICTURE_SHARE", usual.picture_share),
+        read_number(settings, "SEMCRAWL_IMAGE_CLASS_NEARNESS", usual.nearness, 0, 1),
+        read_number(settings, "SEMCRAWL_IMAGE_PICTURE_SHARE", usual.picture_share, 0, 1),
     )
     return SearchOptions(index, remember=settings.getbool("SEMCRAWL_IMAGE_QUERIES_KEPT", True))
-
-
-def _share(settings: BaseSettings, name: str, usual: float) -> float:
-    value = settings.getfloat(name, usual)
-    if not 0 <= value <= 1:
-        raise UsageError(f"{name} must be from 0 to 1, not {value:g}")
-    return value
 
 
 def _say_that_it_takes_long(images: int) -> None:

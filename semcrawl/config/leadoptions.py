@@ -30,6 +30,11 @@ class LeadOptions:
         """Whether any page is asked for again, as RDF."""
         return self.negotiation and self.tries > 0
 
+    def reads(self, form: str) -> bool:
+        """Whether lists of a form are read; ``form``: as ``form_of`` says, empty for no list."""
+        wanted = self.signposts if form.startswith("linkset") else self.catalogues
+        return bool(form) and wanted
+
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read the settings, Scrapy's or a plain mapping; raise ``UsageError`` for wrong ones."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
+from semcrawl.config.numbers import read_number
 from semcrawl.config.workercount import worker_count
 from semcrawl.crawl.healthrows import HealthOptions
 from semcrawl.crawl.options import SessionOptions
@@ -23,32 +24,23 @@ from semcrawl.relevance import Relevance, crawl_strategy
 def frontier_options(settings: BaseSettings) -> FrontierOptions:
     """Read the frontier's settings; raise ``UsageError`` for wrong ones."""
     return FrontierOptions(
-        lease_time=number(settings, "SEMCRAWL_LEASE_TIME", 120.0),
-        delay=number(settings, "SEMCRAWL_CRAWL_DELAY", 1.0),
-        concurrency=int(number(settings, "SEMCRAWL_CONCURRENCY_PER_HOST", 1)),
+        lease_time=read_number(settings, "SEMCRAWL_LEASE_TIME", 120.0),
+        delay=read_number(settings, "SEMCRAWL_CRAWL_DELAY", 1.0),
+        concurrency=int(read_number(settings, "SEMCRAWL_CONCURRENCY_PER_HOST", 1)),
         fairness=settings.get("SEMCRAWL_FAIRNESS", "off"),
-        penalty_after=int(number(settings, "SEMCRAWL_PENALTY_AFTER", 0)),
-        penalty_time=number(settings, "SEMCRAWL_PENALTY_TIME", 600.0),
-        dynamic_depth=int(number(settings, "SEMCRAWL_DYNAMIC_DEPTH", 0)),
-        max_waiting=int(number(settings, "SEMCRAWL_MAX_WAITING", 0)),
-        exact_limit=int(number(settings, "SEMCRAWL_SEEN_EXACT", 0)),
-        seen_capacity=int(number(settings, "SEMCRAWL_SEEN_CAPACITY", 1e9)),
-        seen_error=number(settings, "SEMCRAWL_SEEN_ERROR", 1e-6),
-        family_tries=int(number(settings, "SEMCRAWL_FAMILY_TRIES", 10)),
-        mirror_copies=int(number(settings, "SEMCRAWL_MIRROR_COPIES", 0)),
-        patience=number(settings, "SEMCRAWL_REDIS_PATIENCE", 300.0),
-        ahead=int(number(settings, "SEMCRAWL_FRONTIER_AHEAD", 16)),
-        glance=number(settings, "SEMCRAWL_FRONTIER_GLANCE", 0.05),
+        penalty_after=int(read_number(settings, "SEMCRAWL_PENALTY_AFTER", 0)),
+        penalty_time=read_number(settings, "SEMCRAWL_PENALTY_TIME", 600.0),
+        dynamic_depth=int(read_number(settings, "SEMCRAWL_DYNAMIC_DEPTH", 0)),
+        max_waiting=int(read_number(settings, "SEMCRAWL_MAX_WAITING", 0)),
+        exact_limit=int(read_number(settings, "SEMCRAWL_SEEN_EXACT", 0)),
+        seen_capacity=int(read_number(settings, "SEMCRAWL_SEEN_CAPACITY", 1e9)),
+        seen_error=read_number(settings, "SEMCRAWL_SEEN_ERROR", 1e-6),
+        family_tries=int(read_number(settings, "SEMCRAWL_FAMILY_TRIES", 10)),
+        mirror_copies=int(read_number(settings, "SEMCRAWL_MIRROR_COPIES", 0)),
+        patience=read_number(settings, "SEMCRAWL_REDIS_PATIENCE", 300.0),
+        ahead=int(read_number(settings, "SEMCRAWL_FRONTIER_AHEAD", 16)),
+        glance=read_number(settings, "SEMCRAWL_FRONTIER_GLANCE", 0.05),
     )
-
-
-def number(settings: BaseSettings, name: str, default: float) -> float:
-    """Read a setting as a number; raise ``UsageError`` when it is none."""
-    value = settings.get(name, default)
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise UsageError(f"{name} must be a number, not {value!r}") from None
 
 
 def session_options(settings: BaseSettings) -> SessionOptions:
@@ -56,42 +48,42 @@ def session_options(settings: BaseSettings) -> SessionOptions:
     pages = settings.get("SEMCRAWL_PAGES")
     budget = None
     if pages not in (None, "", 0, "0"):
-        budget = int(number(settings, "SEMCRAWL_PAGES", 0))
+        budget = int(read_number(settings, "SEMCRAWL_PAGES", 0))
         if budget < 1:
             raise UsageError(f"SEMCRAWL_PAGES must be at least 1, not {pages!r}")
     pace_by = settings.get("SEMCRAWL_PACE_BY", "host")
     if pace_by not in ("host", "domain"):
         raise UsageError(f"SEMCRAWL_PACE_BY must be host or domain, not {pace_by!r}")
-    concurrency = int(number(settings, "CONCURRENT_REQUESTS", 16))
+    concurrency = int(read_number(settings, "CONCURRENT_REQUESTS", 16))
     if concurrency < 1:
         raise UsageError(f"CONCURRENT_REQUESTS must be at least 1, not {concurrency}")
     return SessionOptions(
         concurrency=concurrency,
-        share_of_slots=number(settings, "SEMCRAWL_SHARE_OF_SLOTS", 0.5),
-        leases=max(concurrency, int(number(settings, "SEMCRAWL_MAX_LEASES", 256))),
-        slow_start=int(number(settings, "SEMCRAWL_SLOW_START", 0)),
-        max_left_out=int(number(settings, "SEMCRAWL_MAX_LEFT_OUT", 1_000_000)),
+        share_of_slots=read_number(settings, "SEMCRAWL_SHARE_OF_SLOTS", 0.5),
+        leases=max(concurrency, int(read_number(settings, "SEMCRAWL_MAX_LEASES", 256))),
+        slow_start=int(read_number(settings, "SEMCRAWL_SLOW_START", 0)),
+        max_left_out=int(read_number(settings, "SEMCRAWL_MAX_LEFT_OUT", 1_000_000)),
         budget=budget,
-        patience=int(number(settings, "SEMCRAWL_PATIENCE", 0)),
+        patience=int(read_number(settings, "SEMCRAWL_PATIENCE", 0)),
         pace_by=pace_by,
-        robots_memory=int(number(settings, "SEMCRAWL_ROBOTS_MEMORY", 128 * 1024 * 1024)),
-        idle_time=number(settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0.0),
+        robots_memory=int(read_number(settings, "SEMCRAWL_ROBOTS_MEMORY", 128 * 1024 * 1024)),
+        idle_time=read_number(settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0.0),
         shared=bool(settings.get("REDIS_URL")) or worker_count(settings) > 1,
         report_yields=settings.get("SEMCRAWL_FAIRNESS") == "yield"
-        or number(settings, "SEMCRAWL_PENALTY_AFTER", 0) > 0,
+        or read_number(settings, "SEMCRAWL_PENALTY_AFTER", 0) > 0,
         spiders=2 if settings.getbool("SEMCRAWL_HARVEST") else 1,
         address=AddressLimits(
-            delay=number(settings, "SEMCRAWL_ADDRESS_DELAY", 0.1),
-            concurrency=max(1, int(number(settings, "SEMCRAWL_CONCURRENCY_PER_ADDRESS", 8))),
+            delay=read_number(settings, "SEMCRAWL_ADDRESS_DELAY", 0.1),
+            concurrency=max(1, int(read_number(settings, "SEMCRAWL_CONCURRENCY_PER_ADDRESS", 8))),
             private=settings.getbool("SEMCRAWL_PACE_PRIVATE_ADDRESSES"),
         ),
         health=HealthOptions(
-            failures=int(number(settings, "SEMCRAWL_HOST_FAILURES", 4)),
-            forbidden=int(number(settings, "SEMCRAWL_HOST_FORBIDDEN", 6)),
-            rest=number(settings, "SEMCRAWL_HOST_REST", 2.0),
+            failures=int(read_number(settings, "SEMCRAWL_HOST_FAILURES", 4)),
+            forbidden=int(read_number(settings, "SEMCRAWL_HOST_FORBIDDEN", 6)),
+            rest=read_number(settings, "SEMCRAWL_HOST_REST", 2.0),
             rest_policy=RestPolicyName.read(settings),
-            patience=number(settings, "SEMCRAWL_HOST_PATIENCE", 600.0),
-            untried_patience=number(settings, "SEMCRAWL_UNTRIED_HOST_PATIENCE", 60.0),
+            patience=read_number(settings, "SEMCRAWL_HOST_PATIENCE", 600.0),
+            untried_patience=read_number(settings, "SEMCRAWL_UNTRIED_HOST_PATIENCE", 60.0),
         ),
     )
 

@@ -108,8 +108,7 @@ class NodeReader:
     def _list(self, body: bytes, answer: Answer, url: str) -> DataList | None:
         """Read a catalogue or a linkset; ``None`` for what is neither."""
         form = form_of(body[:8192], answer.content_type)
-        wanted = self.leads.signposts if form.startswith("linkset") else self.leads.catalogues
-        if not form or not wanted or len(body) > self.leads.most_bytes:
+        if not self.leads.reads(form) or len(body) > self.leads.most_bytes:
             return None
         return read_list(body, form, url, limit=self.max_links)
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
+from semcrawl.config.numbers import whole_number
 from semcrawl.errors import UsageError
 from semcrawl.images.imageplaces import PlaceOptions
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation
@@ -44,36 +45,24 @@ class ImageOptions:
         for name in types:
             if not _MEDIA_TYPE.fullmatch(name):
                 raise UsageError(f"SEMCRAWL_IMAGES_TYPES takes image/… alone, not {name!r}")
-        least_width = _number(settings, "SEMCRAWL_IMAGES_MIN_WIDTH")
-        least_height = _number(settings, "SEMCRAWL_IMAGES_MIN_HEIGHT")
+        least_width = whole_number(settings, "SEMCRAWL_IMAGES_MIN_WIDTH", 0)
+        least_height = whole_number(settings, "SEMCRAWL_IMAGES_MIN_HEIGHT", 0)
         return cls(
             min_width=least_width,
             min_height=least_height,
-            min_bytes=_number(settings, "SEMCRAWL_IMAGES_MIN_BYTES"),
-            max_bytes=_number(settings, "SEMCRAWL_IMAGES_MAX_BYTES", 1),
-            max_pixels=_number(settings, "SEMCRAWL_IMAGES_MAX_PIXELS", 1),
+            min_bytes=whole_number(settings, "SEMCRAWL_IMAGES_MIN_BYTES", 0),
+            max_bytes=whole_number(settings, "SEMCRAWL_IMAGES_MAX_BYTES", 1),
+            max_pixels=whole_number(settings, "SEMCRAWL_IMAGES_MAX_PIXELS", 1),
             types=tuple(dict.fromkeys(types)) or ("image/*",),
-            max_pages=_number(settings, "SEMCRAWL_IMAGES_MAX_PAGES"),
-            near_bits=_number(settings, "SEMCRAWL_IMAGES_NEAR_BITS", -1),
+            max_pages=whole_number(settings, "SEMCRAWL_IMAGES_MAX_PAGES", 0),
+            near_bits=whole_number(settings, "SEMCRAWL_IMAGES_NEAR_BITS", -1),
             places=PlaceOptions(
                 normalisation,
-                max_places=_number(settings, "SEMCRAWL_IMAGES_PER_PAGE", 1),
-                max_links=_number(settings, "SEMCRAWL_MAX_LINKS_PER_PAGE"),
-                levels=_number(settings, "SEMCRAWL_IMAGES_LEVELS"),
-                max_text=_number(settings, "SEMCRAWL_IMAGES_MAX_TEXT", 1),
+                max_places=whole_number(settings, "SEMCRAWL_IMAGES_PER_PAGE", 1),
+                max_links=whole_number(settings, "SEMCRAWL_MAX_LINKS_PER_PAGE", 0),
+                levels=whole_number(settings, "SEMCRAWL_IMAGES_LEVELS", 0),
+                max_text=whole_number(settings, "SEMCRAWL_IMAGES_MAX_TEXT", 1),
                 min_width=least_width,
                 min_height=least_height,
             ),
         )
-
-
-def _number(settings: BaseSettings, name: str, least: int = 0) -> int:
-    """Read a whole number that is not below ``least``."""
-    value = settings.get(name)
-    try:
-        number = int(value)
-    except (TypeError, ValueError):
-        raise UsageError(f"{name} takes a whole number, not {value!r}") from None
-    if number < least:
-        raise UsageError(f"{name} takes {least} or more, not {number}")
-    return number

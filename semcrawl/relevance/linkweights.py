@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self
 
+from semcrawl.config.numbers import read_number
 from semcrawl.config.switches import read_switch
-from semcrawl.errors import UsageError
 from semcrawl.links import Link
 from semcrawl.topics import about
 
@@ -38,20 +38,6 @@ class WeightOptions:
             threshold=read_number(settings, name, default, 0, 1),
             prune=read_switch("SEMCRAWL_RW_PRUNE", settings.get("SEMCRAWL_RW_PRUNE", False)),
         )
-
-
-def read_number(
-    settings: Mapping[str, Any], name: str, default: float, low: float, high: float
-) -> float:
-    """Read a number from ``low`` to ``high``; raise ``UsageError`` for anything else."""
-    value = settings.get(name)
-    try:
-        number = default if value is None else float(value)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not low <= number <= high:
-        raise UsageError(f"{name} must be a number from {low:g} to {high:g}, not {value!r}")
-    return number
 
 
 def metadata_terms(link: Link) -> list[str]:

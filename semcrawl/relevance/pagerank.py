@@ -11,10 +11,11 @@ from typing import Any, Self
 
 import msgpack
 
+from semcrawl.config.numbers import read_number
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.linkrank import LinkRank, LinkRankOptions, Node
-from semcrawl.relevance.linkweights import LinkWeights, WeightOptions, read_number
+from semcrawl.relevance.linkweights import LinkWeights, WeightOptions
 from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
 
 _VERSION = 1

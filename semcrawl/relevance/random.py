@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, Self
 
-from semcrawl.errors import UsageError
+from semcrawl.config.numbers import random_seed
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label
 from semcrawl.relevance.strategy import RuleOptions, Strategy
@@ -28,14 +28,7 @@ class Random(Strategy):
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read ``SEMCRAWL_RANDOM_SEED`` beside the settings of :class:`RuleOptions`."""
-        value = settings.get("SEMCRAWL_RANDOM_SEED") or 0
-        try:
-            seed = int(value)
-            return cls(RuleOptions.from_settings(settings), seed)
-        except (TypeError, ValueError, OverflowError):
-            raise UsageError(
-                f"SEMCRAWL_RANDOM_SEED must be a 64-bit integer, not {value!r}"
-            ) from None
+        return cls(RuleOptions.from_settings(settings), random_seed(settings))
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
         """Put all into one group, with a key between 0 and 1."""

@@ -11,10 +11,10 @@ from typing import Any
 from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
+from semcrawl.config.numbers import read_number
 from semcrawl.crawl.attempt import Attempt
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.crawl.shareddates import SharedDates
-from semcrawl.errors import UsageError
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.sources.lastmods import MOST_LIARS, Advice, Lastmods, keyed
 from semcrawl.web.hosts import netloc_of
@@ -43,9 +43,7 @@ class SitemapDates:
         self._on = settings.getbool("SEMCRAWL_REVISIT_BY_LASTMOD") and (
             self._revisits or self._shared
         )
-        share = settings.getfloat("SEMCRAWL_LASTMOD_CHECKS")
-        if not 0 <= share <= 1:
-            raise UsageError(f"SEMCRAWL_LASTMOD_CHECKS must be 0 to 1, not {share}")
+        share = read_number(settings, "SEMCRAWL_LASTMOD_CHECKS", low=0, high=1)
         self._session = session
         self._stats = stats
         self._dates = Lastmods(share)

@@ -137,8 +137,7 @@ class Leads:
     async def read_list(self, attempt: Attempt, response: Response, head: bytes) -> DataList | None:
         """Read a catalogue or a linkset within bounds; ``None`` for what seems to be neither."""
         form = form_of(head, content_type(response))
-        wanted = self.options.signposts if form.startswith("linkset") else self.options.catalogues
-        if not form or not wanted:
+        if not self.options.reads(form):
             return None
         body = response.body if body_file(attempt.meta) is None else None
         if body is None or len(body) > self.options.most_bytes:

@@ -11,10 +11,11 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from semcrawl.config.numbers import whole_number
 from semcrawl.errors import UsageError
 from semcrawl.topics.contract import STATEMENTS, Document, Judgement, StatementMemory
 from semcrawl.topics.excerpts import blocks
-from semcrawl.topics.options import TopicOptions, whole_number
+from semcrawl.topics.options import TopicOptions
 
 _WAYS = 4
 _TAG_BITS = 40

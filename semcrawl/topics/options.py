@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from semcrawl import settings as defaults
+from semcrawl.config.numbers import whole_number
 from semcrawl.errors import UsageError
 
 #: name of the setting with what fetches the URLs of topics; without it they are refused
@@ -51,15 +52,3 @@ class TopicOptions:
         """
         read = read or partial(read_file, fetch=settings.get(FETCH))
         return cls(whole_number(settings, "SEMCRAWL_ABOUT_MAX_SIZE"), read, settings)
-
-
-def whole_number(settings: Mapping[str, Any], name: str) -> int:
-    """Return a setting that is a whole number from 1; raise ``UsageError`` when it is none."""
-    value = settings.get(name, getattr(defaults, name))
-    try:
-        number = int(value)
-    except (TypeError, ValueError):
-        number = 0
-    if number < 1:
-        raise UsageError(f"{name} must be a whole number from 1, not {value!r}")
-    return number

@@ -11,13 +11,14 @@ from typing import Self
 import pyoxigraph
 
 from semcrawl.config.extras import install_hint
+from semcrawl.config.numbers import whole_number
 from semcrawl.errors import UsageError
 from semcrawl.rdf import detect
 from semcrawl.rdf.sparqltext import terms_in
 from semcrawl.reading.pool import ReadingLost, ReadingProcesses
 from semcrawl.topics.contract import STATEMENTS, STOPPED, Document, Judgement
 from semcrawl.topics.excerpts import blocks
-from semcrawl.topics.options import TopicOptions, whole_number
+from semcrawl.topics.options import TopicOptions
 from semcrawl.topics.shapechecks import Checked, ask, conform
 from semcrawl.topics.sourcefiles import statements_of
 from semcrawl.topics.vocabularies import Vocabulary

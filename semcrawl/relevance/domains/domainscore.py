@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Self
 
-from semcrawl.errors import UsageError
+from semcrawl.config.numbers import random_seed, read_number
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.domains._domainstate import Known, dump_known, load_known
@@ -15,7 +15,7 @@ from semcrawl.relevance.domains.hypotheses import Counts, Domain
 from semcrawl.relevance.domains.roulette import Roulette
 from semcrawl.relevance.domains.votes import Votes
 from semcrawl.relevance.linkrank import LinkRankOptions
-from semcrawl.relevance.linkweights import LinkWeights, WeightOptions, read_number
+from semcrawl.relevance.linkweights import LinkWeights, WeightOptions
 from semcrawl.relevance.pagerank import rank_options
 from semcrawl.relevance.strategy import RuleOptions
 from semcrawl.relevance.weightedpagerank import WeightedPageRank
@@ -254,18 +254,10 @@ class DomainOptions:
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read ``SEMCRAWL_DOMAIN_…`` and the random seed; raise ``UsageError`` for wrong ones."""
         usual, prefix = cls(), "SEMCRAWL_DOMAIN_"
-        seed = settings.get("SEMCRAWL_RANDOM_SEED") or 0
-        try:
-            number = int(seed)
-            number.to_bytes(8, "big", signed=True)
-        except (TypeError, ValueError, OverflowError):
-            raise UsageError(
-                f"SEMCRAWL_RANDOM_SEED must be a 64-bit integer, not {seed!r}"
-            ) from None
         return cls(
             read_number(settings, f"{prefix}TEMPERATURE", usual.temperature, 0.005, 1000),
             # (beyond ½ a step might overshoot: four inputs of up to 1)
             read_number(settings, f"{prefix}LEARNING_RATE", usual.learning_rate, 0, 0.5),
             int(read_number(settings, f"{prefix}GROUPS", usual.groups, 1, 1000)),
-            number,
+            random_seed(settings),
         )

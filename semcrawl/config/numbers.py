@@ -1,0 +1,65 @@
+"""Numbers of settings, within their bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+from semcrawl import settings as defaults
+from semcrawl.errors import UsageError
+
+
+def read_number(
+    settings: Mapping[str, Any],
+    name: str,
+    default: float | None = None,
+    low: float = -inf,
+    high: float = inf,
+) -> float:
+    """Return a setting as a number from ``low`` to ``high``; raise ``UsageError`` for others.
+
+    A setting that is missing or empty has its ``default``, or that of :mod:`semcrawl.settings`.
+    """
+    value = _value(settings, name, default)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise _refusal(name, "a number", low, high, value) from None
+    if not low <= number <= high:
+        raise _refusal(name, "a number", low, high, value)
+    return number
+
+
+def whole_number(settings: Mapping[str, Any], name: str, low: float = 1, high: float = inf) -> int:
+    """Return a setting as a whole number; as :func:`read_number` otherwise."""
+    value = _value(settings, name, None)
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError):
+        raise _refusal(name, "a whole number", low, high, value) from None
+    if not low <= number <= high:
+        raise _refusal(name, "a whole number", low, high, value)
+    return number
+
+
+def random_seed(settings: Mapping[str, Any]) -> int:
+    """Return ``SEMCRAWL_RANDOM_SEED``, a number of 64 bits; raise ``UsageError`` for others."""
+    return whole_number(settings, "SEMCRAWL_RANDOM_SEED", -(1 << 63), (1 << 63) - 1)
+
+
+def _value(settings: Mapping[str, Any], name: str, default: float | None) -> Any:
+    value = settings.get(name)
+    if value not in (None, ""):
+        return value
+    return getattr(defaults, name) if default is None else default
+
+
+def _refusal(name: str, kind: str, low: float, high: float, value: Any) -> UsageError:
+    bounds = f" from {_shown(low)}" if low > -inf else ""
+    bounds += f" to {_shown(high)}" if high < inf else ""
+    return UsageError(f"{name} must be {kind}{bounds}, not {value!r}")
+
+
+def _shown(bound: float) -> str:
+    return f"{bound:,}".removesuffix(".0")
