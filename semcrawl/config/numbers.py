@@ -49,8 +49,9 @@ def random_seed(settings: Mapping[str, Any]) -> int:
 
 
 def _value(settings: Mapping[str, Any], name: str, default: float | None) -> Any:
-    value = settings.get(name)
-    if value not in (None, ""):
+    # (Scrapy's ``get`` gives the default for None, too)
+    value = settings[name] if name in settings else ""  # noqa: SIM401
+    if value != "":
         return value
     return getattr(defaults, name) if default is None else default
 
