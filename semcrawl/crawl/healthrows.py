@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from http import HTTPStatus
@@ -16,6 +16,9 @@ from semcrawl.crawl.restpolicy import RestPolicyName
 _TOGETHER = 1.0
 #: known hosts that must fail, with no answer from anywhere in between, to blame our own network
 _FAILING_HOSTS = 2
+#: hosts that answered and gave nothing, and how many times as many as gave something, from which
+#: on there is little to expect of a new host
+_FRUITLESS, _FRUITLESS_SHARE = 16, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +173,28 @@ class HealthRows:
         found = self._hosts.setdefault(host, _Host())
         limit = found.forbidden_limit or self._options.forbidden
         found.forbidden, found.forbidden_limit = 0, 2 * limit
+
+
+class FruitlessHosts:
+    """Hosts that answer, and refuse all that they are asked for."""
+
+    def __init__(self) -> None:
+        #: none once they were found to be most
+        self._hosts: set[str] | None = set()
+
+    def most(self, host: str, known: Set[str]) -> bool:
+        """Note that a host refused an address; say, once, whether most hosts give nothing.
+
+        ``known``: those that gave something.
+        """
+        if self._hosts is None or host in known:
+            return False
+        self._hosts.add(host)
+        enough = max(_FRUITLESS, _FRUITLESS_SHARE * len(known))
+        if len(self._hosts) < enough or len(self._hosts - known) < enough:
+            return False
+        self._hosts = None
+        return True
 
 
 #: description of a resting host, by the reason of its rest

@@ -13,7 +13,16 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from math import inf
 
-from semcrawl.crawl.healthrows import WORDS, Away, Fate, GivenUp, HealthOptions, HealthRows, Sign
+from semcrawl.crawl.healthrows import (
+    WORDS,
+    Away,
+    Fate,
+    FruitlessHosts,
+    GivenUp,
+    HealthOptions,
+    HealthRows,
+    Sign,
+)
 from semcrawl.crawl.intake import Intake
 from semcrawl.crawl.listgroups import check_link
 from semcrawl.crawl.networkpause import NetworkPause
@@ -63,6 +72,7 @@ class HostHealth:
         self._known: set[str] = set()
         #: hosts that gave nothing, and were found dead or slow
         self._dead: set[str] = set()
+        self._fruitless = FruitlessHosts()
         self._recovering: set[str] = set()
         #: servers that are down beside others of their host
         self._servers: dict[str, Away] = {}
@@ -94,6 +104,10 @@ class HostHealth:
             return await self._falter(url, sign, queue) if await self._is_known(host) else []
         if host in self._tried:
             del self._tried[host]
+        refused = status >= HTTPStatus.BAD_REQUEST and lease is not None
+        if refused and self._fruitless.most(host, self._known):
+            for _ in range(_FOUND_DEAD):
+                await self._outages.note_dead()
         if status == HTTPStatus.FORBIDDEN:
             return []
         self._forbidden.pop(host, None)

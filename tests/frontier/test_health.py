@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from semcrawl.crawl.healthrows import HealthOptions, HealthRows, Sign
+from semcrawl.crawl.healthrows import FruitlessHosts, HealthOptions, HealthRows, Sign
 
 A, B = "a.example", "b.example"
 
@@ -104,3 +104,19 @@ def test_all_of_it_can_be_switched_off() -> None:
     hosts = Hosts(failures=0, forbidden=0)
     assert hosts.fail(A, 20, known=True) is Sign.NOTHING
     assert {hosts.answer(A, status) for status in (429, 403) * 20} == {Sign.NOTHING}
+
+
+def test_most_hosts_give_nothing_when_many_more_refuse_all_than_gave_something() -> None:
+    """It is said once, and of hosts: one that refuses a hundred addresses is one."""
+    refusing, known = FruitlessHosts(), {f"good{n}.example" for n in range(5)}
+    assert not any(refusing.most("h.example", known) for _ in range(100))
+    assert not any(refusing.most(f"good{n}.example", known) for n in range(5))
+    said = [refusing.most(f"h{n}.example", known) for n in range(60)]
+    assert said.index(True) == 4 * len(known) - 2
+    assert said.count(True) == 1
+
+
+def test_hosts_that_gave_something_later_are_none_that_give_nothing() -> None:
+    refusing = FruitlessHosts()
+    hosts = [f"h{n}.example" for n in range(100)]
+    assert not any(refusing.most(host, set(hosts[:n])) for n, host in enumerate(hosts))

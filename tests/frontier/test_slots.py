@@ -71,6 +71,23 @@ async def test_what_is_left_out_is_not_taken_as_long_as_others_wait(
 
 
 @pytest.mark.parametrize("group", ["own", "shared"])
+@pytest.mark.parametrize("untried", [False, True])
+async def test_many_hosts_that_are_left_out_hide_no_other(
+    open_frontier: OpenFrontier, group: str, untried: bool
+) -> None:
+    """However many of one domain, or that gave nothing, stand in front."""
+    frontier = await open_frontier(concurrency=99, ahead=0)
+    many = [f"h{n}.d.example{':81' if n % 2 else ''}" for n in range(800)]
+    for host in [*many, "good.example"]:
+        named = group if group == "shared" else host
+        await frontier.add([link(host, host=host, group=named)])
+    await frontier.outages.recover("good.example", step=0.0, good="http://good.example/")
+    skip = SkippedHosts(untried=True) if untried else SkippedHosts(domains=["d.example"])
+    taken = await frontier.take(1, Q, skip=skip)
+    assert [lease.entry.host for lease in taken] == ["good.example"]
+
+
+@pytest.mark.parametrize("group", ["own", "shared"])
 async def test_hosts_that_gave_nothing_come_last_among_equals_once_two_are_dead(
     open_frontier: OpenFrontier, group: str
 ) -> None:

@@ -9,17 +9,18 @@ cost anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from semcrawl.frontier.sqlite.availability import LATER, available, turn
 from semcrawl.frontier.sqlite.layout import EMPTY, LOCAL, PARKED, SPREAD
+from semcrawl.frontier.sqlite.skipping import Skip
 from semcrawl.frontier.sqlite.transaction import Part, Transaction
 
 #: hosts and groups that are looked at for one that is not left out
 _LOOKED_AT = 50
-
-Skip = Callable[[int], bool]
+#: … and hosts that the database goes through after these
+_SEARCHED = 10_000
 
 
 def value(t: Transaction, grp: int) -> float:
@@ -261,26 +262,46 @@ def _first_but(t: Transaction, queues: Sequence[int], skip: Skip) -> Any:
     """The best entry of all queues on a host that is not skipped, among the first ones."""
     found: list[tuple[Any, ...]] = []
     for queue in queues:
-        for row in t.execute(
-            "SELECT score, turn, key, seq, host, part, 0 FROM front WHERE queue = ? AND part IS NOT"
+        first = _first_host(
+            t,
+            skip,
+            "SELECT score, turn, key, seq, part, host FROM front WHERE queue = ? AND part IS NOT"
             " NULL ORDER BY score, turn, key, seq LIMIT ?",
-            (queue, _LOOKED_AT),
-        ).fetchall():
-            if not skip(row[4]):
-                found.append(row)
-                break
+            (queue,),
+        )
+        if first is not None:
+            found.append((*first[:4], first[5], first[4], 0))
         for score, grp in t.execute(
             "SELECT score, grp FROM standing WHERE queue = ? AND seq IS NOT NULL"
             " ORDER BY score, turn, key, seq LIMIT ?",
             (queue, _LOOKED_AT),
         ).fetchall():
-            hosts = t.execute(
+            first = _first_host(
+                t,
+                skip,
                 "SELECT turn, key, seq, id, host FROM part WHERE grp = ? AND queue = ?"
                 " AND state = 2 ORDER BY turn, key, seq LIMIT ?",
-                (grp, queue, _LOOKED_AT),
-            ).fetchall()
-            first = next((row for row in hosts if not skip(row[4])), None)
+                (grp, queue),
+            )
             if first is not None:
                 found.append((score, *first[:3], grp, queue, 1, first[3]))
                 break
     return min(found, key=lambda row: row[:4], default=None)
+
+
+def _first_host(t: Transaction, skip: Skip, sql: str, values: tuple[int, ...]) -> Any:
+    """The first of some entries (of columns that end with the host) that is not skipped.
+
+    Many hosts that are skipped may stand in front: the database looks beyond the first ones.
+    """
+    rows = t.execute(sql, (*values, _LOOKED_AT)).fetchall()
+    for row in rows:
+        if not skip(row[-1]):
+            return row
+    if len(rows) < _LOOKED_AT:
+        return None
+    beyond = f"SELECT first.* FROM ({sql}) first JOIN host ON host.id = first.host WHERE {skip.sql}"  # noqa: S608
+    for row in t.execute(beyond, (*values, _SEARCHED, *skip.values)):
+        if not skip(row[-1]):
+            return row
+    return None

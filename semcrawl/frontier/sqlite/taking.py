@@ -9,7 +9,7 @@ from typing import Any
 
 from semcrawl.frontier.contract import Entry, SkippedHosts
 from semcrawl.frontier.linkblob import pack_blob
-from semcrawl.frontier.sqlite.availability import available, cool, move_turn, pace, untried
+from semcrawl.frontier.sqlite.availability import available, cool, move_turn, pace
 from semcrawl.frontier.sqlite.layout import DELAYED, FAILED
 from semcrawl.frontier.sqlite.leases import (
     forget,
@@ -29,7 +29,8 @@ from semcrawl.frontier.sqlite.links import (
     remove,
     seen_at,
 )
-from semcrawl.frontier.sqlite.ordering import Skip, best, file_availability, file_wait, head
+from semcrawl.frontier.sqlite.ordering import best, file_availability, file_wait, head
+from semcrawl.frontier.sqlite.skipping import Skip
 from semcrawl.frontier.sqlite.taken import Taken
 from semcrawl.frontier.sqlite.transaction import Part, Transaction, encoded
 from semcrawl.frontier.sqlite.withheldlinks import family_of, is_withheld, withhold
@@ -51,26 +52,16 @@ def take(
     """Lease the best links that can be taken now."""
     tick(t)
     queues = t.known_queues(names)
-    domains: Sequence[str] = list(skip.domains)
-
-    def in_domains(host: int) -> bool:
-        name = t.host_name(host).rpartition(":")
-        bare = name[0] if name[1] and name[2].isdigit() else t.host_name(host)
-        return any(bare == d or bare.endswith("." + d) for d in domains)
-
-    def skipped(host: int) -> bool:
-        return (skip.untried and untried(t.host(host))) or in_domains(host)
-
-    choice: Skip | None = skipped if skip else None
+    choice = Skip(t, skip) if skip else None
     taken: list[Taken] = []
     passed = 0
     while len(taken) < limit and passed < _PASSED_OVER:
         part = best(t, queues, choice)
         if part is None:
             # (a whole domain has a share only beside others)
-            if not domains or _others_wait(t, in_domains):
+            if choice is None or not choice.domains or _others_wait(t, choice):
                 break
-            domains = []
+            choice.domains = []
             continue
         found = _lease(t, part, lease_time, worker)
         if found is None:
@@ -80,7 +71,7 @@ def take(
     return taken
 
 
-def _others_wait(t: Transaction, in_domains: Skip) -> bool:
+def _others_wait(t: Transaction, skip: Skip) -> bool:
     """Whether links wait on hosts of other domains, as far as a sample shows."""
     t.flush()
     for queue in t.all_queues():
@@ -90,7 +81,7 @@ def _others_wait(t: Transaction, in_domains: Skip) -> bool:
         for where in ("host >= ?", "host < ?"):
             sql = f"SELECT host FROM front WHERE queue = ? AND {where} LIMIT ?"  # noqa: S608
             rows += t.execute(sql, (queue, start, _SAMPLE - len(rows))).fetchall()
-        if any(not in_domains(host) for (host,) in rows):
+        if any(not skip.in_domains(host) for (host,) in rows):
             return True
     return False
 

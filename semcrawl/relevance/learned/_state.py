@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semcrawl.errors import UsageError
-from semcrawl.relevance.learned.counts import AnsweringHosts
+from semcrawl.relevance.learned.answering import AnsweringHosts
 from semcrawl.relevance.learned.memory import CrawlMemory
 from semcrawl.relevance.learned.table import TAKEN, LinkTable
 
@@ -37,7 +37,7 @@ def content_of(memory: CrawlMemory) -> dict[str, Any]:
         names, counts, fruitless = getattr(memory, name).state()
         content |= {f"{name}_names": names, f"{name}_counts": counts}
         content[f"{name}_fruitless"] = fruitless
-    content["answering"], content["trust"] = memory.answering.state()
+    content |= memory.answering.state()
     return content | _worth_keeping(memory).state()
 
 
@@ -71,7 +71,7 @@ def take_over(
             counts.restore(*known, content.get(f"{name}_fruitless"))
         table = LinkTable.restored(content)
         if "answering" in content:
-            answering = AnsweringHosts.restored(content["answering"], content["trust"])
+            answering = AnsweringHosts.restored(content)
         else:  # an earlier version's
             answering = AnsweringHosts.of(table)
     except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:

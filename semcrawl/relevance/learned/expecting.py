@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from semcrawl.errors import UsageError
-from semcrawl.relevance.learned.counts import NO_HOST
+from semcrawl.relevance.learned.answering import NO_HOST
 from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.memory import CrawlMemory
 from semcrawl.relevance.learned.table import Floats
@@ -90,9 +90,11 @@ def evidence(
         penalty = memory.options.twin_penalty
         rows.append(("against", f"{-penalty:+.2f} page known under another address"))
     host = memory.hosts.numbers.get(facts.host, NO_HOST)
-    trust = float(memory.answering.trust(np.array([host]))[0])
-    if trust < 1:
-        rows.append(("against", f"× {trust:.2g} host gave nothing so far"))
+    own, beside = memory.answering.reasons(host, facts.named_by)
+    if own < 1:
+        rows.append(("against", f"× {own:.2g} host gave nothing so far"))
+    if beside < 1:
+        rows.append(("against", f"× {beside:.2g} share of hosts named beside it that answered"))
     weighed = sorted((float(memory.models.index.weights[row]), name) for name, row in named)
     best, worst = weighed[: -_SHOWN - 1 : -1], weighed[:_SHOWN]
     rows += [("for", f"{weight:+.2f} {name}") for weight, name in best if weight > _NOTHING]

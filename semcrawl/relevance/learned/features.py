@@ -85,6 +85,8 @@ class LinkFacts(NamedTuple):
     #: names of what the exploration bonus counts by: cluster, section, subsection
     groups: tuple[str, str, str]
     host: str
+    #: the site and the place in its pages that name the host, if that is another one
+    named_by: str
     #: never to be fetched
     dropped: bool
     signs: LinkSigns
@@ -125,7 +127,7 @@ class FeatureMaker:
         signs = LinkSigns.of(link, parts, self._targets)
         if link.element != "seed" and (signs.useless or not parts.readable):
             row = np.array([self._rows["1"][""]], np.uint32)
-            return LinkFacts(row, ("", "", ""), parts.host, True, signs, [])
+            return LinkFacts(row, ("", "", ""), parts.host, "", True, signs, [])
         folder, markup, tables = parts.folder, self._markup(link), self._rows
         if folder.rows is None:
             folder.rows = self._rows_of(self._folder_tokens(folder))
@@ -136,6 +138,7 @@ class FeatureMaker:
             signs = about(signs, near, with_shares=self._with_shares)
         own = [tables[topic][t] for topic, tokens in tokens_of_link for t in tokens]
         rows = {*folder.rows, *markup.rows, *self._form(parts), *own}
+        site = page_folder.partition("/")[0]
         return LinkFacts(
             np.fromiter(rows, np.uint32, len(rows)),
             (
@@ -145,6 +148,7 @@ class FeatureMaker:
                 folder.subsection,
             ),
             parts.host,
+            f"{site} {markup.shape}" if site != parts.host else "",
             False,
             signs,
             twin_addresses(link.url),

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semcrawl.relevance.learned._order import Refresh, WaitingOrder, rounded
-from semcrawl.relevance.learned.counts import AnsweringHosts, FetchCounts
+from semcrawl.relevance.learned.answering import AnsweringHosts
+from semcrawl.relevance.learned.counts import FetchCounts
 from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.model import Judge, Judgement, Models, page_index
 from semcrawl.relevance.learned.options import LearnedOptions
@@ -83,8 +84,6 @@ class CrawlMemory:
     def _new_refresh(self) -> Refresh:
         return Refresh(self.options, self.models.index, self.table, self.order, self.shares)
 
-    # -- links come in
-
     def add(
         self,
         urls: Sequence[str],
@@ -101,6 +100,7 @@ class CrawlMemory:
         if not urls:
             return range(self.table.size, self.table.size)
         judged = judged or self.judge.of(self.table, urls, facts)
+        heard_of = len(self.hosts.names)
         host, cluster, section, subsection = np.array(
             [
                 (
@@ -113,6 +113,9 @@ class CrawlMemory:
             ]
         ).T
         self.clusters.found(cluster.tolist())
+        if parent != NONE:
+            named_by = (about.named_by for about in facts)
+            self.answering.named(zip(host.tolist(), named_by, strict=True), heard_of)
         numbers = self.table.append(
             urls,
             [f.rows for f in facts],
@@ -237,16 +240,13 @@ class CrawlMemory:
 
     def _grew(self, section: int, links: range) -> bool:
         """Whether more of a section waits since one of its pages, with these links, was fetched."""
-        if len(links) < 2:
-            return False
         sections = self.table.columns["section"][links.start : links.stop]
         return int(np.count_nonzero(sections == section)) > 1
 
     def _page_index(self, links: range, gain: float) -> float:
         """Return the worth of a page with these new links that is itself ``gain`` of a target."""
-        if not links or gain == 1:
-            return gain
-        return page_index(self._values(links), self.options.horizon, gain)
+        horizon = self.options.horizon
+        return page_index(self._values(links), horizon, gain) if links and gain < 1 else gain
 
     def _back_up(self, number: int) -> None:
         """Walk up the discovery tree and learn again what each page is worth by now."""
@@ -306,8 +306,8 @@ class CrawlMemory:
 
         -1 for one without a known link.
         """
-        clusters, sections = self.clusters.numbers, self.sections.numbers
-        below = self.subsections.numbers
+        counts = (self.clusters, self.sections, self.subsections)
+        clusters, sections, below = (each.numbers for each in counts)
         found = [
             (clusters.get(cluster, -1), sections.get(section, -1), below.get(subsection, -1))
             for cluster, section, subsection in (about.groups for about in facts)
@@ -343,8 +343,7 @@ class CrawlMemory:
         self.table = table
         self.answering = answering
         self.order = WaitingOrder(self.options, table, self.scores)
-        state = table["state"]
-        state[state == TAKEN] = WAITING
+        table["state"][table["state"] == TAKEN] = WAITING
         self.clusters.found(table["cluster"].tolist())
         self._refresh = self._new_refresh()
         self._refresh.all(self.fetches)

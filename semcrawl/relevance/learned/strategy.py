@@ -16,7 +16,7 @@ from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.learned import expecting
 from semcrawl.relevance.learned._state import content_of, pack, take_over, unpack
 from semcrawl.relevance.learned.aboutness import TopicSigns, options_for
-from semcrawl.relevance.learned.counts import NO_HOST
+from semcrawl.relevance.learned.answering import NO_HOST
 from semcrawl.relevance.learned.expecting import evidence
 from semcrawl.relevance.learned.features import FeatureMaker, LinkFacts
 from semcrawl.relevance.learned.memory import CrawlMemory
@@ -283,7 +283,8 @@ class Learned:
             return judged, index, index
         if memory.answering.doubtful:
             hosts = np.array([memory.hosts.numbers.get(f.host, NO_HOST) for f in facts])
-            index = index * memory.answering.trust(hosts)
+            names = [f.named_by for f in facts]
+            index = index * memory.answering.trust_as_named(hosts, names)
         places = memory.places(facts)
         if memory.shares is None:
             return judged, index, memory.worth(index, *places)

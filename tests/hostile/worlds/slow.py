@@ -14,6 +14,7 @@ LATE = {"timeout", "network-error", "host-down", "interrupted", "too-slow"}
 DRIPPING = [f"drip{number}.example" for number in range(20)]
 CONTEXTS = [f"context{number}.example" for number in range(20)]
 SILENT = [f"silent{number}.example" for number in range(20)]
+EMPTY = [f"h{number}.empty.example" for number in range(2000)]
 HANDSHAKES = [f"tls{number}.example" for number in range(10)]
 RESETTING = [f"reset{number}.example" for number in range(10)]
 
@@ -86,6 +87,25 @@ WORLDS = (
         [("list.example", "/")],
         {"dead*.example/*": {"network-error", "host-down"}},
         direct=True,
+        delay=DEFAULT_DELAY,
+    ),
+    World(
+        "2,000 hosts without the data",
+        "a page that links to documents on 2,000 hosts, each of its own domain, that answer 404",
+        {"list.example": at({"/": page(f"http://bare{n}.example/x.ttl" for n in range(2000))})},
+        [("list.example", "/")],
+        {"bare*.example/*": {"http-error"}},
+        delay=DEFAULT_DELAY,
+    ),
+    World(
+        "2,000 hosts of one domain",
+        "a page that links to 2,000 hosts of one domain, whose pages have nothing",
+        {
+            "list.example": at({"/": page(f"http://{host}/x.ttl" for host in EMPTY)}),
+            **dict.fromkeys(EMPTY, at({}, page([], "Nothing here."))),
+        },
+        [("list.example", "/")],
+        {"*.empty.example/*": {"fetched-html"}},
         delay=DEFAULT_DELAY,
     ),
     World(

@@ -132,23 +132,30 @@ local function file_availability(host)
   end
 end
 
--- Hosts and groups that are looked at for one that is not left out.
-local LOOKED_AT = '50'
+-- Hosts and groups that are looked at for one that is not left out, and hosts that are after these.
+local LOOKED_AT, SEARCHED = 50, 5000
 
 -- The first host in a set of them (place, host) that is not left out, and its score; or nil.
 local function first_host(key, leave_out)
-  local found = call('ZRANGE', key, '0', leave_out and LOOKED_AT or '0', 'WITHSCORES')
-  for i = 1, #found, 2 do
-    if not (leave_out and leave_out(string.sub(found[i], 9 + PLACE))) then
-      return found[i], tonumber(found[i + 1])
-    end
+  if not leave_out then
+    local found = call('ZRANGE', key, '0', '0', 'WITHSCORES')
+    return found[1], tonumber(found[2])
   end
+  local from, to = 0, LOOKED_AT
+  repeat
+    local found = call('ZRANGE', key, num(from), num(to - 1), 'WITHSCORES')
+    for i = 1, #found, 2 do
+      if not leave_out(string.sub(found[i], 9 + PLACE)) then return found[i], tonumber(found[i + 1]) end
+    end
+    local is_last = #found < 2 * (to - from)
+    from, to = to, math.min(4 * to, SEARCHED)
+  until is_last or from >= SEARCHED
 end
 
 -- The first global group that has a host which is not left out, in the form of its entry with that
 -- host's place, its score, and that host's entry; or nil.
 local function first_group(queue, leave_out)
-  local found = call('ZRANGE', ROOT .. 'global:' .. queue, '0', leave_out and LOOKED_AT or '0', 'WITHSCORES')
+  local found = call('ZRANGE', ROOT .. 'global:' .. queue, '0', leave_out and num(LOOKED_AT) or '0', 'WITHSCORES')
   for i = 1, #found, 2 do
     local group = string.sub(found[i], 9 + PLACE)
     local head = first_host(spread_key(queue, group), leave_out)

@@ -1,0 +1,46 @@
+"""Hosts that a take passes over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from semcrawl.frontier.contract import SkippedHosts
+from semcrawl.frontier.sqlite.availability import untried
+from semcrawl.frontier.sqlite.transaction import Transaction
+
+
+class Skip:
+    """Says which hosts are passed over, of a table ``host`` in SQL too.
+
+    ``sql`` is true for those that are not, with ``values``; it takes a host for one that gave
+    nothing if that is no longer so since a moment ago.
+    """
+
+    def __init__(self, t: Transaction, skip: SkippedHosts) -> None:
+        self._t = t
+        self._untried = skip.untried
+        self.domains: Sequence[str] = list(skip.domains)
+
+    def __call__(self, host: int) -> bool:
+        """Whether a host is passed over."""
+        return (self._untried and untried(self._t.host(host))) or self.in_domains(host)
+
+    def in_domains(self, host: int) -> bool:
+        """Whether a host is of one of the domains that are passed over."""
+        full = self._t.host_name(host)
+        name, colon, port = full.rpartition(":")
+        bare = name if colon and port.isdigit() else full
+        return any(bare == d or bare.endswith("." + d) for d in self.domains)
+
+    @property
+    def sql(self) -> str:
+        """The condition."""
+        name = "'.' || CAST(host.name AS TEXT)"
+        parts = ["host.good IS NOT NULL"] if self._untried else []
+        parts += [f"{name} NOT LIKE ? AND {name} NOT LIKE ?" for _ in self.domains]
+        return " AND ".join(parts) or "1"
+
+    @property
+    def values(self) -> list[str]:
+        """The values of its parameters."""
+        return [f"%.{domain}{port}" for domain in self.domains for port in ("", ":%")]
