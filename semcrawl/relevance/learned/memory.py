@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semcrawl.relevance.learned._counts import FetchCounts
 from semcrawl.relevance.learned._order import Refresh, WaitingOrder, rounded
 from semcrawl.relevance.learned.answering import AnsweringHosts
-from semcrawl.relevance.learned.counts import FetchCounts
 from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.model import Judge, Judgement, Models, page_index
 from semcrawl.relevance.learned.options import LearnedOptions
