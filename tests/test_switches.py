@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from semcrawl.config.switches import read_switch
+from semcrawl.config.numbers import read_switch
 from semcrawl.errors import UsageError
 from semcrawl.relevance.learned.options import LearnedOptions
 

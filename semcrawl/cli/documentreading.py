@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.config.endpointoptions import EndpointOptions
-from semcrawl.config.leadoptions import LeadOptions
+from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
 from semcrawl.config.normalisation import url_normalisation
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page, header_links, merge_links, metadata_links

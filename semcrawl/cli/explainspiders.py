@@ -11,7 +11,7 @@ from scrapy.settings import BaseSettings
 
 from semcrawl import rdf
 from semcrawl.config.components import say_who_it_is
-from semcrawl.config.endpointoptions import EndpointOptions
+from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.links import FoundBy, Link, header_text
 from semcrawl.sources.endpointanswers import read_rows
 from semcrawl.sources.endpointpaging import Following, first_steps

@@ -25,7 +25,7 @@ from semcrawl.pipelines.pagestore import PAGES_FILE, PAGES_LEDGER
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE, orphaned
 from semcrawl.pipelines.stores.opening import check_store_settings
 from semcrawl.relevance.focus import read_focus
-from semcrawl.spiders.imagereading import image_options
+from semcrawl.spiders.otherbodies import image_options
 from semcrawl.web.hosts import public_address
 from semcrawl.web.robotstags import RobotsTags
 

@@ -30,9 +30,8 @@ from semcrawl.sources.searching import (
     searxng,
 )
 from semcrawl.sources.seedlists import Seed, read_list
-from semcrawl.sources.sitemapentries import Entry, EntryKind
 from semcrawl.sources.sitemapfile import read_sitemap
-from semcrawl.sources.sitemaplinks import named_sitemaps
+from semcrawl.sources.sitemaplinks import Entry, EntryKind, named_sitemaps
 from semcrawl.web.vocabulary import RDF_EXTENSIONS, RDF_FIRST, RDF_MEDIA_TYPES, Kind
 
 #: called with one line for each source that failed

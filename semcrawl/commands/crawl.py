@@ -16,10 +16,10 @@ from semcrawl.cli.crawling import Crawls
 from semcrawl.cli.harvestoptions import add_about_options, take_about_options
 from semcrawl.cli.readiness import check_crawl, check_results
 from semcrawl.config.components import FASTEST_LOOP, check_reactor
-from semcrawl.config.endpointoptions import EndpointOptions
 from semcrawl.config.jobdir import job_path
+from semcrawl.config.leadoptions import EndpointOptions
+from semcrawl.config.numbers import read_switch
 from semcrawl.config.scope import Scope
-from semcrawl.config.switches import read_switch
 from semcrawl.crawl.lost import lost_feeds, lost_results
 from semcrawl.crawl.sessionsource import SessionSource, frontier_options, session_options
 from semcrawl.errors import UsageError

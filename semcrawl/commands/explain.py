@@ -13,7 +13,7 @@ from semcrawl.cli.base import OneLineErrors
 from semcrawl.cli.documentreading import ReadDocument, read_for_explanation
 from semcrawl.cli.explainspiders import EndpointSpider, ExplainSpider, PageSpider
 from semcrawl.cli.harvestoptions import add_about_options, take_about_options
-from semcrawl.config.endpointoptions import EndpointOptions
+from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.explanation import (

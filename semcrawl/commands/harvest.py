@@ -29,7 +29,7 @@ from semcrawl.cli.harvestworkers import check_workers, harvest_together
 from semcrawl.cli.readiness import check_crawl, check_folder, delivers, metadata_url
 from semcrawl.cli.workerside import WorkerLine
 from semcrawl.config.components import FASTEST_LOOP, check_reactor
-from semcrawl.config.endpointoptions import EndpointOptions
+from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.config.scope import Scope
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.outlook import Outlook

@@ -1,13 +1,22 @@
-"""Which ways to data a crawl goes besides links, as the settings say."""
+"""Which ways to data a crawl goes besides links, as the settings say.
+
+They are lists of catalogues, SPARQL endpoints and sitemaps, and how much of them is read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Self
 
-from semcrawl.config.switches import read_switch
+from semcrawl.config.numbers import read_switch
 from semcrawl.errors import UsageError
+from semcrawl.sources import SitemapLimits
+from semcrawl.sources.endpointsteps import endpoint_of_seed
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +81,90 @@ class LeadOptions:
             "SEMCRAWL_NEGOTIATION_TRIES": self.tries,
             "SEMCRAWL_WELL_KNOWN": self.well_known,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointOptions:
+    """How endpoints are read."""
+
+    #: which are: ``never``, ``seeds`` or ``found``
+    allowed: str = "seeds"
+    #: triples of a page, and of an endpoint (0: any number)
+    page: int = 10_000
+    most: int = 10_000_000
+    #: seconds for a query, and for all queries of an endpoint in one run (0: any time)
+    timeout: float = 60.0
+    seconds: float = 43_200.0
+    #: patterns of graphs that are left out
+    skipped: tuple[str, ...] = ()
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Read the settings, Scrapy's or a plain mapping."""
+        skipped = settings.get("SEMCRAWL_ENDPOINT_SKIP_GRAPHS") or ()
+        return cls(
+            settings.get("SEMCRAWL_ENDPOINTS") or "never",
+            int(settings.get("SEMCRAWL_ENDPOINT_PAGE") or 0),
+            int(settings.get("SEMCRAWL_ENDPOINT_TRIPLES") or 0),
+            float(settings.get("SEMCRAWL_ENDPOINT_TIMEOUT") or 0),
+            float(settings.get("SEMCRAWL_ENDPOINT_TIME") or 0),
+            tuple(skipped.split(",") if isinstance(skipped, str) else skipped),
+        )
+
+    def as_settings(self) -> dict[str, Any]:
+        """Return the settings that give these options."""
+        return {
+            "SEMCRAWL_ENDPOINTS": self.allowed,
+            "SEMCRAWL_ENDPOINT_PAGE": self.page,
+            "SEMCRAWL_ENDPOINT_TRIPLES": self.most,
+            "SEMCRAWL_ENDPOINT_TIMEOUT": self.timeout,
+            "SEMCRAWL_ENDPOINT_TIME": self.seconds,
+            "SEMCRAWL_ENDPOINT_SKIP_GRAPHS": self.skipped,
+        }
+
+    def check(self, seeds: Iterable[str]) -> None:
+        """Raise ``UsageError`` where seeds name an endpoint, and none may be read."""
+        named = next(filter(None, map(endpoint_of_seed, seeds)), "")
+        if named and self.allowed == "never":
+            raise UsageError(
+                f"SEMCRAWL_ENDPOINTS is never: the SPARQL endpoint {named} is not read"
+            )
+
+
+class SitemapUse(StrEnum):
+    """Whether links of sitemaps are followed."""
+
+    AUTO = "auto"  #: beside the links of pages
+    NEVER = "never"
+    ONLY = "only"  #: and no others
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read the setting; raise ``UsageError`` for any other word."""
+        try:
+            return cls(text.strip().lower())
+        except ValueError:
+            known = ", ".join(cls)
+            raise UsageError(f"SEMCRAWL_SITEMAPS must be one of {known}, not {text!r}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapRules:
+    """How sitemaps are used, and how much of them."""
+
+    use: SitemapUse = SitemapUse.AUTO
+    limits: SitemapLimits = field(default_factory=SitemapLimits)
+    #: sitemaps of a host that are read
+    most: int = 1000
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Read the settings; raise ``UsageError`` for wrong ones."""
+        return cls(
+            SitemapUse.parse(settings.get("SEMCRAWL_SITEMAPS") or "auto"),
+            SitemapLimits(
+                bytes=settings.getint("SEMCRAWL_SITEMAP_MAX_SIZE"),
+                entries=settings.getint("SEMCRAWL_SITEMAP_MAX_ENTRIES"),
+            ),
+            settings.getint("SEMCRAWL_MAX_SITEMAPS_OF_HOST"),
+        )

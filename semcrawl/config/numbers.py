@@ -1,4 +1,4 @@
-"""Numbers of settings, within their bounds."""
+"""Numbers of settings, within their bounds, and words that turn something on or off."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Any
 
 from semcrawl import settings as defaults
 from semcrawl.errors import UsageError
+
+_ON = frozenset({"1", "true", "yes", "on"})
+_OFF = frozenset({"0", "false", "no", "off", "none", ""})
 
 
 def read_number(
@@ -64,3 +67,16 @@ def _refusal(name: str, kind: str, low: float, high: float, value: Any) -> Usage
 
 def _shown(bound: float) -> str:
     return f"{bound:,}".removesuffix(".0")
+
+
+def read_switch(name: str, value: object) -> bool:
+    """Return whether the argument or option ``name`` is on.
+
+    Words are read in any case. Raises ``UsageError`` for a word that says neither on nor off.
+    """
+    if not isinstance(value, str):
+        return bool(value)
+    word = value.strip().lower()
+    if word not in _ON | _OFF:
+        raise UsageError(f"{name} must be 0 or 1, not {value!r}")
+    return word in _ON

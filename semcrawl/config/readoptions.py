@@ -13,8 +13,7 @@ from semcrawl.config.checks import checked_iri
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import UsageError
 from semcrawl.rdf import Embedded, Position, ReadOptions
-from semcrawl.rdf.linkproperties import EMBEDDED_PRESETS, LINK_PRESETS
-from semcrawl.rdf.options import STANDARDS
+from semcrawl.rdf.options import EMBEDDED_PRESETS, LINK_PRESETS, STANDARDS
 from semcrawl.sources.endpointsteps import ENDPOINT_PROPERTIES
 
 _EMBEDDED_NAMES = MappingProxyType({"jsonld": "json-ld"})

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from semcrawl.config.endpointoptions import EndpointOptions
-from semcrawl.config.leadoptions import LeadOptions
+from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
 from semcrawl.config.targets import Targets
 from semcrawl.evaluation.graph import NO_LEADS, LinkGraph
 from semcrawl.evaluation.judgement import Aim

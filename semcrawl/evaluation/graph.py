@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import urlsplit
 
-from semcrawl.config.endpointoptions import EndpointOptions
-from semcrawl.config.leadoptions import LeadOptions
+from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
 from semcrawl.config.scope import Scope
 from semcrawl.evaluation.judgement import Judge
 from semcrawl.evaluation.nodes import Node, NodeReader, PageImageLinks
 from semcrawl.evaluation.queries import QueryAnswer, read_query, walk_through
 from semcrawl.evaluation.world import Answer, Negotiating, World
 from semcrawl.links import Link
-from semcrawl.rdf.linkproperties import EMBEDDED_PRESETS
+from semcrawl.rdf.options import EMBEDDED_PRESETS
 from semcrawl.sources import arrange, is_sitemap_name, links_of, named_sitemaps, read_sitemap
 from semcrawl.sources.endpointpaging import first_steps
 from semcrawl.sources.endpointsteps import Step, endpoint_of_seed, names_endpoint

@@ -13,8 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, delete, select
 from sqlalchemy.dialects.sqlite import insert
 
-from semcrawl.images._addresswriting import AddressWriting
-from semcrawl.images._imagecounts import ImageCounts
+from semcrawl.images._addresswriting import AddressWriting, ImageCounts
 from semcrawl.images.imageitems import FetchedImage, ImageItem, ImagePage
 from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.imagerows import (

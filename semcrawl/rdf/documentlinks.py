@@ -7,7 +7,7 @@ from collections.abc import Collection
 from semcrawl.links import Link
 from semcrawl.rdf.datalinks import data_links
 from semcrawl.rdf.documentreader import Reading
-from semcrawl.rdf.linkproperties import CATALOGUE_LINKS
+from semcrawl.rdf.options import CATALOGUE_LINKS
 from semcrawl.rdf.patterns import re
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, normalise
 from semcrawl.web.vocabulary import FoundBy

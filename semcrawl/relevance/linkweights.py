@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self
 
-from semcrawl.config.numbers import read_number
-from semcrawl.config.switches import read_switch
+from semcrawl.config.numbers import read_number, read_switch
 from semcrawl.links import Link
 from semcrawl.topics import about
 

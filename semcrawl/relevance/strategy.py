@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from semcrawl.config.switches import read_switch
+from semcrawl.config.numbers import read_switch
 from semcrawl.config.targets import Targets
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page

@@ -11,10 +11,17 @@ from semcrawl.sources.listing import (
     arrange,
     turn,
 )
-from semcrawl.sources.sitemapentries import Entry, EntryKind, SitemapFile, SitemapLimits
 from semcrawl.sources.sitemapfile import read_sitemap
 from semcrawl.sources.sitemaplinks import ELEMENT as SITEMAP_ELEMENT
-from semcrawl.sources.sitemaplinks import is_sitemap_name, links_of, named_sitemaps
+from semcrawl.sources.sitemaplinks import (
+    Entry,
+    EntryKind,
+    SitemapFile,
+    SitemapLimits,
+    is_sitemap_name,
+    links_of,
+    named_sitemaps,
+)
 
 __all__ = [
     "CHUNK",

@@ -13,7 +13,7 @@ from typing import Any
 
 from lxml import etree
 
-from semcrawl.sources.sitemapentries import (
+from semcrawl.sources.sitemaplinks import (
     Entry,
     EntryKind,
     SitemapFile,

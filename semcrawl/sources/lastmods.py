@@ -46,7 +46,7 @@ class Lastmods:
     def note(self, latest: Mapping[str, int]) -> None:
         """Take in addresses with the latest moments at which they may have changed.
 
-        Seconds since the epoch, as :func:`~semcrawl.sources.sitemapentries.latest_of` gives them.
+        Seconds since the epoch, as :func:`~semcrawl.sources.sitemaplinks.latest_of` gives them.
         Of an address that two sitemaps list the later moment counts. Beyond a million addresses no
         more are taken: their pages are asked for.
         """

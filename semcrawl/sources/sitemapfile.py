@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from semcrawl.sources._sitemapxml import read_xml
-from semcrawl.sources.sitemapentries import (
+from semcrawl.sources.sitemaplinks import (
     Entry,
     SitemapFile,
     SitemapLimits,

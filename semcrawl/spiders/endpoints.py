@@ -12,7 +12,7 @@ from scrapy.http import Response
 from scrapy.statscollectors import StatsCollector
 from scrapy.utils.log import SpiderLoggerAdapter
 
-from semcrawl.config.endpointoptions import EndpointOptions
+from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.attempt import Attempt, content_type
 from semcrawl.crawl.session import CrawlSession

@@ -14,10 +14,10 @@ from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
 from semcrawl.config.components import install
-from semcrawl.config.endpointoptions import EndpointOptions
+from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.config.normalisation import url_normalisation
+from semcrawl.config.numbers import read_switch
 from semcrawl.config.scope import Scope
-from semcrawl.config.switches import read_switch
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.acknowledgement import Acknowledgement
 from semcrawl.crawl.attempt import UNKEPT, Attempt, attempt_of
@@ -35,11 +35,10 @@ from semcrawl.spiders._submissions import Submissions
 from semcrawl.spiders.contexts import ContextFetcher, ContextRules
 from semcrawl.spiders.documents import BodyReader
 from semcrawl.spiders.endpoints import EndpointReader
-from semcrawl.spiders.imagereading import ImageReading
 from semcrawl.spiders.judging import TopicJudge
 from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy
-from semcrawl.spiders.otherbodies import OtherBodies
+from semcrawl.spiders.otherbodies import ImageReading, OtherBodies
 from semcrawl.spiders.planting import BackgroundTasks, SeedPlanter
 from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.redirecting import Redirects

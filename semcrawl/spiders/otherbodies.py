@@ -1,26 +1,48 @@
-"""Bodies that are neither RDF nor pages: images, and files of media types that are targets."""
+"""Bodies that are neither RDF nor pages: images, and files of media types that are targets.
+
+Images are decoded off the event loop; their places are in pages and in RDF.
+"""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from scrapy.http import Response
+from scrapy.settings import BaseSettings
+from scrapy.statscollectors import StatsCollector
 
+from semcrawl.config.extras import install_hint
 from semcrawl.config.targets import Targets
-from semcrawl.crawl.attempt import Attempt
+from semcrawl.crawl.attempt import ENDED, RECEIVED, Attempt, content_type
 from semcrawl.crawl.session import CrawlSession
-from semcrawl.images.imageitems import RedirectedImage
+from semcrawl.errors import UsageError
+from semcrawl.images.imageitems import Decoded, FetchedImage, ImagePage, RedirectedImage
+from semcrawl.images.imageoptions import ImageOptions
+from semcrawl.images.imageplaces import PageImages, ShownImage, image_places
 from semcrawl.images.outcomes import MAY_PASS, ImageOutcome
+from semcrawl.images.rdfplaces import rdf_places
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Page
+from semcrawl.rdf import Reading
+from semcrawl.reading.pool import ReadingLost
 from semcrawl.relevance import Ranked
-from semcrawl.spiders.imagereading import ImageReading
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy
+from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.results import NOT_KEPT, file_of, saved_name_of
+from semcrawl.web.bodies import body_file
 from semcrawl.web.vocabulary import Kind
+
+#: bytes of a document's quads that are looked through for images
+_LOOKED_THROUGH = 1 << 24
+#: how images begin
+_MARKS = (
+    *(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\0\x0cjP  "),
+    b"<svg",
+)
 
 
 @dataclass
@@ -103,3 +125,130 @@ class OtherBodies:
             return True
         self.session.digests.add(short)
         return False
+
+
+@dataclass
+class ImageReading:
+    """Reads pages and bodies for their images, for one spider."""
+
+    reader: Reader
+    options: ImageOptions
+    stats: StatsCollector | None = None
+
+    @classmethod
+    def from_settings(
+        cls, settings: BaseSettings, reader: Reader, stats: StatsCollector | None
+    ) -> Self | None:
+        """Make it where images are targets; raises as :func:`image_options`."""
+        options = image_options(settings)
+        return None if options is None else cls(reader, options, stats)
+
+    async def of_page(
+        self, attempt: Attempt, response: Response, data: Reading | None
+    ) -> ImagePage:
+        """Return the images that a page shows, and those that the data in it name."""
+        places = self.options.places
+        try:
+            page = await self.reader.run(
+                image_places, response.body, attempt.url, content_type(response) or None, places
+            )
+        except ReadingLost:
+            page = PageImages()
+        self._count("data_urls", page.data_urls)
+        self._count("drawings", page.drawings)
+        self._count("shown_small", page.too_small)
+        self._count("bad_srcset", page.bad_srcset)
+        item = _page_of(attempt, response)
+        item.title, item.shown = page.title, page.shown
+        item.links_seen, item.links = page.links_seen, page.links
+        self._count("places", len(item.shown))
+        if data is not None:
+            self.add(item, data)
+        return item
+
+    def add(self, page: ImagePage, data: Reading) -> list[ShownImage]:
+        """Add the images that the data in a page name to it; return those that are new."""
+        shown = {image.url for image in page.shown}
+        new = [image for image in self._named(data, page.url) if image.url not in shown]
+        page.shown = (*page.shown, *new)
+        self._count("places", len(new))
+        return new
+
+    def of_rdf(self, attempt: Attempt, response: Response, reading: Reading) -> ImagePage:
+        """Return the images that an RDF document names."""
+        item = _page_of(attempt, response)
+        self.add(item, reading)
+        return item
+
+    async def decoded(self, attempt: Attempt, response: Response) -> FetchedImage | None:
+        """Decode a body in a process; ``None`` for one that nothing says to be an image."""
+        file = body_file(attempt.meta)
+        most = self.options.max_bytes + 1
+        body = response.body if file is None else file.head(most)
+        if not (content_type(response).lower().startswith("image/") or _looks_like_one(body)):
+            return None
+        from semcrawl.images.decoding import decode
+
+        try:
+            decoded = await self.reader.run(decode, body[:most], self.options, always=True)
+        except ReadingLost as loss:
+            decoded = Decoded(ImageOutcome.BROKEN, str(loss))
+        return FetchedImage(
+            attempt.asked,
+            decoded,
+            final_url=attempt.url,
+            bytes=int(attempt.meta.get(RECEIVED, len(body))),
+            content_hash=attempt.digest,
+            fetched_at=float(attempt.meta.get(ENDED) or time.time()),
+            via=attempt.link_state.redirects[1:],
+        )
+
+    def redirected(self, attempt: Attempt, target: str) -> RedirectedImage:
+        """Return that an image's address leads to another one, which is asked for by itself."""
+        ended = float(attempt.meta.get(ENDED) or time.time())
+        via = (*attempt.link_state.redirects, attempt.url)[1:]
+        return RedirectedImage(attempt.asked, target, via, ended)
+
+    def _named(self, reading: Reading, url: str) -> list[ShownImage]:
+        if reading.spool is not None:
+            with reading.spool.open("rb") as file:
+                lines = file.read(_LOOKED_THROUGH)
+        else:
+            lines = reading.nquads
+        return rdf_places(lines, url, self.options.places)
+
+    def _count(self, name: str, number: int) -> None:
+        if number and self.stats is not None:
+            self.stats.inc_value(f"semcrawl/images/{name}", number)
+
+
+def image_options(settings: BaseSettings) -> ImageOptions | None:
+    """Read the settings of images, ``None`` where they are no targets.
+
+    Raises ``UsageError`` for wrong ones, and where the packages of the extra are missing.
+    """
+    if not Targets.parse(settings.getlist("SEMCRAWL_TARGETS")).images:
+        return None
+    try:
+        import imagehash  # noqa: F401
+        import PIL  # noqa: F401
+    except ImportError as error:
+        raise UsageError(
+            f"the targets images need {error.name}: {install_hint('images')}"
+        ) from None
+    return ImageOptions.from_settings(settings)
+
+
+def _page_of(attempt: Attempt, response: Response) -> ImagePage:
+    return ImagePage(
+        attempt.url,
+        status=response.status,
+        content_hash=attempt.digest,
+        attempt=attempt.lease.attempt,
+        visited_at=float(attempt.meta.get(ENDED) or time.time()),
+    )
+
+
+def _looks_like_one(body: bytes) -> bool:
+    """Whether a body begins as images do, whatever its type says."""
+    return body.startswith(_MARKS) or body[8:12] == b"WEBP" or body[4:8] == b"ftyp"

@@ -10,8 +10,8 @@ from scrapy import Spider, signals
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Request
 
-from semcrawl.config.endpointoptions import EndpointOptions
 from semcrawl.config.jobdir import job_path
+from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.crawl.shareddates import SharedDates

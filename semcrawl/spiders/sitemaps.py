@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from scrapy.http import Response
 
-from semcrawl.config.sitemaprules import SitemapRules, SitemapUse
+from semcrawl.config.leadoptions import SitemapRules, SitemapUse
 from semcrawl.crawl.attempt import Attempt, header
 from semcrawl.crawl.keptlists import KeptLists, Place
 from semcrawl.crawl.listgroups import SOON, put_last, waiting_last

@@ -10,8 +10,7 @@ import pyoxigraph as ox
 import pytest
 from harvest.runs import Run, harvest, semcrawl
 
-from semcrawl.config.endpointoptions import EndpointOptions
-from semcrawl.config.leadoptions import LeadOptions
+from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.evaluation.graph import LinkGraph, map_site
 from semcrawl.evaluation.live import crawl_live

@@ -12,7 +12,7 @@ from semcrawl.config.checks import check_settings
 from semcrawl.config.targets import Targets
 from semcrawl.errors import UsageError
 from semcrawl.images.imageoptions import ImageOptions
-from semcrawl.spiders.imagereading import image_options
+from semcrawl.spiders.otherbodies import image_options
 
 
 def settings_with(**given: object) -> Settings:

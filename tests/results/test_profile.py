@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semcrawl.results.flowchart import flow_chart
 from semcrawl.results.job import Job
-from semcrawl.results.profilepage import profile_page
+from semcrawl.results.profilepage import flow_chart, profile_page
 from semcrawl.results.profiling import HostLink, Profile, Use, profile_of
 from tests.readonly import read_only
 

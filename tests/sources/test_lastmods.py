@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.sources.lastmods import Advice, Lastmods
-from semcrawl.sources.sitemapentries import latest_of, seconds_of
+from semcrawl.sources.sitemaplinks import latest_of, seconds_of
 
 DAY = 86_400
 HOST = "d.example"

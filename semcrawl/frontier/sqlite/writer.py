@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from semcrawl.errors import FrontierCorrupt, FrontierError, FrontierUnavailable
 from semcrawl.frontier.optionblob import pack_options
 from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.sqlite._connecting import connect, identity, replaced
+from semcrawl.frontier.sqlite.layout import connect, identity, replaced
 from semcrawl.frontier.sqlite.transaction import Ids, Transaction
 
 logger = logging.getLogger(__name__)

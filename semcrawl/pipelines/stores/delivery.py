@@ -23,11 +23,10 @@ from semcrawl.metadata.database import CRAWL_DB, one_line
 from semcrawl.metadata.models import storable
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
 from semcrawl.pipelines.stores._claiming import Claimed, Claims, StatedDocument
-from semcrawl.pipelines.stores._takeover import take_over_delivery
+from semcrawl.pipelines.stores._source import OpenSpool, Spool, take_over_delivery
 from semcrawl.pipelines.stores.contract import GraphContent, GraphStore, StoreRefused
 from semcrawl.pipelines.stores.naming import GraphNaming
 from semcrawl.pipelines.stores.owners import Owners
-from semcrawl.pipelines.stores.source import OpenSpool, Spool
 
 #: no site is trusted
 NAMING = GraphNaming()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from semcrawl.config.switches import read_switch
+from semcrawl.config.numbers import read_switch
 from semcrawl.errors import UsageError
 
 #: families of features that can be switched off one by one (ablations)
