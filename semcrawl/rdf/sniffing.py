@@ -25,8 +25,8 @@ class Finding:
     format: RdfFormat | None
     confidence: float
     evidence: str
-    #: markup that does not say that it is XML, or text with a number or a string first: a page if
-    #: its labels say so
+    #: markup that does not say that it is XML, text with a number or a string first, or what tags
+    #: or prose can look like: a page if its labels say so
     loose: bool = False
 
 
@@ -68,6 +68,11 @@ _STATEMENT = re.compile(
     + rb"|<<" + _SPACE + _SUBJECT + _SPACE + _VERB + _SPACE + _OBJECT + rb")",
     re.DOTALL,
 )  # fmt: skip
+#: what may as well be tags (one touches the next, or is an end tag), or prose with a colon
+_LIKE_A_PAGE = re.compile(
+    rb"<[/!]|<[\w-]+>(?:<|.*?</[A-Za-z])|[A-Za-z\x80-\xff][\w.\x80-\xff-]*+:", re.DOTALL
+)
+_ABSOLUTE_IRI = re.compile(rb"<[A-Za-z][A-Za-z0-9+.-]*+:[^<>\"{}|^`\\\x00-\x20]*+>")
 _GRAPH = re.compile(rb"(" + _IRI + rb")" + _SPACE + rb"\{")
 #: behind the brace of a graph
 _IN_GRAPH = re.compile(_SPACE + rb"(?:\}|" + _STATEMENT.pattern + rb")", re.DOTALL)
@@ -272,7 +277,8 @@ def _sniff_turtle(text: bytes, claim: RdfFormat | None) -> Finding | None:
             return Finding(Kind.RDF, claim, 0.9, "lines of three terms")
         if claim is RdfFormat.N_QUADS:
             lines = claim
-        return Finding(Kind.RDF, lines, 0.95, "lines of three or four terms")
+        loose = not claim and _may_be_a_page(start)
+        return Finding(Kind.RDF, lines, 0.95, "lines of three or four terms", loose)
     directive = _DIRECTIVE.match(start) or _N3_DIRECTIVE.match(start)
     bare = _OPAQUE.sub(_hide, start)
     if directive and _SPARQL.search(bare) and not _STATEMENT_LINE.search(start):
@@ -294,7 +300,14 @@ def _sniff_turtle(text: bytes, claim: RdfFormat | None) -> Finding | None:
         return None
     if claim in _LINE_FORMATS and not _DIRECTIVE_LINE.search(start) and _LINE_START.search(start):
         return Finding(Kind.RDF, claim, 0.8, "lines that begin with two IRIs")
-    return Finding(Kind.RDF, _family_member(bare, claim), confidence, evidence)
+    loose = not claim and not directive and _may_be_a_page(start)
+    return Finding(Kind.RDF, _family_member(bare, claim), confidence, evidence, loose)
+
+
+def _may_be_a_page(start: bytes) -> bool:
+    """Whether statements may as well be tags or prose: they name no prefixes nor other sites."""
+    known = _ABSOLUTE_IRI.search(start) or _DIRECTIVE_LINE.search(start)
+    return not known and _LIKE_A_PAGE.match(start) is not None
 
 
 def _hide(match: re.Match[bytes]) -> bytes:

@@ -265,3 +265,34 @@ def test_formulas_are_no_graphs(body):
 @pytest.mark.parametrize("body", ["<p> {{ title }}</p>", "<style> {}</style>", "<ul> { <li> x"])
 def test_templates_are_no_trig(body):
     assert detect(body.encode(), "text/html", URL).kind is Kind.HTML
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"</p>\n" * 99,
+        b"</div> </body> </html> .",
+        b"</td> a </tr> ; more\n",
+        b"<br><br><br>.",
+        b"<b> <i> <u>.</u></i></b>",
+        b"<![endif]--> </p> </p> .",
+        b"# Title\n</p> </p> </p> .",
+        b"Note: see: here: <b>x</b>.",
+    ],
+)
+def test_tags_and_prose_that_could_be_turtle_are_a_page_where_the_labels_say_so(body):
+    assert detect(body, "text/html", URL).kind is Kind.HTML
+    assert (read(body, URL, "text/html").quads, detect(body, "text/turtle", URL).kind) == (0, R)
+    assert detect(body, "text/html", f"{URL}.ttl").kind is R
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"</a> <http://p/> </b> .",
+        b'<#me> a <#Person> ; <#name> "Me" .',
+        b"e:a e:b e:c .\nprefix e: <#>\n",
+    ],
+)
+def test_turtle_that_no_page_begins_with_is_turtle_whatever_it_is_called(body):
+    assert detect(body, "text/html", URL).kind is R
