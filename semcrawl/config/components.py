@@ -5,6 +5,7 @@ from __future__ import annotations
 from asyncio import AbstractEventLoop
 from contextlib import suppress
 from importlib.util import find_spec
+from inspect import isasyncgenfunction
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +81,11 @@ ITEM_PIPELINES: dict[str, int | None] = {
 def install(settings: BaseSettings) -> None:
     """Switch the parts of semcrawl on, wherever the project has not decided otherwise.
 
-    Raises ``UsageError`` for a project on another reactor than asyncio's.
+    Raises ``UsageError`` for a project on another reactor than asyncio's, or with a spider
+    middleware that takes no asynchronous output.
     """
     check_reactor(settings)
+    _check_spider_middlewares(settings)
     for name in dir(defaults):
         if name.isupper() and name not in _PROJECT_ONLY:
             settings.set(name, getattr(defaults, name), _PRIORITY)
@@ -165,6 +168,25 @@ def _check_event_loop(name: str | None) -> None:
             "ASYNCIO_EVENT_LOOP must name a class of event loops, such as "
             f"asyncio.SelectorEventLoop, not {name!r}"
         )
+
+
+def _check_spider_middlewares(settings: BaseSettings) -> None:
+    """Raise ``UsageError`` for a spider middleware of the project's that Scrapy refuses.
+
+    The one that ``scrapy startproject`` wrote for long is such a one.
+    """
+    for part, place in settings.getdict("SPIDER_MIDDLEWARES").items():
+        if place is None:
+            continue
+        found = load_object(part)
+        process = getattr(found, "process_spider_output", None)
+        process = getattr(found, "process_spider_output_async", process)
+        if process is not None and not isasyncgenfunction(process):
+            name = part if isinstance(part, str) else f"{found.__module__}.{found.__qualname__}"
+            raise UsageError(
+                f"SPIDER_MIDDLEWARES: process_spider_output() of {name} must be an asynchronous "
+                "generator: async def …: async for item in result: yield item"
+            )
 
 
 def install_results(settings: BaseSettings) -> None:

@@ -20,6 +20,7 @@ from semcrawl import settings as defaults
 from semcrawl.addon import Addon
 from semcrawl.config.components import ITEM_PIPELINES, RESULT_EXTENSIONS
 from semcrawl.config.feedformats import FEED_EXPORTERS, FEED_STORAGES
+from semcrawl.errors import UsageError
 from semcrawl.spiders.html import HtmlSpider
 
 SPIDER = """
@@ -226,6 +227,41 @@ def test_our_parts_stay_when_a_runner_merges_its_settings_into_a_crawler(level):
     assert made["DOWNLOAD_DELAY"] == 0
     assert made["USER_AGENT"] == WITH_CONTACT
     assert runner.create_crawler(crawler).settings.copy_to_dict() == made
+
+
+class Synchronous:
+    """A spider middleware as ``scrapy startproject`` wrote it for long."""
+
+    def process_spider_output(self, response, result, spider):
+        yield from result
+
+
+class Asynchronous:
+    """The same as Scrapy wants it."""
+
+    async def process_spider_output(self, response, result):
+        async for item in result:
+            yield item
+
+
+class Both(Synchronous):
+    """The same for old and new Scrapy."""
+
+    process_spider_output_async = Asynchronous.process_spider_output
+
+
+def test_a_spider_middleware_that_scrapy_refuses_is_told_in_one_line():
+    settings = Settings({"SPIDER_MIDDLEWARES": {Synchronous: 543}}, "project")
+    with pytest.raises(UsageError, match=r"output\(\) of .*Synchronous must be an asynchr") as told:
+        HtmlSpider.update_settings(settings)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("theirs", [{Asynchronous: 543}, {Both: 543}, {Synchronous: None}])
+def test_other_spider_middlewares_of_a_project_stay(theirs):
+    settings = Settings({"SPIDER_MIDDLEWARES": theirs}, "project")
+    HtmlSpider.update_settings(settings)
+    assert theirs.items() <= settings.getdict("SPIDER_MIDDLEWARES").items()
 
 
 def test_responses_are_kept_as_warc(project, web):
