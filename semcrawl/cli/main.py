@@ -9,6 +9,7 @@ import sys
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
+from io import TextIOWrapper
 from pkgutil import iter_modules
 
 import scrapy
@@ -36,6 +37,7 @@ def main(argv: list[str] | None = None) -> None:
     if not closest_scrapy_cfg():
         os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "semcrawl.settings")
     gc.set_threshold(*_GARBAGE)
+    _write_any_text()
     arguments = list(sys.argv if argv is None else argv)
     sys.argv[:1] = arguments[:1] = ["semcrawl"]  # what usage messages show
     if arguments[1:2] == ["help"]:  # as many programs have it
@@ -64,11 +66,20 @@ def main(argv: list[str] | None = None) -> None:
         _discard_output()  # who reads it has seen enough
         sys.exit(1)
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if error.errno == errno.ENOSPC:
+            complain(f"cannot write {error.filename or 'to standard output'}: {error.strerror}")
+            _discard_output()
+        elif error.filename is not None:  # a folder that was moved away, say
+            complain(f"{error.filename}: {error.strerror}")
+        else:
             raise
-        complain(f"cannot write {error.filename or 'to standard output'}: {error.strerror}")
-        _discard_output()
         sys.exit(1)
+
+
+def _write_any_text() -> None:
+    """Have signs that the terminal's encoding does not know written as escapes."""
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors != "backslashreplace":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _unloadable(settings: Settings) -> str:

@@ -110,6 +110,7 @@ def check_folder(folder: Path) -> None:
     Files of another owner are there after a run as another user. Lines without their ledger are
     refused as well: nobody could tell what to keep of them.
     """
+    crawl_db_url(folder)  # refuses a name that is no text
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".writable"

@@ -24,9 +24,14 @@ _PATIENCE = 30
 
 
 def crawl_db_url(jobdir: Path, name: str = CRAWL_DB) -> str:
-    """Return the URL of the job folder's own database."""
+    """Return the URL of the job folder's own database.
+
+    Raises ``UsageError`` for a folder whose name is no text.
+    """
     # as SQLAlchemy quotes it: a folder may be called "what?" or "http%3A%2F%2Fexample.org"
     path = str(jobdir.absolute() / name)
+    if not path.isascii() and any("\ud800" <= sign <= "\udfff" for sign in path):
+        raise UsageError(f"the name of the folder {str(jobdir)!r} is not UTF-8")
     return URL.create("sqlite", database=path).render_as_string()
 
 
