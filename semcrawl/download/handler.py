@@ -156,22 +156,23 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
         coding = b",".join(headers.getlist(b"Content-Encoding")).strip().lower()
         is_robots = ROBOTS in request.meta
         above = max(self._disk_above, 2 * LONGEST) if is_robots else self._disk_above
-        body = BodyBuffer(b"", above if coding in _KNOWN_BY_MARK else inf, self._folder)
-        flags: list[str] = []
-        try:
-            stop = await self._receive(body, answer, request, length or 0)
-        except aiohttp.ClientPayloadError as error:
-            if isinstance(error.__cause__, TooSlowError):
-                raise error.__cause__ from None
-            if request.meta.get("download_fail_on_dataloss", self._fail_on_dataloss):
-                raise ResponseDataLossError(what_broke(error)) from error
-            flags.append("dataloss")
-        if body.file is not None:
-            request.meta[BODY_FILE] = body.file
-            body.file.codings = tuple(headers.getlist(b"Content-Encoding"))
-            # the reader unpacks it; the middleware would do so in memory
-            headers.pop(b"Content-Encoding", None)
-        return _response(answer, request, headers, body.getvalue(), flags, stop)
+        # (closed, or the traceback of an error would keep it)
+        with BodyBuffer(b"", above if coding in _KNOWN_BY_MARK else inf, self._folder) as body:
+            flags: list[str] = []
+            try:
+                stop = await self._receive(body, answer, request, length or 0)
+            except aiohttp.ClientPayloadError as error:
+                if isinstance(error.__cause__, TooSlowError):
+                    raise error.__cause__ from None
+                if request.meta.get("download_fail_on_dataloss", self._fail_on_dataloss):
+                    raise ResponseDataLossError(what_broke(error)) from error
+                flags.append("dataloss")
+            if body.file is not None:
+                request.meta[BODY_FILE] = body.file
+                body.file.codings = tuple(headers.getlist(b"Content-Encoding"))
+                # the reader unpacks it; the middleware would do so in memory
+                headers.pop(b"Content-Encoding", None)
+            return _response(answer, request, headers, body.getvalue(), flags, stop)
 
     async def _receive(
         self, body: BodyBuffer, answer: _Answer, request: Request, length: int

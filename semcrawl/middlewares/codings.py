@@ -1,9 +1,13 @@
-"""Bodies whose ``Content-Encoding`` is wrong."""
+"""Bodies with a ``Content-Encoding``: unpacked within bounds, wrong ones kept as they are."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Coroutine
+from typing import Any
 
+from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
@@ -16,15 +20,38 @@ class ForgivingCompressionMiddleware(HttpCompressionMiddleware):
 
     Some servers and proxies unpack bodies and leave the header, or set it for files that are not
     packed. The reader detects the type by the content anyway.
+
+    What may take long to unpack is unpacked in a thread, one body at a time: a few bytes, packed
+    several times, may stand for a hundred megabytes.
     """
 
-    def process_response(
+    def __init__(self, *, crawler: Crawler) -> None:
+        super().__init__(crawler=crawler)
+        self._thread_above = crawler.settings.getint("SEMCRAWL_READ_IN_THREAD_ABOVE")
+        self._turn = asyncio.Lock()
+
+    def process_response(  # type: ignore[override]  # Scrapy awaits what is awaitable
         self, request: Request, response: Response, spider: object = None
-    ) -> Request | Response:
+    ) -> Request | Response | Coroutine[Any, Any, Request | Response]:
         """Unpack the body; one that is not packed as its header says keeps its bytes."""
+        codings = response.headers.getlist(b"Content-Encoding")
+        if not codings:
+            return response
+        if len(response.body) > self._thread_above or len(b",".join(codings).split(b",")) > 1:
+            return self._unpacked_in_thread(request, response)
+        return self._unpacked(request, response)
+
+    async def _unpacked_in_thread(self, request: Request, response: Response) -> Request | Response:
+        async with self._turn:
+            return await asyncio.to_thread(self._unpacked, request, response)
+
+    def _unpacked(self, request: Request, response: Response) -> Request | Response:
         try:
             return super().process_response(request, response)
-        except IgnoreRequest:  # too large
+        except IgnoreRequest as error:  # too large
+            if error.__cause__ is not None:
+                # its frames hold what was unpacked so far
+                error.__cause__.__traceback__ = None
             raise
         except Exception as error:
             packed = response.headers.pop(b"Content-Encoding", None)

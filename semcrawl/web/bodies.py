@@ -117,17 +117,11 @@ class BodyBuffer(BytesIO):
             self.file = BodyFile(self._folder)
             self.file.write(self.getvalue())
             self.seek(0)
-            super().truncate(0)
+            self.truncate(0)
         if self.file is None:
             return super().write(data)
         self.file.write(data)
         return len(data)
-
-    def truncate(self, size: int | None = None) -> int:
-        """Forget all; the client calls it for a body that is too large."""
-        if self.file is not None:
-            self.file.close()
-        return super().truncate(size)
 
 
 def body_file(meta: Mapping[str, Any]) -> BodyFile | None:

@@ -9,6 +9,9 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import brotli
+import zstandard
+
 from hostile.good import HTML, QUADS, TEXT
 from hostile.run import DEFAULT_DELAY, World
 from hostile.server import WebServer
@@ -18,6 +21,10 @@ from tests.faults import GOOD_DOCUMENTS, answer_fault
 from tests.faults.content import gzip_of_spaces
 
 _GZIP = ("Content-Encoding", "gzip")
+_CODINGS = ("gzip", "zstd", "br")
+_NESTED = ("Content-Encoding", ", ".join(_CODINGS))
+#: of a file that is packed once more itself
+_CODED = ("Content-Encoding", ", ".join(_CODINGS[1:]))
 _STATEMENT = b"<http://e.example/s> <http://e.example/p> <http://e.example/o> .\n"
 
 
@@ -36,10 +43,22 @@ def _zip_bomb() -> bytes:
     return file.getvalue()
 
 
+@cache
+def _nested_bomb() -> bytes:
+    """A hundred bytes: the gzip bomb in Zstandard in Brotli."""
+    packed: bytes = brotli.compress(zstandard.compress(_gzip_bomb()))
+    return packed
+
+
 def make_bombs(folder: Path, server: WebServer) -> None:
     """Have the bombs ready when they are asked for."""
     _gzip_bomb()
     _zip_bomb()
+
+
+def make_nested_bomb(folder: Path, server: WebServer) -> None:
+    """Have the nested bomb ready when it is asked for."""
+    _nested_bomb()
 
 
 def bomb(make: Callable[[], bytes], *headers: tuple[str, str]) -> Handler:
@@ -147,6 +166,43 @@ WORLDS = (
         },
         ends=True,
         prepare=make_bombs,
+    ),
+    World(
+        "bombs packed several times",
+        "500 MB of spaces in gzip in Zstandard in Brotli, as codings of a body and as a file",
+        {
+            "page.example": at({"/": bomb(_nested_bomb, *HTML, _NESTED)}),
+            "data.example": at({"/x.ttl": bomb(_nested_bomb, *TEXT, _NESTED)}),
+            "headers.example": at(
+                {
+                    "/x.ttl": bomb(
+                        _nested_bomb, *TEXT, *(("Content-Encoding", one) for one in _CODINGS)
+                    )
+                }
+            ),
+            "file.example": at({"/x.nt.gz.zst.br": bomb(_nested_bomb)}),
+            "packed.example": at(
+                {"/x.nt.gz": bomb(_nested_bomb, ("Content-Encoding", "zstd, br"))}
+            ),
+            "robots.example": at(
+                {"/robots.txt": bomb(_nested_bomb, *TEXT, _NESTED), "/x.ttl": document}, missing
+            ),
+        },
+        [
+            *(("page.example", "/"), ("data.example", "/x.ttl"), ("headers.example", "/x.ttl")),
+            *(("file.example", "/x.nt.gz.zst.br"), ("packed.example", "/x.nt.gz")),
+            ("robots.example", "/x.ttl"),
+        ],
+        {
+            "page.example/*": {"too-large"},
+            "data.example/*": {"too-large"},
+            "headers.example/*": {"too-large"},
+            "file.example/*": {"too-large", "parse-error"},
+            "packed.example/*": {"too-large", "parse-error"},
+            "robots.example/x.ttl": {"fetched-rdf", "robots-denied"},
+        },
+        ends=True,
+        prepare=make_nested_bomb,
     ),
     World(
         "endless answers",
