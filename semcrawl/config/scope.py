@@ -73,7 +73,7 @@ class Scope:
         if self.mode == "any":
             return True
         if self.mode != "hosts":
-            return self.root_of(url) in self.roots
+            return pay_level_domain(host_of(url)) in self.roots
         parts = urlsplit(url)
         host = parts.hostname or ""
         if ":" in host:

@@ -61,6 +61,8 @@ class Attempt:
     """
 
     lease: Lease
+    #: the URL of this request
+    url: str = field(init=False)
     #: facts of the link; the spider changes them before the link goes back
     link_state: LinkState = field(init=False)
     stage: Stage = Stage.WAITING
@@ -89,7 +91,8 @@ class Attempt:
     ended: bool = False
 
     def __post_init__(self) -> None:
-        """Unpack the link's state."""
+        """Unpack the link."""
+        self.url = self.lease.entry.url
         self.link_state = LinkState.unpack(self.lease.entry)
 
     def begin_again(self) -> None:
@@ -98,11 +101,6 @@ class Attempt:
         self.failed = self.left = self.counted = False
         self.read = self.complete = self.ended = False
         self.items = 0
-
-    @property
-    def url(self) -> str:
-        """The URL of this request."""
-        return self.lease.entry.url
 
     @property
     def asked(self) -> str:

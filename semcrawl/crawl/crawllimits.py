@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Protocol, Self
 
 import msgpack
@@ -156,7 +157,7 @@ class CrawlLimits:
     def __init__(self, frontier: Frontier, settings: BaseSettings) -> None:
         self._frontier = frontier
         self._settings = settings
-        self.now = Limits.from_settings(settings)
+        self._take(Limits.from_settings(settings))
         self._set: dict[str, Any] = {}
         #: sums of all workers as last read, and what this one spent since
         self._sums: dict[str, Spent] = {}
@@ -169,18 +170,23 @@ class CrawlLimits:
         if changed:
             self._set = given
             try:
-                self.now = Limits.from_settings(self._settings, given)
+                self._take(Limits.from_settings(self._settings, given))
             except UsageError as error:
                 raise FrontierCorrupt(f"{self._frontier.blobs.describe(_SET)}: {error}") from error
-        if self.now.host or self.now.domain:
+        if self._any_budget:
             await self._add_up()
         return changed
 
+    def _take(self, limits: Limits) -> None:
+        """Go by other limits from now on."""
+        self.now = limits
+        self._any_budget = bool(limits.host or limits.domain)
+
     def over_budget(self, url: str, depth: int) -> str:
         """Say why a link is over the budget of its host or domain; empty if it is not."""
-        now = self.now
-        if not (now.host or now.domain):
+        if not self._any_budget:
             return ""
+        now = self.now
         for budget, place in zip((now.host, now.domain), _places(url), strict=True):
             if budget and (reason := budget.exceeded(self.spent(place), depth)):
                 return f"over the budget of its {place.partition(':')[0]}: {reason}"
@@ -241,6 +247,7 @@ class CrawlLimits:
             raise FrontierCorrupt(f"{where} holds no sums: {error}") from error
 
 
+@lru_cache(maxsize=1024)
 def _places(url: str) -> tuple[str, str]:
     """Name the host and the domain for which a request counts."""
     return f"host:{netloc_of(url)}", f"domain:{pay_level_domain(host_of(url))}"

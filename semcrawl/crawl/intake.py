@@ -104,13 +104,11 @@ class Intake:
 
         ``more``: places in a long list, by URL (:attr:`LinkState.more`).
         """
-        dropped = self._dropped
+        dropped, knows = self._dropped, self.known_now()
         if self._citing is not None:
             self._citing.cited(page, links)
         links = [
-            link
-            for link in links
-            if not self.knows(link.url) and _evidence(page, link) not in dropped
+            link for link in links if not knows(link.url) and _evidence(page, link) not in dropped
         ]
         if not links:
             return ()
@@ -155,10 +153,15 @@ class Intake:
 
     def knows(self, url: str) -> bool:
         """Whether this process knows that a URL is in the seen set."""
+        return self.known_now()(url)
+
+    def known_now(self) -> Callable[[str], bool]:
+        """Return a quicker :meth:`knows`, for the links of one page."""
         if self._losses != self.frontier.losses:  # it may be so no more
             self._losses = self.frontier.losses
             self._known.clear()
-        return hash(url) in self._known
+        known = self._known
+        return lambda url: hash(url) in known
 
     async def plant(
         self,

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from math import inf
 from typing import Any, Self
-from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from protego import Protego
@@ -45,6 +44,7 @@ from semcrawl.crawl.spider import session_of
 from semcrawl.crawl.turns import Turn
 from semcrawl.download.places import extra_download_slot
 from semcrawl.spiders.retrying import retry_after
+from semcrawl.web.hosts import origin_of
 from semcrawl.web.largerobots import LargeRules
 from semcrawl.web.urls import resolve
 
@@ -107,8 +107,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         session = session_of(self.crawler)
         if session is None:
             return await super().robot_parser(request)
-        parts = urlsplit(request.url)
-        origin = f"{parts.scheme}://{parts.netloc}"
+        origin = origin_of(request.url)
         lease = lease_of(request)
         known = await session.robots.get(
             origin, partial(self._ask, session, origin), self._read, lease

@@ -97,7 +97,7 @@ class Leads:
     async def of_page(self, response: Response, url: str) -> PageReading:
         """Return the links of a page and of its headers, with those that its software has."""
         headers = self.signposts(response) + _refreshes(response)
-        knows = self._session.intake.knows
+        knows = self._session.intake.known_now()
         read = await self._reader.page(response.body, url, content_type(response), headers, knows)
         more = self.of_software(response, url)
         return replace(read, links=[*read.links, *more]) if more else read

@@ -29,9 +29,10 @@ def pay_level_domain(host: str) -> str:
     return parts.top_domain_under_public_suffix or host
 
 
+@lru_cache(maxsize=4096)
 def host_of(url: str) -> str:
     """Return the lower-case host name of a URL, without port; ``""`` if there is none."""
-    return _host_in("/".join(url.split("/", 3)[:3]))
+    return _host_in(_start_of(url))
 
 
 @lru_cache(maxsize=4096)
@@ -43,12 +44,25 @@ def _host_in(start: str) -> str:
         return ""
 
 
+@lru_cache(maxsize=4096)
 def origin_of(url: str) -> str:
     """Return scheme, host and port of a URL."""
-    parts = urlsplit(url)
+    return _origin_in(_start_of(url))
+
+
+@lru_cache(maxsize=4096)
+def _origin_in(start: str) -> str:
+    """Return the origin in the part before a URL's path."""
+    parts = urlsplit(start)
     return f"{parts.scheme}://{parts.netloc}"
 
 
+def _start_of(url: str) -> str:
+    """Return the part before a URL's path, which many URLs share."""
+    return "/".join(url.split("/", 3)[:3])
+
+
+@lru_cache(maxsize=4096)
 def netloc_of(url: str) -> str:
     """Return host and port of a normalised URL: the key of one web server."""
     return url.split("/", 3)[2] if url.count("/") >= 2 else ""
