@@ -28,7 +28,7 @@ from semcrawl.terminal.messages import complain
 _OURS = semcrawl.commands.__name__
 #: objects made and not freed before the garbage collector looks. A page makes some thousand that
 #: live until its record is written, and many pages are in flight: with the default of 700 they are
-#: all looked at again and again for nothing. From 30,000 on, failures hold large bodies too long
+#: all looked at again and again for nothing. More would save nothing: few collections are left
 _GARBAGE = (20_000, 20, 20)
 
 
