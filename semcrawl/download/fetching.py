@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import urljoin, urlsplit
@@ -12,6 +14,7 @@ import requests
 from scrapy.settings import BaseSettings
 
 from semcrawl.config.components import say_who_it_is
+from semcrawl.download._guardedline import GuardedLines
 from semcrawl.errors import SemcrawlError
 from semcrawl.web.hosts import host_of
 from semcrawl.web.privatehosts import is_private_address, is_private_ip
@@ -41,6 +44,9 @@ class Fetcher:
         """Begin a session."""
         self._session = requests.Session()
         self._session.headers["User-Agent"] = self.user_agent
+        self._lines = GuardedLines(self._check_line)
+        for scheme in ("http://", "https://"):
+            self._session.mount(scheme, self._lines)
         self._asked: dict[str, float] = {}
 
     @classmethod
@@ -66,13 +72,7 @@ class Fetcher:
             for _ in range(_MOST_REDIRECTS + 1):
                 self._check(url)
                 self._wait(url)
-                with self._session.get(
-                    url,
-                    headers={"Accept": accept},
-                    timeout=(min(10.0, self.seconds), self.seconds),
-                    allow_redirects=False,
-                    stream=True,
-                ) as answer:
+                with self._asked_for(url, accept) as answer:
                     if answer.is_redirect:
                         url = urljoin(url, answer.headers["Location"])
                         continue
@@ -83,15 +83,29 @@ class Fetcher:
             raise SemcrawlError(f"cannot fetch {asked}: {_reason(error)}") from None
         raise SemcrawlError(f"cannot fetch {asked}: more than {_MOST_REDIRECTS} redirects")
 
+    @contextmanager
+    def _asked_for(self, url: str, accept: str) -> Iterator[requests.Response]:
+        """Ask for an address; the answer is to be read within the context, and in time."""
+        with self._lines.cut_after(self.seconds) as is_late:
+            try:
+                with self._session.get(
+                    url,
+                    headers={"Accept": accept},
+                    timeout=(min(10.0, self.seconds), self.seconds),
+                    allow_redirects=False,
+                    stream=True,
+                ) as answer:
+                    yield answer
+            finally:
+                if is_late():
+                    raise ValueError(f"not there after {self.seconds:g} seconds")
+
     def _read(self, answer: requests.Response) -> bytes:
-        end = time.monotonic() + self.seconds
         body = bytearray()
         for piece in answer.iter_content(_PIECE):
             body += piece
             if len(body) > self.max_bytes:
                 raise ValueError(f"more than {self.max_bytes:,} bytes")
-            if time.monotonic() > end:
-                raise ValueError(f"not there after {self.seconds:g} seconds")
         return bytes(body)
 
     def _check(self, url: str) -> None:
@@ -106,9 +120,17 @@ class Fetcher:
             found = socket.getaddrinfo(host, urlsplit(url).port or 80, type=socket.SOCK_STREAM)
             private = any(is_private_ip(str(address[4][0])) for address in found)
         if private:
-            raise SemcrawlError(
-                f"{url} is at a private address, which SEMCRAWL_ALLOW_PRIVATE_ADDRESSES allows"
-            )
+            raise _private(host)
+
+    def _check_line(self, host: str, address: str) -> None:
+        """Raise ``SemcrawlError`` for a connection to a private address.
+
+        A name may lead to another address than when it was checked.
+        """
+        named = {name.rstrip(".") for name in self.named}
+        allowed = self.allow_private or host.strip("[]").rstrip(".").lower() in named
+        if not allowed and is_private_ip(address):
+            raise _private(host)
 
     def _wait(self, url: str) -> None:
         """Keep the pace of a host."""
@@ -117,6 +139,12 @@ class Fetcher:
         if wait > 0:
             time.sleep(wait)
         self._asked[host] = time.monotonic()
+
+
+def _private(host: str) -> SemcrawlError:
+    return SemcrawlError(
+        f"{host} is at a private address, which SEMCRAWL_ALLOW_PRIVATE_ADDRESSES allows"
+    )
 
 
 def _reason(error: BaseException) -> str:
