@@ -115,6 +115,8 @@ class UrlPatterns:
 
     def allow(self, url: str) -> bool:
         """Whether an address may be asked for."""
+        if not (self.include or self.exclude):  # as in most crawls
+            return True
         include = [pattern for pattern in self.include if not pattern.is_type]
         if include and not any(pattern.holds(url) for pattern in include):
             return False

@@ -103,8 +103,9 @@ class BodyReader:
             records = await self.sitemaps.read(attempt, response)
             if records is not None:
                 return list(records)
-        detection = self.reader.detect(head, content_type(response), attempt.url)
-        listed = await self.leads.read_list(attempt, response, head)
+        media = content_type(response)
+        detection = self.reader.detect(head, media, attempt.url)
+        listed = await self.leads.read_list(attempt, response, head, media)
         if listed is not None:
             if listed.rdf:
                 found = Detection(Kind.RDF, RdfFormat.RDF_XML, 1.0, listed.form)
@@ -145,7 +146,7 @@ class BodyReader:
         rules = self.policy.robots_rules(response, page=True)
         kept = self.policy.robots_tags.keeps(rules)
         media = content_type(response)
-        read = await self.leads.of_page(response, attempt.url)
+        read = await self.leads.of_page(response, attempt.url, media)
 
         async def embedded(contexts: Mapping[str, bytes] | None = None) -> Reading:
             return await self.reader.read_embedded(response.body, attempt.url, media, contexts)

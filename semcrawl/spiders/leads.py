@@ -14,7 +14,7 @@ from scrapy.utils.log import SpiderLoggerAdapter
 
 from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.revisit import IMMUTABLE
-from semcrawl.crawl.attempt import Attempt, content_type, header
+from semcrawl.crawl.attempt import Attempt, header
 from semcrawl.crawl.leadmemory import PutIn
 from semcrawl.crawl.listgroups import PLACES, SOON, put_last
 from semcrawl.crawl.session import CrawlSession
@@ -94,11 +94,14 @@ class Leads:
         return cls(spider.logger, session, feed, reader, options, queue)
 
     # -- pages and headers
-    async def of_page(self, response: Response, url: str) -> PageReading:
-        """Return the links of a page and of its headers, with those that its software has."""
+    async def of_page(self, response: Response, url: str, media: str) -> PageReading:
+        """Return the links of a page and of its headers, with those that its software has.
+
+        ``media`` is its ``Content-Type``.
+        """
         headers = self.signposts(response) + _refreshes(response)
         knows = self._session.intake.known_now()
-        read = await self._reader.page(response.body, url, content_type(response), headers, knows)
+        read = await self._reader.page(response.body, url, media, headers, knows)
         more = self.of_software(response, url)
         return replace(read, links=[*read.links, *more]) if more else read
 
@@ -134,9 +137,14 @@ class Leads:
             attempt.link_state = replace(state, rules=(*state.rules, IMMUTABLE))
 
     # -- lists
-    async def read_list(self, attempt: Attempt, response: Response, head: bytes) -> DataList | None:
-        """Read a catalogue or a linkset within bounds; ``None`` for what seems to be neither."""
-        form = form_of(head, content_type(response))
+    async def read_list(
+        self, attempt: Attempt, response: Response, head: bytes, media: str
+    ) -> DataList | None:
+        """Read a catalogue or a linkset within bounds; ``None`` for what seems to be neither.
+
+        ``head`` is the beginning of the body, ``media`` its ``Content-Type``.
+        """
+        form = form_of(head, media)
         if not self.options.reads(form):
             return None
         body = response.body if body_file(attempt.meta) is None else None

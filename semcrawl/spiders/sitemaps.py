@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 from scrapy.http import Response
 
@@ -40,7 +39,7 @@ from semcrawl.spiders.endpoints import EndpointReader
 from semcrawl.spiders.linking import LinkFeed, is_seed
 from semcrawl.spiders.reading import Reader
 from semcrawl.web.bodies import BodyFile, body_file
-from semcrawl.web.hosts import host_of, netloc_of
+from semcrawl.web.hosts import host_of, netloc_of, origin_of
 from semcrawl.web.urls import Normalisation, resolve
 
 #: beginning of a body that is a sitemap, whatever linked to it
@@ -127,8 +126,7 @@ class Sitemaps:
         """Take in that a link's host answered: it may be time for its sitemaps, or their links."""
         if not self.on:
             return
-        parts = urlsplit(url)
-        origin = f"{parts.scheme}://{parts.netloc}"
+        origin = origin_of(url)
         if origin not in self._sought:
             self._sought[origin] = 0, ""
             await self._look_up(url, origin)
