@@ -392,3 +392,15 @@ def test_a_file_that_is_gone_is_told_in_one_line(
     assert ended.value.code == 1
     told = capsys.readouterr().err
     assert told == f"semcrawl: {tmp_path / 'moved' / 'crawl.log'}: No such file or directory\n"
+
+
+async def test_a_command_in_a_notebook_is_told_in_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """An event loop runs there, as it does here."""
+    with pytest.raises(SystemExit) as ended:
+        main(["semcrawl", "harvest", "http://x.example/"])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "`!semcrawl harvest …`" in told

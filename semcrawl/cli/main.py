@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import gc
 import os
 import sys
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -48,6 +50,7 @@ def main(argv: list[str] | None = None) -> None:
             print(_answer(arguments[1:]))
             return
         _check(command)
+        _check_loop(command)
         settings = _settings_for(command)
         try:
             execute(arguments, settings)
@@ -74,6 +77,16 @@ def main(argv: list[str] | None = None) -> None:
         else:
             raise
         sys.exit(1)
+
+
+def _check_loop(command: str) -> None:
+    """Raise ``UsageError`` where an event loop runs: a crawl needs its own."""
+    with suppress(RuntimeError):  # there is none
+        asyncio.get_running_loop()
+        raise UsageError(
+            "an event loop runs in this process already, as in a notebook: start a process, with "
+            f"`!semcrawl {command} …` or subprocess.run"
+        )
 
 
 def _write_any_text() -> None:

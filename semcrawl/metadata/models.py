@@ -7,6 +7,7 @@ Times are seconds since the epoch (UTC), sizes are bytes.
 from __future__ import annotations
 
 from hashlib import sha256
+from reprlib import Repr
 
 from sqlalchemy import BigInteger, Boolean, Double, Index, Integer, String, Text
 from sqlalchemy.dialects import mysql
@@ -19,9 +20,20 @@ _RowId = BigInteger().with_variant(Integer, "sqlite")
 #: MySQL's TEXT ends at 64 KiB
 _LongText = Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
 
+#: values of columns that are not shown, and how long others may be shown
+_NOTHING = (None, "", 0)
+_BRIEFLY = Repr()
+_BRIEFLY.maxstring = _BRIEFLY.maxother = 100
+
 
 class Base(DeclarativeBase):
     """Base of all tables."""
+
+    def __repr__(self) -> str:
+        """Show what a row holds, shortened, as far as it was read."""
+        held = ((name, vars(self).get(name)) for name in self.__table__.columns.keys())  # noqa: SIM118
+        shown = (f"{name}={_BRIEFLY.repr(value)}" for name, value in held if value not in _NOTHING)
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 class Fetch(Base):

@@ -62,6 +62,10 @@ class Job:
                 self._exit.callback(source.close)
                 self.sources.append(source)
 
+    def __repr__(self) -> str:
+        """Show the folder."""
+        return f"Job({str(self.folder)!r})"
+
     def __enter__(self) -> Self:
         """Return the job."""
         return self

@@ -37,6 +37,16 @@ def test_records_and_documents_are_rows(job):
     ]  # fmt: skip
 
 
+def test_a_job_and_its_rows_show_what_they_are(job):
+    """As a notebook shows the value of a cell."""
+    with results.open(job) as opened:
+        assert repr(opened) == f"Job({str(job)!r})"
+        records = list(opened.records())
+    assert repr(records[0]).startswith("Fetch(id=1, url=")
+    assert "outcome='fetched-rdf'" in repr(records[0])
+    assert all(len(repr(record)) < 2500 and "=None" not in repr(record) for record in records)
+
+
 def test_documents_that_are_gone_come_when_asked_for(job):
     add(job, gone(BOB))
     with results.open(str(job)) as opened:
