@@ -70,7 +70,8 @@ def alone(specs: list[str]) -> Table:
     roots = [parse_html(body, "text/html").root for body in bodies]
     texts = [page_text(root, _MAX_CHARS) for root in roots]
     pages = [
-        Document("http://a.example/", Kind.HTML, t.title, t.headings, t.text, "en") for t in texts
+        Document("http://a.example/", Kind.HTML, t.title, t.headings, t.text, "en", markup=body)
+        for t, body in zip(texts, bodies, strict=True)
     ]
     sources = [turtle(n) for n in range(_DOCUMENTS)]
     quads = [read_turtle(source).nquads for source in sources]

@@ -85,7 +85,7 @@ async def _read(
         elif detection.kind is Kind.HTML:
             page = await reader.page(body, url, content_type, headers)
             reading = await reader.read_embedded(body, url, content_type)
-            verdict = await judge.page(url, page.text, reading, counts=True)
+            verdict = await judge.page(url, page.text, reading, body, counts=True)
             own = [*page.links, *(catalogue_places(body, url) if options.catalogues else ())]
             links = list(reader.with_data_links(own, reading, url))
             itself, varies = names_itself(reading.nquads, url), varies_by_type(vary)

@@ -13,6 +13,7 @@ from semcrawl.evaluation.world import Answer
 from semcrawl.links.pagetext import page_text
 from semcrawl.links.parsing import parse_html
 from semcrawl.topics import (
+    MARKUP,
     STATEMENTS,
     TEXT,
     Document,
@@ -89,7 +90,8 @@ def judge_by(topic: Topic, max_text: int = 1 << 20) -> Judge:
             return topic.judge(Document(url, Kind.RDF, statements=lambda: (nquads,)))
         root = parse_html(body, content_type).root if TEXT in topic.needs else None
         quads = rdf.read_embedded(body, url, content_type).nquads if embedded else b""
-        document = Document(url, Kind.HTML, statements=lambda: (quads,))
+        markup = body if MARKUP in topic.needs else b""
+        document = Document(url, Kind.HTML, statements=lambda: (quads,), markup=markup)
         if root is not None:
             text = page_text(root, max_text)
             document = Document(
@@ -100,6 +102,7 @@ def judge_by(topic: Topic, max_text: int = 1 << 20) -> Judge:
                 text.text,
                 text.language,
                 lambda: (quads,),
+                markup,
             )
         return topic.judge(document)
 

@@ -155,7 +155,9 @@ class BodyReader:
             quads = data.quads if data is not None else 0
             # (a page's type is known by its content, not by its name)
             counts = self.targets.include(Kind.HTML, media, quads)
-            return await self.judge.page(attempt.url, read.text, data, counts=kept and counts)
+            return await self.judge.page(
+                attempt.url, read.text, data, response.body, counts=kept and counts
+            )
 
         async def follow(links: Sequence[Link], data: Reading | None) -> tuple[Ranked, ...]:
             if NOFOLLOW in rules or not (verdict.leads_on or is_seed(attempt)):

@@ -119,9 +119,15 @@ class TopicJudge:
             self._focus.topic.close()
 
     async def page(
-        self, url: str, text: PageText, reading: Reading | None, *, counts: bool
+        self,
+        url: str,
+        text: PageText,
+        reading: Reading | None,
+        markup: bytes = b"",
+        *,
+        counts: bool,
     ) -> Verdict:
-        """Judge a page by its text and the data embedded in it.
+        """Judge a page by its text, the data embedded in it, and its bytes.
 
         ``counts``: it is of a kind that the crawl is after.
         """
@@ -133,6 +139,7 @@ class TopicJudge:
             text=text.text,
             language=text.language,
             statements=_statements_of(reading),
+            markup=markup,
         )
         return await self._verdict(document, _size(reading) + len(text.text), counts)
 

@@ -2,6 +2,8 @@
 
 from semcrawl.topics.about import about, threshold
 from semcrawl.topics.contract import (
+    MARKUP,
+    NEAR,
     STATEMENTS,
     STOPPED,
     TEXT,
@@ -18,6 +20,8 @@ from semcrawl.topics.options import TopicOptions
 from semcrawl.topics.registry import TOPICS, load_topic
 
 __all__ = [
+    "MARKUP",
+    "NEAR",
     "STATEMENTS",
     "STOPPED",
     "TEXT",

@@ -16,11 +16,13 @@ from semcrawl.topics.options import TopicOptions
 from semcrawl.web.vocabulary import Kind
 
 #: the parts of a document that a topic may need, for :attr:`Topic.needs`
-TEXT, STATEMENTS = "text", "statements"
+TEXT, STATEMENTS, MARKUP = "text", "statements", "markup"
 #: rows of a judgement's reasons, and characters of each of their texts
 MAX_REASONS, MAX_REASON = 20, 200
 #: how the reason begins of a judgement that was stopped before its end
 STOPPED = "the check was stopped"
+#: relevance of a page that is near a topic and, by usual thresholds, no target: it orders the crawl
+NEAR = 0.4
 
 
 def _none() -> Iterable[bytes]:
@@ -42,6 +44,8 @@ class Document:
     #: gives the statements, of an RDF document or embedded in a page, as N-Quads. Each piece holds
     #: whole lines, one or many; pieces of a megabyte are read fastest. May be called again
     statements: Callable[[], Iterable[bytes]] = _none
+    #: bytes of a page; empty for RDF
+    markup: bytes = b""
 
 
 def _bounded(number: float) -> float:

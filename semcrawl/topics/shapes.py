@@ -16,7 +16,7 @@ from semcrawl.errors import UsageError
 from semcrawl.rdf import detect
 from semcrawl.rdf.sparqltext import terms_in
 from semcrawl.reading.pool import ReadingLost, ReadingProcesses
-from semcrawl.topics.contract import STATEMENTS, STOPPED, Document, Judgement
+from semcrawl.topics.contract import MARKUP, STATEMENTS, STOPPED, Document, Judgement
 from semcrawl.topics.excerpts import blocks
 from semcrawl.topics.options import TopicOptions
 from semcrawl.topics.shapechecks import Checked, ask, conform
@@ -42,7 +42,7 @@ class Shape:
     """
 
     name = "shape"
-    needs = frozenset({STATEMENTS})
+    needs = frozenset({STATEMENTS, MARKUP})
     takes_long = True
 
     def __init__(self, shape: str | bytes, terms: Iterable[str], options: TopicOptions) -> None:
@@ -94,7 +94,16 @@ class Shape:
             raise UsageError(f"{name}: {error}") from error
 
     def judge(self, document: Document) -> Judgement:
-        """Check the statements of a document."""
+        """Check the statements of a document.
+
+        A page that fits no shape is near where it names a term of one.
+        """
+        judged = self._judged(document)
+        if judged.relevance or not self.knows_words:
+            return judged
+        return self._words.named(document) or judged
+
+    def _judged(self, document: Document) -> Judgement:
         lines = b"".join(blocks(document, self._options.max_size))
         if not lines:
             return Judgement.of(0.0, [(self.name, "it makes no statement")])

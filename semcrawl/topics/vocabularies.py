@@ -17,28 +17,37 @@ from semcrawl.rdf.shortnames import (
     shorten,
 )
 from semcrawl.rdf.usedterms import TermCounter
+from semcrawl.topics._mentions import Mentions
 from semcrawl.topics.arguments import split_list
-from semcrawl.topics.contract import STATEMENTS, Document, Judgement
+from semcrawl.topics.contract import MARKUP, NEAR, STATEMENTS, Document, Judgement
 from semcrawl.topics.excerpts import blocks
 from semcrawl.topics.nearness import Nearness, spaced
 from semcrawl.topics.options import TopicOptions
 from semcrawl.topics.segmentation import words_of
 
+#: what parts an IRI
+_BETWEEN = re.compile(r"[#/:]")
+_VERSION = re.compile(r"v?\d")
 #: what no IRI holds
 _NO_IRI = re.compile(r'[\x00-\x20<>"{}|\\^`]')
 #: distinct classes and properties that are counted of one document
 _MAX_TERMS = 10_000
+#: what ends the addresses of many namespaces and names none
+_COMMON = frozenset(
+    "core data def id ns onto ontologies ontology owl rdf rdfs schema schemas terms vocab "
+    "vocabulary voc".split()
+)
 
 
 class Vocabulary(Nearness):
     """RDF that uses one of the terms: one statement is enough, and counts as 1.
 
     A term is a property, or a class that something is an instance of. ``foaf:`` means all terms of
-    a vocabulary. ``http`` and ``https`` are the same.
+    a vocabulary. ``http`` and ``https`` are the same. A page that names a term in its text is near.
     """
 
     name = "vocabulary"
-    needs = frozenset({STATEMENTS})
+    needs = frozenset({STATEMENTS, MARKUP})
 
     def __init__(self, terms: Iterable[str], options: TopicOptions) -> None:
         """Take IRIs of terms; one that ends with ``#``, ``/`` or ``:`` stands for a namespace."""
@@ -49,6 +58,9 @@ class Vocabulary(Nearness):
         self._terms = frozenset(both.difference(self._namespaces))
         self._near = frozenset(map(namespace_of, self._terms)) | frozenset(self._namespaces)
         self._phrases = {phrase for iri in given if (phrase := _phrase(iri))}
+        self._joined = {"".join(phrase): phrase for phrase in self._phrases}
+        namespaces = {namespace_of(iri) for iri in given}
+        self._mentions = Mentions(given, {each: _prefix(each) for each in namespaces})
         self._options = options
 
     @classmethod
@@ -75,10 +87,16 @@ class Vocabulary(Nearness):
         for terms in (counter.properties, counter.classes):
             used.update({iri: n for iri, n in terms.items() if self._includes(iri)})
         if not used:
-            return Judgement.of(0.0, [(self.name, f"none of {total} statements uses it")])
+            none = (self.name, f"none of {total} statements uses it")
+            return self.named(document) or Judgement.of(0.0, [none])
         hits = min(total, used.total())
         rows = [(shorten(iri), f"{n} of {total} statements") for iri, n in used.most_common(20)]
         return Judgement.of(self._relevance(hits, total), rows)
+
+    def named(self, document: Document) -> Judgement | None:
+        """Judge a page by the terms that its markup names; ``None`` if it names none."""
+        found = self._mentions.first(document.markup[: self._options.max_size])
+        return Judgement.of(NEAR, [(self.name, f"the page names {found}")]) if found else None
 
     def iri_similarity(self, iri: str) -> float:
         """1 for a term, ½ for another term of its vocabulary."""
@@ -95,6 +113,8 @@ class Vocabulary(Nearness):
     def _similarity(self, text: str, language: str) -> float:
         """1 for a text with the name of a term or prefix; less for some of the words of a name."""
         words = set(_words(text))
+        for whole in words & self._joined.keys():
+            words |= set(self._joined[whole])
         shares = (len(words.intersection(phrase)) / len(phrase) for phrase in self._phrases)
         return max((1.0 if share == 1 else share / 2 for share in shares), default=0.0)
 
@@ -113,11 +133,25 @@ _PREFIX_OF = {namespace: prefix for prefix, namespace in PREFIXES.items()}
 
 def _phrase(iri: str) -> tuple[str, ...]:
     """Return the words of a term's name; of a namespace, its prefix."""
-    if iri[-1] in "#/:":
-        prefix = _PREFIX_OF.get(iri) or _PREFIX_OF.get(other_scheme(iri), "")
-        return (prefix,) if prefix else ()
-    return tuple(dict.fromkeys(_words(local_name(iri))))
+    name = _prefix(iri) if iri[-1] in "#/:" else local_name(iri)
+    return tuple(dict.fromkeys(_words(name)))
+
+
+def _prefix(namespace: str) -> str:
+    """Return the prefix of a namespace; of one without a known prefix, what its address ends with.
+
+    >>> _prefix("https://example.org/2026/cargo/ontology#")
+    'cargo'
+    """
+    if known := _PREFIX_OF.get(namespace) or _PREFIX_OF.get(other_scheme(namespace)):
+        return known
+    path = namespace.partition("://")[2].partition("/")[2]
+    for part in reversed(_BETWEEN.split(path)):
+        name = part.partition(".")[0]
+        if name and name.lower() not in _COMMON and not _VERSION.match(name):
+            return name
+    return ""
 
 
 def _words(text: str) -> list[str]:
-    return words_of(spaced(text))
+    return words_of(spaced(text), "en")

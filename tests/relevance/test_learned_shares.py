@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from semcrawl.links import Page
@@ -110,3 +112,28 @@ def test_a_copy_says_nothing_of_the_topic(strategy):
     strategy.learn(copy)
     assert (strategy._memory.shares.model.weights == shares).all()
     assert before.keys() == keys(strategy, urls).keys()
+
+
+def test_what_a_page_near_the_topic_links_comes_first(strategy):
+    """Links on it, and those that look like links to it."""
+    url = "http://a.example/c/1.ttl"
+    pages = (Page(HOME.url, relevance=relevance) for relevance in (0.4, 0.0))
+    near, far = (strategy.rank(page, links(url))[0].key for page in pages)
+    assert near < far - 0.1
+    page = Outcome("http://a.example/d/1.html", Kind.HTML, False, "", HOME.url)
+    strategy.learn(replace(page, relevance=0.0))
+    assert share_of(strategy, "http://a.example/d/2.html") == 50
+    strategy.learn(replace(page, url="http://a.example/d/3.html", relevance=0.4))
+    assert 55 <= share_of(strategy, "http://a.example/d/2.html") <= 90
+
+
+def share_of(strategy: Learned, url: str) -> int:
+    """Return the share about the topic that is expected behind a link, in percent."""
+    rows = dict(strategy.explain(HOME, links(url)[0]))
+    return int(rows["about the topic"].partition("%")[0])
+
+
+def test_folders_named_after_the_topic_come_first(strategy):
+    named, other = "http://a.example/docs/Schema/x.ttl", "http://a.example/docs/Other/x.ttl"
+    found = keys(strategy, [named, other])
+    assert found[named] < found[other] - 0.1

@@ -53,6 +53,27 @@ def test_rdf_that_is_about_something_else_is_read_and_recorded_and_not_kept(tmp_
 
 
 @pytest.mark.slow
+def test_a_page_that_names_a_term_is_near_and_not_kept(tmp_path: Path) -> None:
+    """With an embedded statement of another topic, too."""
+    about_cod = f"<code>&lt;{FISH}Cod&gt;</code>"
+    data = script({"http://c.example/p": "Beetle"})
+    site = {
+        "/": page("/named", "/both", "/other"),
+        "/named": page(body=about_cod),
+        "/both": page(head=data, body=about_cod),
+        "/other": page(head=data),
+    }
+    with serve(DemoWeb(), handlers={"d.example": handler(site)}) as server:
+        topic = ("--about", f"vocabulary:<{FISH}>")
+        run = harvest(f"{D}/", "--fast", *topic, folder=tmp_path / "out", proxy=server.proxy_url)
+    records = {record["url"]: record for record in run.records}
+    found = {path: records[D + path]["relevance"] for path in site}
+    assert found == {"/": 0, "/named": 0.4, "/both": 0.4, "/other": 0}
+    assert records[f"{D}/named"]["reasons"] == f"vocabulary: the page names {FISH}Cod"
+    assert not run.quads
+
+
+@pytest.mark.slow
 def test_all_is_kept_where_all_is_asked_for(tmp_path: Path) -> None:
     run = crawl(tmp_path, "--about", f"vocabulary:<{FISH}>", "--keep", "all")
     assert len(run.quads) == 2

@@ -118,7 +118,7 @@ def test_it_knows_no_words_and_leaves_them_to_others():
     topic = about("all(vocabulary:foaf:, new)", {})
     assert topic.similarity("foaf") == 1
     assert not about("new", {}).knows_words
-    assert topic.needs == {"statements"}
+    assert topic.needs == {"statements", "markup"}
 
 
 def test_workers_may_share_a_memory():

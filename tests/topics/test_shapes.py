@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -122,6 +123,9 @@ def test_terms_of_the_shape_are_near_to_it(tmp_path):
         assert topic.similarity("a dataset") == 1
         assert topic.similarity("a fish") == 0
         assert topic.iri_similarity(SCHEMA + "Dataset") == 1
+        naming = Document("http://a.example/", Kind.HTML, markup=b"<code>schema:Dataset</code>")
+        assert topic.judge(naming).relevance == 0.4
+        assert topic.judge(replace(naming, markup=b"schema:Fish")).relevance == 0
         topic.close()
 
 

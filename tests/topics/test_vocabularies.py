@@ -71,7 +71,14 @@ def test_a_bounded_part_is_read():
 
 @pytest.mark.parametrize(
     ("text", "similarity"),
-    [("Datasets of the city", 0), ("A Dataset", 1), ("Data catalog", 1), ("catalog", 0.25)],
+    [
+        ("Datasets of the city", 1),
+        ("A Dataset", 1),
+        ("Data catalog", 1),
+        ("datacatalog", 1),
+        ("catalog", 0.25),
+        ("Fish of the city", 0),
+    ],
 )
 def test_words_of_terms_are_near(text, similarity):
     """A text that names a term is as near as can be, one with some of its words a little."""
@@ -101,3 +108,63 @@ def test_the_share_is_what_a_reader_of_statements_counts(pairs, size):
     share = about("vocabulary-share:foaf:", {}).judge(document).relevance
     assert share == pytest.approx(hits / len(pairs) if pairs else 0)
     assert about("vocabulary:foaf:", {}).judge(document).relevance == (hits > 0)
+
+
+@pytest.mark.parametrize(
+    ("namespace", "text", "similarity"),
+    [
+        ("https://example.org/2026/cargo/ontology#", "Cargo", 1),
+        ("http://example.org/id/dataset/images.csv#", "All images", 1),
+        ("http://example.org/fish/v2/", "Fish", 1),
+        ("http://example.org/ontology#", "ontology", 0),
+        ("http://xmlns.com/foaf/0.1/", "foaf", 1),
+    ],
+)
+def test_a_vocabulary_without_a_known_prefix_has_the_name_of_its_address(
+    namespace, text, similarity
+):
+    assert about(f"vocabulary:<{namespace}>", {}).similarity(text) == similarity
+
+
+def page(markup: str) -> Document:
+    return Document("http://a.example/", Kind.HTML, markup=markup.encode())
+
+
+@pytest.mark.parametrize(
+    ("spec", "markup", "named"),
+    [
+        ("foaf:Person", "<pre>me a foaf:Person .</pre>", "foaf:Person"),
+        ("foaf:Person", "<pre>me a foaf:Personal .</pre>", ""),
+        ("foaf:Person", "<pre>me a foaf:name, xfoaf:Person .</pre>", ""),
+        ("foaf:Person", "<b>foaf:</b><i class='x'>Person</i>", "foaf:Person"),
+        ("foaf:", "<code>foaf:knows</code>", "foaf:knows"),
+        ("foaf:", "<p>FOAF: people</p>", ""),
+        ("foaf:", '<a href="https://xmlns.com/foaf/0.1/">', "https://xmlns.com/foaf/0.1/"),
+        ("schema:Dataset", 'itemtype="https://schema.org/WebPage"', ""),
+        ("schema:Dataset", "&lt;http://schema.org/Dataset&gt;", "http://schema.org/Dataset"),
+        ("<http://example.org/ns/cargo#Piece>", '"@type": "cargo:Piece"', "cargo:Piece"),
+        ("<http://example.org/ns/cargo#>", "\xff cargo:Piece.", "cargo:Piece"),
+    ],
+)
+def test_a_page_that_names_a_term_is_near(spec, markup, named):
+    """By its IRI or its short name, whole, whatever colours it; below the usual threshold."""
+    judgement = about(f"vocabulary:{spec}", {}).judge(page(markup))
+    assert judgement.relevance == (0.4 if named else 0)
+    assert judgement.reasons[0][1] == (
+        f"the page names {named}" if named else "none of 0 statements uses it"
+    )
+
+
+def test_a_bounded_part_of_a_page_is_looked_at():
+    topic = about("vocabulary:foaf:", {"SEMCRAWL_ABOUT_MAX_SIZE": "100"})
+    assert topic.judge(page(" " * 80 + "foaf:name")).relevance == 0.4
+    assert topic.judge(page(" " * 120 + "foaf:name")).relevance == 0
+
+
+@given(st.text(alphabet="foaf:Person<>/ .-", max_size=200))
+def test_any_page_is_looked_through(markup):
+    """The short name is found wherever it stands as a whole word, and nowhere else."""
+    known = about("vocabulary:foaf:Person", {}).judge(page(f"{markup} foaf:Person {markup}"))
+    assert known.relevance == 0.4
+    without = markup.replace("foaf:", "")
+    assert about("vocabulary:foaf:Person", {}).judge(page(without)).relevance == 0

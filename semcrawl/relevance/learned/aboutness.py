@@ -12,7 +12,7 @@ from semcrawl.links import Link
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.parts import LinkParts
 from semcrawl.relevance.learned.prior import LinkSigns
-from semcrawl.topics import Remembering, Topic, parts_of
+from semcrawl.topics import NEAR, Remembering, Topic, parts_of
 
 #: texts whose nearness is remembered
 _REMEMBERED = 50_000
@@ -21,6 +21,8 @@ _STEPS = (0.0, 0.2, 0.5, 0.8)
 #: what a link gains by its own words, the words around it and its page (logits): pages about a
 #: topic link to their like, and say so (sources.md S: linkage locality)
 _BY_WORDS, _BY_CONTEXT, _BY_PAGE = 2.0, 0.7, 0.7
+#: … of the share about the topic of what it leads to, by a page that is near the topic (logits)
+_SHARE_BY_PAGE = 1.6
 #: taken off a link to a document of the wanted kind: what it is about is open (logits)
 _OPEN = 2.0
 
@@ -33,6 +35,8 @@ class Nearness(NamedTuple):
     context: float
     #: relevance of its page; ``None`` when its page was not judged
     page: float | None
+    #: logits that the page adds to the prior of the share about the topic of what it leads to
+    share_by_page: float = 0.0
 
     @property
     def tokens(self) -> list[tuple[str, Sequence[str]]]:
@@ -44,39 +48,68 @@ class Nearness(NamedTuple):
     @property
     def evidence(self) -> float:
         """Logits that it adds to the prior."""
-        return _BY_WORDS * self.words + _BY_CONTEXT * self.context + _BY_PAGE * (self.page or 0.0)
+        return self._by_words + _BY_PAGE * (self.page or 0.0)
+
+    @property
+    def share_evidence(self) -> float:
+        """Logits that it adds to the prior of the share."""
+        return self._by_words + self.share_by_page
+
+    @property
+    def _by_words(self) -> float:
+        return _BY_WORDS * self.words + _BY_CONTEXT * self.context
 
 
 class TopicSigns:
     """Looks for the topic in links."""
 
-    def __init__(self, topic: Topic) -> None:
-        """Look for ``topic``; one that knows no words shows by the pages of links alone."""
+    def __init__(self, topic: Topic, *, in_folders: bool = False) -> None:
+        """Look for ``topic``; one that knows no words shows by the pages of links alone.
+
+        ``in_folders``: also in the names of the folders that links lie in.
+        """
+        self._in_folders = in_folders
         self._knows_words = topic.knows_words
         self._similarity = lru_cache(_REMEMBERED)(topic.similarity)
         self._iri_similarity = lru_cache(_REMEMBERED)(topic.iri_similarity)
+        self._of_folder = lru_cache(_REMEMBERED)(self._nearest)
 
     def of(self, link: Link, parts: LinkParts, relevance: float | None) -> Nearness:
         """Return how near a link is, found on a page of that relevance."""
         if not self._knows_words:
-            return Nearness(link.near_text or 0.0, 0.0, relevance)
+            return Nearness(link.near_text or 0.0, 0.0, relevance, _BY_PAGE * (relevance or 0.0))
         own = (link.anchor, link.title, *parts.anchor_words, *parts.title_words, *parts.last_words)
         words = self._nearest(own)
+        if self._in_folders:
+            if 0 < words < 1:  # (addresses seldom repeat: few are looked at whole)
+                words = max(words, self._similarity(" ".join(parts.last_words)))
+            words = max(words, self._of_folder(tuple(parts.folder_words)))
         words = max(words, link.near_text or 0.0)
         if link.predicate:
             words = max(words, self._iri_similarity(link.predicate))
         around = (*parts.words_before[-8:], *parts.words_after[:8])
-        return Nearness(words, self._nearest(around), relevance)
+        by_page = _SHARE_BY_PAGE * likeness(relevance)
+        return Nearness(words, self._nearest(around), relevance, by_page)
 
     def _nearest(self, texts: Iterable[str]) -> float:
         return max(map(self._similarity, filter(None, texts)), default=0.0)
+
+
+def likeness(relevance: float | None) -> float:
+    """Return how much a page speaks for the topic, 0 to 1: in full from where it is near."""
+    return min(1.0, (relevance or 0.0) / NEAR)
 
 
 def options_for(topic: Topic | None, options: LearnedOptions) -> LearnedOptions:
     """Return the options of a crawl about a topic: those of what is new for ``new``."""
     if topic is None or not any(isinstance(part, Remembering) for part in parts_of(topic)):
         return options
-    return replace(options, explore_topic=options.explore_new, topic_share=options.new_share)
+    return replace(
+        options,
+        explore_topic=options.explore_new,
+        topic_share=options.new_share,
+        page_weight=0.0,
+    )
 
 
 def about(signs: LinkSigns, near: Nearness, *, with_shares: bool) -> LinkSigns:
@@ -87,7 +120,7 @@ def about(signs: LinkSigns, near: Nearness, *, with_shares: bool) -> LinkSigns:
     if signs.useless:
         return signs
     if with_shares:
-        return signs._replace(share_prior=near.evidence)
+        return signs._replace(share_prior=near.share_evidence)
     prior = signs.prior + near.evidence - (_OPEN if signs.sure else 0.0)
     target = signs.target_prior - (_OPEN if signs.sure else 0.0)
     return signs._replace(prior=prior, target_prior=target)

@@ -46,10 +46,13 @@ class LearnedOptions:
     #: added to its share (logits); less the more is known of its features, and in proportion to
     #: how much of what was judged was off the topic
     explore_topic: float = 1.0
+    #: weight of what a page about the topic teaches of links like its own, beside a document
+    page_weight: float = 0.5
     #: where the share of what is about the topic starts (logits)
     topic_share: float = 0.0
     #: … both with the topic ``new``, in place of the two: it hangs on what was read before, not on
-    #: where a document is, so that nothing is hoped for, and most is new until something was not
+    #: where a document is, so that nothing is hoped for, and most is new until something was not;
+    #: pages teach nothing
     explore_new: float = 0.0
     new_share: float = 1.0
     #: links of an index below this get less of the bonus, in proportion to the index's root

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from semcrawl.relevance.learned.aboutness import likeness
 from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.model import IndexModel, sigmoids
 from semcrawl.relevance.learned.options import LearnedOptions
@@ -42,6 +43,7 @@ class TopicShares:
 
     def __init__(self, options: LearnedOptions) -> None:
         self.model = IndexModel(options, np.zeros(1 << options.table_bits, np.float32))
+        self._page_weight = options.page_weight
         self._depth = options.backup_depth
         self._start = np.float32(options.topic_share)
         self._initial = np.float32(options.initial_squares)
@@ -79,3 +81,12 @@ class TopicShares:
             weight *= _PER_LEVEL
             if number == NONE:
                 return
+
+    def learn_page(self, table: LinkTable, number: int, relevance: float) -> None:
+        """Learn from a page of some relevance: what it leads to is more likely about the topic.
+
+        One of none may still lead there, and teaches nothing.
+        """
+        if weight := self._page_weight * likeness(relevance):
+            prior = table.columns["share_prior"].item(number) + float(self._start)
+            self.model.update(table.rows(number), prior, 1.0, weight)

@@ -57,7 +57,7 @@ class Learned:
         self._maker = FeatureMaker(
             self.options,
             TargetSigns.of(targets),
-            TopicSigns(topic) if topic is not None else None,
+            TopicSigns(topic, in_folders=self._with_shares) if topic is not None else None,
             with_shares=self._with_shares,
         )
         self._memory = CrawlMemory(self.options, with_shares=self._with_shares)
@@ -125,8 +125,9 @@ class Learned:
         answered = success or outcome.duplicate or outcome.kind is not None
         had = second or outcome.kind not in (Kind.HTML, Kind.RDF)
         target = outcome.target and not outcome.duplicate
-        links = range(0) if had else children
-        gain = outcome.worth
+        links, gain = range(0) if had else children, outcome.worth
+        if memory.shares is not None and outcome.kind is Kind.HTML:
+            memory.shares.learn_page(memory.table, number, outcome.relevance or 0.0)
         if self._rdf_counts and outcome.relevance is not None and outcome.kind is Kind.RDF:
             if memory.shares is None:
                 gain = max(gain, memory.near_miss(relevant=outcome.target))
