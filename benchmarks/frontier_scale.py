@@ -96,9 +96,9 @@ class Worker:
 
     def __init__(self, frontier: Frontier, setup: Setup, number: int) -> None:
         self._frontier = frontier
-        self._adds = BatchedAdds(frontier)
+        self._adds = BatchedAdds(frontier, self._pop_over)
         self._pages = Pages(setup, number + 1)
-        #: links whose downloads are over, as the next take tells; and whose results are written
+        #: links whose downloads are over, as the next call tells; and whose results are written
         self._over: list[Lease] = []
         self._written: list[Lease] = []
 
@@ -122,7 +122,7 @@ class Worker:
         """Take links, and finish them."""
         done = 0
         while done < links:
-            leases = await self._take()
+            self._over = leases = await self._take()
             await self._finish(leases)
             done += len(leases)
         await self._finish_all()
@@ -132,7 +132,7 @@ class Worker:
         """Take links, put those of their pages in, and finish them."""
         done = 0
         while done < links:
-            leases = await self._take()
+            self._over = leases = await self._take()
             pages = [self._pages.next(lease.entry.host) for lease in leases]
             await asyncio.gather(*map(self._adds.add, pages))
             await self._finish(leases)
@@ -140,15 +140,17 @@ class Worker:
         await self._finish_all()
         return done
 
-    async def _take(self) -> list[Lease]:
+    def _pop_over(self) -> list[Lease]:
         over, self._over = self._over, []
-        leases = await self._frontier.take(TAKEN, QUEUES, over=over)
+        return over
+
+    async def _take(self) -> list[Lease]:
+        leases = await self._frontier.take(TAKEN, QUEUES, over=self._pop_over())
         if not leases:
             await asyncio.sleep(await self._frontier.next_ready(QUEUES) or 0.01)
         return leases
 
     async def _finish(self, leases: Sequence[Lease]) -> None:
-        self._over = list(leases)
         self._written += leases
         if len(self._written) >= WRITTEN:
             await self._finish_all()

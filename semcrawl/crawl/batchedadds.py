@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from semcrawl.errors import FrontierError
-from semcrawl.frontier.contract import Entry, Frontier
+from semcrawl.frontier.contract import Entry, Frontier, Lease
 
 #: links that are put in by one call, unless a single page has more: the server does nothing else
 #: meanwhile
@@ -17,10 +17,17 @@ _Part = tuple[Sequence[Entry], "asyncio.Future[list[bool]]"]
 
 
 class BatchedAdds:
-    """Adds links that come during a call with the next call."""
+    """Adds links that come during a call with the next call.
 
-    def __init__(self, frontier: Frontier) -> None:
+    ``released`` returns the leases whose downloads are over since it was last called: their hosts
+    are released by the same call.
+    """
+
+    def __init__(
+        self, frontier: Frontier, released: Callable[[], Sequence[Lease]] = lambda: ()
+    ) -> None:
         self._frontier = frontier
+        self._released = released
         self._waiting: list[_Part] = []
         self._task: asyncio.Task[None] | None = None
 
@@ -42,20 +49,22 @@ class BatchedAdds:
                 if links + len(self._waiting[0][0]) > _TOGETHER:
                     break
                 parts.append(self._waiting.pop(0))
+            over = self._released()
             try:
-                await self._add(parts)
+                await self._add(parts, over)
             except FrontierError as error:
                 _refuse(parts, error)
             except Exception:
                 # something is wrong with the links of a page: the others' are not to blame
                 for part in parts:
                     try:
-                        await self._add([part])
+                        await self._add([part], over)
                     except Exception as error:
                         _refuse([part], error)
 
-    async def _add(self, parts: Sequence[_Part]) -> None:
-        new = await self._frontier.add([entry for entries, _ in parts for entry in entries])
+    async def _add(self, parts: Sequence[_Part], over: Sequence[Lease]) -> None:
+        links = [entry for entries, _ in parts for entry in entries]
+        new = await self._frontier.add(links, over=over)
         begin = 0
         for entries, answer in parts:
             if not answer.done():

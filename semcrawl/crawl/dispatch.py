@@ -54,8 +54,8 @@ class Dispatcher:
         self.restrained = True
         #: the last take skipped some hosts
         self.bounded = False
-        #: queues of which the last take found nothing
-        self._starved: set[str] = set()
+        #: queues of which the last take found nothing, and whether links were known to wait there
+        self._starved: dict[str, bool] = {}
         #: when a link may be ready (``next_ready``), as far as that was asked in this turn
         self._next_ready: tuple[float | None] | None = None
         #: how many links were to be in flight when that was last asked
@@ -110,7 +110,7 @@ class Dispatcher:
             return 0
         await self._note_slow()
         # (where nothing was found, one question comes before a take from each queue)
-        if not (over or self.bounded or self._channels.keys() - self._starved):
+        if not (over or self.bounded or self._channels.keys() - self._starved.keys()):
             if await self._ready_in() != 0:
                 return 0
             self._next_ready = None
@@ -119,19 +119,23 @@ class Dispatcher:
         return await self._take(room, over)
 
     async def _may_give(self, queue: str, over: Sequence[Lease]) -> bool:
-        """Whether a take from a queue may find links, or release the downloads ``over``.
+        """Whether a take from a queue may find links.
 
         To ask for nothing costs less than to take nothing, at a frontier in shards.
         """
-        if over or self.bounded or queue not in self._starved:
+        # (what waits may wait for the end of the downloads ``over``)
+        may_be_freed = bool(over) or self.bounded
+        if queue not in self._starved or (may_be_freed and self._starved[queue]):
             return True
-        return await self._frontier.next_ready([queue]) == 0
+        ready = await self._frontier.next_ready([queue])
+        self._starved[queue] = ready is not None
+        return ready == 0 or (may_be_freed and ready is not None)
 
     def _note_found(self, queue: str, found: int) -> None:
         if found:
-            self._starved.discard(queue)
+            self._starved.pop(queue, None)
         else:
-            self._starved.add(queue)
+            self._starved.setdefault(queue, False)
 
     async def _take(self, room: int, over: Sequence[Lease]) -> int:
         """Take links whatever others have learned; return how many."""
@@ -150,6 +154,7 @@ class Dispatcher:
                     self._hand_out(lease)
                 if len(taken) < portion:
                     break
+        await self._frontier.release_host(over)
         return room - left
 
     def _portion(self, room: int) -> tuple[SkippedHosts, int]:
@@ -193,6 +198,7 @@ class Dispatcher:
             room = self.room()
             if room <= 0:
                 break
+        await self._frontier.release_host(over)
         return taken
 
     async def _prepare(self, leases: Sequence[Lease]) -> list[Lease]:

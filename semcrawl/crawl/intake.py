@@ -35,7 +35,8 @@ _ROOTS, _NAMED = "roots", "named"
 class Intake:
     """Ranks the links that a process finds and puts each into the frontier once.
 
-    ``wake`` is called when links went in that may be taken at once.
+    ``wake`` is called when links went in that may be taken at once. ``released``: see
+    :class:`~semcrawl.crawl.batchedadds.BatchedAdds`.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Intake:
         strategy: Relevance,
         options: SessionOptions,
         wake: Callable[[], None],
+        released: Callable[[], Sequence[Lease]],
     ) -> None:
         self.frontier = frontier
         self.strategy = strategy
@@ -67,7 +69,7 @@ class Intake:
         #: budgets and patterns that may change while the crawl runs
         self.limits: CrawlLimits | None = None
         self.wake = wake
-        self._adds = BatchedAdds(frontier)
+        self._adds = BatchedAdds(frontier, released)
         #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
         self._known: set[int] = set()
         self._losses = 0

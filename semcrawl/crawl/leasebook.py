@@ -9,6 +9,10 @@ from collections.abc import Sequence
 from semcrawl.crawl.attempt import Attempt, Stage
 from semcrawl.frontier.contract import Frontier, Lease
 
+#: attempts that are acknowledged together, and seconds after which fewer are: one call for many
+#: costs the frontier little more than one for each
+_TOGETHER, _LATEST = 16, 0.2
+
 
 class LeaseBook:
     """Attempts from hand-out to acknowledgement, and the leases that ended since the last flush.
@@ -25,6 +29,8 @@ class LeaseBook:
         self._ended: list[Lease] = []
         self._failed: list[Lease] = []
         self._released: list[Lease] = []
+        #: when attempts were last acknowledged (``time.monotonic``)
+        self._acknowledged = 0.0
 
     @property
     def in_flight(self) -> Sequence[Lease]:
@@ -82,6 +88,11 @@ class LeaseBook:
         """Note that its download is over."""
         self._released.append(lease)
 
+    def pop_released(self) -> list[Lease]:
+        """Return the leases whose downloads are over since the last call, or flush."""
+        released, self._released = self._released, []
+        return released
+
     def land(self, lease: Lease) -> None:
         """Note that it is read and learned from."""
         attempt = self._in_flight.pop(lease.id, None)
@@ -103,13 +114,18 @@ class LeaseBook:
             attempt.stage = Stage.OVER
         return attempt is not None
 
-    async def flush(self, frontier: Frontier) -> list[Lease]:
-        """Acknowledge at the frontier the attempts that ended since the last call.
+    async def flush(self, frontier: Frontier, *, final: bool = False) -> list[Lease]:
+        """Acknowledge at the frontier attempts that ended: many at a time, or those of some time.
 
-        Return the leases whose downloads are over and that are still held: their hosts are yet to
-        be released.
+        If it is the ``final`` call, or no lease is held any more, all of them. Return the leases
+        whose downloads are over and that are still held there: their hosts are yet to be released.
         """
-        released, self._released = self._released, []
+        released = self.pop_released()
+        together = len(self._ended) + len(self._failed)
+        now = time.monotonic()
+        if self._held and not final and together < _TOGETHER and now - self._acknowledged < _LATEST:
+            return released
+        self._acknowledged = now
         ended, self._ended = self._ended, []
         failed, self._failed = self._failed, []
         if ended:

@@ -52,8 +52,9 @@ class CrawlSession:
         self.robots = SharedRobots(frontier, self.turns, memory=options.robots_memory)
         self.strategy = strategy
         self.options = options
+        self._leases = LeaseBook()
         #: what puts links in
-        self.intake = Intake(frontier, strategy, options, self.wake)
+        self.intake = Intake(frontier, strategy, options, self.wake, self._leases.pop_released)
         #: requests sent in this run
         self.requests = 0
         #: looks for links to take in this run: as long as they grow, the process is alive
@@ -67,7 +68,6 @@ class CrawlSession:
         self._channels = SpiderChannels(options.spiders)
         #: set when all spiders of this process are there, and their own seeds are in
         self.begun = self._channels.begun
-        self._leases = LeaseBook()
         #: which hosts are down
         self.health = HostHealth(self.intake, options.health, self._leases.probes, self.fail)
         self._learning = self.intake.learning
@@ -143,7 +143,7 @@ class CrawlSession:
             self.contexts.close,
             self._learning.publish,
             self.intake.flush,
-            partial(self._leases.flush, self.frontier),
+            partial(self._leases.flush, self.frontier, final=True),
             self._learning.save,
             partial(self.outlook.look_back, self.frontier),
         ):

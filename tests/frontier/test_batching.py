@@ -7,7 +7,8 @@ import asyncio
 import pytest
 
 from semcrawl.crawl.batchedadds import BatchedAdds
-from semcrawl.frontier import Entry, RedisFrontier
+from semcrawl.frontier import Entry, FrontierOptions, RedisFrontier
+from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.redis.localserver import RedisServer
 
 
@@ -38,6 +39,29 @@ async def test_links_of_pages_that_come_together_go_in_together(
         )
         assert isinstance(refused, ValueError)
         assert taken == [False, True]
+
+
+async def test_downloads_that_are_over_are_released_with_the_links_of_their_pages(
+    redis_server: RedisServer, prefix: str
+) -> None:
+    released: list[Lease] = []
+
+    def pop() -> list[Lease]:
+        found = list(released)
+        released.clear()
+        return found
+
+    options = FrontierOptions(delay=0, concurrency=1)
+    async with RedisFrontier(
+        str(redis_server.socket), prefix=prefix, worker_id="w", options=options
+    ) as frontier:
+        adds = BatchedAdds(frontier, pop)
+        await adds.add(page("0", "1"))
+        released += await frontier.take(2, ["html"])
+        assert await frontier.take(1, ["html"]) == []
+        await adds.add(page("0"))
+        assert released == []
+        assert [lease.entry.url for lease in await frontier.take(2, ["html"])] == ["http://a/1"]
 
 
 @pytest.mark.parametrize(("links", "expected"), [(300, 1), (600, 3), (2000, 3)])

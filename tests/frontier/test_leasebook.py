@@ -79,6 +79,23 @@ async def test_only_downloads_of_links_that_go_on_are_left_to_be_told(taken: Tak
     assert await book.flush(frontier) == []
 
 
+async def test_attempts_are_acknowledged_together_while_others_go_on(taken: Taken) -> None:
+    """The last of them are acknowledged at the end, whatever is still held."""
+    frontier, book, (one, two, three, four) = taken
+    book.end(one)
+    await book.flush(frontier)
+    book.release(two)
+    book.end(two)
+    assert await book.flush(frontier) == [two]
+    assert (await frontier.counts(Q, [])).leased == 3
+    book.end(three)
+    await book.flush(frontier, final=True)
+    assert (await frontier.counts(Q, [])).leased == 1
+    book.end(four)
+    await book.flush(frontier)
+    assert (await frontier.counts(Q, [])).leased == 0
+
+
 async def test_a_large_body_does_not_outlive_the_request_of_its_attempt(taken: Taken) -> None:
     _, book, (one, *_) = taken
     body = BodyFile()

@@ -29,8 +29,11 @@ class LinkQueue(Protocol):
     """
 
     # -- in and out
-    async def add(self, entries: Sequence[Entry]) -> list[bool]:
-        """Put links in; for each, whether it was new (not in the seen set)."""
+    async def add(self, entries: Sequence[Entry], *, over: Sequence[Lease] = ()) -> list[bool]:
+        """Put links in; for each, whether it was new (not in the seen set).
+
+        The downloads ``over`` are released, too: at once, or with the next take.
+        """
 
     async def add_again(self, entries: Sequence[Entry]) -> list[bool]:
         """Put links in, seen or not (a re-visit); for each, whether it did not wait there yet."""

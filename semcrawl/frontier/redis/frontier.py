@@ -185,20 +185,23 @@ class RedisFrontier:
         return self._server.redis
 
     # -- links
-    async def add(self, entries: Sequence[Entry]) -> list[bool]:
-        """Put links in; for each, whether it was new."""
-        return await self._add(entries, again=False)
+    async def add(self, entries: Sequence[Entry], *, over: Sequence[Lease] = ()) -> list[bool]:
+        """Put links in, and release the downloads ``over``; for each link, whether it was new."""
+        return await self._add(entries, again=False, over=over)
 
     async def add_again(self, entries: Sequence[Entry]) -> list[bool]:
         """Put links in, seen or not (a re-visit); for each, whether it did not wait there yet."""
         return await self._add(entries, again=True)
 
-    async def _add(self, entries: Sequence[Entry], *, again: bool) -> list[bool]:
+    async def _add(
+        self, entries: Sequence[Entry], *, again: bool, over: Sequence[Lease] = ()
+    ) -> list[bool]:
         if not entries:
+            await self.release_host(over)
             return []
-        new = [False] * len(entries)
-        args = [packing.pack_links(enumerate(entries), self.options.dynamic_depth), again]
-        for index in await self._server.run("add", args, once=True):
+        new, ended = [False] * len(entries), [lease.id for lease in over]
+        links = packing.pack_links(enumerate(entries), self.options.dynamic_depth)
+        for index in await self._server.run("add", [links, again, False, ended], once=True):
             new[index] = True
         return new
 

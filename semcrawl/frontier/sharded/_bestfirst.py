@@ -31,6 +31,10 @@ class _Head:
     #: when it was seen; earlier than ever if this worker changed the shard meanwhile
     seen: float
 
+    def is_ended(self, *, came: bool) -> bool:
+        """Whether a link may be ready since hosts were freed, or links ``came``, where none was."""
+        return self.standing is None and (came or self.ready is not None)
+
 
 @dataclass(slots=True)
 class _Take:
@@ -78,15 +82,21 @@ class Drawing:
         self._glance = glance
         #: by shard
         self._heads: dict[_Kind, dict[int, _Head]] = {}
-        #: how often this worker has changed a shard
-        self._changes: Counter[int] = Counter()
+        #: how often this worker has freed hosts of a shard, and put links in
+        self._freed: Counter[int] = Counter()
+        self._came: Counter[int] = Counter()
 
-    def forget(self, shard: Shard, *, freed: bool = True) -> None:
-        """Look at a shard again: its links may have another order, or (``freed``) be ready now."""
-        self._changes[shard.number] += freed
+    def forget(self, shard: Shard, *, freed: bool = True, came: bool = True) -> None:
+        """Look at a shard again: what this worker saw there may hold no longer.
+
+        Links may have another order; with ``freed`` they may be ready now, and with ``came`` wait
+        where none did.
+        """
+        self._freed[shard.number] += freed
+        self._came[shard.number] += freed and came
         for heads in self._heads.values():
             head = heads.get(shard.number)
-            if head is not None and (self._is_exact or (freed and head.standing is None)):
+            if head is not None and (self._is_exact or (freed and head.is_ended(came=came))):
                 del heads[shard.number]
 
     @property
@@ -95,21 +105,26 @@ class Drawing:
         return [] if self._is_exact else list({queues for queues, _ in self._heads})
 
     def saw(
-        self, shard: Shard, queues: Iterable[tuple[str, ...]], views: Iterable[View], since: int = 0
+        self,
+        shard: Shard,
+        queues: Iterable[tuple[str, ...]],
+        views: Iterable[View],
+        since: tuple[int, int] | None = None,
     ) -> None:
         """Note what a shard told; ``since``: :meth:`changes` when it was asked, if before."""
-        now = time.monotonic()
-        doubtful = since and since != self.changes(shard)
+        now, changes = time.monotonic(), self.changes(shard)
+        doubtful = since is not None and since != changes
+        came = since is not None and since[1] != changes[1]
         for names, view in zip(queues, views, strict=True):
             for skipped in (False, True):
                 if (heads := self._heads.get((names, skipped))) is not None:
                     head = heads[shard.number] = _head(view, now)
-                    if doubtful and head.standing is None:
+                    if doubtful and head.is_ended(came=came):
                         head.seen = float("-inf")
 
-    def changes(self, shard: Shard) -> int:
-        """Return another number after each change of a shard by this worker."""
-        return 1 + self._changes[shard.number]
+    def changes(self, shard: Shard) -> tuple[int, int]:
+        """Return other numbers after each change of a shard by this worker."""
+        return self._freed[shard.number], self._came[shard.number]
 
     async def ready(self, queues: Sequence[str]) -> float | None:
         """Return the seconds until a link may be ready; ``None`` if none waits."""
@@ -171,7 +186,7 @@ class Drawing:
         if parts:
             await together([self._shards[number].release_host(part) for number, part in parts])
             for number, _ in parts:
-                self.forget(self._shards[number])
+                self.forget(self._shards[number], came=False)
 
     async def _take(self, take: _Take) -> None:
         kind = take.queues, bool(take.skip)

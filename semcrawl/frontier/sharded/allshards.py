@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from semcrawl.frontier.contract import Counts
-from semcrawl.frontier.sharded.shards import Shards
+from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.sharded.shard import Shard
+from semcrawl.frontier.sharded.shards import Shards, together
 
 
 def summed(counts: Sequence[Counts]) -> Counts:
@@ -70,3 +73,27 @@ async def shed(shards: Shards, most: int) -> int:
         else:
             worst[number] = left
     return dropped
+
+
+async def settled(shards: Shards, changed: Sequence[Shard]) -> None:
+    """Wait until what was put into shards is safe, before others are changed that hang on it.
+
+    What one shard loses it loses from the end, and so in order.
+    """
+    waiting = [
+        shard
+        for shard in shards
+        if not shard.journal.is_settled and any(other is not shard for other in changed)
+    ]
+    if waiting:
+        await together([shard.settle() for shard in waiting])
+
+
+def share_of(options: FrontierOptions, shards: int) -> FrontierOptions:
+    """Return the options of one of so many shards: its share of what is limited for all of them."""
+    return replace(
+        options,
+        max_waiting=0,  # (of all shards together)
+        exact_limit=-(-options.exact_limit // shards),
+        seen_capacity=-(-options.seen_capacity // shards),
+    )

@@ -21,7 +21,7 @@ from semcrawl.frontier.sharded._byhost import (
 from semcrawl.frontier.sharded._founding import found, warn
 from semcrawl.frontier.sharded._inspection import ShardedImporter, ShardedInspector
 from semcrawl.frontier.sharded._leftout import ShardedLeftOut, ShardedWithheld
-from semcrawl.frontier.sharded.allshards import counted, shed
+from semcrawl.frontier.sharded.allshards import counted, settled, share_of, shed
 from semcrawl.frontier.sharded.shard import Shard
 from semcrawl.frontier.sharded.shards import Shards, together
 from semcrawl.web.hosts import netloc_of
@@ -63,15 +63,18 @@ class ShardedFrontier:
                     shards=len(servers),
                     prefix=f"{prefix}.{number}",
                     worker_id=worker_id,
-                    options=_share(options, len(servers)),
+                    options=share_of(options, len(servers)),
                     guest=guest,
                     considerate=considerate,
                 )
                 for number, server in enumerate(servers)
             ],
             self._written,
+            self._freed,
         )
         self._drawing = Drawing(shards, options.ahead, options.glance)
+        #: leases whose downloads are over, and whose hosts are released with the next take
+        self._unreleased: list[Lease] = []
         #: leases whose downloads are over, and that are not acknowledged
         self._released: set[str] = set()
         #: the sequence number from which this worker counts, in all shards
@@ -151,31 +154,46 @@ class ShardedFrontier:
     def _written(self, shard: Shard) -> None:
         self._drawing.forget(shard)
 
+    def _freed(self, shard: Shard) -> None:
+        self._drawing.forget(shard, came=False)
+
     def _reordered(self, shard: Shard) -> None:
         self._drawing.forget(shard, freed=False)
 
     # -- links
-    async def add(self, entries: Sequence[Entry]) -> list[bool]:
-        """Put links in; for each, whether it was new. Atomic in each shard."""
-        return await self._add(entries, again=False)
+    async def add(self, entries: Sequence[Entry], *, over: Sequence[Lease] = ()) -> list[bool]:
+        """Put links in; for each, whether it was new. Atomic in each shard.
+
+        Downloads ``over`` are released in shards that get links, others with the next take.
+        """
+        return await self._add(entries, again=False, over=over)
 
     async def add_again(self, entries: Sequence[Entry]) -> list[bool]:
         """Put links in, seen or not (a re-visit); for each, whether it did not wait there yet."""
         return await self._add(entries, again=True)
 
-    async def _add(self, entries: Sequence[Entry], *, again: bool) -> list[bool]:
+    async def _add(
+        self, entries: Sequence[Entry], *, again: bool, over: Sequence[Lease] = ()
+    ) -> list[bool]:
         shards, total, clock = self._shards, len(entries), self._clock
         for entry in entries:
             entry.check()
         new = [False] * total
         parts = shards.parted(enumerate(entries), lambda item: shards.of(item[1].host))
         queues = self._drawing.queues
-        found = await together(
-            [shard.put(part, total, clock, again=again, queues=queues) for shard, part in parts]
-        )
+        ended = {shard.number: leases for shard, leases in shards.by_lease(over)}
+        calls = []
+        for shard, part in parts:
+            released = ended.pop(shard.number, ())
+            self._released.update(lease.id for lease in released)
+            calls.append(shard.put(part, total, clock, again=again, queues=queues, over=released))
+        self._unreleased += [lease for leases in ended.values() for lease in leases]
+        found = await together(calls)
         for (shard, _), (fresh, following, heads) in zip(parts, found, strict=True):
             if fresh:
                 self._written(shard)
+            elif over:
+                self._freed(shard)
             self._drawing.saw(shard, queues, heads)
             self._clock = max(self._clock, following)
             for index in fresh:
@@ -197,7 +215,7 @@ class ShardedFrontier:
         skip: SkippedHosts = NONE_SKIPPED,
     ) -> list[Lease]:
         """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
-        self._released.update(lease.id for lease in over)
+        over = self._releasing(over)
         return await self._drawing.take(limit, queues, skip, over) or []
 
     async def take_synchronised(
@@ -213,8 +231,16 @@ class ShardedFrontier:
 
         In several steps: what other workers publish while the links are taken is read after.
         """
-        self._released.update(lease.id for lease in over)
+        over = self._releasing(over)
         return await self._drawing.take(limit, queues, skip, over, publishes=True, strict=strict)
+
+    def _releasing(self, over: Sequence[Lease]) -> Sequence[Lease]:
+        """Return all downloads that are over and not released, and note that they are now."""
+        if self._unreleased:
+            over = [*self._unreleased, *over]
+            self._unreleased = []
+        self._released.update(lease.id for lease in over)
+        return over
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
         """Return the seconds until asking again may give a link; ``None`` if none waits."""
@@ -232,7 +258,7 @@ class ShardedFrontier:
         """Note that no request is sent for these links: their hosts may be asked at once."""
         for shard, part in self._shards.by_lease(leases):
             await shard.not_sent(part)
-            self._written(shard)
+            self._freed(shard)
 
     async def renew(self, leases: Sequence[Lease]) -> list[bool]:
         """Prolong leases by the full lease time; for each, whether it still held."""
@@ -244,12 +270,11 @@ class ShardedFrontier:
 
     async def release_host(self, leases: Sequence[Lease]) -> None:
         """Note that the downloads are over; the leases stay."""
-        parts = self._shards.by_lease(leases)
+        parts = self._shards.by_lease(self._releasing(leases))
         if parts:
             await together([shard.release_host(part) for shard, part in parts])
-            self._released.update(lease.id for lease in leases)
         for shard, _ in parts:
-            self._written(shard)
+            self._freed(shard)
 
     async def done(self, leases: Sequence[Lease]) -> None:
         """Acknowledge finished links; one whose lease ran out is not fetched again.
@@ -257,36 +282,23 @@ class ShardedFrontier:
         Not before the links of their pages, which are in other shards, outlive a failure there.
         """
         parts = self._shards.by_lease(leases)
-        await self._settle([shard for shard, _ in parts])
+        await settled(self._shards, [shard for shard, _ in parts])
         await together([shard.done(part) for shard, part in parts])
         self._over(parts)
 
     async def fail(self, leases: Sequence[Lease]) -> None:
         """Acknowledge links that could not be fetched; they are kept for a requeue."""
         parts = self._shards.by_lease(leases)
-        await self._settle([shard for shard, _ in parts])
+        await settled(self._shards, [shard for shard, _ in parts])
         await together([shard.fail(part) for shard, part in parts])
         self._over(parts)
-
-    async def _settle(self, changed: Sequence[Shard]) -> None:
-        """Wait until what was put into shards is safe, before others are changed that hang on it.
-
-        What one shard loses it loses from the end, and so in order.
-        """
-        waiting = [
-            shard
-            for shard in self._shards
-            if not shard.journal.is_settled and any(other is not shard for other in changed)
-        ]
-        if waiting:
-            await together([shard.settle() for shard in waiting])
 
     def _over(self, parts: Sequence[tuple[Shard, Sequence[Lease]]]) -> None:
         """Note that leases ended, which frees their hosts if that was not told before."""
         for shard, part in parts:
             names = {lease.id for lease in part}
             if not names <= self._released:
-                self._written(shard)
+                self._freed(shard)
             self._released -= names
 
     async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
@@ -333,13 +345,3 @@ class ShardedFrontier:
     async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
         """Count links, hosts and groups; finished only if all shards were so at one time."""
         return await counted(self._shards, queues, seed_keys)
-
-
-def _share(options: FrontierOptions, shards: int) -> FrontierOptions:
-    """Return the options of one shard: its share of what is limited for all of them."""
-    return replace(
-        options,
-        max_waiting=0,  # (of all shards together)
-        exact_limit=-(-options.exact_limit // shards),
-        seen_capacity=-(-options.seen_capacity // shards),
-    )

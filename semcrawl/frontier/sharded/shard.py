@@ -194,14 +194,17 @@ class Shard(RedisFrontier):
         *,
         again: bool,
         queues: Sequence[Sequence[str]] = (),
+        over: Sequence[Lease] = (),
     ) -> tuple[list[int], int, list[View]]:
         """Put numbered links in, which are part of ``total`` that go in together.
 
-        Return the numbers of the new ones, the sequence number that comes next (none of these has a
-        smaller one than ``clock``), and what :meth:`peek` would.
+        The downloads ``over`` are released first. Return the numbers of the new ones, the sequence
+        number that comes next (none of these has a smaller one than ``clock``), and what
+        :meth:`peek` would.
         """
         parts = pack_links(entries, self.options.dynamic_depth)
-        args = [parts, again, False, total, clock, list(map(list, queues)), self._poll]
+        args = [parts, again, False, [lease.id for lease in over]]
+        args += [total, clock, list(map(list, queues)), self._poll]
 
         async def put() -> tuple[list[int], int, list[View]]:
             fresh, following, views = await self._server.run("add", args, once=True)
@@ -293,8 +296,14 @@ class Shard(RedisFrontier):
         return bool(await self._log.unread())
 
     async def tell(self, entries: Sequence[Entry], *, strict: bool) -> None:
-        """Publish that links were taken; with ``strict`` this worker need not read it."""
-        await self._log.tell(entries, strict=strict)
+        """Publish that links were taken; with ``strict`` at once, and this worker need not read it.
+
+        Else with the next events that it publishes, or before it reads the next ones.
+        """
+        if strict:
+            await self._log.tell(entries, strict=True)
+        else:
+            self._log.tell_later(entries)
 
     # -- mirrors
     async def note_asked(self, paths: Sequence[Sequence[str]]) -> None:

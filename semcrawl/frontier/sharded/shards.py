@@ -24,12 +24,19 @@ class Shards(Sequence[Shard]):
     """All shards of a crawl, in their order.
 
     ``written`` is called with a shard after something was changed in it that may change which of
-    its links comes first, or is ready.
+    its links comes first, or is ready, or whether any waits; ``freed`` after what leaves alone
+    whether any waits.
     """
 
-    def __init__(self, shards: Sequence[Shard], written: Callable[[Shard], None]) -> None:
+    def __init__(
+        self,
+        shards: Sequence[Shard],
+        written: Callable[[Shard], None],
+        freed: Callable[[Shard], None],
+    ) -> None:
         self._shards = shards
         self.written = written
+        self.freed = freed
 
     def __len__(self) -> int:
         """Return the number of shards."""
@@ -53,12 +60,12 @@ class Shards(Sequence[Shard]):
         return self._shards[number_of(name, len(self._shards))]
 
     async def change(self, name: str, call: Callable[[Shard], Awaitable[R]]) -> R:
-        """Have the shard of a host do what may change which of its links can be taken."""
+        """Have the shard of a host do what may change which of its links can be taken now."""
         shard = self.of(name)
         try:
             return await call(shard)
         finally:
-            self.written(shard)
+            self.freed(shard)
 
     def of_lease(self, lease: Lease) -> Shard:
         """Return the shard that gave a lease."""

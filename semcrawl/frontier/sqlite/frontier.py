@@ -169,15 +169,22 @@ class SqliteFrontier:
         self._store.hurry(_CLOSING_PATIENCE)
 
     # -- links
-    async def add(self, entries: Sequence[Entry]) -> list[bool]:
-        """Put links in; for each, whether it was new."""
-        return await self._add(entries, again=False)
+    async def add(self, entries: Sequence[Entry], *, over: Sequence[Lease] = ()) -> list[bool]:
+        """Put links in, and release the downloads ``over``; for each link, whether it was new."""
+        return await self._add(entries, again=False, over=over)
 
     async def add_again(self, entries: Sequence[Entry]) -> list[bool]:
         """Put links in, seen or not (a re-visit); for each, whether it did not wait there yet."""
         return await self._add(entries, again=True)
 
-    async def _add(self, entries: Sequence[Entry], *, again: bool) -> list[bool]:
+    async def _add(
+        self, entries: Sequence[Entry], *, again: bool, over: Sequence[Lease] = ()
+    ) -> list[bool]:
+        def add(t: Transaction) -> list[int]:
+            release_all(t, ended)
+            return adding.add(t, links, again=again)
+
+        ended = [lease.id for lease in over]
         links: list[adding.NewLink] = []
         limit = self.options.dynamic_depth
         urls: set[str] = set()
@@ -188,8 +195,8 @@ class SqliteFrontier:
             urls.add(entry.url)
             links.append(adding.NewLink(index, entry))
         new = [False] * len(entries)
-        if links:
-            for index in await self._store.run(lambda t: adding.add(t, links, again=again)):
+        if links or ended:
+            for index in await self._store.run(add):
                 new[index] = True
         return new
 

@@ -44,6 +44,25 @@ async def test_downloads_can_be_released_by_the_take_that_needs_their_places(
     assert await frontier.inspector.audit() == []
 
 
+async def test_downloads_can_be_released_with_the_links_of_their_pages(
+    open_frontier: OpenFrontier,
+) -> None:
+    """Whether any of these links is new or not, and whatever their hosts are."""
+    frontier = await open_frontier(concurrency=1)
+    hosts = [f"h{n}.example" for n in range(4)]
+    await frontier.add([link(str(n), host=host) for host in hosts for n in range(3)])
+    first = await frontier.take(9, Q)
+    assert await frontier.add([link("0", host=hosts[0])], over=first) == [False]
+    second = await frontier.take(9, Q)
+    assert names(second) == ["1"] * 4
+    assert await frontier.add([link("4", host=hosts[0])], over=second) == [True]
+    third = await frontier.take(9, Q)
+    assert names(third) == ["2"] * 4
+    assert await frontier.add([], over=third) == []
+    assert names(await frontier.take(9, Q)) == ["4"]
+    assert await frontier.inspector.audit() == []
+
+
 async def test_a_hosts_own_pace_replaces_the_general_one(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier(concurrency=1)
     await frontier.add([link(str(n), host=h) for n in range(3) for h in ("a.example", "b.example")])

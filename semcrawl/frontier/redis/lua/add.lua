@@ -2,14 +2,16 @@
 -- ARGS: parts {queue, host, group, links}, the links being one list of index, key, label, digest and
 -- blob of each in turn (a list for each would be much more for Lua to make and to clear away);
 -- again: seen ones go in too, unless they wait in the same place; for links that come from an
--- exported frontier, places: {sequence number, tries} by index (from 1), else false; of a shard: number of
--- the links of all shards, and the sequence number from which the worker counts, if the shard's own is not
--- beyond it; lists of queues, and the poll time (microseconds)
+-- exported frontier, places: {sequence number, tries} by index (from 1), else false; ids of leases whose
+-- downloads are over (if any); of a shard: number of the links of all shards, and the sequence number from
+-- which the worker counts, if the shard's own is not beyond it; lists of queues, and the poll time
+-- (microseconds)
 -- Returns the indices (from 0) of the new ones; of a shard {these, number that the next link gets, for each
 -- list of queues a view (see _ready.lua)}.
 -- What costs most is the texts that Lua makes, hashes and clears away: five for each new link.
 -- needs: ready, seen, dropping
-local again, places, all, counted = ARGS[2], ARGS[3], ARGS[4], ARGS[5]
+local again, places, all, counted = ARGS[2], ARGS[3], ARGS[5], ARGS[6]
+release_all(ARGS[4] or {})
 local fresh, total = {}, 0
 local by_label, by_host = {}, {}     -- for each queue
 local heads = {}                     -- of members never taken, by label
@@ -73,6 +75,6 @@ if OPTIONS.max_waiting > 0 and #fresh > 0 then
 end
 if not all then return answer(fresh) end
 local views = {}
-if #ARGS[6] > 0 then tick() end
-for i, queues in ipairs(ARGS[6]) do views[i] = view(queues, ARGS[7]) end
+if #ARGS[7] > 0 then tick() end
+for i, queues in ipairs(ARGS[7]) do views[i] = view(queues, ARGS[8]) end
 return answer({fresh, newest, views})
