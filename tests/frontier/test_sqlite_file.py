@@ -7,15 +7,17 @@ import json
 import logging
 import resource
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
 from backends import Backend, SqliteBackend
-from frontier_calls import OpenFrontier, Q, link, names
+from frontier_calls import OpenFrontier, Q, eventually, link, names
 
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
 from semcrawl.frontier import FrontierOptions
 from semcrawl.frontier.contract import ManagedFrontier
+from semcrawl.frontier.sqlite._clock import _BOOT_ID
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 from semcrawl.frontier.transfer import export_lines, import_lines
 
@@ -215,3 +217,53 @@ async def test_a_frontier_moves_between_the_kinds(
         await import_lines(back, again)
         assert normal([line async for line in export_lines(back)]) == normal(again)
         assert names(await back.take(2, Q)) == ["a2", "a3"]
+
+
+def set_clock(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Set the machine's clock, as far as this process reads it, that much ahead of what it is."""
+    real, real_ns = time.time, time.time_ns
+    monkeypatch.setattr(time, "time", lambda: real() + seconds)
+    monkeypatch.setattr(time, "time_ns", lambda: real_ns() + int(seconds * 1e9))
+
+
+@pytest.mark.skipif(not _BOOT_ID.exists(), reason="the start of the machine is known on Linux")
+@pytest.mark.parametrize("seconds", [-3600, 3600])
+async def test_setting_the_machines_clock_moves_no_delay_and_no_lease(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    """Neither in a process that runs meanwhile, nor in one that is started afterwards."""
+    options = FrontierOptions(delay=0.05, concurrency=1, lease_time=600.0)
+    path = tmp_path / "frontier.db"
+    async with frontier_at(path, options, "before") as frontier:
+        await frontier.add([link("a1"), link("a2"), link("a3")])
+        first = await frontier.take(1, Q)
+        await frontier.started(first)
+        set_clock(monkeypatch, seconds)
+        await frontier.release_host(first)
+        second = await eventually(lambda: frontier.take(1, Q))
+        async with frontier_at(path, options, "after") as other:
+            await frontier.started(second)
+            await frontier.release_host(second)
+            third = await eventually(lambda: other.take(1, Q))
+            state = await other.inspector.state()
+        assert [lease.entry.url for lease in (*first, *second, *third)] == [
+            link(name).url for name in ("a1", "a2", "a3")
+        ]
+        assert all(await frontier.renew([*first, *second]))
+        assert state.expired == 0
+
+
+@pytest.mark.skipif(not _BOOT_ID.exists(), reason="the start of the machine is known on Linux")
+async def test_after_a_start_of_the_machine_its_clock_counts_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, boot = tmp_path / "frontier.db", tmp_path / "boot_id"
+    boot.write_text("another start\n")
+    with monkeypatch.context() as before:
+        before.setattr("semcrawl.frontier.sqlite._clock._BOOT_ID", boot)
+        set_clock(before, 3600)
+        async with frontier_at(path):
+            pass
+    async with frontier_at(path) as frontier:
+        state = await frontier.inspector.state()
+    assert abs(state.now - time.time()) < 600

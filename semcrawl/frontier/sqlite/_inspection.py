@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from semcrawl.frontier.contract import Counts, FrontierState, WaitingLink
@@ -69,7 +68,7 @@ class SqliteInspector:
         queues = await self.queues()
         counts = await self._store.run(lambda t: count(t, queues, seed_keys))
         totals = await self._store.run(lambda t: dict(t.totals))
-        now = time.time()
+        now = await self._store.run(lambda t: t.now) / 1e6
         created = (await self._store.rows("SELECT created FROM crawl"))[0][0]
         withheld = (await self._store.rows("SELECT count(*) FROM withheld"))[0][0]
         return FrontierState(

@@ -60,8 +60,8 @@ class SqliteFrontier:
 
     The crawl's order and pace follow the ``options`` of the worker that opened it last. A
     ``considerate`` worker makes the pace of others at work no quicker. A ``guest``, who only looks,
-    changes none. The machine's clock counts. The seen set is exact, whatever
-    ``options.exact_limit`` says: it lies on disk.
+    changes none. Time counts from the start of the machine: setting its clock moves nothing. The
+    seen set is exact, whatever ``options.exact_limit`` says: it lies on disk.
     """
 
     #: what is committed is not lost

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -121,12 +120,13 @@ class Transaction:
     that looks for them, and at the end.
     """
 
-    def __init__(self, db: sqlite3.Connection, path: Path, ids: Ids) -> None:
+    def __init__(self, db: sqlite3.Connection, path: Path, ids: Ids, now: int) -> None:
         self.execute = db.execute
         self.executemany = db.executemany
         self.path = path
         self.ids = ids
-        self.now = time.time_ns() // 1000
+        #: by the crawl's clock (µs)
+        self.now = now
         row = db.execute(_READ_CRAWL).fetchone()
         if row is None:
             raise self.corrupt("it has no crawl")

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from semcrawl.errors import FrontierCorrupt, FrontierError, FrontierUnavailable
 from semcrawl.frontier.optionblob import pack_options
 from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.sqlite._clock import CrawlClock
 from semcrawl.frontier.sqlite.layout import connect, identity, replaced
 from semcrawl.frontier.sqlite.transaction import Ids, Transaction
 
@@ -57,6 +58,7 @@ class Store:
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
         self._ids = Ids()
+        self._clock = CrawlClock()
         #: of the crawl that was opened: never used again
         self._uid = ""
         self._opened = False
@@ -170,6 +172,7 @@ class Store:
     def _open(self) -> None:
         crawl, packed, make = self._opening
         self._connection = connect(self.path, crawl, packed, make=make, busy=self._busy())
+        self._clock.agree(self._connection)
         self._file = identity(self.path)
         self._opened = True
 
@@ -190,7 +193,7 @@ class Store:
             for call, _ in jobs:
                 if len(jobs) > 1:
                     db.execute("SAVEPOINT one")
-                transaction = Transaction(db, self.path, self._ids)
+                transaction = Transaction(db, self.path, self._ids, self._clock.now())
                 self._uid = self._uid or transaction.uid
                 try:
                     if transaction.uid != self._uid:
