@@ -249,7 +249,9 @@ class FocusedSpider(Spider):
     def why_refused(self, request: Request) -> str:
         """Say why a link that waited is not to be asked for in this run; empty if it is."""
         attempt = attempt_of(request)
-        return "" if attempt is None else self._endpoints.refusal(attempt)
+        if attempt is None:
+            return ""
+        return self._endpoints.refusal(attempt) or self._sitemaps.refusal(attempt)
 
     # -- responses
     async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Any]:

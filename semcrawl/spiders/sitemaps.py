@@ -172,12 +172,22 @@ class Sitemaps:
         by_name = is_seed(attempt) and is_sitemap_name(attempt.asked)
         return attempt.link_state.is_sitemap or by_name or bool(_ROOT.search(head[:_HEAD]))
 
+    def refusal(self, attempt: Attempt) -> str:
+        """Say why a sitemap is not to be asked for; empty if it is."""
+        return self._why_enough(netloc_of(attempt.url)) if attempt.link_state.is_sitemap else ""
+
+    def _why_enough(self, host: str) -> str:
+        """Say that no more sitemaps of a host are read; empty if some are."""
+        if self._of_host[host] < self._rules.most:
+            return ""
+        return f"{self._rules.most} sitemaps of its host were read already"
+
     async def read(self, attempt: Attempt, response: Response) -> list[FetchRecord] | None:
         """Read a sitemap and put its entries in; ``None`` for what is none after all."""
         state, host = attempt.link_state, netloc_of(attempt.url)
-        if self._of_host[host] >= self._rules.most:
+        if reason := self._why_enough(host):
             record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
-            record.errors = f"{self._rules.most} sitemaps of its host were read already"
+            record.errors = reason
             return [record]
         body = body_file(attempt.meta)
         if body is not None:

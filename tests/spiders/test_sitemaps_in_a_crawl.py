@@ -154,6 +154,24 @@ def test_a_long_list_goes_in_by_turns_and_is_had_whole(tmp_path: Path) -> None:
     assert not {url for url in asked if "/data/" in url} & set(more)
 
 
+def test_indexes_without_end_are_asked_for_no_longer_than_they_are_read(tmp_path: Path) -> None:
+    """What is in flight with the last one that is read comes on top."""
+
+    async def answer(request: Request, out: Stream) -> None:
+        path = request.path
+        if "sitemap" not in path:
+            await handler({"/": page("/a.ttl"), "/a.ttl": turtle("a")})(request, out)
+            return
+        kind, body = index(*(f"{D}{path.removesuffix('.xml')}{n}.xml" for n in range(9)))
+        await out.whole(200, [("Content-Type", kind)], body)
+
+    run, asked = crawl(tmp_path / "out", "-s", "SEMCRAWL_MAX_SITEMAPS_OF_HOST=5", d=answer)
+    assert "d.example/a.ttl" in asked
+    assert 5 <= sum("sitemap" in place for place in asked) < 5 + 8
+    reasons = {r["errors"] for r in run.records if r["outcome"] == "ignored"}
+    assert reasons == {"5 sitemaps of its host were read already"}
+
+
 def test_a_sitemap_given_as_a_seed_is_read_as_one(tmp_path: Path) -> None:
     site = {"/my-sitemap.txt": ("text/plain", f"{D}/x.ttl".encode()), "/x.ttl": turtle("x")}
     with serve(DemoWeb(), handlers={"d.example": handler(site)}) as server:
