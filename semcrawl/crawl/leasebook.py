@@ -11,7 +11,7 @@ from semcrawl.frontier.contract import Frontier, Lease
 
 #: attempts that are acknowledged together, and seconds after which fewer are: one call for many
 #: costs the frontier little more than one for each
-_TOGETHER, _LATEST = 16, 0.2
+_TOGETHER, _LATEST = 32, 0.3
 
 
 class LeaseBook:

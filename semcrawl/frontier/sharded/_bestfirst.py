@@ -78,6 +78,9 @@ class Drawing:
 
     def __init__(self, shards: Shards, ahead: int, glance: float) -> None:
         self._shards = shards
+        #: leases whose downloads are over, and whose hosts are released with links that are put in,
+        #: or with the next take
+        self.unreleased: list[Lease] = []
         self._ahead, self._is_exact = ahead, not ahead
         self._glance = glance
         #: by shard
@@ -159,11 +162,13 @@ class Drawing:
     ) -> list[Lease] | None:
         """Lease up to ``limit`` links, the best ones first; release the downloads ``over``.
 
+        A shard that is not asked for links, though others gave some, releases its downloads later.
         If it ``publishes``, the links are published as events; ``None`` with ``strict`` if there
         are events to read first. Those of the first shard are published in the step that takes them
         where they are the first; others are after it.
         """
-        released = {shard.number: part for shard, part in self._shards.by_lease(over)}
+        late, self.unreleased = self.unreleased, []
+        released = {shard.number: part for shard, part in self._shards.by_lease([*late, *over])}
         take = _Take(limit, tuple(queues), skip, released, publishes, strict)
         if self._is_exact:
             await self._release(take.over)
@@ -173,6 +178,9 @@ class Drawing:
             if not any(await shards.each(lambda shard: shard.others_wait(skip.domains))):
                 take.skip = SkippedHosts(skip.untried)
                 await self._take(take)
+        if take.taken and not late:
+            self.unreleased = [lease for part in take.over.values() for lease in part]
+            take.over.clear()
         await self._release(take.over)
         if take.unpublished and publishes:
             entries = [lease.entry for lease in take.unpublished]

@@ -73,8 +73,6 @@ class ShardedFrontier:
             self._freed,
         )
         self._drawing = Drawing(shards, options.ahead, options.glance)
-        #: leases whose downloads are over, and whose hosts are released with the next take
-        self._unreleased: list[Lease] = []
         #: leases whose downloads are over, and that are not acknowledged
         self._released: set[str] = set()
         #: the sequence number from which this worker counts, in all shards
@@ -181,18 +179,19 @@ class ShardedFrontier:
         new = [False] * total
         parts = shards.parted(enumerate(entries), lambda item: shards.of(item[1].host))
         queues = self._drawing.queues
-        ended = {shard.number: leases for shard, leases in shards.by_lease(over)}
+        late, self._drawing.unreleased = self._drawing.unreleased, []
+        ended = {shard.number: leases for shard, leases in shards.by_lease([*late, *over])}
+        self._released.update(lease.id for lease in over)
         calls = []
         for shard, part in parts:
             released = ended.pop(shard.number, ())
-            self._released.update(lease.id for lease in released)
             calls.append(shard.put(part, total, clock, again=again, queues=queues, over=released))
-        self._unreleased += [lease for leases in ended.values() for lease in leases]
+        self._drawing.unreleased += [lease for leases in ended.values() for lease in leases]
         found = await together(calls)
         for (shard, _), (fresh, following, heads) in zip(parts, found, strict=True):
             if fresh:
                 self._written(shard)
-            elif over:
+            elif late or over:
                 self._freed(shard)
             self._drawing.saw(shard, queues, heads)
             self._clock = max(self._clock, following)
@@ -215,7 +214,7 @@ class ShardedFrontier:
         skip: SkippedHosts = NONE_SKIPPED,
     ) -> list[Lease]:
         """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
-        over = self._releasing(over)
+        self._released.update(lease.id for lease in over)
         return await self._drawing.take(limit, queues, skip, over) or []
 
     async def take_synchronised(
@@ -231,16 +230,8 @@ class ShardedFrontier:
 
         In several steps: what other workers publish while the links are taken is read after.
         """
-        over = self._releasing(over)
-        return await self._drawing.take(limit, queues, skip, over, publishes=True, strict=strict)
-
-    def _releasing(self, over: Sequence[Lease]) -> Sequence[Lease]:
-        """Return all downloads that are over and not released, and note that they are now."""
-        if self._unreleased:
-            over = [*self._unreleased, *over]
-            self._unreleased = []
         self._released.update(lease.id for lease in over)
-        return over
+        return await self._drawing.take(limit, queues, skip, over, publishes=True, strict=strict)
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
         """Return the seconds until asking again may give a link; ``None`` if none waits."""
@@ -270,7 +261,9 @@ class ShardedFrontier:
 
     async def release_host(self, leases: Sequence[Lease]) -> None:
         """Note that the downloads are over; the leases stay."""
-        parts = self._shards.by_lease(self._releasing(leases))
+        late, self._drawing.unreleased = self._drawing.unreleased, []
+        self._released.update(lease.id for lease in leases)
+        parts = self._shards.by_lease([*late, *leases])
         if parts:
             await together([shard.release_host(part) for shard, part in parts])
         for shard, _ in parts:
