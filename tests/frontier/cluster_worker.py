@@ -53,12 +53,11 @@ class Worker:
         after = time.monotonic()
         if not held:
             return
-        await self.frontier.release_host([lease])
         if self.losses != self.frontier.losses:
             self.losses = self.frontier.losses
             self.known.clear()
         links = [link for link in self.links(page) if link.url not in self.known]
-        await self.frontier.add(links)
+        await self.frontier.add(links, over=[lease])
         self.known.update(link.url for link in links)
         os.write(self.log, b"%d %.6f %.6f\n" % (page, before, after))
         await self.frontier.done([lease])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 from redis.crc import key_slot
@@ -25,6 +26,8 @@ from semcrawl.web.hosts import public_address
 _VIEW_TIMEOUT = 5.0
 #: seconds between two looks for the node, while there is none
 _LOOK_AGAIN = 0.1
+#: seconds that a cluster gets whose nodes just start again, or agree on a new primary
+_WHOLE_AGAIN = 5.0
 
 
 class ClusterServer(Server):
@@ -50,15 +53,28 @@ class ClusterServer(Server):
 
     async def check(self) -> None:
         """Find the node; raise ``FrontierUnavailable`` unless it answers and is new enough."""
-        if (url := await self._found()) is None:
-            raise FrontierUnavailable(
-                f"the cluster at {self.address} is not whole: no node serves slot {self._slot},"
-                f" that of {self._meta_key!r}"
-            )
+        deadline = time.monotonic() + min(self._patience, _WHOLE_AGAIN)
+        while (url := await self._found_by(deadline)) is None:
+            if time.monotonic() >= deadline:
+                raise FrontierUnavailable(
+                    f"the cluster at {self.address} is not whole: no node serves slot {self._slot},"
+                    f" that of {self._meta_key!r}"
+                )
+            await asyncio.sleep(_LOOK_AGAIN)
         if url != self._url:
             await self._move_to(url)
         self.address = public_address(url)
         await super().check()
+
+    async def _found_by(self, deadline: float) -> str | None:
+        """Return what :meth:`_found` does; ``None`` where no node answers before ``deadline``."""
+        try:
+            return await self._found()
+        except FrontierUnavailable as error:
+            refused = isinstance(error.__cause__, (AuthenticationError, AuthorizationError))
+            if refused or time.monotonic() >= deadline:
+                raise
+            return None
 
     def placed(self, key: str) -> str:
         """Return the name of a list of seeds beside the crawl's keys: in their slot."""

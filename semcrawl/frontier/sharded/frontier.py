@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Self
 
+from semcrawl.errors import FrontierError
 from semcrawl.frontier import contract
 from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
 from semcrawl.frontier.options import FrontierOptions
@@ -122,7 +124,8 @@ class ShardedFrontier:
                 opened.append(shard)
         except BaseException:
             for shard in opened:
-                await shard.close()
+                with suppress(FrontierError):  # (the first error says why)
+                    await shard.close()
             raise
         pace = home.options
         self.options = replace(self.options, delay=pace.delay, concurrency=pace.concurrency)
