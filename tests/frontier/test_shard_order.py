@@ -186,25 +186,3 @@ async def test_downloads_that_are_over_are_released_with_links_or_with_the_next_
         assert calls(servers) - before == 1
         assert names(await two.take(9, Q)) == [f"{hosts[0]}1"]
         assert names(await one.take(9, Q)) == [f"{hosts[1]}1"]
-
-
-async def test_links_taken_out_of_step_are_told_with_what_is_published_or_read_next(
-    servers: list[str], prefix: str
-) -> None:
-    """The taker, too, reads of them in their place."""
-    async with sharded(servers, prefix) as one, sharded(servers, prefix, "two") as two:
-        await one.add([link(str(n), host=host_in(1), key=n) for n in range(2)])
-        for told in ("published", "read"):
-            (lease,) = await one.take_synchronised(1, Q, strict=False) or []
-            assert await two.events.read() == []
-            if told == "published":
-                heard = await one.events.publish_and_read(b"outcome")
-                assert [event.outcome for event in heard] == [None, b"outcome"]
-            else:
-                heard = await one.events.read()
-            assert heard[0].own
-            assert [entry.url for entry in heard[0].taken] == [lease.entry.url]
-            assert [e.url for event in await two.events.read() for e in event.taken] == [
-                lease.entry.url
-            ]
-            assert await one.events.read() == []

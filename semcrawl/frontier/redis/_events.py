@@ -33,23 +33,19 @@ class RedisEvents:
         self.position = b"-"
         #: when all events were read (``time.monotonic``)
         self.caught_up = float("-inf")
-        #: links taken elsewhere, which go into the log before what is published or read next
-        self._untold: list[Entry] = []
         #: events behind that place that need not be read
         self.known: set[bytes] = set()
 
     async def publish(self, *events: bytes, queue: str = "") -> None:
         """Append outcomes for the other workers."""
-        args = [self.incarnation, events, EVENTS_KEPT, queue, False, 0, False]
+        args = [self.incarnation, events, EVENTS_KEPT, queue, False]
         await self._server.run("publish", args, once=True)
 
     async def publish_and_read(
         self, *events: bytes, queue: str = "", limit: int = 1000
     ) -> list[CrawlEvent]:
         """Publish, and read the events since the last call, these included."""
-        untold, self._untold = self._untold, []
         args = [self.incarnation, events, EVENTS_KEPT, queue, self.position, limit]
-        args.append(pack_taken(untold) if untold else False)
         now = time.monotonic()
         reply = await self._server.run("publish", args, once=True)
         if isinstance(reply, bytes):
@@ -61,19 +57,13 @@ class RedisEvents:
         found = self._read([(name, _pairs(fields)) for name, fields in before])
         # this worker's own events need not come back to it: it has them
         room = limit - len(found)
-        ours = [CrawlEvent(True, None, "", untold)] if untold else []
-        for number, event in enumerate(events, start=1):
-            ours.append(CrawlEvent(True, event, queue, (), more=number < len(events)))
-        for name, ours_next in zip(own[:room], ours, strict=False):
+        for number, (name, event) in enumerate(zip(own[:room], events, strict=False), start=1):
             self.position = name
-            found.append(ours_next)
+            found.append(CrawlEvent(True, event, queue, (), more=number < len(events)))
         return found
 
     async def read(self, limit: int = 1000) -> list[CrawlEvent]:
         """Read the events since the last call, this worker's own among them."""
-        if self._untold:
-            untold, self._untold = self._untold, []
-            await self.tell(untold, strict=False)
         return self._read(await self.unread(limit))
 
     async def unread(self, limit: int = 1) -> list[tuple[bytes, Mapping[bytes, bytes]]]:
@@ -104,10 +94,6 @@ class RedisEvents:
             self.known.add(event)
         elif strict:
             self.position = event
-
-    def tell_later(self, entries: Sequence[Entry]) -> None:
-        """Publish with the next events that are published, or read, that links were taken."""
-        self._untold += entries
 
     async def save_state(self, name: str, state: bytes) -> None:
         """Save the learned state, together with this worker's place in the log."""

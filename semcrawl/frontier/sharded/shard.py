@@ -296,14 +296,8 @@ class Shard(RedisFrontier):
         return bool(await self._log.unread())
 
     async def tell(self, entries: Sequence[Entry], *, strict: bool) -> None:
-        """Publish that links were taken; with ``strict`` at once, and this worker need not read it.
-
-        Else with the next events that it publishes, or before it reads the next ones.
-        """
-        if strict:
-            await self._log.tell(entries, strict=True)
-        else:
-            self._log.tell_later(entries)
+        """Publish that links were taken; with ``strict`` this worker need not read it."""
+        await self._log.tell(entries, strict=strict)
 
     # -- mirrors
     async def note_asked(self, paths: Sequence[Sequence[str]]) -> None:

@@ -1,17 +1,12 @@
 -- Append events.
 -- ARGS: incarnation of the worker, events, number of events kept, queue of the links they brought,
--- and to read on at once: last event that the worker read (or false), most events to return; links
--- {queue, host, group, member} that it took before and that are told first (or false)
+-- and to read on at once: last event that the worker read (or false), most events to return
 -- Returns the last event's id; or what there is between the last that was read and these, as XRANGE
--- does, and the ids of these, that of the links first, unless the call is repeated.
+-- does, and the ids of these, unless the call is repeated.
 -- Of events told together all but the last are marked: more follow (m).
 local ids = {}
-if ARGS[7] then
-  ids[1] = call('XADD', ROOT .. 'events', 'MAXLEN', '~', ARGS[3], '*', 'w', ARGS[1], 't',
-    cmsgpack.pack(ARGS[7]))
-end
 for number, event in ipairs(ARGS[2]) do
-  ids[#ids + 1] = call('XADD', ROOT .. 'events', 'MAXLEN', '~', ARGS[3], '*', 'w', ARGS[1], 'e', event,
+  ids[number] = call('XADD', ROOT .. 'events', 'MAXLEN', '~', ARGS[3], '*', 'w', ARGS[1], 'e', event,
     'q', ARGS[4], 'm', number < #ARGS[2] and '1' or '')
 end
 answer(ids[#ids])
