@@ -162,5 +162,5 @@ def test_dates_that_are_no_help_cost_what_they_cost_before(site: Callable[[], Si
 
 def test_a_wrong_share_gets_one_line(tmp_path: Path) -> None:
     run = harvest(f"{D}/", "-s", "SEMCRAWL_LASTMOD_CHECKS=2", folder=tmp_path / "out")
-    assert "SEMCRAWL_LASTMOD_CHECKS must be 0 to 1, not 2" in run.err
+    assert "SEMCRAWL_LASTMOD_CHECKS must be a number from 0 to 1, not '2'" in run.err
     run.is_calm()
