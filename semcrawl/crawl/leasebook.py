@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from semcrawl.crawl.attempt import Attempt, Stage
 from semcrawl.frontier.contract import Frontier, Lease
 
-#: attempts that are acknowledged together, and seconds after which fewer are: one call for many
-#: costs the frontier little more than one for each
+#: attempts that are acknowledged together, at most, and seconds after which fewer are: one call for
+#: many costs the frontier little more than one for each
 _TOGETHER, _LATEST = 32, 0.3
 
 
@@ -21,7 +21,10 @@ class LeaseBook:
     written.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = None) -> None:
+        """Keep the book of a process that may have so many leases (any number without it)."""
+        #: attempts that are acknowledged together
+        self._together = _TOGETHER if most is None else min(_TOGETHER, most // 4)
         self._held: dict[str, Attempt] = {}
         self._in_flight: dict[str, Attempt] = {}
         #: probes in flight, by host
@@ -66,8 +69,8 @@ class LeaseBook:
         return sum(1 for each in self._in_flight.values() if each.stage is Stage.WAITING)
 
     def __len__(self) -> int:
-        """How many links are in flight or held."""
-        return len(self._held)
+        """How many links are in flight, held, or not acknowledged at the frontier yet."""
+        return len(self._held) + len(self._ended) + len(self._failed)
 
     def attempt(self, lease: Lease) -> Attempt:
         """Return the attempt of a link that was handed out."""
@@ -123,7 +126,8 @@ class LeaseBook:
         released = self.pop_released()
         together = len(self._ended) + len(self._failed)
         now = time.monotonic()
-        if self._held and not final and together < _TOGETHER and now - self._acknowledged < _LATEST:
+        is_early = together < self._together and now - self._acknowledged < _LATEST
+        if self._held and is_early and not final:
             return released
         self._acknowledged = now
         ended, self._ended = self._ended, []

@@ -52,7 +52,7 @@ class CrawlSession:
         self.robots = SharedRobots(frontier, self.turns, memory=options.robots_memory)
         self.strategy = strategy
         self.options = options
-        self._leases = LeaseBook()
+        self._leases = LeaseBook(options.leases)
         #: what puts links in
         self.intake = Intake(frontier, strategy, options, self.wake, self._leases.pop_released)
         #: requests sent in this run

@@ -87,6 +87,7 @@ async def test_attempts_are_acknowledged_together_while_others_go_on(taken: Take
     book.release(two)
     book.end(two)
     assert await book.flush(frontier) == [two]
+    assert len(book) == 3  # as many as the frontier knows of
     assert (await frontier.counts(Q, [])).leased == 3
     book.end(three)
     await book.flush(frontier, final=True)
