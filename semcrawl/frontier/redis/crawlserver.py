@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from redis import Redis
 from redis.crc import key_slot
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import BusyLoadingError, RedisError, ResponseError
 from scrapy.settings import BaseSettings
 
 from semcrawl.errors import FrontierUnavailable, UsageError
@@ -142,7 +143,7 @@ class CrawlServers:
             with Redis.from_url(
                 url, socket_connect_timeout=_TIMEOUT, socket_timeout=_TIMEOUT
             ) as redis:
-                redis.ping()
+                _wait_until_loaded(redis)
                 yield redis
         except ValueError as error:
             raise UsageError(f"REDIS_URL {shown}: {error}") from None
@@ -152,3 +153,16 @@ class CrawlServers:
             raise FrontierUnavailable(
                 f"no Redis at REDIS_URL {shown}{which}: {plain_reason(error)}"
             ) from None
+
+
+def _wait_until_loaded(redis: Redis) -> None:
+    """Wait for a server that has just started again and reads its data, some seconds at most."""
+    deadline = time.monotonic() + _TIMEOUT
+    while True:
+        try:
+            redis.ping()
+            return
+        except BusyLoadingError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.05)
