@@ -50,7 +50,8 @@ class LinkQueue(Protocol):
 
         Largest group value first (a group without one counts 0), then smallest key, then first
         in, over all given queues and all hosts that may be asked, except those to ``skip``. Before
-        that, the downloads that are ``over`` are released, as by :meth:`release_host`.
+        that, the downloads that are ``over`` are released, as by :meth:`release_host`; those in a
+        part of the frontier that gives none of the links may be released by the next take.
         """
 
     async def take_synchronised(

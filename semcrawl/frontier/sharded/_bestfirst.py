@@ -31,8 +31,8 @@ class _Head:
     #: when it was seen; earlier than ever if this worker changed the shard meanwhile
     seen: float
 
-    def is_ended(self, *, came: bool) -> bool:
-        """Whether a link may be ready since hosts were freed, or links ``came``, where none was."""
+    def is_doubtful(self, *, came: bool) -> bool:
+        """Whether a link may be ready where none was, as hosts were freed, or links ``came``."""
         return self.standing is None and (came or self.ready is not None)
 
 
@@ -99,7 +99,7 @@ class Drawing:
         self._came[shard.number] += freed and came
         for heads in self._heads.values():
             head = heads.get(shard.number)
-            if head is not None and (self._is_exact or (freed and head.is_ended(came=came))):
+            if head is not None and (self._is_exact or (freed and head.is_doubtful(came=came))):
                 del heads[shard.number]
 
     @property
@@ -122,7 +122,7 @@ class Drawing:
             for skipped in (False, True):
                 if (heads := self._heads.get((names, skipped))) is not None:
                     head = heads[shard.number] = _head(view, now)
-                    if doubtful and head.is_ended(came=came):
+                    if doubtful and head.is_doubtful(came=came):
                         head.seen = float("-inf")
 
     def changes(self, shard: Shard) -> tuple[int, int]:
@@ -162,7 +162,8 @@ class Drawing:
     ) -> list[Lease] | None:
         """Lease up to ``limit`` links, the best ones first; release the downloads ``over``.
 
-        A shard that is not asked for links, though others gave some, releases its downloads later.
+        A shard that is not asked for links, as others gave enough, releases its downloads with the
+        next call, at the latest with the next take.
         If it ``publishes``, the links are published as events; ``None`` with ``strict`` if there
         are events to read first. Those of the first shard are published in the step that takes them
         where they are the first; others are after it.
