@@ -1,4 +1,4 @@
-"""Links: what a page says about a URL before it is fetched, and how it is read out of pages."""
+"""Links: the evidence that a page gives about a URL before it is fetched, and its extraction."""
 
 from semcrawl.links.extraction import ExtractionOptions, PageReading, extract_links, read_page
 from semcrawl.links.headers import header_links, header_text, metadata_links, refresh_target

@@ -1,7 +1,7 @@
-"""Links out of HTML pages.
+"""Extracts links from HTML pages.
 
-One pass over the parsed tree. Every text node belongs to exactly one block, so that a page costs
-time in proportion to its size, however deep or broken it is.
+One pass over the parsed tree. Every text node belongs to exactly one block, so the time is
+proportional to the size of the page, however deep or broken it is.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from semcrawl.web.urls import (
 
 _REFERENCE = {"a": "href", "area": "href", "link": "href", "iframe": "src", "frame": "src"}
 _LINK_TAGS = (*_REFERENCE, "meta")
-#: elements that stand for themselves, with the text in them
+#: elements that hold a block of text
 BLOCKS = frozenset(
     "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption "
     "figure footer form h1 h2 h3 h4 h5 h6 head header hgroup html li main menu nav ol option p pre "
@@ -38,14 +38,14 @@ BLOCKS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ExtractionOptions:
-    """How many links of a page are taken, and how their URLs are normalised."""
+    """Limits of extraction, and how URLs are normalised."""
 
-    #: the first so many distinct URLs count
+    #: most distinct URLs taken from a page
     max_links: int = 10_000
     normalisation: Normalisation = DEFAULT_NORMALISATION
-    #: elements that show something in place (``img``, say) whose ``src`` is a link, too
+    #: elements such as ``img`` whose ``src`` counts as a link too
     shown: frozenset[str] = frozenset()
-    #: characters of a page's text that are read for the topic of the crawl; 0 = none
+    #: characters of the page's text to read for the crawl's topic; 0 = none
     text: int = 0
 
 
@@ -54,12 +54,12 @@ DEFAULT_EXTRACTION = ExtractionOptions()
 
 @dataclass(frozen=True, slots=True)
 class PageReading:
-    """The finds of one pass over a page."""
+    """The result of one pass over a page."""
 
     links: list[Link]
-    #: empty unless it is asked for
+    #: empty unless :attr:`ExtractionOptions.text` asks for it
     text: PageText
-    #: what kept the page from being read to its end, if anything did
+    #: why the page was not read to its end; empty if it was
     fault: str = ""
 
 
@@ -71,11 +71,11 @@ def extract_links(
     link_headers: Iterable[str] = (),
     known: Callable[[str], bool] | None = None,
 ) -> list[Link]:
-    """Return the links of an HTML page in document order, those of its headers first.
+    """Return the links of an HTML page: those of its headers, then its own in document order.
 
-    A URL that occurs several times gives one link, at its first place, with the evidence of its
-    occurrences put together. Broken markup and wrong encodings give what can be read. Links to
-    ``known`` URLs may be left out: nobody needs their evidence any more.
+    A URL that occurs several times gives one link, at its first place, with the evidence of all
+    occurrences merged. Of broken markup or a wrong encoding, the readable part counts. Links to
+    ``known`` URLs may be left out.
     """
     return read_page(body, url, content_type, options, link_headers, known).links
 
@@ -88,7 +88,7 @@ def read_page(
     link_headers: Iterable[str] = (),
     known: Callable[[str], bool] | None = None,
 ) -> PageReading:
-    """Read a page as :func:`extract_links` does; return its text as well, if it is asked for."""
+    """Read a page as :func:`extract_links` does; return its text as well, if the options ask."""
     found = [
         link for header in link_headers for link in header_links(header, url, options.normalisation)
     ]
@@ -113,7 +113,7 @@ def _tree_links(
     targets: dict[str, str | None] = {}
     for element in root.iter(*_LINK_TAGS, *options.shown):
         tag: str = element.tag
-        # (most are these, and there are many)
+        # fast path: most links are anchors
         reference = element.get("href") if tag == "a" else _reference(element, tag)
         if reference is None:
             continue
@@ -159,7 +159,7 @@ def _reference(element: Any, tag: str) -> str | None:
 
 
 def base_of(root: Any, url: str) -> str:
-    """Return what relative references are resolved against."""
+    """Return the base URL of a page: its first ``<base href>``, else its own URL."""
     for element in root.iter("base"):
         reference = element.get("href")
         if reference is not None:
@@ -177,13 +177,13 @@ def _resolve_base(url: str, reference: str) -> str | None:
 
 
 class _Block:
-    """The text of one block element, and where in it each anchor stands."""
+    """The text of one block element, and the span of each anchor in it."""
 
-    __slots__ = ("places", "text")
+    __slots__ = ("spans", "text")
 
     def __init__(self, element: Any) -> None:
         pieces: list[str] = []
-        self.places: dict[Any, tuple[int, int]] = {}
+        self.spans: dict[Any, tuple[int, int]] = {}
         text = element.text
         length = 0
         if text:
@@ -211,15 +211,15 @@ class _Block:
                         stack.extend([(child, -1) for child in reversed(node)])
                         continue
             if tag == "a":
-                self.places[node] = (start, length)
+                self.spans[node] = (start, length)
             if text := node.tail:
                 pieces.append(text)
                 length += len(text)
         self.text = "".join(pieces)
 
     def around(self, element: Any) -> tuple[str, str, str]:
-        """Return anchor text, text before and text after, each bounded."""
-        start, end = self.places.get(element, (0, 0))
+        """Return the anchor text, the text before and the text after, each bounded."""
+        start, end = self.spans.get(element, (0, 0))
         text = self.text
         anchor = fold(text[start : min(end, start + 2 * MAX_TEXT)])
         before = fold_end(text[max(0, start - 2 * MAX_TEXT) : start])
@@ -228,7 +228,7 @@ class _Block:
 
 
 def _block_of(element: Any, blocks: dict[Any, _Block]) -> _Block:
-    """Return the nearest block around an element; what was climbed through is remembered."""
+    """Return the nearest block around an element, and cache it for the elements passed."""
     climbed = []
     node = element.getparent()
     if node is None:

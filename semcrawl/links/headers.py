@@ -1,4 +1,4 @@
-"""Links out of HTTP ``Link:`` headers."""
+"""Reads links from HTTP headers: ``Link:`` and ``Refresh:``."""
 
 from __future__ import annotations
 
@@ -20,22 +20,21 @@ _MAX_HEADER = 20_000
 
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'
 _PARAMETER = re.compile(rf";\s*([^\s=;,]+)\s*(?:=\s*(?:{_QUOTED}|([^\",;]*)))?")
-#: (parameters may be empty)
+#: one link; its parameters may be empty
 _LINK = re.compile(rf"<([^<>]*)>((?:\s*;(?:\s*[^\s=;,]+(?:\s*=\s*(?:{_QUOTED}|[^\",;]*))?)?)*)")
 _ESCAPED = re.compile(r"\\(.)")
-#: time, then the address: its name may be left out, and quotation marks end it that begin it
+#: a time, then the address: ``url=`` may be missing; an opening quotation mark ends it when closed
 _REFRESH = re.compile(
     r" ?(?:[\d.]* ?[;,]? ?url ?= ?|[\d.]+(?: ?[;,] ?| ))(?:\"([^\"]*)|'([^']*)|(.*))", re.I
 )
-#: relations to data about a resource that is no page
+#: relations that lead to metadata of a resource
 _METADATA = frozenset({"describedby", "meta"})
-#: relations by which any document leads to others (signposting): parts, the whole, the persistent
-#: address, and a document of links
+#: signposting relations: parts, the whole, the persistent address, a linkset
 _LEADING = frozenset({"item", "collection", "cite-as", "linkset"})
 
 
 def header_text(value: bytes) -> str:
-    """Return the text of a header: UTF-8, as browsers read addresses in them, else Latin-1."""
+    """Decode a header as UTF-8, as browsers do for addresses, else as Latin-1."""
     try:
         return value.decode("utf-8")
     except UnicodeDecodeError:
@@ -49,9 +48,9 @@ def header_links(
     *,
     longest: int = _MAX_HEADER,
 ) -> Iterator[Link]:
-    """Yield the links of one HTTP ``Link:`` header (RFC 8288); malformed ones are skipped.
+    """Yield the links of one HTTP ``Link:`` header (RFC 8288), without malformed ones.
 
-    Its first ``longest`` characters are read.
+    Only the first ``longest`` characters are read.
     """
     for match in _LINK.finditer(header[:longest]):
         target = resolve(url, match[1], normalisation)
@@ -74,32 +73,32 @@ def header_links(
 
 
 def _profiles(text: str) -> str:
-    """Return the profiles that a link says its target conforms to (RFC 6906), as cues."""
+    """Return the profiles of a link's target (RFC 6906) as cues."""
     return " ".join(f"profile:{name}" for name in fold(text).split())
 
 
-def _leads(link: Link, relations: frozenset[str]) -> bool:
-    """Whether a link of one of these relations leads to something that may be of use."""
+def _is_useful(link: Link, relations: frozenset[str]) -> bool:
+    """Whether a link has one of these relations and no type that is useless to a crawl."""
     useful = RDF_MEDIA_TYPES | HTML_MEDIA_TYPES | LINKSET_MEDIA_TYPES
     return (not link.type or link.type in useful) and not relations.isdisjoint(link.rel.split())
 
 
 def metadata_links(links: Iterable[Link], *, rdf: bool) -> list[Link]:
-    """Return those header links that lead from a file, not a page, to RDF about it, or further.
+    """Return the header links that lead from a file, not a page, to RDF about it or onward.
 
-    A table or an image may have its description, or itself as RDF, at another address; of an RDF
-    document (``rdf``) the description counts alone, as other forms of it say the same again.
+    A table or an image may link to its description or to its RDF form. An RDF document (``rdf``)
+    may link to its description; its other RDF forms repeat it and are left out.
     """
     return [
         link
         for link in links
         if (link.type in RDF_MEDIA_TYPES and not rdf)
         or (not _METADATA.isdisjoint(link.rel.split()) and link.type not in HTML_MEDIA_TYPES)
-        or _leads(link, _LEADING | {"next"} if rdf else _LEADING)
+        or _is_useful(link, _LEADING | {"next"} if rdf else _LEADING)
     ]
 
 
 def refresh_target(value: str) -> str | None:
-    """Return the address that a ``Refresh`` header, or the ``meta`` element for it, leads to."""
+    """Return the address in a ``Refresh`` header or its ``meta`` element; ``None`` if none."""
     match = _REFRESH.match(" ".join(value[:5000].split()))
     return (match[1] or match[2] or match[3] or None) if match else None

@@ -1,7 +1,7 @@
-"""Trees of pages that libxml2's own tree would be too dear for, or would break off in.
+"""Builds trees of pages that are too large or too deep for libxml2's own tree.
 
-libxml2 takes time in proportion to the square of an element's attributes, and stops where elements
-are nested some 2,000 deep. Its parser does neither when somebody else builds the tree.
+libxml2's tree takes time quadratic in the number of an element's attributes, and stops at some
+2,000 levels of nesting. Its parser has neither fault when it feeds another tree builder.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from lxml import etree
 
 from semcrawl.web.htmltree import is_empty
 
-#: depth of a tree
+#: most levels of a tree
 _MAX_DEPTH = 500
-#: elements of a page; later ones are not read (one takes some 400 bytes)
+#: most elements read of a page; each takes some 400 bytes
 _MAX_ELEMENTS = 250_000
-#: attributes from which scripts load an image later
+#: attributes that name an image which a script loads later
 LAZY = (
     "data-src", "data-original", "data-lazy-src", "data-lazy", "data-hi-res-src", "data-full",
     "data-large", "data-image", "data-url",
@@ -29,16 +29,16 @@ _ATTRIBUTES = (
     "name", "poster", "data", "style", "background", "data-bg", "data-background-image",
     "aria-describedby", "aria-labelledby", "xlink:href", *LAZY,
 )  # fmt: skip
-#: elements that keep their content to themselves wherever they stand
+#: elements that keep their content even below the greatest depth
 _KEPT = frozenset({"a", "area", "link", "iframe", "frame", "meta", "base", "script", "style"})
 _NO_ATTRIBUTES: Mapping[str, str] = {}
 
 
 class Element:
-    """An element or a comment (with ``None`` as its tag), its parts named as lxml names them.
+    """An element, or a comment (tag ``None``), with the interface of lxml's elements.
 
-    lxml's own elements take only names and texts that XML allows. Pages have others, too:
-    ``<o:p>``, ``<http://example.org/>``, control characters.
+    lxml's own elements accept only the names and texts of XML. Pages hold others, such as
+    ``<o:p>``, ``<http://example.org/>`` and control characters.
     """
 
     __slots__ = ("_children", "_parent", "attrib", "tag", "tail", "text")
@@ -52,7 +52,7 @@ class Element:
         self.text: str | None = None
         self.tail: str | None = None
         self._parent = parent
-        # (most have none, and there may be many)
+        # no list per element: most have no children
         self._children: list[Element] | None = None
         if parent is None:
             return
@@ -66,11 +66,11 @@ class Element:
         return self.attrib.get(name, default)
 
     def getparent(self) -> Element | None:
-        """Return the element that this one is in."""
+        """Return the parent element."""
         return self._parent
 
     def iter(self, *tags: str) -> Iterator[Element]:
-        """Yield this element and all in it that have one of these tags, in document order."""
+        """Yield this element and its descendants with one of these tags, in document order."""
         wanted = frozenset(tags)
         stack = [self]
         while stack:
@@ -91,10 +91,10 @@ class Element:
 
 
 def parse_large(data: bytes) -> tuple[Element | None, str]:
-    """Parse a page (UTF-8) in time that is proportional to its size, however it is made.
+    """Parse a page (UTF-8) in time proportional to its size.
 
-    Returns the root, ``None`` when there is no element, and what kept the page from being read to
-    its end, if anything did.
+    Returns the root (``None`` when there is no element), and why the page was not read to its end
+    (empty if it was).
     """
     tree = _Tree()
     parser = etree.HTMLParser(encoding="utf-8", recover=True, huge_tree=True, target=tree)
@@ -110,7 +110,7 @@ def parse_large(data: bytes) -> tuple[Element | None, str]:
 
 
 class _FullError(Exception):
-    """The tree has as many elements as it may have."""
+    """The tree has reached its limit of elements."""
 
 
 def _feed(data: bytes, parser: etree.HTMLParser) -> None:
@@ -118,22 +118,22 @@ def _feed(data: bytes, parser: etree.HTMLParser) -> None:
 
 
 class _Tree:
-    """Builds a tree of bounded depth, with the attributes of links, from the parser's events.
+    """Builds a tree of bounded depth from the parser's events, with the attributes of links.
 
-    Below the bound an element is ended where it begins, so that what is inside follows it.
-    Elements that make links keep their texts. The root ends with the page: what stands behind
-    ``</html>``, of which libxml2 makes a further root, is in it.
+    Below the greatest depth an element closes where it opens, so its content becomes its sibling;
+    elements of links keep theirs. Content behind ``</html>``, which libxml2 puts into a second
+    root, stays in the first.
     """
 
     def __init__(self) -> None:
         self.root: Element | None = None
-        #: the open elements of the tree
+        #: the open elements, outermost first
         self._open: list[Element] = []
-        #: the element before the next text; ``None`` at the beginning of an open one
+        #: the element that the next text follows; ``None`` at the start of an open one
         self._before: Element | None = None
         self._texts: list[str] = []
         self._elements = 0
-        #: the open elements below the bound, and whether each is open in the tree too
+        #: for each open element below the greatest depth, whether it is open in the tree too
         self._deep: list[bool] = []
         self._kept = False
 
@@ -168,25 +168,25 @@ class _Tree:
             self._leave()
 
     def data(self, text: str) -> None:
-        """Take in text."""
+        """Add text."""
         self._texts.append(text)
 
     def comment(self, _text: str) -> None:
-        """Take in a comment: it parts words."""
+        """Add a comment, as it separates words."""
         if self._open:
             self._add(None, _NO_ATTRIBUTES)
 
     def pi(self, _target: str, _data: str | None = None) -> None:
-        """Take in a processing instruction: it parts words, too."""
+        """Add a processing instruction as a comment, as it separates words too."""
         self.comment("")
 
     def close(self) -> Any:
-        """Return the root; ``None`` when there is no element."""
-        self._take_text()
+        """Flush pending text and return the root; ``None`` when there is no element."""
+        self._flush_text()
         return self.root
 
     def _add(self, tag: str | None, attributes: Mapping[str, str]) -> Element:
-        self._take_text()
+        self._flush_text()
         element = Element(tag, attributes, self._open[-1] if self._open else None)
         if self.root is None:
             self.root = element
@@ -194,11 +194,11 @@ class _Tree:
         return element
 
     def _leave(self) -> None:
-        self._take_text()
+        self._flush_text()
         self._before = self._open.pop()
 
-    def _take_text(self) -> None:
-        """Put the text since the last element began or ended where it stands."""
+    def _flush_text(self) -> None:
+        """Attach the text since the last tag to its element."""
         if not self._texts:
             return
         text = "".join(self._texts)

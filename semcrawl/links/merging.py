@@ -1,4 +1,4 @@
-"""One link per URL of a page."""
+"""Merges the occurrences of a URL on a page into one link."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from semcrawl.links.model import Link
 from semcrawl.links.texts import MAX_TEXT
 from semcrawl.web.vocabulary import RESOURCE_RELATIONS, FoundBy
 
-#: occurrences of one URL on a page whose texts are put together
+#: most occurrences of one URL whose texts are merged
 _MAX_MERGED = 4
 
 
 def merge_links(links: Sequence[Link], limit: int) -> list[Link]:
-    """Keep one link per URL, the first ``limit`` ones, and number them."""
+    """Merge links of the same URL; return the first ``limit``, numbered by position."""
     merged: dict[str, list[Link]] = {}
     for link in links:
         same = merged.get(link.url)
@@ -27,9 +27,9 @@ def merge_links(links: Sequence[Link], limit: int) -> list[Link]:
 
 
 def _merge(same: list[Link], position: int) -> Link:
-    """Make one link of the occurrences of a URL on a page."""
+    """Merge the occurrences of one URL."""
     if len(same) > 1:
-        # a page that is prefetched and linked to is a page
+        # a URL that is both prefetched and linked to counts as a page
         same = [link for link in same if not _is_resource(link)] or same
     first = same[0]
     if len(same) == 1:
@@ -37,31 +37,31 @@ def _merge(same: list[Link], position: int) -> Link:
     with_text = next((link for link in same if link.anchor), first)
     return replace(
         first,
-        anchor=_together(link.anchor for link in same),
-        title=_together(link.title for link in same),
-        type=_together(link.type for link in same),
-        rel=_together(link.rel for link in same),
+        anchor=_join_distinct(link.anchor for link in same),
+        title=_join_distinct(link.title for link in same),
+        type=_join_distinct(link.type for link in same),
+        rel=_join_distinct(link.rel for link in same),
         before=with_text.before,
         after=with_text.after,
         position=position,
         predicate=next((link.predicate for link in same if link.predicate), ""),
         index=next((link.index for link in same if link.index), ""),
-        cues=_together(link.cues for link in same),
-        found_by=_plainest(same),
+        cues=_join_distinct(link.cues for link in same),
+        found_by=_found_by(same),
     )
 
 
-def _plainest(same: list[Link]) -> FoundBy:
-    """Return how a URL was found: an element of the page counts before anything beside it."""
+def _found_by(same: list[Link]) -> FoundBy:
+    """Return how a URL was found: an element of the page wins over any other way."""
     ways = [link.found_by for link in same]
     return FoundBy.LINK if FoundBy.LINK in ways else ways[0]
 
 
 def _is_resource(link: Link) -> bool:
-    """Whether an occurrence speaks of a style, an icon, a script, or of what to load early."""
+    """Whether an occurrence names a resource of the page: a style, an icon, a preload."""
     return link.element == "link" and not RESOURCE_RELATIONS.isdisjoint(link.rel.split())
 
 
-def _together(texts: Iterable[str]) -> str:
-    """Join the different ones of some texts."""
+def _join_distinct(texts: Iterable[str]) -> str:
+    """Join the distinct texts."""
     return " ".join(dict.fromkeys(text for text in texts if text))[:MAX_TEXT]

@@ -1,4 +1,4 @@
-"""A link, and the page around it."""
+"""A link and its page, as strategies see them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from semcrawl.web.vocabulary import FoundBy
 
-#: properties whose values are the next, or further, pages of a document
+#: properties whose values are further pages of a document
 NEXT_PAGES = frozenset(
     {
         "http://www.w3.org/ns/hydra/core#next",
@@ -18,20 +18,21 @@ NEXT_PAGES = frozenset(
     }
 )
 
-#: begins the cue that says what the topic makes of the texts near an image (0 to 1)
+#: prefix of the cue with the relevance (0 to 1) of the texts near an image
 NEAR_TEXT = "near-text:"
-_SHARE = re.compile(r"\d(?:\.\d{1,9})?")
+_FRACTION = re.compile(r"\d(?:\.\d{1,9})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link as found on a page, in an HTTP header or in an RDF document.
+    """A link found on a page, in an HTTP header or in an RDF document.
 
-    ``url`` is absolute and normalised. All texts are plain, white space folded, and bounded.
+    ``url`` is absolute and normalised. All texts are plain, bounded, and have their white space
+    folded.
     """
 
     url: str
-    #: where it was found: ``a area link iframe frame meta`` (HTML), ``header`` (HTTP ``Link:``),
+    #: its source: ``a area link iframe frame meta`` (HTML), ``header`` (HTTP ``Link:``),
     #: ``rdf`` (an IRI of an RDF document), ``embedded`` (data in a page),
     #: ``sitemap``, ``redirect``, ``seed``
     element: str = "a"
@@ -39,20 +40,20 @@ class Link:
     title: str = ""
     type: str = ""
     rel: str = ""
-    #: text of the nearest block before and after the link, without the anchor
+    #: text before and after the link in its nearest block, without the anchor
     before: str = ""
     after: str = ""
     #: tags from the root to the element, ids and classes included: ``html/body/div#nav.menu/a``
     tag_path: str = ""
-    #: rank of the link among the links of its page, from 0
+    #: index among the links of its page, from 0
     position: int = 0
-    #: the property whose value the IRI is (``element`` ``rdf`` or ``embedded``)
+    #: the property whose value it is (``element`` ``rdf`` or ``embedded``)
     predicate: str = ""
-    #: directory index that normalising dropped of the address (``index.html``), if any
+    #: directory index that normalisation dropped (``index.html``), if any
     index: str = ""
-    #: what else its source says of it, in words without spaces: ``profile:…``, ``priority:0.8``
+    #: further statements of its source, separated by spaces: ``profile:…``, ``priority:0.8``
     cues: str = ""
-    #: what led to it
+    #: the kind of link that led to it
     found_by: FoundBy = FoundBy.LINK
 
     @property
@@ -62,14 +63,14 @@ class Link:
 
     @property
     def leads_on(self) -> bool:
-        """Whether it leads to a list of links, whatever its extension: a linkset, say."""
+        """Whether it leads to a list of links, such as a linkset, whatever its extension."""
         if self.is_sitemap or (self.element == "catalogue" and self._is_part):
             return True
         return self.type.startswith("application/linkset") or "linkset" in self.rel.split()
 
     @property
     def _is_part(self) -> bool:
-        """Whether a catalogue names it as a part of itself, and not as what it lists."""
+        """Whether it is a part of a catalogue rather than an entry that the catalogue lists."""
         return self.is_next or self.tag_path.endswith(("/sign", "/formats", "/records", "/dataset"))
 
     @property
@@ -79,32 +80,32 @@ class Link:
 
     @property
     def near_text(self) -> float | None:
-        """The relevance of the texts near an image to the topic, 0 to 1; ``None`` if not asked.
+        """The topic's relevance of the texts near an image, 0 to 1; ``None`` if not judged.
 
-        The largest of them where a page has it in several places.
+        The largest value counts where a page shows the image several times.
         """
         if NEAR_TEXT not in self.cues:
             return None
         found = (cue.removeprefix(NEAR_TEXT) for cue in self.cues.split() if NEAR_TEXT in cue)
         return max(
-            (min(1.0, float(text)) for text in found if _SHARE.fullmatch(text)), default=None
+            (min(1.0, float(text)) for text in found if _FRACTION.fullmatch(text)), default=None
         )
 
     @property
     def context(self) -> str:
-        """The surrounding text: ``before`` and ``after`` together."""
+        """The surrounding text: ``before`` and ``after``."""
         return f"{self.before} {self.after}".strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A fetched document whose links are to be ranked."""
+    """The document whose links are judged."""
 
     #: final URL, normalised
     url: str
-    #: links from the seed (0) to here
+    #: number of links from a seed
     depth: int = 0
-    #: whether the links come out of RDF (T.6 judges them by extension only)
+    #: whether it is RDF: T.6 judges its links by extension only
     rdf: bool = False
-    #: what the crawl's topic makes of the page, 0 to 1; ``None`` without a topic
+    #: its relevance to the crawl's topic, 0 to 1; ``None`` without a topic
     relevance: float | None = None

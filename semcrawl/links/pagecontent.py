@@ -1,7 +1,7 @@
-"""A page as the topic page store keeps it: its title by the rule of S, its main text, its language.
+"""Title (by the rule of S), main text and language of a page, for the store of topic pages.
 
-The main text comes from trafilatura where it is installed. Without it, it is the blocks from the
-first paragraph on that are not mostly links.
+trafilatura finds the main text where it is installed. Otherwise it is the blocks from the first
+paragraph on that are not mostly links.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from semcrawl.links.pagetext import SILENT, language_of
 from semcrawl.links.parsing import parse_html, to_utf8
 from semcrawl.links.texts import MAX_TEXT, fold
 
-#: characters of the main text that are kept
+#: most characters kept of the main text
 MAX_CHARS = 100_000
-#: characters from which on a block is a paragraph: the body of the page begins with the first
+#: characters that make a block a paragraph; the body begins with the first paragraph
 _PARAGRAPH = 80
 #: a block of which more than this share is links is navigation
 _MOSTLY_LINKS = 0.5
@@ -28,7 +28,7 @@ _BLOCKS = frozenset(
     "figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html li main nav ol p pre "
     "section summary table tbody td tfoot th thead tr ul".split()
 )
-#: how much an element makes its text look like a title: by its size first
+#: how much an element makes its text look like a title
 _LOOKS = {
     **{"h1": 6.0, "h2": 4.5, "h3": 3.0, "h4": 2.0, "h5": 1.5, "h6": 1.5},
     **{"b": 1.0, "strong": 1.0, "big": 1.0, "center": 1.0, "caption": 1.0},
@@ -55,7 +55,7 @@ class _Block:
     """Text between two block boundaries."""
 
     pieces: list[str] = field(default_factory=list)
-    #: characters of text by look
+    #: number of characters by look
     looks: dict[float, int] = field(default_factory=dict)
     linked: int = 0
     size: int = 0
@@ -73,56 +73,60 @@ class _Block:
 
     @property
     def look(self) -> float:
-        """The look of most of it."""
+        """The look of most of its characters."""
         return max(self.looks, key=lambda look: self.looks[look])
 
 
 def page_content(body: bytes, content_type: str | None = None) -> PageContent:
-    """Return title, main text and language of a page; what cannot be found is empty.
+    """Return title, main text and language of a page; a part that is not found is empty.
 
-    Never raises for what the page holds.
+    No content of a page makes it raise.
     """
     page = parse_html(body, content_type)
     if page.root is None:
         return PageContent()
     blocks = list(_blocks(page.root))
-    named = next((fold(e.text or "") for e in page.root.iter("title")), "")
+    title_element = next((fold(e.text or "") for e in page.root.iter("title")), "")
     start = _body_start(blocks)
     return PageContent(
-        title=_title(blocks[: start + 1], named),
+        title=_title(blocks[: start + 1], title_element),
         text=(_extracted(body, content_type) or _main_text(blocks[start:]))[:MAX_CHARS],
         language=language_of(page.root),
     )
 
 
 def _body_start(blocks: list[_Block]) -> int:
-    """Return the number of the first paragraph; 0 when there is none."""
+    """Return the index of the first paragraph; 0 when there is none."""
     for number, block in enumerate(blocks):
         if block.size >= _PARAGRAPH and block.linked <= _MOSTLY_LINKS * block.size:
             return number
     return 0
 
 
-def _title(before: list[_Block], named: str) -> str:
-    """Choose the block that looks most like a title, going backwards from the first paragraph.
+def _title(before: list[_Block], title_element: str) -> str:
+    """Choose the block that looks most like a title, backwards from the first paragraph.
 
-    (sources.md S, title extraction.) The nearest wins among equals. A block that is in the page's
-    ``title`` element gains by it. Neighbours of the same look belong to it: a title of two lines.
-    Without any such block it is the ``title`` element.
+    The rule is sources.md S, title extraction. The nearest of equals wins. A block whose text
+    matches the ``title`` element gains. Neighbours of the same look join it, for titles of several
+    lines. Without such a block the ``title`` element is the title.
     """
-    best, worth = -1, 0.0
+    best, best_look = -1, 0.0
     for number in range(len(before) - 1, -1, -1):
         block = before[number]
         text = block.text
         if not 2 <= len(text) <= _LONGEST_TITLE or block.linked == block.size:
             continue
         look = block.look
-        if look and named and (text.lower() in named.lower() or named.lower() in text.lower()):
+        if (
+            look
+            and title_element
+            and (text.lower() in title_element.lower() or title_element.lower() in text.lower())
+        ):
             look += 2
-        if look > worth:
-            best, worth = number, look
+        if look > best_look:
+            best, best_look = number, look
     if best < 0:
-        return named
+        return title_element
     first = last = best
     look = before[best].look
     while first and look >= 2 and before[first - 1].look == look:
@@ -134,27 +138,27 @@ def _title(before: list[_Block], named: str) -> str:
 
 
 def _main_text(blocks: list[_Block]) -> str:
-    """Return the text of the blocks that are not mostly links, a line each."""
+    """Return the text of the blocks that are not mostly links, one per line."""
     return "\n".join(block.text for block in blocks if block.linked <= _MOSTLY_LINKS * block.size)
 
 
 def _extracted(body: bytes, content_type: str | None) -> str:
-    """Return the main text as trafilatura finds it; empty without it, or if it finds none."""
+    """Return the main text that trafilatura finds; empty without trafilatura or a find."""
     try:
-        import trafilatura  # here, as few crawls keep pages, and it takes a tenth of a second
+        import trafilatura  # takes a tenth of a second, and few crawls keep pages
     except ImportError:
         return ""
     try:
         text = to_utf8(body, content_type)[0].decode(errors="replace")
         return trafilatura.extract(text, include_comments=False, include_tables=True) or ""
-    except Exception:  # whatever a page makes it raise, there is another way
+    except Exception:  # pages may make it raise anything; the caller has a fallback
         return ""
 
 
 def _blocks(root: Any) -> Iterator[_Block]:
     """Yield the blocks of a page that have text, in document order."""
     block = _Block()
-    #: (element, look, in a link), or (text behind an element, …); ``None`` ends a block
+    #: (element or text, look, whether in a link); ``None`` as the element ends a block
     stack: list[tuple[Any, float, bool]] = [(root, 0.0, False)]
     while stack:
         node, look, linked = stack.pop()
@@ -185,7 +189,7 @@ def _blocks(root: Any) -> Iterator[_Block]:
 
 
 def _look_of(element: Any) -> float:
-    """Return how much an element adds to the look of its text: size, centring, colour, name."""
+    """Return what an element adds to the look of its text, by size, centring, colour and name."""
     look = _LOOKS.get(element.tag, 0.0)
     if not element.attrib:
         return look

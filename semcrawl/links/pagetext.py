@@ -1,4 +1,4 @@
-"""The text of a parsed page, as a topic reads it."""
+"""The text of a parsed page, for topics."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lxml import etree
 
 from semcrawl.links.texts import MAX_TEXT, fold
 
-#: elements whose text nobody sees
+#: elements whose text is not visible
 SILENT = ("script", "style", "template", "noscript")
 _HEADINGS = ("h1", "h2", "h3")
-#: white space that folding replaces, wherever it stands
+#: white space other than the space
 _OTHER_SPACES = [sign for sign in map(chr, range(0x3001)) if sign.isspace() and sign != " "]
-#: headings that are read, and characters of each
+#: most headings read
 _MAX_HEADINGS = 50
 _UNSEEN = (*SILENT, "title")
 _TEXTS = etree.XPath("//text()", smart_strings=False)
@@ -32,17 +32,17 @@ class PageText:
 
     title: str = ""
     headings: str = ""
-    #: the visible text, its beginning if it is long
+    #: the visible text; of a long one, its beginning
     text: str = ""
     #: language tag in lower case (``en``, ``pt-br``); empty if the page does not say
     language: str = ""
 
 
 def page_text(root: Any, max_chars: int) -> PageText:
-    """Return the text of a page's tree, at most ``max_chars`` characters of it.
+    """Return the text of a page's tree; of its visible text at most ``max_chars`` characters.
 
-    ``root``: an element of lxml or of :mod:`semcrawl.links.largetree`. Texts that nobody sees are
-    taken out of it.
+    ``root`` is an element of lxml or of :mod:`semcrawl.links.largetree`. Invisible texts may be
+    removed from it.
     """
     headings = islice(root.iter(*_HEADINGS), _MAX_HEADINGS)
     return PageText(
@@ -59,13 +59,13 @@ def _visible(root: Any) -> Iterable[str]:
     unseen = list(root.iter(*_UNSEEN))
     if any(len(element) for element in unseen):
         return cast("list[str]", _VISIBLE(root))
-    for element in unseen:  # (to leave texts out in XPath takes six times as long)
+    for element in unseen:  # an XPath that leaves them out takes six times as long
         element.text = None
     return cast("list[str]", _TEXTS(root))
 
 
 def language_of(root: Any) -> str:
-    """Return the language tag that a page states of itself, in lower case; empty if none."""
+    """Return the language tag that a page declares, in lower case; empty if none."""
     for element in root.iter("html", "body"):
         tag = element.get("lang") or element.get("{http://www.w3.org/XML/1998/namespace}lang")
         if tag:
@@ -93,7 +93,7 @@ def texts_in(element: Any) -> Iterator[str]:
 
 
 def joined(pieces: Iterable[str], max_chars: int) -> str:
-    """Join texts, white space folded, up to a number of characters."""
+    """Join texts and fold their white space, up to ``max_chars`` characters."""
     if isinstance(pieces, list) and sum(map(len, pieces)) + len(pieces) <= max_chars:
         text = " ".join(filter(None, map(str.strip, pieces)))
         is_folded = "  " not in text and not any(map(text.__contains__, _OTHER_SPACES))

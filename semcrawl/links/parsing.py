@@ -1,4 +1,4 @@
-"""Bodies of HTML pages to trees, whatever their encoding, markup or depth."""
+"""Parses HTML pages into trees, whatever their encoding, markup or depth."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from semcrawl.web.charsets import is_text_encoding, wide_encoding
 from semcrawl.web.htmltree import is_empty, with_rest
 
 _WIDE = re.compile(r"utf[-_]?(?:16|32)|ucs", re.I)
-#: bytes above which libxml2 does not build the tree itself
+#: size in bytes above which :mod:`~semcrawl.links.largetree` builds the tree instead of libxml2
 _LARGE = 65_536
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A page as a tree."""
+    """The tree of a page."""
 
     #: an element of lxml or of :mod:`semcrawl.links.largetree`; ``None`` when there is none
     root: Any
     encoding: str
-    #: what kept the page from being read to its end, if anything did
+    #: why the page was not read to its end; empty if it was
     fault: str = ""
 
 
 def parse_html(body: bytes, content_type: str | None) -> Parsed:
-    """Parse a page as browsers would decode it."""
+    """Decode a page as browsers do, and parse it."""
     data, encoding = to_utf8(body, content_type)
     root, fault = _parse(data)
     return Parsed(root, encoding, fault)
 
 
 def _parse(data: bytes) -> tuple[Any, str]:
-    """Parse a page in UTF-8; return its root, and what kept it from being read to its end."""
+    """Parse a page in UTF-8; return its root, and why it was not read to its end."""
     if len(data) > _LARGE:
         return parse_large(data)
     parser = etree.HTMLParser(encoding="utf-8", recover=True, huge_tree=True)
@@ -51,7 +51,7 @@ def _parse(data: bytes) -> tuple[Any, str]:
         root = with_rest(etree.fromstring(data, parser))
     except (etree.LxmlError, ValueError, AssertionError) as error:
         return (None, "") if is_empty(error) else parse_large(data)
-    # libxml2 stops where elements are nested some 2,000 deep, and keeps the part before
+    # libxml2 stops at some 2,000 levels of nesting, and keeps the part before
     last = parser.error_log.last_error
     if last is not None and last.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT:
         return parse_large(data)
@@ -59,22 +59,22 @@ def _parse(data: bytes) -> tuple[Any, str]:
 
 
 def to_utf8(body: bytes, content_type: str | None = None) -> tuple[bytes, str]:
-    """Return a page in UTF-8, without NUL bytes, and the encoding it was in.
+    """Return a page as UTF-8 without NUL characters, and its original encoding.
 
-    A byte-order mark counts most, then the zero bytes of UTF-16 and UTF-32; a body that is valid
-    UTF-8 is UTF-8 whatever is declared, and one that is not is in nothing that says so. Then come
-    the declarations, in the header and in the page; without one it is Windows-1252, unless most of
-    it is UTF-8.
+    A byte-order mark decides first, then the zero bytes of UTF-16 and UTF-32. A body that is valid
+    UTF-8 is UTF-8 whatever is declared; one that is not ignores declarations of UTF-8, UTF-16 and
+    UTF-32. Other declarations follow, the header's before the page's. Without one it is
+    Windows-1252, unless most of its letters are valid UTF-8.
     """
     if read_bom(body) == (None, None):
         wide = wide_encoding(body)
         if wide:
             text = body.decode(wide, "replace")
             return text.replace("\x00", "").encode("utf-8", "replace"), wide
-        if b"\x1b" not in body and (body.isascii() or _is_utf8(body)):  # no ISO-2022-JP
+        if b"\x1b" not in body and (body.isascii() or _is_utf8(body)):  # not ISO-2022-JP
             return body.replace(b"\x00", b""), "utf-8"
         declared = http_content_type_encoding(content_type)
-        if declared == "utf-8":  # said of all its pages by a server, perhaps
+        if declared == "utf-8":  # perhaps a server's default for all its pages
             content_type = declared = None
         declared = declared or html_body_declared_encoding(body)
         if declared and (declared == "utf-8" or _WIDE.match(declared)):
@@ -85,7 +85,7 @@ def to_utf8(body: bytes, content_type: str | None = None) -> tuple[bytes, str]:
 
 
 def _decode(body: bytes, content_type: str | None) -> tuple[str, str]:
-    """Decode a page by its mark or its declarations, as far as these name encodings of texts.
+    """Decode a page by its byte-order mark or those declarations that name text encodings.
 
     Returns the encoding and the text.
     """
@@ -101,7 +101,7 @@ def _decode(body: bytes, content_type: str | None) -> tuple[str, str]:
 
 
 def _is_utf8(body: bytes) -> bool:
-    """Whether a body is UTF-8; a character cut off at the end is forgiven."""
+    """Whether a body is UTF-8, but for a character cut off at its end."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(body)
     except UnicodeDecodeError:
@@ -112,6 +112,6 @@ def _is_utf8(body: bytes) -> bool:
 def _guess(body: bytes) -> str:
     """Return the likelier encoding of a body that declares none."""
     text = body.decode("utf-8", "replace")
-    odd = text.count("\ufffd")
-    letters = len(text) - len(text.encode("ascii", "ignore")) - odd
-    return "utf-8" if letters >= odd else "cp1252"
+    invalid = text.count("\ufffd")
+    letters = len(text) - len(text.encode("ascii", "ignore")) - invalid
+    return "utf-8" if letters >= invalid else "cp1252"

@@ -1,24 +1,24 @@
-"""Where the elements of a page stand: the tags that lead to them."""
+"""Tag paths: the tags that lead from the root of a page to an element."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-#: tags of a path that are kept, counted from the element upwards
+#: most tags of a path, counted from the element upwards
 _MAX_PATH = 24
 _NOT_IN_NAMES = re.compile(r"[^\w-]+")
 
 
 class TagPaths:
-    """The tags from the root of a page (at most the last 24) down to its elements."""
+    """The tag paths of one page; of a long path the last 24 tags."""
 
     def __init__(self) -> None:
         self._paths: dict[Any, tuple[str, ...]] = {}
         self._names: dict[tuple[str, str | None, str | None], str] = {}
 
     def path_of(self, element: Any) -> str:
-        """Return the path of an element that stands below others."""
+        """Return the tag path of an element."""
         name = self._name(element)
         parent = element.getparent()
         return name if parent is None else "/".join((*self._path(parent), name))
@@ -36,7 +36,7 @@ class TagPaths:
         return path
 
     def _name(self, element: Any) -> str:
-        """Name an element with its id and its first two classes."""
+        """Return :func:`_tag_name` of an element, cached."""
         attributes = element.attrib
         key = (element.tag, attributes.get("id"), attributes.get("class"))
         name = self._names.get(key)
@@ -46,7 +46,7 @@ class TagPaths:
 
 
 def _tag_name(tag: str, identifier: str | None, classes: str | None) -> str:
-    """Name an element with its id and its first two classes."""
+    """Return a tag with its id and its first two classes, as in ``div#nav.menu``."""
     name = str(tag)
     if identifier:
         name += "#" + _NOT_IN_NAMES.sub("", identifier[:40])

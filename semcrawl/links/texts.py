@@ -1,13 +1,13 @@
-"""The texts of a link: plain, white space folded, bounded."""
+"""Folds the white space of a link's texts, and bounds them."""
 
 from __future__ import annotations
 
-#: bound of a link's texts (characters)
+#: most characters of a link's text
 MAX_TEXT = 200
 
 
 def fold(text: str) -> str:
-    """Fold white space and bound the length."""
+    """Fold white space and keep the beginning."""
     return " ".join(text[: 2 * MAX_TEXT].split())[:MAX_TEXT] if text else ""
 
 

@@ -1,3 +1,3 @@
-"""The web's own parts: URLs, hosts, media types, pages, robots."""
+"""Basics of the web: URLs, hosts, media types, HTML, robots."""
 
 __all__ = ["vocabulary"]

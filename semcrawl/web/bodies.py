@@ -1,4 +1,4 @@
-"""Bodies too large for memory, in files without a name."""
+"""Response bodies too large for memory, in anonymous temporary files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
 
-#: key of ``Request.meta``: the :class:`BodyFile` of a response whose ``body`` is empty for it
+#: key of ``Request.meta`` for the :class:`BodyFile` that replaces an empty ``response.body``
 BODY_FILE = "semcrawl_body_file"
 _CHUNK = 1 << 20
 
@@ -18,29 +18,29 @@ _CHUNK = 1 << 20
 if hasattr(os, "pread"):
     _read_at = os.pread
 else:  # Windows
-    _reading = Lock()
+    _read_lock = Lock()
 
     def _read_at(fd: int, length: int, offset: int, /) -> bytes:
-        with _reading:
+        with _read_lock:
             os.lseek(fd, offset, os.SEEK_SET)
             return os.read(fd, length)
 
 
 class BodyFile:
-    """A body on disk; the file has no name and is gone with this object, or with the process."""
+    """A body on disk. Its file has no name and goes with this object or with the process."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Make the file in ``folder``, by default the system's for temporary files."""
+        """Create the file in ``folder``, by default the system's temporary folder."""
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed with this object
         #: bytes
         self.size = 0
-        #: the response's ``Content-Encoding`` headers: the bytes are as they came
+        #: the response's ``Content-Encoding`` headers; the bytes are not decoded
         self.codings: tuple[bytes, ...] = ()
 
     def write(self, data: bytes) -> None:
-        """Add bytes."""
+        """Append bytes."""
         self._file.write(data)
         self.size += len(data)
 
@@ -53,17 +53,17 @@ class BodyFile:
         return self.stream().read(size)
 
     def stream(self) -> BodyStream:
-        """Return a reader from the start; each has a place of its own."""
+        """Return a reader from the start, with a position of its own."""
         return BodyStream(self.fileno(), self)
 
     def fileno(self) -> int:
-        """Return the number of the open file, with all that was written."""
+        """Flush, and return the file descriptor."""
         self._file.flush()
         return self._file.fileno()
 
 
 class Sized(Protocol):
-    """The owner of a stream's file, as the stream asks it."""
+    """The owner of a stream's file, as the stream sees it."""
 
     @property
     def size(self) -> int:
@@ -74,22 +74,22 @@ class BodyStream:
     """Reads a :class:`BodyFile`."""
 
     def __init__(self, descriptor: int, owner: Sized) -> None:
-        """Read from the start; ``owner`` lives as long as this."""
+        """Read from the start; keeps ``owner`` alive."""
         self._descriptor = descriptor
         self._owner = owner
-        self._place = 0
+        self._position = 0
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most ``size`` bytes, none at the end; all that is left without a size."""
-        left = self._owner.size - self._place
+        """Return at most ``size`` bytes, or the rest without a size; empty at the end."""
+        left = self._owner.size - self._position
         wanted = left if size is None or size < 0 else min(size, left)
         pieces: list[bytes] = []
         while wanted > 0:
-            data = _read_at(self._descriptor, min(wanted, _CHUNK), self._place)
+            data = _read_at(self._descriptor, min(wanted, _CHUNK), self._position)
             if not data:
                 break
             pieces.append(data)
-            self._place += len(data)
+            self._position += len(data)
             wanted -= len(data)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
@@ -100,19 +100,19 @@ class BodyStream:
 
 
 class BodyBuffer(BytesIO):
-    """Takes a body as it arrives: in memory up to a size, then in a :class:`BodyFile`."""
+    """Collects a body: in memory up to a size, beyond it in a :class:`BodyFile`."""
 
     def __init__(self, start: bytes, above: float, folder: Path | None) -> None:
-        """Begin with ``start``; more than ``above`` bytes go to a file in ``folder``."""
+        """Begin with ``start``; above ``above`` bytes the body moves to a file in ``folder``."""
         super().__init__()
         self._above = above
         self._folder = folder
-        #: where the body is, when it is not in memory
+        #: the file, once the body has left memory
         self.file: BodyFile | None = None
         self.write(start)
 
     def write(self, data: Any) -> int:
-        """Take the next bytes."""
+        """Append bytes."""
         if self.file is None and self.tell() + len(data) > self._above:
             self.file = BodyFile(self._folder)
             self.file.write(self.getvalue())
@@ -125,6 +125,6 @@ class BodyBuffer(BytesIO):
 
 
 def body_file(meta: Mapping[str, Any]) -> BodyFile | None:
-    """Return the file that holds the body of a response, by its request's ``meta``."""
+    """Return the body's file from a request's ``meta``, if there is one."""
     found = meta.get(BODY_FILE)
     return found if isinstance(found, BodyFile) else None

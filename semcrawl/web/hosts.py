@@ -1,4 +1,4 @@
-"""Hosts: of URLs, and their pay-level domains."""
+"""Hosts of URLs and their pay-level domains."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _public_suffixes = tldextract.TLDExtract(
 
 @lru_cache(maxsize=50_000)
 def pay_level_domain(host: str) -> str:
-    """Return the part of a host name that somebody registered; IP addresses as they are.
+    """Return the part of a host name that its owner registered; IP addresses unchanged.
 
-    Names under private public suffixes (``ceosys.github.io``) count as registered. Where no rule
-    of the public suffix list holds, the last label is the suffix, as the list's algorithm says.
+    Names under private suffixes such as ``github.io`` count as registered. Where no rule of the
+    public suffix list matches, the last label is the suffix, as the list's algorithm says.
     """
     host = host.lower().rstrip(".")
     parts = _public_suffixes(host)
@@ -64,15 +64,15 @@ def _start_of(url: str) -> str:
 
 @lru_cache(maxsize=4096)
 def netloc_of(url: str) -> str:
-    """Return host and port of a normalised URL: the key of one web server."""
+    """Return host and port of a normalised URL."""
     return url.split("/", 3)[2] if url.count("/") >= 2 else ""
 
 
 def domain_key(url: str) -> str:
-    """Return the pay-level domain of a URL's host, or its address."""
+    """Return the pay-level domain of a URL's host, or its IP address."""
     return pay_level_domain(netloc_of(url).partition(":")[0])
 
 
 def public_address(server: object) -> str:
-    """Return the address of a server without its password, for messages."""
+    """Return the address of a server without user name and password, for messages."""
     return re.sub(r"//[^/,]*@", "//", re.sub(r",[^/,]*@", ",", str(server)))

@@ -1,4 +1,4 @@
-"""References as pages write them, put as browsers read them before they are resolved."""
+"""Prepares the references of pages for resolution, as browsers do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 _PATH_END = re.compile(r"[?#]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-#: encodings whose pages have queries in UTF-8
+#: encodings of pages whose queries are in UTF-8
 _UNICODE = re.compile(r"utf|ucs", re.I)
 
 
@@ -19,9 +19,10 @@ def with_slashes(reference: str) -> str:
 
 
 def encode_query(reference: str, encoding: str) -> str:
-    """Escape the characters of a query that are not ASCII, in the encoding of the page.
+    """Percent-encode the non-ASCII characters of a query in the encoding of its page.
 
-    Characters that it lacks are named by their numbers. Fragments are dropped.
+    Characters that the encoding lacks become numeric character references. Unless the encoding is
+    a Unicode one, the fragment is dropped.
     """
     if _UNICODE.match(encoding):
         return reference

@@ -1,4 +1,4 @@
-"""Trees that libxml2 makes of HTML pages."""
+"""Corrects the trees that libxml2 builds of HTML pages."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from lxml import etree
 
 
 def with_rest(root: Any) -> Any:
-    """Put what stands behind ``</html>`` into the root of a page, and return the root.
+    """Move content behind ``</html>`` into the root of a page, and return the root.
 
-    Browsers take it for a part of the page; libxml2 makes a second root of it, which a walk through
-    the first does not reach. ``None`` (no element at all) stays ``None``.
+    Browsers treat it as part of the page. libxml2 puts it into a second root, which a walk through
+    the first does not reach. ``None``, for a page without an element, stays ``None``.
     """
     if root is not None:
         for later in list(root.itersiblings(etree.Element)):
@@ -24,7 +24,7 @@ def with_rest(root: Any) -> Any:
 
 
 def is_empty(error: Exception) -> bool:
-    """Whether a parser only complains that there is no element in a page."""
+    """Whether a parser's error only means that a page has no element."""
     return isinstance(error, etree.XMLSyntaxError) and error.code in (
         etree.ErrorTypes.ERR_DOCUMENT_EMPTY,
         None,

@@ -1,4 +1,4 @@
-"""Hosts that are not of the public internet: private addresses, in every spelling, and names."""
+"""Hosts outside the public internet: private addresses in every spelling, and private names."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import unquote
 
-#: ranges of IANA's registry of special-purpose addresses of version 4, and those above all public
-#: ones: multicast (RFC 5771) and what is reserved (RFC 1112). No web server is at home in them,
-#: though some are reachable from everywhere.
+#: ranges of IANA's registry of special-purpose IPv4 addresses, multicast (RFC 5771) and reserved
+#: addresses (RFC 1112). No website lives there, though some of them are globally reachable.
 _SPECIAL_4 = tuple(
     IPv4Network(network)
     for network in (
@@ -33,50 +32,49 @@ _SPECIAL_4 = tuple(
         "224.0.0.0/3",
     )
 )
-#: all addresses of version 6 that IANA gives out for public use (its registry of address space) …
+#: all IPv6 addresses that IANA allocates for public use (its registry of address space) …
 _PUBLIC_6 = IPv6Network("2000::/3")
 #: … and the special-purpose ones among them
 _SPECIAL_6 = tuple(
     IPv6Network(network)
     for network in ("2001::/23", "2001:db8::/32", "2620:4f:8000::/48", "3fff::/20")
 )
-#: addresses of version 6 that stand for one of version 4, and how far right that stands in them:
-#: mapped ones (RFC 4291), the well-known prefix of NAT64 (RFC 6052), 6to4 (RFC 3056)
-_STANDS_FOR = (
+#: IPv6 ranges whose addresses embed an IPv4 address, and how many bits follow it: IPv4-mapped
+#: (RFC 4291), the well-known prefix of NAT64 (RFC 6052), 6to4 (RFC 3056)
+_EMBEDS_4 = (
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("64:ff9b::/96"), 0),
     (IPv6Network("2002::/16"), 80),
 )
-#: last labels of names that only a private network knows: RFC 6761, 6762, 8375, ICANN's
-#: resolution 2024.07.29.06 (``internal``), and those that RFC 6762, appendix G, found in use
+#: last labels of private names: RFC 6761, 6762, 8375, ICANN's resolution 2024.07.29.06
+#: (``internal``), and those that RFC 6762, appendix G, found in use
 _PRIVATE_NAMES = re.compile(
     r"(?:\A|\.)(?:localhost|localdomain|local|internal|home\.arpa|intranet|private|corp|home|lan)\Z"
 )
-#: a name that ends like this is an address (https://url.spec.whatwg.org/#ends-in-a-number-checker)
+#: a host that ends like this is an address (https://url.spec.whatwg.org/#ends-in-a-number-checker)
 _ENDS_IN_NUMBER = re.compile(r"(?:\A|\.)(?:[0-9]+|0x[0-9a-f]*)\Z")
 
 
 @lru_cache(maxsize=4096)
 def is_private_address(host: str) -> bool:
-    """Whether a host of a URL is a private address, however it is spelled, or a private name.
+    """Whether the host of a URL is a private address, however spelled, or a private name.
 
-    Names without a dot are private, as no public one is. What other names resolve to is not looked
-    up.
+    Names without a dot are private. Names are not resolved.
     """
-    if "%" in host or not host.isascii():  # what a proxy may still decode
+    if "%" in host or not host.isascii():  # a proxy may still decode it
         host = unicodedata.normalize("NFKC", unquote(host))
     host = host.lower().rstrip(".")
     if ":" in host:
         return is_private_ip(host)
     if _ENDS_IN_NUMBER.search(host):
-        address = _number_of(host)
-        return address is None or _is_private_4(address)  # (other texts are no public host)
+        address = _parse_ipv4(host)
+        return address is None or _is_private_4(address)  # an invalid address is not public
     return "." not in host or _PRIVATE_NAMES.search(host) is not None
 
 
 @lru_cache(maxsize=4096)
 def is_private_ip(address: str) -> bool:
-    """Whether an IP address is not of the public internet; ``False`` for other texts."""
+    """Whether an IP address is outside the public internet; ``False`` for other texts."""
     try:
         found = ip_address(address.strip("[]"))
     except ValueError:
@@ -89,20 +87,20 @@ def _is_private_4(address: IPv4Address) -> bool:
 
 
 def _is_private_6(address: IPv6Address) -> bool:
-    for network, shift in _STANDS_FOR:
+    for network, shift in _EMBEDS_4:
         if address in network:
             return _is_private_4(IPv4Address(int(address) >> shift & 0xFFFFFFFF))
     return address not in _PUBLIC_6 or any(address in network for network in _SPECIAL_6)
 
 
-def _number_of(host: str) -> IPv4Address | None:
-    """Read an address of version 4 as browsers do (https://url.spec.whatwg.org/#concept-ipv4-parser).
+def _parse_ipv4(host: str) -> IPv4Address | None:
+    """Parse an IPv4 address as browsers do (https://url.spec.whatwg.org/#concept-ipv4-parser).
 
     ``127.1``, ``0x7f.1``, ``0177.0.0.1`` and ``2130706433`` are all 127.0.0.1.
     """
     parts = host.split(".")
     try:
-        numbers = [_number(part) for part in parts]
+        numbers = [_parse_number(part) for part in parts]
     except ValueError:
         return None
     *first, last = numbers
@@ -111,8 +109,8 @@ def _number_of(host: str) -> IPv4Address | None:
     return IPv4Address(sum(n << 8 * (3 - place) for place, n in enumerate(first)) + last)
 
 
-def _number(text: str) -> int:
-    """Read a decimal, octal (``0177``) or hexadecimal (``0x7f``) number; raise ``ValueError``."""
+def _parse_number(text: str) -> int:
+    """Parse a decimal, octal (``0177``) or hexadecimal (``0x7f``) number; raise ``ValueError``."""
     if text.startswith("0x"):
         return int(text[2:] or "0", 16)
     return int(text, 8 if text.startswith("0") and len(text) > 1 else 10)

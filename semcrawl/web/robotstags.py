@@ -1,7 +1,7 @@
-"""Wishes of pages and their headers to robots: ``robots`` meta tags and ``X-Robots-Tag``.
+"""Directives of pages to robots: ``robots`` meta tags and ``X-Robots-Tag`` headers.
 
-These words were made for search engines, not for archives, and no standard says what they mean to
-others; which of them are obeyed is a setting (``SEMCRAWL_ROBOTS_TAGS``).
+They were made for search engines, and no standard says what they mean to other robots. The setting
+``SEMCRAWL_ROBOTS_TAGS`` names those that the crawl obeys.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 #: name of the header, as Scrapy keeps it
 HEADER = b"X-Robots-Tag"
-#: what may be obeyed: no link is followed; no copy is kept (of what may not be shown as a copy, or
-#: be found); a link with ``rel=nofollow`` is passed over
+#: directives that may be obeyed. ``nofollow``: no link is followed. ``noarchive`` and ``noindex``:
+#: no copy is kept. ``rel-nofollow``: links with ``rel=nofollow`` are skipped
 NOFOLLOW, NOARCHIVE, NOINDEX, REL_NOFOLLOW = "nofollow", "noarchive", "noindex", "rel-nofollow"
 _CHOICES = (NOFOLLOW, NOARCHIVE, NOINDEX, REL_NOFOLLOW)
-#: directives that mean several others
-_MEANS = {"none": (NOINDEX, NOFOLLOW), "nocache": (NOARCHIVE,)}
-#: directives with a value after a colon, where else a robot's name stands before it
+#: directives that stand for others
+_SYNONYMS = {"none": (NOINDEX, NOFOLLOW), "nocache": (NOARCHIVE,)}
+#: directives with a value after a colon; any other word before a colon is a robot's name
 _WITH_VALUE = frozenset(
     {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
 )
-#: bytes of a page in which its meta tags are looked for
+#: bytes of a page that are searched for meta tags
 _HEAD = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsTags:
-    """Which directives are obeyed, under which robot's name besides ``robots``."""
+    """The directives to obey, and the robot's name that they may address besides ``robots``."""
 
     obeyed: frozenset[str] = frozenset({NOFOLLOW, NOARCHIVE})
     #: the name of our robot in lower case
@@ -43,7 +43,7 @@ class RobotsTags:
 
     @classmethod
     def parse(cls, names: Iterable[str], user_agent: str) -> RobotsTags:
-        """Read the setting and our name; raise ``UsageError`` for unknown directives."""
+        """Read the setting and the robot's name; raise ``UsageError`` for unknown directives."""
         wanted = [name.strip().lower() for name in names if name.strip()]
         for name in wanted:
             if name not in _CHOICES:
@@ -58,26 +58,26 @@ class RobotsTags:
         return cls.parse(settings.getlist("SEMCRAWL_ROBOTS_TAGS"), str(agent))
 
     def said(self, headers: Iterable[str], body: bytes = b"") -> frozenset[str]:
-        """Return what ``X-Robots-Tag`` headers and a page say, as far as it is obeyed."""
+        """Return the obeyed directives in ``X-Robots-Tag`` headers and a page."""
         if not self.obeyed:
             return frozenset()
         found: set[str] = set()
         for value in headers:
-            found.update(self._of_header(value))
+            found.update(self._in_header(value))
         if body:
-            found.update(self._of_page(body))
+            found.update(self._in_page(body))
         return self.obeyed & found
 
     def keeps(self, said: frozenset[str]) -> bool:
-        """Whether a copy may be kept of what says this."""
+        """Whether these directives allow keeping a copy."""
         return said.isdisjoint((NOARCHIVE, NOINDEX))
 
     def passes_over(self, rel: str) -> bool:
-        """Whether a link with this ``rel`` is not followed."""
+        """Whether a link with this ``rel`` is skipped."""
         return REL_NOFOLLOW in self.obeyed and NOFOLLOW in rel.lower().split()
 
-    def _of_header(self, value: str) -> Iterable[str]:
-        """Read one header: directives, those after a robot's name only for that robot."""
+    def _in_header(self, value: str) -> Iterable[str]:
+        """Yield the directives of one header; those after a robot's name are for that robot."""
         ours = True
         for part in value.split(","):
             name, colon, rest = part.strip().lower().partition(":")
@@ -85,10 +85,10 @@ class RobotsTags:
                 ours = name.strip() in (self.agent, "*", "robots")
                 name = rest.partition(":")[0]
             if ours:
-                yield from _meant(name.strip())
+                yield from _expand(name.strip())
 
-    def _of_page(self, body: bytes) -> Iterable[str]:
-        """Read the meta tags of a page's head."""
+    def _in_page(self, body: bytes) -> Iterable[str]:
+        """Yield the directives of the meta tags in a page's head."""
         start = body[:_HEAD]
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
             start = start.decode("utf-16", "replace").encode()
@@ -100,28 +100,28 @@ class RobotsTags:
         reader.feed(start.decode("latin-1"))
         for content in reader.contents:
             for name in content.lower().split(","):
-                yield from _meant(name.partition(":")[0].strip())
+                yield from _expand(name.partition(":")[0].strip())
 
 
-def _meant(name: str) -> tuple[str, ...]:
-    return _MEANS.get(name, (name,))
+def _expand(name: str) -> tuple[str, ...]:
+    return _SYNONYMS.get(name, (name,))
 
 
 class _MetaTags(HTMLParser):
-    """Collects the content of meta tags with some names, up to the page's body."""
+    """Collects the contents of meta tags with given names, up to the page's body."""
 
     def __init__(self, names: frozenset[str]) -> None:
         super().__init__(convert_charrefs=True)
         self.contents: list[str] = []
         self._names = names
-        self._over = False
+        self._in_body = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take in a meta tag."""
+        """Read a meta tag."""
         if tag == "body":
-            self._over = True
-        if tag != "meta" or self._over:
+            self._in_body = True
+        if tag != "meta" or self._in_body:
             return
-        said = {name: value or "" for name, value in reversed(attrs)}
-        if said.get("name", "").strip().lower() in self._names:
-            self.contents.append(said.get("content", ""))
+        attributes = {name: value or "" for name, value in reversed(attrs)}
+        if attributes.get("name", "").strip().lower() in self._names:
+            self.contents.append(attributes.get("content", ""))

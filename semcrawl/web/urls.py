@@ -1,6 +1,6 @@
-"""URLs: normalisation, paths.
+"""Normalises, resolves and takes apart URLs.
 
-Normalisation follows sources.md I: changes that lose nothing are always made, others are an option
+Normalisation follows sources.md I: lossless changes are always made, lossy ones are options
 (:class:`Normalisation`).
 """
 
@@ -22,34 +22,34 @@ MAX_URL_LENGTH = 4096
 
 _DIRECTORY_INDEX = re.compile(r"/(?:index\.x?html?|default\.(?:aspx?|htm))$")
 _NAMED_INDEX = re.compile(r"(?:^|/)(index\.x?html?|default\.(?:aspx?|htm))\s*(?:#.*)?\Z")
-#: escapes of these say no more than they do themselves
+#: characters whose escapes mean the same as they do
 _UNRESERVED = frozenset(ascii_letters + digits + "-_~")
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
-#: what stays as it is but for its file name and its query
+#: URLs that are normal but for their path and query
 _NORMAL = re.compile(
     r"https?://([a-z0-9][a-z0-9-]{0,62}(?:\.[a-z0-9-]{1,63})*(?::(?!(?:80|443)/)(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}))?)"
     r"(/[A-Za-z0-9\-._~:/@!$&'()*+,;=]*)"
     r"(?:\?([A-Za-z0-9\-._~:/?@!$&'()*+,;=]*))?\Z"
 )
-#: references that only need to be appended to their base's host or folder
+#: references that resolve by appending them to the base's host or folder
 _BELOW_HOST = re.compile(
     r"/(?![/.])[A-Za-z0-9\-_~/%=&]*(?:\.[A-Za-z0-9]+)*(?:\?[^#?\s]*)?(?:#.*)?\Z"
 )
 _BELOW_FOLDER = re.compile(
     r"[A-Za-z0-9\-_~%]+(?:/[A-Za-z0-9\-_~%]+)*/?(?:\.[A-Za-z0-9]+)*(?:\?[^#?\s]*)?(?:#.*)?\Z"
 )
-#: references whose result is normal wherever their base is, unless they name an index
+#: references whose URL is normal for any base, unless they name a directory index
 _NORMAL_BELOW_HOST = re.compile(
     r"/(?:[A-Za-z0-9\-_~]+/)*(?:[A-Za-z0-9\-_~]+(?:\.[A-Za-z0-9]+)*)?\Z"
 )
 _BASE = re.compile(r"(https?://[A-Za-z0-9.:-]+)((?:/[^/?#;.][^/?#;]*)*/)[^/?#]*(?:[?#].*)?\Z")
-#: names that can be asked for: no white space, no escapes, no empty label
+#: valid host names: no white space, no escapes, no empty label
 _HOST = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\Z")
 _DOT_SEGMENT = re.compile(r"/\.\.?(?=/|\Z)")
 #: characters that need no escaping; anything else goes through safe_url_string
 _CLEAN = re.compile(r"[A-Za-z0-9\-._~:/?#@!$&'()*+,;=%]*\Z")
 _BAD_PERCENT = re.compile(r"%(?![0-9a-fA-F]{2})")
-#: white space inside a reference that does not count
+#: white space that is ignored inside a reference
 _LINE_ENDS = {ord(sign): None for sign in "\n\r\t"}
 _LISTING_ORDER = re.compile(r"C=[NMSD](?:[;&]O=[AD])?\Z")
 _PORTS = {"http": 80, "https": 443}
@@ -59,9 +59,9 @@ _EXTENSION = re.compile(r"[a-z0-9][a-z0-9_+-]{0,11}\Z")
 
 @dataclass(frozen=True, slots=True)
 class Normalisation:
-    """Which lossy rules to apply on top of the lossless ones; all off by default.
+    """The lossy rules; by default only presentational query variables are dropped.
 
-    ``exact`` is for where even those would lose something.
+    ``exact`` is for URLs whose path and query every rule could break.
     """
 
     #: query variables that only change the presentation (lower case)
@@ -69,7 +69,7 @@ class Normalisation:
     https_to_http: bool = False
     drop_www: bool = False
     drop_query: bool = False
-    #: names of hosts that links give by an address (``192.0.2.7``)
+    #: host names by the IP address that links use instead (``192.0.2.7``)
     names: Mapping[str, str] = field(default_factory=dict, hash=False)
     #: leave path and query as they are, directory index and empty variables included
     exact: bool = False
@@ -79,12 +79,12 @@ DEFAULT_NORMALISATION = Normalisation()
 
 
 def normalise(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str | None:
-    """Return the one spelling of an absolute http(s) URL under which it is fetched.
+    """Return the canonical spelling of an absolute http(s) URL, under which it is fetched.
 
     Lower-case scheme and host, no default port, no fragment, ``/`` for an empty path, no
     directory index, upper-case percent escapes and only where needed (RFC 3986, 6.2.2.2), no empty
     or presentational query variables and no bare ``?`` (sources.md I). ``None`` when it is no
-    http(s) URL, has no host that can be asked for, or is too long.
+    http(s) URL, has no valid host, or is too long.
     """
     if len(url) > MAX_URL_LENGTH:
         return None
@@ -126,7 +126,7 @@ def normalise(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str |
 
 
 def _normal(match: re.Match[str], options: Normalisation) -> str:
-    """Normalise what :data:`_NORMAL` matched: only its path and query may have to change."""
+    """Normalise the path and query of a URL that :data:`_NORMAL` matched."""
     path, query = match[2], match[3] or ""
     if query:
         query = "" if options.drop_query else _clean_query(query, options.presentational)
@@ -139,7 +139,7 @@ def _normal(match: re.Match[str], options: Normalisation) -> str:
 
 
 def _needed_escape(escape: str) -> str:
-    """Return the character of ``%7e`` if it is a letter, a digit or one of ``-_~``.
+    """Decode an escape (``%7e``) of a letter, a digit or one of ``-_~``; upper-case any other.
 
     A dot stays as it is: it might become a dot segment.
     """
@@ -148,7 +148,7 @@ def _needed_escape(escape: str) -> str:
 
 
 def _clean_path(path: str) -> str:
-    """Take out dot segments (RFC 3986, section 5.2.4); ``/`` for an empty path."""
+    """Remove dot segments (RFC 3986, section 5.2.4); ``/`` for an empty path."""
     if "/." not in path or not _DOT_SEGMENT.search(path):
         return path or "/"
     kept: list[str] = []
@@ -164,7 +164,7 @@ def _clean_path(path: str) -> str:
 
 
 def _clean_query(query: str, presentational: frozenset[str]) -> str:
-    """Drop the empty and the presentational variables."""
+    """Drop empty and presentational variables, and the sort orders of directory listings."""
     if not query or _LISTING_ORDER.match(query):
         return ""
     if "=" not in query:
@@ -179,7 +179,7 @@ def _clean_query(query: str, presentational: frozenset[str]) -> str:
 
 
 def dropped_index(reference: str) -> str:
-    """Return the directory index that normalising a URL or a reference drops of it, if any."""
+    """Return the directory index that normalisation drops from a URL or reference, if any."""
     match = _NAMED_INDEX.search(reference)
     return match[1] if match else ""
 
@@ -187,15 +187,15 @@ def dropped_index(reference: str) -> str:
 def resolve(
     base: str, reference: str, options: Normalisation = DEFAULT_NORMALISATION
 ) -> str | None:
-    """Make a reference found on ``base`` absolute and normalise it; ``None`` if it is no link.
+    """Resolve a reference against ``base`` and normalise it; ``None`` if it is no link.
 
-    References to other schemes (``mailto:``, ``javascript:`` …) and into the page itself
-    (``#part``) are no links.
+    References with other schemes (``mailto:``, ``javascript:`` …) and bare fragments (``#part``)
+    are no links.
     """
     return Resolver(base, options).resolve(reference)
 
 
-#: references up to this length may be remembered; a URL of one is far from too long
+#: longest reference to cache; its URL stays far below the greatest length
 _SHORT = 300
 
 
@@ -205,15 +205,15 @@ class Resolver:
     def __init__(
         self, base: str, options: Normalisation = DEFAULT_NORMALISATION, encoding: str = "utf-8"
     ) -> None:
-        """Take the encoding of the page, too: its queries are in it."""
+        """Resolve against ``base``; ``encoding`` is the page's, and that of its queries."""
         self._base = base
         self._options = options
         self._encoding = encoding
-        #: scheme and host, where normalising leaves them alone
+        #: scheme and host of the base, if normalisation leaves them alone; else ``""``
         self._host = _normal_host(base, options)
 
     def resolve(self, reference: str) -> str | None:
-        """Make a reference absolute and normalise it, as :func:`resolve` does."""
+        """Resolve and normalise a reference, as :func:`resolve` does."""
         if self._host and len(reference) <= _SHORT:
             url = _normal_below(self._host, reference)
             if url:
@@ -233,9 +233,9 @@ class Resolver:
 
 @lru_cache(maxsize=16_384)
 def _normal_below(host: str, reference: str) -> str:
-    """Return the URL of a normal reference below a host (``http://…``); ``""`` for another one.
+    """Return the URL of a normal reference below a host (``http://…``); ``""`` for any other.
 
-    Remembered, as most links of a page are on many of the site.
+    Cached, as most links of a page recur on other pages of its site.
     """
     if _NORMAL_BELOW_HOST.match(reference) and not _DIRECTORY_INDEX.search(reference):
         return host + reference
@@ -243,7 +243,7 @@ def _normal_below(host: str, reference: str) -> str:
 
 
 def _join(base: str, reference: str) -> str:
-    """Make a reference absolute: the usual ones at once, others by :func:`urljoin`."""
+    """Resolve a reference, with shortcuts for what :func:`urljoin` does slowly."""
     if reference.startswith(("http://", "https://")) and _NORMAL.match(reference):
         return reference
     if parts := _base_parts(base):
@@ -255,7 +255,7 @@ def _join(base: str, reference: str) -> str:
 
 
 def _normal_host(base: str, options: Normalisation) -> str:
-    """Return scheme and host of a base where normalising leaves them alone; else ``""``."""
+    """Return scheme and host of a base if normalisation leaves them alone; else ``""``."""
     match = _NORMAL.match(base)
     if match is None or len(match[1]) > 253:
         return ""
@@ -265,13 +265,13 @@ def _normal_host(base: str, options: Normalisation) -> str:
 
 
 def _changes_hosts(options: Normalisation) -> bool:
-    """Whether scheme or host of a URL may have to change that is normal but for the options."""
+    """Whether the options may change the scheme or host of a URL."""
     return options.https_to_http or options.drop_www or bool(options.names)
 
 
 @lru_cache(maxsize=64)
 def _base_parts(base: str) -> tuple[str, str] | None:
-    """Return the host and the folder of a base without peculiarities."""
+    """Return the origin and the folder of a plain base URL; ``None`` for any other."""
     match = _BASE.match(base)
     return (match[1], match[2]) if match else None
 
@@ -294,9 +294,9 @@ def segments(path: str) -> tuple[str, ...]:
 def extension_of(path: str) -> str:
     """Return the lower-case file extension of a path, ``""`` if it has none.
 
-    Suffixes of compression and archives are looked through when another extension stands before
-    them: ``dump.nt.gz`` and ``dump.nt.tar.gz`` have ``nt``; ``all.gz`` has ``gz``. Versions
-    (``v1.0``) are no extensions.
+    Suffixes of compression and archives are skipped where another extension precedes them:
+    ``dump.nt.gz`` and ``dump.nt.tar.gz`` have ``nt``; ``all.gz`` has ``gz``. Versions (``v1.0``)
+    are no extensions.
     """
     name = path.rsplit("/", 1)[-1].lower()
     stem, dot, extension = name.rpartition(".")

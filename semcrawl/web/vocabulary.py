@@ -1,7 +1,7 @@
-"""The signs of RDF, of HTML and of neither: media types, file extensions, concept words.
+"""Media types, file extensions and concept words of RDF, of HTML and of neither.
 
-The one place for these sets (concepts C_R of sources.md T.2). :class:`RdfFormat` owns
-each syntax's media types and extensions.
+The RDF ones are the concepts C_R of sources.md T.2. :class:`RdfFormat` has the media types and
+extensions of each syntax.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ class Kind(StrEnum):
 
 
 class FoundBy(StrEnum):
-    """The kind of link that led to an address; frontiers keep their order.
+    """The kind of link that led to an address.
 
-    A redirect, a retry and a re-visit keep the way that led to the first address. New members go to
-    the end, as links that wait name theirs by its place.
+    A redirect, a retry and a re-visit keep that of the first address. Add new members at the end:
+    stored links name theirs by its position.
     """
 
     LINK = "link"  #: an element of a page
@@ -31,8 +31,8 @@ class FoundBy(StrEnum):
     SITEMAP = "sitemap"  #: robots.txt or a sitemap; sitemaps themselves as well
     EMBEDDED = "embedded"  #: data inside a page
     CATALOGUE = "catalogue"  #: a catalogue of data sets
-    NEGOTIATION = "negotiation"  #: another form of an address that is known, asked for by type
-    WELL_KNOWN = "well-known"  #: a place that is looked at on each host
+    NEGOTIATION = "negotiation"  #: another form of a known address, requested by media type
+    WELL_KNOWN = "well-known"  #: an address that is tried on each host
     ENDPOINT = "endpoint"  #: a SPARQL endpoint
 
     @classmethod
@@ -50,7 +50,7 @@ class RdfFormat(StrEnum):
     def __new__(
         cls, value: str, media_types: tuple[str, ...], extensions: tuple[str, ...]
     ) -> RdfFormat:
-        """Make a member whose value is its name, with the other two as attributes."""
+        """Make a member whose value is the name alone."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.media_types = media_types
@@ -95,7 +95,7 @@ class RdfFormat(StrEnum):
     )
     JSON_LD = ("jsonld", ("application/ld+json",), ("jsonld", "json-ld"))
     TRIX = ("trix", ("application/trix", "application/trix+xml"), ("trix",))
-    #: read by way of another library
+    #: converted by another library
     OWL_XML = ("owlxml", ("application/owl+xml",), ("owx",))
     # fmt: on
 
@@ -103,7 +103,7 @@ class RdfFormat(StrEnum):
 RDF_MEDIA_TYPES: frozenset[str] = frozenset(m for f in RdfFormat for m in f.media_types)
 RDF_EXTENSIONS: frozenset[str] = frozenset(e for f in RdfFormat for e in f.extensions)
 
-#: Words whose presence near a link speaks for RDF behind it (T.2, "RDF concept words").
+#: Words near a link that suggest an RDF target (T.2, "RDF concept words").
 RDF_CONCEPT_WORDS: frozenset[str] = frozenset(
     {
         "rdf", "rdfs", "owl", "foaf", "triple", "triples", "turtle", "ttl", "n3", "ntriples",
@@ -120,10 +120,10 @@ HTML_EXTENSIONS: frozenset[str] = frozenset(
     }
 )  # fmt: skip
 
-#: Documents of links (RFC 9264), JSON first
+#: Linksets (RFC 9264), JSON first
 LINKSET_MEDIA_TYPES: frozenset[str] = frozenset({"application/linkset+json", "application/linkset"})
 
-#: Extensions that are never RDF or HTML: dropped before any rule is asked (T.5, link filter 1).
+#: Extensions that are never RDF or HTML; links with them are dropped first (T.5, link filter 1).
 NON_SEMANTIC_EXTENSIONS: frozenset[str] = frozenset(
     # images
     "png jpg jpeg jpe jfif gif svg svgz ico webp avif bmp tif tiff psd eps ai heic "
@@ -131,23 +131,23 @@ NON_SEMANTIC_EXTENSIONS: frozenset[str] = frozenset(
     "css less scss sass js mjs ts map woff woff2 ttf otf eot "
     # sound and video
     "mp3 mp4 m4a m4v ogg ogv oga webm wav flac avi mov mkv wmv flv mpg mpeg aac mid "
-    # documents for people
+    # office documents and books
     "pdf ps doc docx odt rtf ppt pptx odp xls xlsx ods pages numbers key epub mobi tex dvi "
-    # programs and archives of other things
+    # programs and their archives
     "exe msi dmg pkg deb rpm apk jar war class dll so iso img bin swf cab vsix whl "
-    # source code and feeds of it, queries
+    # source code, queries
     "c h cc cpp hpp py rb java go rs sh bat diff patch rq "
     # checksums and signatures of files
     "md5 sha1 sha256 sha512 asc sig".split()
 )
 
-#: Plain text and tables: known, no RDF by themselves; kept apart as they sometimes lie.
+#: Plain text and tables: not RDF, but servers sometimes give these extensions to RDF files.
 PLAIN_EXTENSIONS: frozenset[str] = frozenset("txt csv tsv md log".split())
 
-#: Archives and compressed files: RDF only if an RDF extension stands before them (dump.nt.gz).
+#: Archives and compressed files: RDF only if an RDF extension precedes theirs (``dump.nt.gz``).
 ARCHIVE_EXTENSIONS: frozenset[str] = frozenset("zip gz bz2 xz zst br tar tgz tbz2 7z rar z".split())
 
-#: ``rel`` values of ``<link>`` elements that name styles, images and scripts of the page itself
+#: ``rel`` values of ``<link>`` elements that name resources of the page itself
 RESOURCE_RELATIONS: frozenset[str] = frozenset(
     "stylesheet icon apple-touch-icon apple-touch-icon-precomposed mask-icon preload prefetch "
     "modulepreload dns-prefetch preconnect manifest pingback edituri wlwmanifest".split()
@@ -165,7 +165,7 @@ HTML_FIRST = (
     "application/n-triples;q=0.8, application/ld+json;q=0.7, */*;q=0.5"
 )
 
-#: what scripts say so that browsers save a file, and what servers say that know no type
+#: types of servers that do not know better, and of scripts that make browsers save a file
 VAGUE_MEDIA_TYPES: frozenset[str] = frozenset(
     {
         "text/plain", "application/octet-stream", "binary/octet-stream", "application/download",
@@ -174,7 +174,7 @@ VAGUE_MEDIA_TYPES: frozenset[str] = frozenset(
     }
 )  # fmt: skip
 
-#: media types that may hide RDF; taken besides RDF and HTML unless the user says otherwise
+#: media types that may hide RDF; accepted by default besides RDF and HTML
 AMBIGUOUS_MEDIA_TYPES: frozenset[str] = VAGUE_MEDIA_TYPES | frozenset(
     {
         "application/xml", "text/xml", "application/json", "text/json",
