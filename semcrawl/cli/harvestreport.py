@@ -14,7 +14,7 @@ from sqlalchemy import func, make_url, select
 
 from semcrawl.cli._notharvested import NotHarvested
 from semcrawl.config.targets import Targets
-from semcrawl.crawl.healthrows import GivenUp, given_up_lines
+from semcrawl.crawl.healthsigns import GivenUp, given_up_lines
 from semcrawl.errors import UsageError
 from semcrawl.frontier.contract import LeftOutLinks, Withheld
 from semcrawl.images.schema import IMAGES_DB

@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler, CrawlerProcessBase
 from scrapy.settings import BaseSettings
 
 from semcrawl.cli.crawling import Crawls
-from semcrawl.crawl.healthrows import GivenUp
+from semcrawl.crawl.healthsigns import GivenUp
 from semcrawl.crawl.lost import lost_feeds, lost_results, stats_of
 from semcrawl.crawl.sessionsource import SessionSource
 from semcrawl.terminal.messages import error_handler, log_handler

@@ -1,4 +1,4 @@
-"""Acknowledging a link only when all its results are written."""
+"""Acknowledges a link once all its results are written."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from semcrawl.crawl.spider import SessionSpider
 class Acknowledgement:
     """Spider middleware, the last before the pipelines: counts the items of each attempt.
 
-    It comes after everything that may drop, add or change items: callbacks of subclasses and other
-    spider middlewares. So it counts the items that go to the pipelines; Scrapy's signals say when
-    an item is through. The spider's own callback sets ``read`` of the attempt when it has read the
-    response. A callback that fails before, or leaves ours out, gives its link up: ``abandoned`` of
-    the spider records it, and the crawl goes on.
+    It runs after everything that may drop, add or change items: callbacks of subclasses and other
+    spider middlewares. So it counts exactly the items that reach the pipelines; Scrapy's signals
+    say when an item is through. The base spider's callback sets ``Attempt.read`` when it has read
+    the response. If a callback fails before that, or does not call ``super()``, the spider's
+    ``abandoned`` records the link as failed, and the crawl goes on.
 
-    Requests without a callback are links: ``plant_request`` of the spider puts them into the
+    A request without a callback is a link: the spider's ``plant_request`` puts it into the
     frontier.
     """
 
@@ -48,9 +48,9 @@ class Acknowledgement:
     def _spider(self) -> SessionSpider:
         return cast(SessionSpider, self._crawler.spider)
 
-    # -- what callbacks give
+    # -- output of callbacks
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Plant the seeds, then what ``start`` gives; more may come until the crawl ends."""
+        """Plant the seeds, pass on the output of ``start``, then wait for the crawl's end."""
         await self._spider.plant_own()
         async for output in start:
             if isinstance(output, Request) and output.callback is None:
@@ -64,7 +64,7 @@ class Acknowledgement:
     ) -> AsyncIterator[Any]:
         """Pass on the results of a callback or an errback, and count them."""
         attempt = _attempt_of(response)
-        # an errback that Scrapy calls for an error of another middleware comes here twice
+        # the output of an errback that Scrapy calls for another middleware's error passes twice
         mine = attempt is not None and not attempt.counted
         if attempt is not None:
             attempt.counted = True
@@ -78,9 +78,9 @@ class Acknowledgement:
                     attempt.items += 1
                 yield output
         except (CloseSpider, GeneratorExit, asyncio.CancelledError):
-            # the crawl ends: what did not come here whole goes back into the frontier
+            # the crawl ends: a link whose results are incomplete goes back into the frontier
             if attempt is not None:
-                attempt.left = attempt.left or not attempt.complete
+                attempt.handled_elsewhere = attempt.handled_elsewhere or not attempt.complete
             raise
         except Exception as error:
             if attempt is not None:
@@ -88,29 +88,30 @@ class Acknowledgement:
             raise
         finally:
             if mine and attempt is not None:
-                if not attempt.read and not attempt.left:
+                if not attempt.read and not attempt.handled_elsewhere:
                     self._give_up(attempt, response, "the spider's callback left super() out")
                 attempt.ended = True
                 self._settle(attempt)
 
     async def _is_planted(self, request: Request, attempt: Attempt | None) -> bool:
-        """Put a request without a callback into the frontier; whether it was one."""
+        """Put a request without a callback into the frontier; return whether it was one."""
         if (own := request.meta.get(ATTEMPT)) is None:
             if request.callback is None:
                 await self._spider.plant_request(request)
                 return True
         elif request.errback is None or attempt is None or own is not attempt:
-            # ``meta`` was copied: another request than the link's
+            # the user copied ``meta``: this is not the link's request
             for name in [name for name in request.meta if str(name).startswith("semcrawl_")]:
                 del request.meta[name]
             return await self._is_planted(request, attempt)
         else:
-            attempt.left = attempt.left or not attempt.read  # it is sent again
+            # the request is sent again
+            attempt.handled_elsewhere = attempt.handled_elsewhere or not attempt.read
         return False
 
-    # -- what becomes of an attempt
+    # -- the end of an attempt
     def callback_failed(self, failure: Failure, response: Response | Failure) -> None:
-        """Give up a link for an error of a middleware between its callback and here."""
+        """Give up a link when a middleware between its callback and this one raises."""
         attempt = _attempt_of(response)
         if attempt is None or attempt.counted:
             return
@@ -128,16 +129,16 @@ class Acknowledgement:
         self._one_less(response, lost=isinstance(exception, ItemNotWritten))
 
     def item_lost(self, item: Any, response: Response | None) -> None:
-        """Count an item at which a pipeline failed: its link goes to the failed ones."""
+        """Count an item that a pipeline raised for: its link joins the failed links."""
         if self._crawler.stats is not None:
             self._crawler.stats.inc_value("semcrawl/pipelines/failed")
         self._one_less(response, lost=True)
 
     def _end_crawl(self, response: Response | None, reason: str) -> None:
-        """End a crawl whose results are gone; the link goes back when its session closes."""
+        """End a crawl whose result files are gone; its session gives the link back at the end."""
         end_crawl(self._crawler, reason)
         if (attempt := _attempt_of(response)) is not None and attempt.counted:
-            attempt.left = True
+            attempt.handled_elsewhere = True
 
     def _one_less(self, response: Response | None, *, lost: bool) -> None:
         if (attempt := _attempt_of(response)) is not None and attempt.counted:
@@ -146,21 +147,21 @@ class Acknowledgement:
             self._settle(attempt)
 
     def _give_up(self, attempt: Attempt, response: Response | Failure, reason: str) -> None:
-        """Keep a link among the failed ones; one without a record gets one now."""
+        """Mark a link as failed, and record it if it has no record yet."""
         attempt.failed = True
-        if not attempt.left and (not attempt.read or not attempt.items):
-            attempt.left = True
+        if not attempt.handled_elsewhere and (not attempt.read or not attempt.items):
+            attempt.handled_elsewhere = True
             self._spider.abandoned(response, reason)
 
     def _settle(self, attempt: Attempt) -> None:
-        """Acknowledge a link whose items are all through."""
+        """Acknowledge a link once its callback has ended and all its items are through."""
         if attempt.ended and attempt.items <= 0:
-            if attempt.read and not attempt.left:
+            if attempt.read and not attempt.handled_elsewhere:
                 self._spider.session.acknowledge(attempt.lease, failed=attempt.failed)
             attempt.begin_again()
 
 
 def _attempt_of(response: Response | Failure | None) -> Attempt | None:
-    """Return the attempt that a response or a failure ends."""
+    """Return the attempt that a response or a failure belongs to."""
     request = getattr(response, "request", None)
     return request.meta.get(ATTEMPT) if request is not None else None

@@ -1,4 +1,4 @@
-"""One attempt to fetch a link: the record that session, spider and middlewares share."""
+"""An attempt to fetch a link: the state that session, spider and middlewares share."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from semcrawl.links import header_text
 from semcrawl.relevance import Outcome, Ranked
 from semcrawl.web.vocabulary import HTML_FIRST, RDF_FIRST, Kind
 
-#: key of ``Request.meta``: the :class:`Attempt` of a link's request; other requests have none
+#: key of ``Request.meta`` for the :class:`Attempt`; only requests of links have one
 ATTEMPT = "semcrawl_attempt"
 #: keys of ``Request.meta`` that :class:`~semcrawl.middlewares.attempts.AttemptMiddleware` sets
 STARTED = "semcrawl_started"
 ENDED = "semcrawl_ended"
 RECEIVED = "semcrawl_received"
-#: set where a robots.txt is asked for, and kept where that redirects
+#: marks the request for a robots.txt and the requests that its redirects lead to
 ROBOTS = "semcrawl_robots"
 #: the :class:`~semcrawl.crawl.turns.Turn` of a request that belongs to no link
 TURN = "semcrawl_turn"
-#: awaited when there is a connection, before the request leaves
+#: coroutine function that the download handler awaits once connected, before it sends
 LEAVES = "semcrawl_leaves"
-#: called when the request's address is known
+#: coroutine function that the download handler awaits with the server's IP address
 AT_ADDRESS = "semcrawl_at_address"
 #: set by the content-type filter when it stopped the download
 FILTERED = "semcrawl_filtered"
-#: set where the response could not be recorded as asked for
-UNKEPT = "semcrawl_unkept"
+#: set when the response was to be written to a WARC file and could not be
+NOT_RECORDED = "semcrawl_unkept"
 #: characters of a header that records keep
 _LONGEST = 1000
 
@@ -41,12 +41,12 @@ _LONGEST = 1000
 class Stage(Enum):
     """How far a link has come in this process."""
 
-    #: handed out to its spider; its request is not sent
+    #: the spider has the link; its request is not sent yet
     WAITING = auto()
-    #: its request is sent; it is in flight until its response is read
+    #: the request is sent; the link is in flight until its response is read
     SENT = auto()
-    #: read, or waiting for other documents: its place in flight is free, its results are not
-    #: all written
+    #: the response is read, or waits for other documents: the link is no longer in flight, but
+    #: some of its results are not written yet
     READ = auto()
     #: acknowledged, or back in the frontier
     OVER = auto()
@@ -54,7 +54,7 @@ class Stage(Enum):
 
 @dataclass(slots=True)
 class Attempt:
-    """One try to fetch a link, from its hand-out to its acknowledgement.
+    """One try to fetch a link, from the lease to its acknowledgement.
 
     :class:`~semcrawl.crawl.leasebook.LeaseBook` makes it and keeps its ``stage``. The spider reads
     the response. :class:`~semcrawl.crawl.acknowledgement.Acknowledgement` counts the items.
@@ -63,52 +63,55 @@ class Attempt:
     lease: Lease
     #: the URL of this request
     url: str = field(init=False)
-    #: facts of the link; the spider changes them before the link goes back
+    #: state of the link, which the spider may change before the link goes back
     link_state: LinkState = field(init=False)
     stage: Stage = Stage.WAITING
-    #: time of the hand-out (``time.monotonic``)
-    since: float = field(default_factory=time.monotonic)
+    #: when the spider got the link (``time.monotonic``)
+    handed_out_at: float = field(default_factory=time.monotonic)
     #: ``meta`` of its request
     meta: dict[str, Any] = field(default_factory=dict, repr=False)
     #: SHA-256 of the body, hexadecimal; empty until the body is read
     digest: str = ""
-    #: the link goes to the failed ones, for another try
+    #: the link joins the failed links, for another try
     failed: bool = False
-    #: somebody else sees to the link: a later crawl, or another request for it
-    left: bool = False
+    #: this attempt must not acknowledge the link: another request or a later run fetches it, or
+    #: it is recorded as abandoned
+    handled_elsewhere: bool = False
     #: items on their way through the pipelines
     items: int = 0
-    #: its items are being counted
+    #: the acknowledgement counts its items
     counted: bool = False
-    #: the spider's own callback has read the response, and has given all its items
+    #: the base spider's callback has read the response
     read: bool = False
+    #: the base spider's callback has yielded all its items
     complete: bool = False
-    #: it was a target
-    paid: bool = False
-    #: it brought new links
+    #: the document was a target
+    is_target: bool = False
+    #: the document had new links
     new_links: bool = False
     #: the callback has ended: no more items come
     ended: bool = False
 
     def __post_init__(self) -> None:
-        """Unpack the link."""
+        """Unpack the state of the link."""
         self.url = self.lease.entry.url
         self.link_state = LinkState.unpack(self.lease.entry)
 
     def begin_again(self) -> None:
         """Forget the last request and how its response was read; another may be sent."""
-        self.meta = {}  # (which holds the attempt: a large body would outlive its request)
-        self.failed = self.left = self.counted = False
+        # ``meta`` holds the attempt: in this cycle a large body would outlive its request
+        self.meta = {}
+        self.failed = self.handled_elsewhere = self.counted = False
         self.read = self.complete = self.ended = False
         self.items = 0
 
     @property
-    def asked(self) -> str:
+    def link_url(self) -> str:
         """The URL of the link, before any redirect."""
         return self.link_state.redirects[0] if self.link_state.redirects else self.url
 
     def request_parts(self, *, rdf_first: bool) -> tuple[dict[str, str], dict[str, Any]]:
-        """Return headers and ``meta`` of the link's request, its validators among them."""
+        """Return the headers of the link's request, validators included, and its ``meta``."""
         state = self.link_state
         headers = {"Accept": RDF_FIRST if rdf_first else HTML_FIRST}
         if state.etag:
@@ -125,7 +128,7 @@ class Attempt:
         }
 
     def record(self, outcome: FetchOutcome, response: Response | None = None) -> FetchRecord:
-        """Make the record of this attempt."""
+        """Make the record of this attempt, with what the response says if there is one."""
         started = float(self.meta.get(STARTED, 0.0))
         ended = float(self.meta.get(ENDED) or time.time())
         record = FetchRecord(
@@ -155,7 +158,7 @@ class Attempt:
         return record
 
     def interrupted(self, reason: str) -> list[FetchRecord]:
-        """Make the record of an attempt that the crawl's end cut short, if it was sent."""
+        """Record an attempt that the crawl's end interrupts; no record if it was not sent."""
         if STARTED not in self.meta:
             return []
         record = self.record(FetchOutcome.INTERRUPTED)
@@ -174,11 +177,11 @@ class Attempt:
         relevance: float | None = None,
         gain: float | None = None,
     ) -> Outcome:
-        """Return the outcome of the fetch for the strategy."""
-        self.paid = target
+        """Return the outcome of the fetch for the strategy, and note its main facts here."""
+        self.is_target = target
         self.new_links = bool(new_links)
         return Outcome(
-            url=self.asked,
+            url=self.link_url,
             kind=kind,
             target=target,
             final_url=self.url,
@@ -197,14 +200,14 @@ class Attempt:
         )
 
     def _place(self, kind: Kind | None) -> str:
-        """Return where other links may lead as well: a redirect's target, or a page's digest."""
+        """Name the document, as other links may lead to it too: final URL or a page's digest."""
         if self.link_state.redirects:
             return self.url
         return self.digest if kind is Kind.HTML else ""
 
 
 def attempt_of(request: Request | None) -> Attempt | None:
-    """Return the attempt of a request; ``None`` for a request that belongs to no link."""
+    """Return the attempt of a request, bound to its ``meta``; ``None`` if it is no link's."""
     attempt: Attempt | None = request.meta.get(ATTEMPT) if request is not None else None
     if attempt is not None and request is not None:
         attempt.meta = request.meta
@@ -212,13 +215,13 @@ def attempt_of(request: Request | None) -> Attempt | None:
 
 
 def lease_of(request: Request) -> Lease | None:
-    """Return the lease of a link's request; ``None`` for another request."""
+    """Return the lease of a link's request; ``None`` for any other request."""
     attempt: Attempt | None = request.meta.get(ATTEMPT)
     return attempt.lease if attempt is not None else None
 
 
 def _validator(response: Response, name: bytes) -> str:
-    """Return a validator for re-visits; empty if it is too long to be kept whole."""
+    """Return a validator for re-visits; empty if it is too long, as half a validator is wrong."""
     value = header(response, name)
     return value if len(value) <= _LONGEST else ""
 

@@ -1,4 +1,4 @@
-"""Links of several pages, put into the frontier with one call."""
+"""Adds the links of several pages to the frontier with one call."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Callable, Sequence
 from semcrawl.errors import FrontierError
 from semcrawl.frontier.contract import Entry, Frontier, Lease
 
-#: links that are put in by one call, unless a single page has more: the server does nothing else
-#: meanwhile
+#: links that one call adds at most, unless a single page has more: the server does nothing else
+#: during the call
 _TOGETHER = 1000
 
-#: links of a page, and the answer which of them were new
+#: links of a page, and the future that tells which of them were new
 _Part = tuple[Sequence[Entry], "asyncio.Future[list[bool]]"]
 
 
 class BatchedAdds:
-    """Adds links that come during a call with the next call.
+    """Collects the links that arrive during one call, and adds them with the next.
 
-    ``released`` returns the leases whose downloads are over since it was last called: their hosts
-    are released by the same call.
+    ``released`` returns the leases whose downloads ended since its last call: the same call to the
+    frontier releases their hosts.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class BatchedAdds:
         self._task: asyncio.Task[None] | None = None
 
     async def add(self, entries: Sequence[Entry]) -> list[bool]:
-        """Put links in; for each, whether it was new; raises what :meth:`Frontier.add` raises."""
+        """Add links; return for each whether it was new. Raises as :meth:`Frontier.add` does."""
         if not entries:
             return []
         answer: asyncio.Future[list[bool]] = asyncio.get_running_loop().create_future()
@@ -55,7 +55,7 @@ class BatchedAdds:
             except FrontierError as error:
                 _refuse(parts, error)
             except Exception:
-                # something is wrong with the links of a page: the others' are not to blame
+                # one page's links are at fault: add page by page, so that only these fail
                 for part in parts:
                     try:
                         await self._add([part], over)

@@ -1,4 +1,4 @@
-"""The spiders that a session serves: where their links go, and the lists their seeds come from."""
+"""How a session reaches its spiders: it delivers links, and seeds from their seed lists."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from semcrawl.frontier.contract import Frontier, Lease
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Ranked
 
-#: puts the links of a page into the frontier, and returns those that are new: page, links, fetches
-#: without a target before it
+#: adds the links of a page to the frontier and returns the new ones; its arguments are the page,
+#: its links, and the number of fetches without a target that led to the page
 Discover = Callable[[Page, Sequence[Link], int], Awaitable[tuple[Ranked, ...]]]
 
-#: seeds that are taken from a list at once
+#: seeds taken from a seed list with one call
 _SEEDS_AT_ONCE = 1000
 
 
@@ -23,41 +23,41 @@ _SEEDS_AT_ONCE = 1000
 class SpiderChannel:
     """How a session reaches a spider."""
 
-    #: takes a leased link
+    #: gives the spider a leased link
     deliver: Callable[[Lease], None]
-    #: takes raw seeds from its list
+    #: gives the spider raw seeds from its seed list
     plant: Callable[[list[str]], None]
-    #: list that its seeds come from
+    #: name of its seed list
     seed_key: str
-    #: never end by itself: the spider waits on its list
+    #: the spider waits for seeds on its list: the crawl does not end by itself
     waits: bool = False
     #: takes links that another spider hands over
     discover: Discover | None = None
-    #: whether requests of its own are under way, whose callbacks may give links: the crawl goes on
+    #: whether requests with callbacks of the user's are under way: these may yield links
     busy: Callable[[], bool] = lambda: False
-    #: its own seeds are in
+    #: the spider's own seeds are in the frontier
     planted: bool = False
 
 
 class SpiderChannels(dict[str, SpiderChannel]):
-    """The channels of the spiders that are served now, by queue."""
+    """The channels of the spiders that take part now, by queue."""
 
     def __init__(self, spiders: int = 1) -> None:
         super().__init__()
-        #: set when so many spiders are there and have planted their own seeds
+        #: set when all expected spiders are there and have planted their own seeds
         self.begun = asyncio.Event()
         self._awaited = spiders
-        #: spiders that were ever served
+        #: number of spiders that ever took part
         self.opened = 0
         self._seeds_at = float("-inf")
 
     def open(self, queue: str, channel: SpiderChannel) -> None:
-        """Serve one more spider."""
+        """Add a spider."""
         self[queue] = channel
         self.opened += 1
 
     def planted(self, queue: str) -> None:
-        """Note that a spider's own seeds are in."""
+        """Note that a spider's own seeds are in the frontier."""
         if queue in self:
             self[queue].planted = True
         if self.opened >= self._awaited and self.all_planted:
@@ -65,26 +65,26 @@ class SpiderChannels(dict[str, SpiderChannel]):
 
     @property
     def all_planted(self) -> bool:
-        """Whether no spider has seeds of its own to put in."""
+        """Whether every spider has planted its own seeds."""
         return all(channel.planted for channel in self.values())
 
     @property
     def any_waits(self) -> bool:
-        """Whether a spider goes on waiting for seeds."""
+        """Whether any spider waits for seeds on its list."""
         return any(channel.waits for channel in self.values())
 
     @property
     def any_busy(self) -> bool:
-        """Whether a spider is at requests that are no links."""
+        """Whether any spider has requests under way that are not links."""
         return any(channel.busy() for channel in self.values())
 
     @property
     def seed_keys(self) -> list[str]:
-        """The lists that seeds come from."""
+        """The names of the seed lists."""
         return [channel.seed_key for channel in self.values()]
 
     def deliver(self, lease: Lease) -> bool:
-        """Hand a link to its spider; return whether it is still there."""
+        """Hand a link to its spider; return whether that spider still takes part."""
         channel = self.get(lease.entry.queue)
         if channel is not None:
             channel.deliver(lease)
@@ -93,20 +93,14 @@ class SpiderChannels(dict[str, SpiderChannel]):
     async def hand_over(
         self, queue: str, page: Page, links: Sequence[Link], barren: int = 0
     ) -> tuple[Ranked, ...] | None:
-        """Give links to the spider of a queue; return the new ones.
-
-        ``None`` when it is not there to take them.
-        """
+        """Give links to the spider of a queue; return the new ones, ``None`` without a spider."""
         channel = self.get(queue)
         if channel is None or channel.discover is None:
             return None
         return await channel.discover(page, links, barren)
 
     async def take_seeds(self, frontier: Frontier, interval: float) -> int:
-        """Give each spider the raw seeds from its list; return how many.
-
-        Nothing if that was done less than ``interval`` seconds ago.
-        """
+        """Give each spider the raw seeds from its list, once an ``interval``; return how many."""
         now = time.monotonic()
         if now - self._seeds_at < interval:
             return 0

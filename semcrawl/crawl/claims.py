@@ -1,4 +1,4 @@
-"""Requests that one worker makes and all others wait for."""
+"""Requests that one worker makes while the others wait for the answer."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from semcrawl.frontier.contract import SharedCache
 
 T = TypeVar("T")
 
-#: seconds for which a name stays claimed without a word of who asks
+#: seconds after which a claim expires unless its holder renews it
 CLAIM = 10.0
-#: seconds between two looks whether another worker has the answer, at first and at most
+#: seconds between two looks for another worker's answer: the first pause and the longest
 _LOOK, _LONGEST_LOOK = 0.02, 0.25
 
 
@@ -27,17 +27,16 @@ async def asked_once(
     ask: Callable[[], Awaitable[T]],
     waits: Callable[[], Awaitable[None]] | None = None,
 ) -> T:
-    """Return what ``look`` finds; where it finds nothing, what ``ask`` gives, and keeps.
+    """Return what ``look`` finds, or else the result of ``ask``, which stores it for ``look``.
 
-    Who asks first claims the name, the other workers look again and again, and ``waits`` is awaited
-    before each pause. A claim ends some seconds after its holder has died, and then the next one
-    asks.
+    The first worker claims the name and asks. The others look again and again, and await ``waits``
+    before each pause. If the holder of a claim dies, the claim expires and the next worker asks.
     """
     pause = _LOOK
     while (found := await look()) is None:
         if await cache.claim(name, CLAIM):
             async with _held(cache, name):
-                # between our look and our claim the last holder may have found it
+                # the last holder may have stored it between our look and our claim
                 found = await look()
                 return await ask() if found is None else found
         if waits is not None:
@@ -48,7 +47,7 @@ async def asked_once(
 
 
 class SharedTasks(Generic[T]):
-    """One task for all in this process who want the same thing."""
+    """One task per name, shared by all callers in this process that want its result."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, asyncio.Task[T]] = {}
@@ -57,7 +56,7 @@ class SharedTasks(Generic[T]):
         return name in self._tasks
 
     def get(self, name: str, make: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:
-        """Return the task that finds ``name``; it is made where there is none."""
+        """Return the running task for ``name``, or start one from ``make``."""
         task = self._tasks.get(name)
         if task is None:
             task = self._tasks[name] = asyncio.create_task(make())
@@ -65,7 +64,7 @@ class SharedTasks(Generic[T]):
         return task
 
     async def close(self) -> None:
-        """Find nothing any more."""
+        """Cancel all tasks."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -74,12 +73,12 @@ class SharedTasks(Generic[T]):
     def _over(self, name: str, task: asyncio.Task[T]) -> None:
         del self._tasks[name]
         if not task.cancelled():
-            task.exception()  # for the tasks that still wait for it, if any
+            task.exception()  # asyncio logs an exception that nobody has retrieved
 
 
 @asynccontextmanager
 async def _held(cache: SharedCache, name: str) -> AsyncIterator[None]:
-    """Prolong a claim as long as it is needed, and let go of it."""
+    """Renew a claim while the block runs, then release it."""
     holding = asyncio.create_task(_hold(cache, name))
     try:
         yield

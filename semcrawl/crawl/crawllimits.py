@@ -1,6 +1,6 @@
-"""Limits of a crawl that hold for all its workers, and may change while it runs.
+"""Limits of a crawl that hold for all its workers and may change while it runs.
 
-Budgets say how much of a host or a pay-level domain a crawl asks for (T.8).
+A budget bounds what a crawl requests from a host or a pay-level domain (T.8).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _KNOWN = "requests=N, bytes=N (K, M, G), documents=N, depth=N, rdf=SHARE/REQUEST
 
 @dataclass(slots=True)
 class Spent:
-    """Requests, bytes and documents of a place so far."""
+    """What a crawl has spent on a host or domain."""
 
     requests: int = 0
     bytes: int = 0
@@ -41,7 +41,7 @@ class Spent:
     documents: int = 0
 
     def add(self, other: Spent) -> None:
-        """Add what was spent elsewhere."""
+        """Add another sum to this one."""
         self.requests += other.requests
         self.bytes += other.bytes
         self.documents += other.documents
@@ -49,24 +49,25 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The bounds of a place; ``None``: it has none of that kind."""
+    """The bounds of a host or domain; ``None`` means no bound."""
 
     requests: int | None = None
-    #: of bodies received
+    #: bytes of the bodies received
     bytes: int | None = None
     #: RDF documents
     documents: int | None = None
     #: links from a seed
     depth: int | None = None
-    #: least share of RDF documents, 0 to 1, once there were so many requests
+    #: least share of requests that must give RDF documents, 0 to 1
     share: float = 0.0
+    #: number of requests from which on ``share`` holds
     after: int = 0
 
     @classmethod
     def parse(cls, name: str, text: str) -> Self:
         """Read ``requests=1000,bytes=1G,documents=500,depth=6,rdf=1%/200``.
 
-        ``name`` is that of the setting; raises ``UsageError`` for anything else.
+        ``name`` is the setting's name. Raises ``UsageError`` for anything else.
         """
         found: dict[str, int] = {}
         share, after = 0.0, 0
@@ -83,11 +84,11 @@ class Budget:
         return cls(**found, share=share, after=after)
 
     def __bool__(self) -> bool:
-        """Whether there is any bound."""
+        """Whether it has any bound."""
         return self != Budget()
 
     def exceeded(self, spent: Spent, depth: int) -> str:
-        """Say which bound keeps a link of this depth from being asked for; empty if none does."""
+        """Say which bound forbids a request for a link of this depth; empty if none does."""
         if self.depth is not None and depth > self.depth:
             return f"it is deeper than {self.depth}"
         for name in ("requests", "bytes", "documents"):
@@ -100,11 +101,11 @@ class Budget:
         return ""
 
 
-#: names of the frontier's blobs: what a command has set, and what was spent of each place
+#: names of the frontier's blobs: limits set by a command, and what was spent on each place
 _SET, _SPENT = "limits", "spent"
 #: seconds for which a worker claims the sums
 _CLAIM = 10.0
-#: settings that a command may set for a crawl
+#: settings that a command may change while a crawl runs
 HOST, DOMAIN = "SEMCRAWL_HOST_BUDGET", "SEMCRAWL_DOMAIN_BUDGET"
 INCLUDE, EXCLUDE = "SEMCRAWL_INCLUDE", "SEMCRAWL_EXCLUDE"
 CHANGEABLE = (HOST, DOMAIN, INCLUDE, EXCLUDE)
@@ -120,9 +121,9 @@ class Limits:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings, over: Mapping[str, Any] | None = None) -> Self:
-        """Read the settings, those in ``over`` before them; raise ``UsageError`` for wrong ones."""
+        """Read the settings, overridden by ``over``; raise ``UsageError`` for wrong ones."""
         found = settings.copy()
-        found.frozen = False  # (as a crawl's are, and their copies)
+        found.frozen = False  # Scrapy freezes a crawl's settings; the copy is frozen too
         for name, value in (over or {}).items():
             found.set(name, value, "cmdline")
         return cls(
@@ -133,7 +134,7 @@ class Limits:
 
 
 async def load_limits(frontier: Frontier) -> dict[str, Any]:
-    """Return what a command has set for a crawl: settings by name."""
+    """Return the limits that a command has set for a crawl: settings by name."""
     data = await frontier.blobs.get(_SET)
     try:
         found = json.loads(data or b"{}")
@@ -143,15 +144,14 @@ async def load_limits(frontier: Frontier) -> dict[str, Any]:
 
 
 async def save_limits(frontier: Frontier, limits: Mapping[str, Any]) -> None:
-    """Set limits for all workers of a crawl, and for its later runs."""
+    """Set limits for all workers of a crawl and for its later runs."""
     await frontier.blobs.put(_SET, json.dumps(dict(limits)).encode())
 
 
 class CrawlLimits:
-    """The limits that hold now, and what was spent of them.
+    """The limits that hold now, and what the crawl has spent.
 
-    Workers add up what they spent every few seconds: a budget may be exceeded by what they ask for
-    meanwhile.
+    Workers add up their sums every few seconds; requests in between may exceed a budget.
     """
 
     def __init__(self, frontier: Frontier, settings: BaseSettings) -> None:
@@ -159,12 +159,13 @@ class CrawlLimits:
         self._settings = settings
         self._take(Limits.from_settings(settings))
         self._set: dict[str, Any] = {}
-        #: sums of all workers as last read, and what this one spent since
+        #: sums of all workers, as last read
         self._sums: dict[str, Spent] = {}
+        #: what this worker has spent since
         self._own: dict[str, Spent] = {}
 
     async def refresh(self) -> bool:
-        """Read what was set and spent meanwhile; return whether limits have changed."""
+        """Read the limits and sums of the crawl; return whether limits have changed."""
         given = await load_limits(self._frontier)
         changed = given != self._set
         if changed:
@@ -178,7 +179,7 @@ class CrawlLimits:
         return changed
 
     def _take(self, limits: Limits) -> None:
-        """Go by other limits from now on."""
+        """Apply these limits from now on."""
         self.now = limits
         self._any_budget = bool(limits.host or limits.domain)
 
@@ -193,7 +194,7 @@ class CrawlLimits:
         return ""
 
     def spent(self, place: str) -> Spent:
-        """Return what all workers spent on a place, as far as it is known here."""
+        """Return what all workers have spent on a place, as far as this worker knows."""
         total = Spent()
         for sums in (self._sums, self._own):
             if (found := sums.get(place)) is not None:
@@ -205,7 +206,7 @@ class CrawlLimits:
         self._count(url, Spent(requests=1))
 
     def note(self, record: FetchRecord) -> None:
-        """Count what a request gave."""
+        """Count the bytes and documents of a record."""
         if is_robots(record.url, record.outcome) or is_aside(record.rules):
             return
         is_rdf = record.outcome is FetchOutcome.FETCHED_RDF
@@ -219,7 +220,7 @@ class CrawlLimits:
             own.add(spent)
 
     async def _add_up(self) -> None:
-        """Add what this worker spent to the sums of all."""
+        """Add this worker's sums to the common ones."""
         if not self._own:
             self._sums = await self._read()
         elif await self._frontier.cache.claim(_SPENT, _CLAIM):
@@ -249,7 +250,7 @@ class CrawlLimits:
 
 @lru_cache(maxsize=1024)
 def _places(url: str) -> tuple[str, str]:
-    """Name the host and the domain for which a request counts."""
+    """Name the host and the domain that a request counts for."""
     return f"host:{netloc_of(url)}", f"domain:{pay_level_domain(host_of(url))}"
 
 
@@ -265,7 +266,7 @@ class Sharing(Protocol):
 async def keep_limits(
     session: Sharing, settings: BaseSettings, changed: Callable[[UrlPatterns], None]
 ) -> None:
-    """Look from time to time at what was set and spent, until the crawl is finished."""
+    """Refresh the limits at intervals until the crawl is finished."""
     if session.intake.limits is None:
         session.intake.limits = CrawlLimits(session.frontier, settings)
         session.tally.listeners.append(session.intake.limits.note)

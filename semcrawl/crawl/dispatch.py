@@ -1,4 +1,4 @@
-"""One turn of a process: it reads the others' events, and takes links as long as it has room."""
+"""A process's dispatcher: it reads the other workers' events and takes links while it has room."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from semcrawl.crawl.channels import SpiderChannels
 from semcrawl.crawl.hosthealth import HostHealth
 from semcrawl.crawl.intake import Intake
-from semcrawl.crawl.learning import first_asked
+from semcrawl.crawl.learning import original_url
 from semcrawl.crawl.leasebook import LeaseBook
 from semcrawl.crawl.listgroups import is_judged
 from semcrawl.crawl.options import SessionOptions
@@ -18,24 +18,24 @@ from semcrawl.frontier.contract import Frontier, Lease, SkippedHosts
 from semcrawl.relevance import Relevance
 from semcrawl.relevance.contract import Restrained
 
-#: how often a take is tried again as there were new events, before it goes ahead
+#: tries of a synchronised take; each new event makes it start again, and the last goes ahead
 _ATTEMPTS = 4
-#: seconds after which the dispatch goes on without waiting for an answer
+#: seconds after which the dispatcher no longer waits for a link's outcome
 _OVERDUE = 2.0
-#: seconds between looks for events about links that other workers fetch, while they are waited for
+#: seconds between reads of events while this worker waits only for other workers' outcomes
 _NEWS_INTERVAL = 0.05
-#: seconds, at most, for which a busy crawl reads on before it calls the frontier
+#: most seconds for which a busy crawl reads arrived data before it calls the frontier
 _GATHERING = 0.01
-#: a round of the event loop that takes less has found nothing to read, seconds
+#: a round of the event loop shorter than this (seconds) has found nothing to read
 _IDLE_ROUND = 0.0003
-#: seconds until links whose hosts were skipped are looked at again, at least
+#: least seconds until the next take after one that skipped hosts
 _SKIPPED = 0.05
 
 
 class Dispatcher:
-    """Takes links as long as there is room, from the queue that pays best first.
+    """Takes links while there is room, from the queue with the best yield first.
 
-    ``left`` returns how many requests may still be sent at all.
+    ``left`` returns how many more links this run may take.
     """
 
     def __init__(
@@ -50,15 +50,15 @@ class Dispatcher:
         left: Callable[[], int],
     ) -> None:
         self.yields = QueueYields()
-        #: the strategy would rather wait for answers than use all of the concurrency
+        #: the strategy wants fewer requests in flight than the concurrency allows
         self.restrained = True
         #: the last take skipped some hosts
-        self.bounded = False
-        #: queues of which the last take found nothing, and whether links were known to wait there
+        self.skipped_some = False
+        #: queues whose last take found nothing, each with whether links were known to wait there
         self._starved: dict[str, bool] = {}
-        #: when a link may be ready (``next_ready``), as far as that was asked in this turn
+        #: the frontier's answer to ``next_ready``; ``None`` if it was not asked in this turn
         self._next_ready: tuple[float | None] | None = None
-        #: how many links were to be in flight when that was last asked
+        #: links that may be in flight, as of the last call of :meth:`room`
         self.limit = options.concurrency
         self._frontier = frontier
         self._strategy = strategy
@@ -68,21 +68,21 @@ class Dispatcher:
         self._leases = leases
         self._health = health
         self._slots = Slots(options.concurrency, options.share_of_slots, health.gave_something)
-        #: how many requests may be in flight at most, whatever the options allow
+        #: most requests in flight, lowered when the process lacks files
         self._most = options.concurrency
         self._channels = channels
         self._left = left
 
     def room(self) -> int:
-        """Return how many links may be taken now (none if not positive)."""
+        """Return how many links may be taken now; zero or less means none."""
         left = self._left()
         if left <= 0:
             return 0
-        flying = self._leases.flying
+        flying = self._leases.in_flight_count
         room = min(left, self._concurrency() - flying, self._options.leases - len(self._leases))
         if isinstance(self._strategy, Restrained):
-            slow = self._leases.slow(_OVERDUE)
-            # for synchronised workers, links in flight at others count as well
+            slow = self._leases.overdue_count(_OVERDUE)
+            # synchronised workers also count the links in flight at other workers
             waited_for = max(flying - slow, self._learning.awaited(_OVERDUE))
             allowed = self._strategy.room(waited_for)
             self.restrained = allowed < self._options.concurrency
@@ -90,27 +90,27 @@ class Dispatcher:
             room = min(room, allowed)
         return room
 
-    def lessen(self) -> int:
-        """Have fewer requests in flight from now on than there are; return how many at most."""
-        self._most = max(1, min(self._most, self._leases.flying) - 1)
+    def lower_limit(self) -> int:
+        """Allow fewer requests in flight than there are now; return the new limit."""
+        self._most = max(1, min(self._most, self._leases.in_flight_count) - 1)
         return self._most
 
     async def _note_slow(self) -> None:
-        """Note which hosts that gave nothing yet keep us waiting."""
+        """Mark hosts as dead that have given nothing yet and have not answered in time."""
         if not self._health.some_are_dead:
             for lease in self._leases.overdue(_OVERDUE):
                 if not self._health.gave_something(lease.entry.host):
                     await self._health.note_dead(lease.entry.host)
 
     async def take(self, room: int, over: Sequence[Lease] = ()) -> int:
-        """Take up to so many links, once the downloads ``over`` are released; return how many."""
+        """Release the downloads ``over``, then take up to ``room`` links; return how many."""
         self._next_ready = None
         if room <= 0 or not self._channels:
             await self._frontier.release_host(over)
             return 0
         await self._note_slow()
-        # (where nothing was found, one question comes before a take from each queue)
-        if not (over or self.bounded or self._channels.keys() - self._starved.keys()):
+        # all queues were empty: one call of ``next_ready`` is cheaper than a take from each
+        if not (over or self.skipped_some or self._channels.keys() - self._starved.keys()):
             if await self._ready_in() != 0:
                 return 0
             self._next_ready = None
@@ -121,10 +121,10 @@ class Dispatcher:
     async def _may_give(self, queue: str, over: Sequence[Lease]) -> bool:
         """Whether a take from a queue may find links.
 
-        To ask for nothing costs less than to take nothing, at a frontier in shards.
+        On a sharded frontier, ``next_ready`` costs less than a take that finds nothing.
         """
-        # (what waits may wait for the end of the downloads ``over``)
-        may_be_freed = bool(over) or self.bounded
+        # waiting links may become ready when the downloads ``over`` are released
+        may_be_freed = bool(over) or self.skipped_some
         if queue not in self._starved or (may_be_freed and self._starved[queue]):
             return True
         ready = await self._frontier.next_ready([queue])
@@ -138,7 +138,7 @@ class Dispatcher:
             self._starved.setdefault(queue, False)
 
     async def _take(self, room: int, over: Sequence[Lease]) -> int:
-        """Take links whatever others have learned; return how many."""
+        """Take links without reading other workers' events first; return how many."""
         left = room
         for queue in self.yields.order(self._channels):
             while left > 0 and await self._may_give(queue, over):
@@ -150,7 +150,7 @@ class Dispatcher:
                 left -= len(leases)
                 for lease in leases:
                     if is_judged(lease.entry):
-                        self._strategy.taken([first_asked(lease.entry)])
+                        self._strategy.taken([original_url(lease.entry)])
                     self._hand_out(lease)
                 if len(taken) < portion:
                     break
@@ -158,15 +158,15 @@ class Dispatcher:
         return room - left
 
     def _portion(self, room: int) -> tuple[SkippedHosts, int]:
-        """Return the links that the next take skips, and how many it may bring."""
+        """Return the hosts that the next take skips, and how many links it may take."""
         skip, most = self._slots.skipped(
             self._leases.in_flight, some_are_dead=self._health.some_are_dead
         )
-        self.bounded = bool(skip)
+        self.skipped_some = bool(skip)
         return skip, max(1, min(room, most))
 
     async def _take_synchronised(self, room: int, over: Sequence[Lease]) -> int:
-        """Take links once all events are read; return how many."""
+        """Take links once all events are read; return how many were taken."""
         taken = 0
         for attempt in range(_ATTEMPTS):
             strict = attempt < _ATTEMPTS - 1 and self.restrained
@@ -202,21 +202,21 @@ class Dispatcher:
         return taken
 
     async def _prepare(self, leases: Sequence[Lease]) -> list[Lease]:
-        """Return the links that are to be asked for, the others being withheld."""
+        """Withhold copies on mirrors; return the links to fetch."""
         kept, withheld = await self._intake.mirrors.sift(leases)
         for lease in withheld:
             self._learning.went_back(lease.entry)
-        await self._intake.know_seeds_of(kept)
+        await self._intake.load_seeds_for(kept)
         return kept
 
     def _hand_out(self, lease: Lease) -> None:
         self._leases.hand_out(lease)
         if not self._channels.deliver(lease):
-            # its spider has just left: the lease runs out, or goes back when the session closes
+            # its spider has just left: the link returns when the lease or the session ends
             self._leases.drop(lease)
 
     async def _ready_in(self) -> float | None:
-        """Return the frontier's ``next_ready``, asked once a turn."""
+        """Return the frontier's ``next_ready``, which is called once a turn."""
         if self._next_ready is None:
             self._next_ready = (await self._frontier.next_ready(list(self._channels)),)
         return self._next_ready[0]
@@ -226,26 +226,26 @@ class Dispatcher:
         return await self._ready_in() is not None
 
     async def next_look(self) -> float:
-        """Return after how many seconds a link may be ready."""
+        """Return the seconds until a link may be ready, at most the seed interval."""
         interval = self._options.seed_interval
         ready = await self._ready_in()
         if ready is None:
             return interval
-        # (ready links may be skipped)
-        return min(max(ready, _SKIPPED if self.bounded else 0.001), interval)
+        # links that are ready may belong to skipped hosts
+        return min(max(ready, _SKIPPED if self.skipped_some else 0.001), interval)
 
     def _concurrency(self) -> int:
-        """Return how many requests may be in flight: few as long as little is learned."""
+        """Return how many requests may be in flight: few while little is learned."""
         options = self._options
         if not options.slow_start:
             return self._most
         learned = self._learning.outcomes // options.slow_start
-        # (hosts that answer slowly, or not at all, have nothing to learn from)
-        return min(self._most, 1 + learned + self._leases.slow(_OVERDUE))
+        # overdue links teach nothing for now: they do not use up the allowance
+        return min(self._most, 1 + learned + self._leases.overdue_count(_OVERDUE))
 
 
 class EventReader:
-    """Reads what other workers published and which seeds they added, as often as is needed."""
+    """Reads the events and the seeds of other workers when they are due."""
 
     def __init__(
         self, intake: Intake, dispatcher: Dispatcher, leases: LeaseBook, options: SessionOptions
@@ -259,10 +259,7 @@ class EventReader:
         self._seeds_read_at = 0.0
 
     async def read_if_due(self, *, caught_up: bool) -> None:
-        """Read if that is due; ``caught_up``: publishing has just brought all events.
-
-        A synchronised take brings events anyway.
-        """
+        """Read if that is due; ``caught_up``: publishing has just read all events."""
         if not self._options.shared:
             return
         now = time.monotonic()
@@ -273,26 +270,26 @@ class EventReader:
                 await self._learning.read_events()
         if now - self._seeds_read_at >= self._options.seed_interval:
             self._seeds_read_at = now
-            await self._intake.know_all_seeds()
+            await self._intake.load_seeds()
 
     @property
     def patience(self) -> float:
-        """Seconds to wait for answers, this worker's or another's, before reading again."""
+        """Seconds to wait for outcomes, this worker's or another's, before reading again."""
         if not self._learning.synchronised:
             return self._options.seed_interval
-        return self._options.event_interval if self._leases.flying else _NEWS_INTERVAL
+        return self._options.event_interval if self._leases.in_flight_count else _NEWS_INTERVAL
 
     @property
     def _others_decide(self) -> bool:
-        """Whether this worker waits for other workers' answers alone."""
-        is_idle = self._dispatcher.restrained and not self._leases.flying
+        """Whether this worker waits only for other workers' outcomes."""
+        is_idle = self._dispatcher.restrained and not self._leases.in_flight_count
         return self._learning.synchronised and is_idle
 
 
 async def read_arrivals() -> None:
-    """Wait until all that has arrived is read, for some 10 ms at most.
+    """Let the event loop read what has arrived, for some 10 ms at most.
 
-    One batched call to the frontier costs little more than a single one.
+    Then one call to the frontier serves many links, at little more than the cost of one.
     """
     began = last = time.monotonic()
     idle_rounds = 0

@@ -1,4 +1,4 @@
-"""Requests without a response: the reasons, and the outcomes that they give."""
+"""Requests that get no response: the exceptions, and the outcomes that they give."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _MAX_MESSAGE = 300
 
 
 class AddressRefused(IgnoreRequest):
-    """The host is, or resolves to, a private address that nobody asked for."""
+    """The host is, or resolves to, a private address that no seed names."""
 
 
 class HostDown(IgnoreRequest):
-    """The host does not answer and rests; nothing is sent."""
+    """The host is down and rests; nothing is sent."""
 
 
 class OverBudget(IgnoreRequest):
@@ -33,41 +33,41 @@ class OverBudget(IgnoreRequest):
 
 
 class PutBack(IgnoreRequest):
-    """A decision, no error: nothing is sent now, and the link goes back into the frontier.
+    """Sends the link back into the frontier instead of fetching it; this is no error.
 
-    It waits there a little longer, or is another worker's by now. Scrapy lets a downloader
-    middleware decide so by an ``IgnoreRequest`` only: a response would be counted and recorded.
+    The link waits a little longer, or another worker has it by now. A downloader middleware can
+    only say so with an ``IgnoreRequest``: Scrapy would count and record a response.
     """
 
     def __init__(self, message: str, delay: float = 0.0) -> None:
-        """Give the reason, and for how many seconds more the link waits."""
+        """Give the reason, and the seconds for which the link waits."""
         super().__init__(message)
         self.delay = delay
 
 
 class FilesUsedUp(PutBack):
-    """This process has no file left to open, for a connection or a body: no fault of the host."""
+    """This process cannot open another file for a connection or a body; the host is fine."""
 
 
 class RobotsUnavailable(IgnoreRequest):
-    """The server failed to give its robots.txt: until it does, nothing may be asked for."""
+    """The server fails to give its robots.txt; until it does, its links may not be fetched."""
 
     def __init__(self, message: str, until: float) -> None:
-        """Give the reason, and when (seconds since the epoch) it is asked for again."""
+        """Give the reason, and when to ask again (seconds since the epoch)."""
         super().__init__(message)
         self.until = until
 
 
 class RobotsUnreachable(IgnoreRequest):
-    """A robots.txt could not be asked for; the cause says why."""
+    """The request for a robots.txt got no response; the cause says why."""
 
 
 class ProxyAwayError(DownloadFailedError):
-    """The proxy that requests go through does not answer: our own network is to blame."""
+    """The proxy does not answer: our own network is at fault."""
 
 
 class TooSlowError(DownloadTimeoutError):
-    """A response came more slowly than ``SEMCRAWL_LEAST_RATE`` allows."""
+    """A response arrives more slowly than ``SEMCRAWL_LEAST_RATE`` allows."""
 
     def __init__(self, rate: float) -> None:
         """Give the least rate, in bytes per second."""
@@ -75,11 +75,11 @@ class TooSlowError(DownloadTimeoutError):
 
 
 class NameMissingError(CannotResolveHostError):
-    """There is no such name."""
+    """The host name does not exist."""
 
 
 class HeadersTooLargeError(Exception):
-    """A response has more headers, interim responses (1xx) included, than are read."""
+    """The headers of a response and its interim responses (1xx) exceed the limit."""
 
     def __init__(self, limit: int) -> None:
         """Give the limit, in bytes."""
@@ -87,7 +87,7 @@ class HeadersTooLargeError(Exception):
 
 
 def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
-    """Return the outcome and one line that says why."""
+    """Return the outcome that a failure gives, and one line that says why."""
     error = failure.value
     if isinstance(error, RobotsUnreachable) and isinstance(error.__cause__, Exception):
         outcome, why = outcome_of_failure(Failure(error.__cause__))  # type: ignore[no-untyped-call]
@@ -104,7 +104,8 @@ def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
         robots = RobotsUnavailable | RobotsUnreachable
         forbidden = isinstance(error, robots) or text == _FORBIDDEN
         return FetchOutcome.ROBOTS_DENIED if forbidden else FetchOutcome.IGNORED, text
-    # HttpCompressionMiddleware ignores what unpacks to more than DOWNLOAD_MAXSIZE, and says why
+    # Scrapy's HttpCompressionMiddleware raises IgnoreRequest, with a cause, for a body that
+    # unpacks to more than DOWNLOAD_MAXSIZE
     if isinstance(error, DownloadCancelledError | IgnoreRequest):
         return FetchOutcome.TOO_LARGE, text or "larger than its limit"
     if isinstance(error, HeadersTooLargeError):

@@ -1,7 +1,7 @@
-"""Hosts that do not answer, or block us, rest and their links wait; so do all when we are cut off.
+"""Lets hosts rest that are down or block us; pauses the crawl when our own network is down.
 
-After "rest time" of sources.md I: when a page cannot be fetched its domain rests, longer with each
-further failure, and shorter with each success (:mod:`semcrawl.crawl.restpolicy`).
+Rest time follows sources.md I: when a page cannot be fetched, its domain rests, longer with each
+further failure and shorter with each success (:mod:`semcrawl.crawl.restpolicy`).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from math import inf
 
-from semcrawl.crawl.healthrows import (
+from semcrawl.crawl.healthsigns import (
     WORDS,
-    Away,
+    FailureCounts,
     Fate,
     FruitlessHosts,
     GivenUp,
     HealthOptions,
-    HealthRows,
+    Outage,
     Sign,
 )
 from semcrawl.crawl.intake import Intake
@@ -33,20 +33,20 @@ from semcrawl.web.hosts import netloc_of, origin_of
 
 logger = logging.getLogger(__name__)
 
-#: failures of a host that make a row, at least
-_ROW = 2
-#: hosts found dead after which those that gave nothing yet come last
+#: fewest failures in a row for which a host, not a link, may be at fault
+_FEWEST_FAILURES = 2
+#: dead hosts after which hosts that have given nothing come last
 _FOUND_DEAD = 2
-#: seconds that a request may take until its host counts as slow
+#: seconds after which a request counts as slow
 _SLOW = 5.0
-#: statuses that are no sign of health where a host rests for them
-_STILL = {Sign.BLOCKING: HTTPStatus.FORBIDDEN, Sign.REFUSING: HTTPStatus.TOO_MANY_REQUESTS}
+#: status that does not end a host's rest, by the reason of the rest
+_NO_RECOVERY = {Sign.BLOCKING: HTTPStatus.FORBIDDEN, Sign.REFUSING: HTTPStatus.TOO_MANY_REQUESTS}
 
 
 class HostHealth:
-    """Learns how requests end, and lets hosts rest that are down, for all workers of the crawl.
+    """Learns how requests end, and lets hosts that are down rest, for all workers of the crawl.
 
-    ``probes``: how many probes are under way, by host. ``fail`` ends the crawl, with the reason.
+    ``probes`` counts the probes under way, by host. ``fail`` ends the crawl with a reason.
     """
 
     def __init__(
@@ -64,48 +64,50 @@ class HostHealth:
         self._options = options
         self._probes = probes
         self._clock = clock
-        self._rows = HealthRows(options)
+        self._counts = FailureCounts(options)
         self._rests = rest_policy(options.rest_policy, options.rest, intake.strategy)
         #: hosts that are down, as far as this process knows
         self._down: dict[str, Rest] = {}
-        #: hosts that gave something, and those of them whose next rest is not the first one yet
+        #: hosts that gave something
         self._known: set[str] = set()
-        #: hosts that gave nothing, and were found dead or slow
+        #: hosts that gave nothing and were found dead or slow
         self._dead: set[str] = set()
         self._fruitless = FruitlessHosts()
+        #: hosts that answer again, but whose next rest is still longer than the first
         self._recovering: set[str] = set()
-        #: servers that are down beside others of their host
-        self._servers: dict[str, Away] = {}
+        #: servers that are down while another of their host answers
+        self._servers: dict[str, Outage] = {}
         self._pause = NetworkPause(self._outages, options, self._down, fail, clock)
-        #: links that failed, and that were forbidden, since their host's last (other) answer
+        #: by host, the links that failed since its last answer
         self._tried: defaultdict[str, list[str]] = defaultdict(list)
+        #: by host, the links answered with 403 since its last other answer
         self._forbidden: defaultdict[str, list[Entry]] = defaultdict(list)
-        #: links that got one more try, as their host may be to blame
-        self._doubted: set[str] = set()
-        #: tries of links that do not count
-        self._forgiven: Counter[str] = Counter()
+        #: links that got one more try, as their host may be at fault
+        self._retried_once_more: set[str] = set()
+        #: number of tries that do not count, by link
+        self._uncounted: Counter[str] = Counter()
 
     # -- failures and answers
     async def answered(self, url: str, status: int, lease: Lease | None) -> list[WaitingLink]:
-        """Take in an answer; return the links that were set aside for it."""
+        """Note an answer; return the links that are set aside because of it."""
         host, server = self._intake.host_key(url), origin_of(url)
         if await self._pause.end():
             self._intake.wake()
         self._servers.pop(server, None)
-        sign = self._rows.answered(host, server, status, self._clock())
+        sign = self._counts.answered(host, server, status, self._clock())
         if sign is Sign.REFUSING:
-            return await self._falter(url, sign, "")
+            return await self._let_rest(url, sign, "")
         if host in self._down or host in self._probes:
             why = await self._outages.why(host)
-            if why and status == _STILL.get(Sign(why)):
-                return await self._falter(url, Sign(why), "") if host in self._probes else []
+            if why and status == _NO_RECOVERY.get(Sign(why)):
+                return await self._let_rest(url, Sign(why), "") if host in self._probes else []
         if sign is Sign.BLOCKING:
             queue = lease.entry.queue if lease is not None else ""
-            return await self._falter(url, sign, queue) if await self._is_known(host) else []
+            return await self._let_rest(url, sign, queue) if await self._is_known(host) else []
         if host in self._tried:
             del self._tried[host]
         refused = status >= HTTPStatus.BAD_REQUEST and lease is not None
-        if refused and self._fruitless.most(host, self._known):
+        if refused and self._fruitless.refused(host, self._known):
             for _ in range(_FOUND_DEAD):
                 await self._outages.note_dead()
         if status == HTTPStatus.FORBIDDEN:
@@ -119,34 +121,34 @@ class HostHealth:
     async def failed(
         self, url: str, queue: str, *, ours: bool, missing: bool, took: float = 0.0
     ) -> list[WaitingLink]:
-        """Note that no answer came; return the links that were set aside for it.
+        """Note a request without an answer; return the links that are set aside because of it.
 
-        ``ours``: the proxy is away; ``missing``: there is no such name; ``took``: seconds that a
-        slow host held a slot.
+        ``ours``: the proxy is down; ``missing``: the host name does not exist; ``took``: seconds
+        that a slow host held a slot.
         """
         if not self._options.failures:
             return []
         host, server = self._intake.host_key(url), origin_of(url)
         known = await self._is_known(host)
-        if missing and self._rows.is_served_by_another(host, server):
-            return []  # (``https`` of a site that a proxy gives by ``http`` only, say)
-        sign = self._rows.failed(host, server, known=known)
+        if missing and self._counts.is_served_by_another(host, server):
+            return []  # a proxy may know the name for ``http`` only, say
+        sign = self._counts.failed(host, server, known=known)
         if not known:
             await self.note_dead(host)
         if sign is Sign.NETWORK or (ours and (known or self._known)) or self._pause.is_on:
-            await self._cut_off(host)
+            await self._pause_crawl(host)
             return []
         if missing and not known:
-            return await self._falter(url, Sign.SILENT, "", 0.0) if host == netloc_of(url) else []
+            return await self._let_rest(url, Sign.SILENT, "", 0.0) if host == netloc_of(url) else []
         if host in self._down or host in self._probes:
-            return await self._falter(url, Sign.SILENT, "", took=took)
+            return await self._let_rest(url, Sign.SILENT, "", took=took)
         if sign is Sign.SILENT or (took > _SLOW and not known):
-            return await self._falter(url, Sign.SILENT, queue, took=took)
+            return await self._let_rest(url, Sign.SILENT, queue, took=took)
         now = self._clock()
         if (away := self._servers.get(server)) is not None:
-            away.grow(self._options.rest, now)
+            away.probe_failed(self._options.rest, now)
         elif sign is Sign.SERVER:
-            self._servers[server] = Away(now, now + self._options.rest, self._options.rest)
+            self._servers[server] = Outage(now, now + self._options.rest, self._options.rest)
         return []
 
     # -- decisions on links
@@ -156,37 +158,34 @@ class HostHealth:
         return [host for host in self._given_up.values() if host.links > 1]
 
     def rests(self, url: str) -> bool:
-        """Whether the host of a request without a link rests."""
+        """Whether a request that belongs to no link must not be sent, as its host rests."""
         host = self._intake.host_key(url)
         return self._pause.is_on or (host in self._down and host not in self._probes)
 
     def wait(self, url: str) -> float:
-        """Return for how many seconds a link has to wait as its server is down beside others.
-
-        Infinite where the server was waited for long enough.
-        """
+        """Return for how many seconds a link waits for its server; infinite when it is given up."""
         server = origin_of(url) if self._servers else ""
         away = self._servers.get(server)
         if away is None:
             return 0.0
         now, options = self._clock(), self._options
-        answered = self._rows.has_answered(server)
+        answered = self._counts.has_answered(server)
         patience = options.patience if answered else options.untried_patience
         if now >= away.until and now - away.since >= patience:
             return inf
         return max(0.0, away.until - now)
 
     def fate(self, lease: Lease, *, missing: bool = False) -> Fate:
-        """Return the fate of a link that got no answer; ``missing``: there is no such name."""
+        """Return the fate of a link that got no answer; ``missing``: its host does not exist."""
         host = lease.entry.host
         if self._pause.is_on:
             return Fate.UNCOUNTED
         if (rest := self._down.get(host)) is not None:
             over = rest.over or (lease.probe and self._rests.is_gone(lease.entry.url))
-            return self._over(lease) if over else Fate.UNCOUNTED
+            return self._give_up(lease) if over else Fate.UNCOUNTED
         if missing:
             origin = origin_of(lease.entry.url)
-            if host not in self._known or self._rows.is_served_by_another(host, origin):
+            if host not in self._known or self._counts.is_served_by_another(host, origin):
                 return Fate.OVER
         if lease.probe:
             return Fate.UNCOUNTED
@@ -194,11 +193,11 @@ class HostHealth:
         return Fate.USUAL
 
     def fate_of_forbidden(self, lease: Lease) -> Fate:
-        """Say what becomes of a link that was answered with 403: its host may have blocked us."""
+        """Return the fate of a link that was answered with 403: its host may have blocked us."""
         host = lease.entry.host
         rest = self._down.get(host)
         if rest is not None and rest.why == Sign.BLOCKING:
-            return self._over(lease) if rest.over else Fate.UNCOUNTED
+            return self._give_up(lease) if rest.over else Fate.UNCOUNTED
         self._forbidden[host].append(lease.entry)
         return Fate.USUAL
 
@@ -207,38 +206,39 @@ class HostHealth:
         given_up = self._given_up.get(host)
         return f"the host {given_up.what}" if given_up else ""
 
-    def forgiven(self, url: str) -> int:
-        """Return how many tries of a link do not count, and forget it."""
-        return self._forgiven.pop(url, 0)
+    def pop_uncounted(self, url: str) -> int:
+        """Return how many tries of a link do not count, and forget that number."""
+        return self._uncounted.pop(url, 0)
 
-    async def doubts(self, lease: Lease, tries: int) -> bool:
-        """Whether the host may be to blame for a link that failed as often as it may.
+    async def may_be_hosts_fault(self, lease: Lease, tries: int) -> bool:
+        """Whether the host may be at fault for a link that has used up its tries.
 
-        That is so where it gave something before, but nothing since the link failed first. A link
-        gets this once.
+        That is so if the host gave something before, but nothing since the link's first failure.
+        The host rests then. Each link gets this once.
         """
         host = lease.entry.host
-        if not self._options.failures or self._rows.row(host) < max(tries, _ROW):
+        failures = self._counts.failures_in_row(host)
+        if not self._options.failures or failures < max(tries, _FEWEST_FAILURES):
             return False
-        if lease.entry.url in self._doubted or not await self._is_known(host):
+        if lease.entry.url in self._retried_once_more or not await self._is_known(host):
             return False
-        self._doubted.add(lease.entry.url)
-        await self._falter(lease.entry.url, Sign.SILENT, lease.entry.queue)
+        self._retried_once_more.add(lease.entry.url)
+        await self._let_rest(lease.entry.url, Sign.SILENT, lease.entry.queue)
         return self.fate(lease) is Fate.UNCOUNTED
 
     @property
     def some_are_dead(self) -> bool:
-        """Whether hosts were found dead or slow."""
+        """Whether this process has found several hosts dead or slow."""
         return len(self._dead) >= _FOUND_DEAD
 
     async def note_dead(self, host: str) -> None:
-        """Note that a host that gave nothing yet was found dead or slow."""
+        """Note that a host that has given nothing is dead or slow."""
         if host not in self._dead and not self.some_are_dead:
             self._dead.add(host)
             await self._outages.note_dead()
 
     def gave_something(self, host: str) -> bool:
-        """Whether a host gave anything, as far as this process knows."""
+        """Whether a host has given anything, as far as this process knows."""
         return host in self._known
 
     def room(self, flying: int) -> int | None:
@@ -246,12 +246,12 @@ class HostHealth:
         return self._pause.room(flying)
 
     def newly_down(self) -> int:
-        """Return how many hosts went down since this was asked last."""
+        """Return how many hosts went down since the last call."""
         number, self._newly_down = self._newly_down, 0
         return number
 
     # -- inside
-    def _over(self, lease: Lease) -> Fate:
+    def _give_up(self, lease: Lease) -> Fate:
         given_up = self._given_up.get(lease.entry.host)
         if LinkState.unpack(lease.entry).check:
             return Fate.DONE
@@ -264,7 +264,7 @@ class HostHealth:
             self._known.add(host)
         return host in self._known
 
-    async def _falter(
+    async def _let_rest(
         self,
         url: str,
         sign: Sign,
@@ -272,11 +272,10 @@ class HostHealth:
         patience: float | None = None,
         took: float = 0.0,
     ) -> list[WaitingLink]:
-        """Have a host rest, longer each time; set its links aside when its time is over.
+        """Let a host rest, longer each time; set its links aside when the patience with it ends.
 
-        With ``queue`` given, an address that the host gave before is asked for first: the answer
-        shows whether the host or its links are to blame. A probe that ``took`` a slot for long
-        makes the rest longer.
+        With a ``queue``, an address that the host gave before is the first probe: its answer shows
+        whether the host or its links are at fault. A probe that ``took`` long lengthens the rest.
         """
         options, host = self._options, self._intake.host_key(url)
         limits = (options.patience, options.untried_patience)
@@ -296,7 +295,7 @@ class HostHealth:
         elif host in self._probes and rest.down_for > 0:
             await self._acquit_links(host, rest)
         if rest.good and (is_new or rest.over):
-            self._tell(host, rest)
+            self._log_rest(host, rest)
         if not rest.over:
             return []
         links = await self._outages.set_aside(host)
@@ -308,12 +307,12 @@ class HostHealth:
 
     async def _acquit_links(self, host: str, rest: Rest) -> None:
         """Cancel the tries of links that failed before the host was known to be down."""
-        self._forgiven.update(self._tried.pop(host, ()))
+        self._uncounted.update(self._tried.pop(host, ()))
         refused = self._forbidden.pop(host, ())
         if rest.why == Sign.BLOCKING and refused:
             await self._intake.frontier.add_again(refused)
 
-    def _tell(self, host: str, rest: Rest) -> None:
+    def _log_rest(self, host: str, rest: Rest) -> None:
         if rest.over:
             logger.warning(
                 "%s %s since %d s: its links are set aside", host, WORDS[Sign(rest.why)],
@@ -323,7 +322,7 @@ class HostHealth:
             logger.warning("%s %s: its links wait", host, WORDS[Sign(rest.why)])
 
     async def _recover(self, url: str, good: str) -> None:
-        """Let the host of an address go on that answered."""
+        """End the rest of a host that answered; shorten its next one."""
         host, step = self._intake.host_key(url), self._rests.step(url)
         self._rests.answered(url)
         was_down = self._down.pop(host, None)
@@ -335,15 +334,15 @@ class HostHealth:
         else:
             self._recovering.discard(host)
         if was_down is not None and was_down.why == Sign.BLOCKING:
-            self._rows.acquit(host)
+            self._counts.acquit(host)
         if was_down is not None and was_down.good:
             logger.warning("%s answers again, after %d s", host, down_for)
         self._intake.wake()
 
-    async def _cut_off(self, host: str) -> None:
-        """Pause the crawl, or pause longer: no host answers."""
+    async def _pause_crawl(self, host: str) -> None:
+        """Pause the crawl, or pause it longer, as no host answers."""
         if not self._pause.is_on:
             for links in self._tried.values():
-                self._forgiven.update(links)
+                self._uncounted.update(links)
             self._tried.clear()
         await self._pause.no_answer(host)

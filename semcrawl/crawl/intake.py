@@ -1,4 +1,4 @@
-"""The way into the frontier, for links of pages, seeds, re-visits and the targets of redirects."""
+"""Puts links of pages, seeds, re-visits and targets of redirects into the frontier."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from semcrawl.web.hosts import domain_key, host_of, netloc_of, pay_level_domain
 
 #: value of the seeds: above everything
 _SEEDS_VALUE = 1e9
-#: seeds that are ranked and put in together
+#: seeds that are ranked and added together
 _PLANTED_AT_ONCE = 500
 #: group and value of documents that are visited again
 _REVISITS = "revisits"
 _REVISITS_VALUE = 1e8
 _REVISIT_BATCH = 1000
-#: names of the frontier's blobs with the pay-level domains and hosts of the seeds, and with those
-#: that the users' own seeds name
+#: names of the frontier's blobs: pay-level domains and hosts of all seeds; those of the seeds that
+#: the user names, not a list
 _ROOTS, _NAMED = "roots", "named"
 
 
 class Intake:
     """Ranks the links that a process finds and puts each into the frontier once.
 
-    ``wake`` is called when links went in that may be taken at once. ``released``: see
+    It calls ``wake`` after adding links that may be taken at once. ``released``: see
     :class:`~semcrawl.crawl.batchedadds.BatchedAdds`.
     """
 
@@ -51,43 +51,43 @@ class Intake:
         self.strategy = strategy
         self.options = options
         self._citing = strategy if isinstance(strategy, Citing) else None
-        # one that waits for answers has to know what all workers wait for
+        # a strategy that waits for outcomes has to know of the links in flight at all workers
         synchronised = options.shared and isinstance(strategy, Restrained)
         self.learning = SharedLearning(
-            frontier, strategy, self.host_key, synchronised=synchronised, know=self._know
+            frontier, strategy, self.host_key, synchronised=synchronised, mark_seen=self._mark_seen
         )
-        #: pay-level domains of the seeds: of this run, of earlier ones, of other workers
+        #: pay-level domains and hosts of the seeds of this run, of earlier runs, of other workers
         self.roots: set[str] = set()
-        #: those of them that seeds name which come from no list: such hosts may be private
+        #: those that the user's own seeds name, as against seeds of a list: they may be private
         self.named: set[str] = set()
-        #: links that do not go in, for the summary
+        #: links that are not added, for the summary
         self.left_out = LeftOutBook(frontier.left_out, options.max_left_out)
-        #: links that look alike, of which perhaps none leads anywhere
+        #: families of links that look alike, of which perhaps none leads anywhere
         self.families = FamilyBook(frontier.withheld, frontier.options.family_tries)
-        #: hosts that give the same under several names
+        #: hosts that give the same documents under several names
         self.mirrors = MirrorBook(frontier.withheld, frontier.options.mirror_copies)
         #: budgets and patterns that may change while the crawl runs
         self.limits: CrawlLimits | None = None
         self.wake = wake
         self._adds = BatchedAdds(frontier, released)
-        #: hashes of URLs that are in the seen set; within a process 64 bits are as good as exact
+        #: 64-bit hashes of URLs in the seen set; within a process, collisions do not matter
         self._known: set[int] = set()
         self._losses = 0
-        #: hashes of links that the strategy dropped, with all that spoke for or against them
+        #: hashes of links that the strategy dropped, each with the evidence that it judged by
         self._dropped: set[int] = set()
 
     async def open(self) -> None:
-        """Continue with the saved roots and the saved state."""
-        await self.know_all_seeds()
+        """Load the saved roots and the saved state."""
+        await self.load_seeds()
         await self.frontier.set_values({SEEDS: _SEEDS_VALUE, LISTS: LAST})
         await self.families.open()
         await self.mirrors.open()
         await self.learning.load()
 
     async def flush(self) -> None:
-        """Report to the frontier the links left out, and the finds of families and mirrors.
+        """Report links left out, outcomes of families and bodies of mirrors to the frontier.
 
-        To be awaited before what that was found in is acknowledged.
+        Await this before acknowledging the links that they come from.
         """
         await self.left_out.flush()
         await self.families.flush()
@@ -102,11 +102,11 @@ class Intake:
         barren: int = 0,
         more: Mapping[str, str] | None = None,
     ) -> tuple[Ranked, ...]:
-        """Rank the links of a page and put those in that are new; return these.
+        """Rank the links of a page and add the new ones; return these.
 
         ``more``: places in a long list, by URL (:attr:`LinkState.more`).
         """
-        dropped, knows = self._dropped, self.known_now()
+        dropped, knows = self._dropped, self.seen_check()
         if self._citing is not None:
             self._citing.cited(page, links)
         links = [
@@ -153,13 +153,13 @@ class Intake:
         self.learning.found(entries, new)
         return tuple(r for r, is_new in zip(chosen, new, strict=True) if is_new)
 
-    def knows(self, url: str) -> bool:
+    def has_seen(self, url: str) -> bool:
         """Whether this process knows that a URL is in the seen set."""
-        return self.known_now()(url)
+        return self.seen_check()(url)
 
-    def known_now(self) -> Callable[[str], bool]:
-        """Return a quicker :meth:`knows`, for the links of one page."""
-        if self._losses != self.frontier.losses:  # it may be so no more
+    def seen_check(self) -> Callable[[str], bool]:
+        """Return a faster :meth:`has_seen`, for the links of one page."""
+        if self._losses != self.frontier.losses:  # the frontier may have forgotten URLs
             self._losses = self.frontier.losses
             self._known.clear()
         known = self._known
@@ -171,10 +171,10 @@ class Intake:
         queue: str,
         priorities: Mapping[str, float] | None = None,
     ) -> int:
-        """Put seeds in, before everything else; return how many were new.
+        """Put seeds before everything else; return how many were new.
 
-        They go in by batches, between which the crawl goes on. Where some have ``priorities``
-        (larger first, 0 for the others), these are their order; else it is the strategy's.
+        They are added in batches, between which the crawl goes on. With ``priorities``, the largest
+        comes first, and a seed without one has 0; otherwise the strategy gives the order.
         """
         new = 0
         for start in range(0, len(urls), _PLANTED_AT_ONCE):
@@ -198,12 +198,12 @@ class Intake:
             group, key = SEEDS, -priorities.get(url, 0.0)
         return Entry(url, host, queue, group, key, state.pack(), str(ranked.label))
 
-    async def widen(self, roots: Iterable[str], *, named: bool = False) -> None:
-        """Add pay-level domains to :attr:`roots`, for later runs and other workers as well.
+    async def add_roots(self, roots: Iterable[str], *, named: bool = False) -> None:
+        """Add to :attr:`roots`, for later runs and other workers as well.
 
-        ``named``: the user's own seeds gave them.
+        ``named``: the user's own seeds name them.
         """
-        if named:  # first, so that who knows the roots knows of these
+        if named:  # first: a worker that has loaded the roots must know these too
             await self._add(self.named, roots, _NAMED)
         await self._add(self.roots, roots, _ROOTS)
 
@@ -213,21 +213,21 @@ class Intake:
             known |= await self._saved(blob)
             await self.frontier.blobs.put(blob, "\n".join(sorted(known)).encode())
 
-    async def know_seeds_of(self, leases: Iterable[Lease]) -> None:
-        """Look up the seeds of other workers when a link lies off those that are known here.
+    async def load_seeds_for(self, leases: Iterable[Lease]) -> None:
+        """Load other workers' seeds if a link lies outside the known roots.
 
-        To be awaited before these links are asked for: scope hangs on it what their pages give.
+        Await this before fetching these links: the scope of the links on their pages depends on it.
         """
         roots = self.roots
         for lease in leases:
             host = host_of(lease.entry.url)
-            # (a seed that names a private address is asked for by that name)
+            # a private host is fetched only if a seed names it
             seed = "p" not in lease.entry.payload
             if pay_level_domain(host) not in roots or (seed and host not in roots):
-                await self.know_all_seeds()
+                await self.load_seeds()
                 return
 
-    async def know_all_seeds(self) -> None:
+    async def load_seeds(self) -> None:
         """Add to :attr:`roots` and :attr:`named` what other workers added."""
         self.roots |= await self._saved(_ROOTS)
         self.named |= await self._saved(_NAMED)
@@ -236,10 +236,10 @@ class Intake:
         return set((await self.frontier.blobs.get(blob) or b"").decode(errors="replace").split())
 
     async def revisit(self, due: Sequence[tuple[str, float, LinkState]], queue: str) -> int:
-        """Put known documents in for a re-visit, by priority (larger first); return how many.
+        """Add known documents for a re-visit, largest priority first; return how many.
 
-        They go after the seeds and before everything else; what waits for that already is left
-        alone.
+        They come after the seeds and before everything else. Those that already wait for a re-visit
+        keep their place.
         """
         await self.frontier.set_values({_REVISITS: _REVISITS_VALUE})
         entries = [
@@ -255,19 +255,19 @@ class Intake:
         return new
 
     async def put_first(self, url: str, state: LinkState, queue: str) -> None:
-        """Put an address before all others, be it known or not: a known one is visited again."""
+        """Put an address before all others; a known one is visited again."""
         entry = replace(self._seed(url, state, queue), group=SEEDS, key=FRONT)
         await self.frontier.set_values({SEEDS: _SEEDS_VALUE})
         if not (await self.frontier.add([entry]))[0]:
             again = replace(LinkState.unpack(entry), revisit=True, found_by=state.way)
             if not (await self.frontier.add_again([replace(entry, payload=again.pack())]))[0]:
-                await self.learning.bring_forward(url)  # it waits
+                await self.learning.bring_forward(url)  # it waits already
         self.wake()
 
     async def put_queries(self, queries: Sequence[tuple[str, LinkState]], queue: str) -> int:
-        """Put queries to endpoints in, in their order; return how many were new.
+        """Add queries to SPARQL endpoints, in their order; return how many were new.
 
-        They go after seeds and re-visits, and before what a strategy judges.
+        They come after seeds and re-visits, and before the links that a strategy judges.
         """
         await self.frontier.set_values({QUERIES: QUERIES_VALUE})
         entries = [
@@ -281,9 +281,9 @@ class Intake:
         return new
 
     async def follow_redirect(self, lease: Lease, target: str, state: LinkState) -> bool:
-        """Put a redirect's target in front of its group; whether it was new.
+        """Put a redirect's target in front of its group; return whether it was new.
 
-        One that already waits, as a page links to it too, moves up.
+        A target that already waits moves up.
         """
         if (await self.frontier.add([self._in_place(lease, target, state)]))[0]:
             self.learning.went_back(lease.entry)
@@ -292,12 +292,12 @@ class Intake:
         return False
 
     async def put_again(self, lease: Lease, target: str, state: LinkState) -> None:
-        """Put an address in front of its group that was seen, and never asked for."""
+        """Put an address that was seen but never fetched in front of its group."""
         await self.frontier.add_again([self._in_place(lease, target, state)])
         self.learning.went_back(lease.entry)
 
-    async def ask_elsewhere(self, lease: Lease, url: str, state: LinkState) -> None:
-        """Put the address in that a link has on a mirror, as its own gave nothing."""
+    async def add_mirror_address(self, lease: Lease, url: str, state: LinkState) -> None:
+        """Add a link's address on a mirror, as its own address gave nothing."""
         parent = state.parent or lease.entry.url
         state = LinkState(parent, state.depth, state.label, state.rules, found_by=state.found_by)
         entry = replace(lease.entry, url=url, host=self.host_key(url), payload=state.pack())
@@ -314,25 +314,25 @@ class Intake:
         )
 
     def host_key(self, url: str) -> str:
-        """Return what politeness counts a URL by."""
+        """Return the key that politeness groups URLs by: the host, or the pay-level domain."""
         return domain_key(url) if self.options.pace_by == "domain" else netloc_of(url)
 
     def _remember(self, entries: Sequence[Entry], new: Sequence[bool]) -> None:
-        """Note which URLs are surely in the seen set, so that they need not be asked for again.
+        """Note which URLs are certainly in the seen set, to spare calls to the frontier.
 
-        With dynamic depth a link may be refused without being seen.
+        With dynamic depth the frontier may refuse a link without adding it to the seen set.
         """
         refusing = self.frontier.options.dynamic_depth > 0
         pairs = zip(entries, new, strict=True)
-        self._know(entry.url for entry, is_new in pairs if is_new or not refusing)
+        self._mark_seen(entry.url for entry, is_new in pairs if is_new or not refusing)
 
-    def _know(self, urls: Iterable[str]) -> None:
+    def _mark_seen(self, urls: Iterable[str]) -> None:
         if len(self._known) > self.options.known_urls:
             self._known.clear()
         self._known.update(map(hash, urls))
 
 
 def _evidence(page: Page, link: Link) -> int:
-    """Hash the evidence for dropping a link: the same style sheet is linked on every page."""
+    """Hash what a strategy judges a link by: every page may link to the same style sheet."""
     texts = (link.title, link.anchor, link.before, link.after)
     return hash((page.rdf, link.url, link.element, link.rel, link.type, link.predicate, *texts))

@@ -49,7 +49,7 @@ class SharedLearning:
         host_key: Callable[[str], str],
         *,
         synchronised: bool = False,
-        know: Callable[[Iterable[str]], None] = lambda urls: None,
+        mark_seen: Callable[[Iterable[str]], None] = lambda urls: None,
     ) -> None:
         self.strategy = strategy
         self.synchronised = synchronised
@@ -57,7 +57,7 @@ class SharedLearning:
         self.outcomes = 0
         self._frontier = frontier
         self._host_key = host_key
-        self._know = know
+        self._mark_seen = mark_seen
         #: queue and group of waiting links, the latest found
         self._places: dict[str, tuple[str, str]] = {}
         #: those of them that stay in front until they were fetched
@@ -68,12 +68,12 @@ class SharedLearning:
             strategy.keep_in_step()
         #: taken links without an outcome (``synchronised``), the latest last, and when their take
         #: was read (``time.monotonic``)
-        self._away: dict[str, float] = {}
+        self._in_flight: dict[str, float] = {}
         self._processing = asyncio.Lock()
         #: outcomes that are not published yet, with their queues
         self._unpublished: list[tuple[str, bytes]] = []
         #: published outcomes that were not read back yet, oldest first (``synchronised``)
-        self._own: deque[tuple[bytes, Outcome]] = deque()
+        self._own_published: deque[tuple[bytes, Outcome]] = deque()
         self._learned = False
         self._loading = False
 
@@ -83,9 +83,9 @@ class SharedLearning:
         ``synchronised`` only. Links that are out for longer are forgotten.
         """
         before = time.monotonic() - seconds
-        for url in list(takewhile(lambda url: self._away[url] < before, self._away)):
-            del self._away[url]
-        return len(self._away)
+        for url in list(takewhile(lambda url: self._in_flight[url] < before, self._in_flight)):
+            del self._in_flight[url]
+        return len(self._in_flight)
 
     @property
     def _state_name(self) -> str:
@@ -119,13 +119,13 @@ class SharedLearning:
         :meth:`publish`, after what others published before.
         """
         if not self.synchronised:
-            self._take_in(outcome)
+            self._learn_outcome(outcome)
             self._learned = True
         if self._selective is None or self._selective.worth_telling(outcome):
             event = encode_event(outcome)
             self._unpublished.append((queue, event))
             if self.synchronised:
-                self._own.append((event, outcome))
+                self._own_published.append((event, outcome))
 
     async def publish(self) -> bool:
         """Publish the outcomes since the last call, and those that come meanwhile; apply them.
@@ -188,11 +188,11 @@ class SharedLearning:
 
     def note_taken(self, entries: Sequence[Entry]) -> None:
         """Note that a worker, this one or another, has taken these links (``synchronised``)."""
-        asked = [first_asked(entry) for entry in entries if is_judged(entry)]
+        asked = [original_url(entry) for entry in entries if is_judged(entry)]
         now = time.monotonic()
         for url in asked:
-            self._away.pop(url, None)
-            self._away[url] = now
+            self._in_flight.pop(url, None)
+            self._in_flight[url] = now
         self.strategy.taken(asked)
 
     def went_back(self, entry: Entry) -> None:
@@ -200,7 +200,7 @@ class SharedLearning:
 
         The other workers learn of it when it is taken.
         """
-        self._away.pop(first_asked(entry), None)
+        self._in_flight.pop(original_url(entry), None)
 
     def _learn_event(self, event: bytes, queue: str, *, mine: bool) -> None:
         outcome = self._own_outcome(event) if mine else None
@@ -211,7 +211,7 @@ class SharedLearning:
                 logger.warning("an event of another worker cannot be read: %s", error)
                 return
         try:
-            self._take_in(outcome)
+            self._learn_outcome(outcome)
         except Exception as error:
             if mine:
                 raise
@@ -220,24 +220,24 @@ class SharedLearning:
             logger.warning("an event of another worker cannot be learned from: %s", reason)
             return
         if not mine:
-            self._know(r.link.url for r in outcome.new_links)
+            self._mark_seen(r.link.url for r in outcome.new_links)
         if self.synchronised and queue:
             self._note_places((r.link.url, queue, r.group) for r in outcome.new_links if r.group)
 
     def _own_outcome(self, event: bytes) -> Outcome | None:
         """Return this worker's own event, unless it was published before a restart."""
-        while self._own:
-            published, outcome = self._own.popleft()
+        while self._own_published:
+            published, outcome = self._own_published.popleft()
             if published == event:
                 return outcome
         return None
 
-    def _take_in(self, outcome: Outcome) -> None:
+    def _learn_outcome(self, outcome: Outcome) -> None:
         self.outcomes += 1
         self.strategy.learn(outcome)
         self._places.pop(outcome.url, None)
         self._in_front.discard(outcome.url)
-        self._away.pop(outcome.url, None)
+        self._in_flight.pop(outcome.url, None)
 
     def found(self, entries: Sequence[Entry], new: Sequence[bool]) -> None:
         """Note where the links that this worker put in wait."""
@@ -292,7 +292,7 @@ class SharedLearning:
             await self._frontier.set_values(values)
 
 
-def first_asked(entry: Entry) -> str:
+def original_url(entry: Entry) -> str:
     """The URL under which a strategy knows a link: its own, whatever it was redirected to."""
     # (nearly no link was redirected, and unpacking the whole of each would cost)
     redirects = LinkState.unpack(entry).redirects if "v" in entry.payload else ()

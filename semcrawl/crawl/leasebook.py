@@ -46,7 +46,7 @@ class LeaseBook:
         return [attempt.lease for attempt in self._held.values()]
 
     @property
-    def flying(self) -> int:
+    def in_flight_count(self) -> int:
         """How many links are in flight."""
         return len(self._in_flight)
 
@@ -54,14 +54,14 @@ class LeaseBook:
         """Whether a link was handed out and is not read yet."""
         return lease.id in self._in_flight
 
-    def slow(self, seconds: float) -> int:
+    def overdue_count(self, seconds: float) -> int:
         """How many links have been in flight for longer than ``seconds``."""
         return len(self.overdue(seconds))
 
     def overdue(self, seconds: float) -> list[Lease]:
         """Links that have been in flight for longer than ``seconds``."""
         before = time.monotonic() - seconds
-        return [each.lease for each in self._in_flight.values() if each.since < before]
+        return [each.lease for each in self._in_flight.values() if each.handed_out_at < before]
 
     @property
     def unsent(self) -> int:
@@ -82,12 +82,12 @@ class LeaseBook:
         if lease.probe:
             self.probes[lease.entry.host] += 1
 
-    def send(self, lease: Lease) -> None:
+    def note_sent(self, lease: Lease) -> None:
         """Note that its request is sent."""
         if (attempt := self._in_flight.get(lease.id)) is not None:
             attempt.stage = Stage.SENT
 
-    def release(self, lease: Lease) -> None:
+    def note_downloaded(self, lease: Lease) -> None:
         """Note that its download is over."""
         self._released.append(lease)
 
@@ -96,7 +96,7 @@ class LeaseBook:
         released, self._released = self._released, []
         return released
 
-    def land(self, lease: Lease) -> None:
+    def note_read(self, lease: Lease) -> None:
         """Note that it is read and learned from."""
         attempt = self._in_flight.pop(lease.id, None)
         if attempt is not None:
@@ -111,7 +111,7 @@ class LeaseBook:
 
     def drop(self, lease: Lease) -> bool:
         """Forget a link that goes back into the frontier; return whether it was held."""
-        self.land(lease)
+        self.note_read(lease)
         attempt = self._held.pop(lease.id, None)
         if attempt is not None:
             attempt.stage = Stage.OVER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from semcrawl.crawl.healthrows import HealthOptions
+from semcrawl.crawl.healthsigns import HealthOptions
 from semcrawl.frontier.contract import AddressLimits
 
 

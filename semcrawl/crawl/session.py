@@ -174,9 +174,9 @@ class CrawlSession:
         log.log(logging.INFO if isinstance(error, FrontierGone) else logging.ERROR, "%s", error)
         self.fail(str(error))
 
-    def ask_for_less(self, reason: str) -> None:
+    def lower_concurrency(self, reason: str) -> None:
         """Have fewer requests in flight, as the process lacks the means for so many."""
-        most = self._dispatcher.lessen()
+        most = self._dispatcher.lower_limit()
         if not self._scarce:
             self._scarce = True
             logger.warning("%s: fewer requests are sent at a time (now %d at most)", reason, most)
@@ -218,7 +218,7 @@ class CrawlSession:
     def send(self, lease: Lease) -> None:
         """Note that a link's request is sent as soon as there is a connection."""
         self.requests += 1
-        self._leases.send(lease)
+        self._leases.note_sent(lease)
 
     async def leaves(self, lease: Lease) -> bool:
         """Note that the request leaves now; return whether it may, its lease still holding."""
@@ -231,8 +231,8 @@ class CrawlSession:
 
     def downloaded(self, lease: Lease) -> None:
         """Note that a link's download is over: its host may be asked again."""
-        self._leases.release(lease)
-        if self._leases.flying < self.options.concurrency:
+        self._leases.note_downloaded(lease)
+        if self._leases.in_flight_count < self.options.concurrency:
             self.wake()
 
     def learn(self, outcome: Outcome, queue: str, *, links_in: str = "") -> None:
@@ -260,7 +260,7 @@ class CrawlSession:
 
     def processed(self, lease: Lease) -> None:
         """Note that an attempt is read, or waits for other things: its place in flight is free."""
-        self._leases.land(lease)
+        self._leases.note_read(lease)
         self._completion.worked()
         self.wake()
 
@@ -274,7 +274,7 @@ class CrawlSession:
         """Take links whenever there is room, until everything is done."""
         try:
             while not self.finished.is_set():
-                if 2 * self._leases.flying >= self._dispatcher.limit:
+                if 2 * self._leases.in_flight_count >= self._dispatcher.limit:
                     await read_arrivals()
                 self._wake.clear()
                 pause = await self._turn()
@@ -318,7 +318,7 @@ class CrawlSession:
         """Return how many more links may be taken in this run."""
         if self._draining:
             return 0
-        if (room := self.health.room(self._leases.flying)) is not None:
+        if (room := self.health.room(self._leases.in_flight_count)) is not None:
             return room
         if self.options.budget is None:
             return self.options.leases

@@ -10,7 +10,7 @@ from scrapy.settings import BaseSettings
 
 from semcrawl.config.numbers import read_number
 from semcrawl.config.workercount import worker_count
-from semcrawl.crawl.healthrows import HealthOptions
+from semcrawl.crawl.healthsigns import HealthOptions
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.restpolicy import RestPolicyName
 from semcrawl.crawl.session import CrawlSession

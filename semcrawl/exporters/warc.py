@@ -19,7 +19,7 @@ from scrapy.http import Response
 
 from semcrawl.config.extras import install_hint
 from semcrawl.config.jobdir import job_folder
-from semcrawl.crawl.attempt import UNKEPT
+from semcrawl.crawl.attempt import NOT_RECORDED
 from semcrawl.crawl.lost import end_crawl
 from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.pipelines.standing import Standing
@@ -83,11 +83,11 @@ class WarcExtension:
             self._write(response, request)
         except ResultsGone as error:
             end_crawl(self._crawler, str(error))
-            request.meta[UNKEPT] = True
+            request.meta[NOT_RECORDED] = True
         except (OSError, StoreError) as error:
             logger.error("%s cannot be kept in %s: %s", response.url, self._path, error)
             self._count("failed")
-            request.meta[UNKEPT] = True
+            request.meta[NOT_RECORDED] = True
             self._cut()
         else:
             self._count("records")

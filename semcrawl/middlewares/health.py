@@ -75,7 +75,7 @@ class HostHealthMiddleware:
             return
         health = session.health
         if isinstance(exception, FilesUsedUp):
-            session.ask_for_less(str(exception))
+            session.lower_concurrency(str(exception))
         if isinstance(exception, IgnoreRequest):
             return
         lease = lease_of(request)

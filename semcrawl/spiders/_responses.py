@@ -13,7 +13,7 @@ from twisted.python.failure import Failure
 
 from semcrawl.crawl.attempt import FILTERED, Attempt
 from semcrawl.crawl.failures import PutBack, RobotsUnavailable, outcome_of_failure
-from semcrawl.crawl.healthrows import Fate
+from semcrawl.crawl.healthsigns import Fate
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
@@ -172,7 +172,7 @@ class ResponseReader:
             return
         for url in self.session.intake.mirrors.others(attempt.url):
             if self.policy.may_fetch(url):
-                await self.session.intake.ask_elsewhere(attempt.lease, url, attempt.link_state)
+                await self.session.intake.add_mirror_address(attempt.lease, url, attempt.link_state)
 
 
 def _records_of(items: Sequence[Any]) -> list[FetchRecord]:

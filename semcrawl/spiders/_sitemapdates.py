@@ -89,7 +89,7 @@ class SitemapDates:
         visited = attempt.link_state.visited
         advice = self._dates.advise(attempt.url, netloc_of(attempt.url), visited)
         if advice is Advice.CHECK:
-            self._checks.add(attempt.asked)
+            self._checks.add(attempt.link_url)
             self._count("checked")
         return advice is Advice.SKIP
 
@@ -104,9 +104,9 @@ class SitemapDates:
         An RDF document did if its content did; a page, whose content often tells the time, if it
         has new links besides.
         """
-        if attempt.asked not in self._checks:
+        if attempt.link_url not in self._checks:
             return
-        self._checks.discard(attempt.asked)
+        self._checks.discard(attempt.link_url)
         old, new = attempt.link_state.content, attempt.digest
         read = next((i for i in items if isinstance(i, FetchRecord) and i.outcome in _READ), None)
         if read is None or not old or not new or new.startswith(old):

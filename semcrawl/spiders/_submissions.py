@@ -65,7 +65,7 @@ class Submissions:
             return False
         await self.session.frontier.cache.put(name, b"1", self.interval)
         if self.any_site:
-            await self.session.intake.widen(self.policy.scope.roots_of(url))
+            await self.session.intake.add_roots(self.policy.scope.roots_of(url))
         await self.session.intake.put_first(url, LinkState(index=dropped_index(text)), self.queue)
         return True
 

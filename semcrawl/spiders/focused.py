@@ -20,7 +20,7 @@ from semcrawl.config.numbers import read_switch
 from semcrawl.config.scope import Scope
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.acknowledgement import Acknowledgement
-from semcrawl.crawl.attempt import UNKEPT, Attempt, attempt_of
+from semcrawl.crawl.attempt import NOT_RECORDED, Attempt, attempt_of
 from semcrawl.crawl.crawllimits import keep_limits
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.download.topicfiles import fetch_topic_files
@@ -308,7 +308,7 @@ class FocusedSpider(Spider):
         except FrontierError as error:
             # its lease runs out, and it is fetched again when the crawl goes on
             self.session.fail_with(error, self.logger)
-            items, attempt.left = attempt.interrupted(str(error)), True
+            items, attempt.handled_elsewhere = attempt.interrupted(str(error)), True
         except Exception as error:
             # a fault of ours: the link must neither hang on its lease nor vanish
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
@@ -319,7 +319,7 @@ class FocusedSpider(Spider):
             items, attempt.failed, attempt.read = [record], True, True
         finally:
             self.session.processed(attempt.lease)
-        attempt.failed = attempt.failed or UNKEPT in attempt.meta
+        attempt.failed = attempt.failed or NOT_RECORDED in attempt.meta
         for item in items:
             self.count(item)
             yield item

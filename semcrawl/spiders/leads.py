@@ -100,7 +100,7 @@ class Leads:
         ``media`` is its ``Content-Type``.
         """
         headers = self.signposts(response) + _refreshes(response)
-        knows = self._session.intake.known_now()
+        knows = self._session.intake.seen_check()
         read = await self._reader.page(response.body, url, media, headers, knows)
         more = self.of_software(response, url)
         return replace(read, links=[*read.links, *more]) if more else read
@@ -238,7 +238,7 @@ class Leads:
         A page whose ``links`` lead to RDF by type or extension shows its other form by itself.
         """
         asked_as_rdf = attempt.link_state.label is Label.R or self._queue == "rdf"
-        if asked_as_rdf or not self.options.asks_as_rdf or is_as_rdf(attempt.asked):
+        if asked_as_rdf or not self.options.asks_as_rdf or is_as_rdf(attempt.link_url):
             return
         varies = varies_by_type(map(header_text, response.headers.getlist(b"Vary")))
         if not varies and is_redirect(response):
@@ -270,9 +270,9 @@ class Leads:
         """Take in an RDF document: its host if it is a target, others of its shape."""
         if target:
             await self.look_at_host(attempt.url)
-        if whole and is_as_rdf(attempt.asked):
+        if whole and is_as_rdf(attempt.link_url):
             put_in = self._put_in_of(attempt)
-            await self._memory.note_found(attempt.asked, self.options.tries, put_in)
+            await self._memory.note_found(attempt.link_url, self.options.tries, put_in)
 
     def note_same_page(self, attempt: Attempt, response: Response) -> FetchRecord:
         """Record that an address was asked for as RDF and gave its page again."""
@@ -286,7 +286,7 @@ class Leads:
         """Return what puts the other form of an address in, as a link of a page."""
 
         async def put_in(url: str) -> None:
-            if not self._session.intake.knows(as_rdf(url)):
+            if not self._session.intake.has_seen(as_rdf(url)):
                 page = Page(url, attempt.link_state.depth)
                 await self._feed.discover(page, [other_form(url)])
 

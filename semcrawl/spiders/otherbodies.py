@@ -194,7 +194,7 @@ class ImageReading:
         except ReadingLost as loss:
             decoded = Decoded(ImageOutcome.BROKEN, str(loss))
         return FetchedImage(
-            attempt.asked,
+            attempt.link_url,
             decoded,
             final_url=attempt.url,
             bytes=int(attempt.meta.get(RECEIVED, len(body))),
@@ -207,7 +207,7 @@ class ImageReading:
         """Return that an image's address leads to another one, which is asked for by itself."""
         ended = float(attempt.meta.get(ENDED) or time.time())
         via = (*attempt.link_state.redirects, attempt.url)[1:]
-        return RedirectedImage(attempt.asked, target, via, ended)
+        return RedirectedImage(attempt.link_url, target, via, ended)
 
     def _named(self, reading: Reading, url: str) -> list[ShownImage]:
         if reading.spool is not None:

@@ -109,7 +109,7 @@ class SeedPlanter:
         ]
         named = [*endpoints, *(url for url, _ in seeds)]
         roots = {root for url in named for root in self._scope.roots_of(url)}
-        await self._session.intake.widen(roots, named=True)
+        await self._session.intake.add_roots(roots, named=True)
         spelt = {seed_url(url, self._normalisation): p for url, p in written.items() if p}
         await self._plant(seeds, spelt)
         await self._plant_endpoints(endpoints)
@@ -177,7 +177,7 @@ class SeedPlanter:
         except UsageError as error:
             self._logger.error("%s: %s", request.url, error)
             return
-        await self._session.intake.widen(self._scope.roots_of(url), named=own)
+        await self._session.intake.add_roots(self._scope.roots_of(url), named=own)
         await self._plant([(url, LinkState(index=dropped_index(request.url)))])
 
     async def plant_raw(self, raw: list[str]) -> None:
@@ -200,7 +200,7 @@ class SeedPlanter:
                 roots |= self._scope.roots_of(one.link.url)
         for endpoint in endpoints:
             roots |= self._scope.roots_of(endpoint)
-        await self._session.intake.widen(roots)
+        await self._session.intake.add_roots(roots)
         await self._plant_endpoints(endpoints)
         for (page, barren), links in by_page(planted).items():
             try:

@@ -183,7 +183,7 @@ class Redirects:
         scope = self._policy.scope
         if is_seed(attempt) and scope.lets_seed_go(url):
             # (the user did not name the host: it may not be private)
-            await self._session.intake.widen(scope.roots_of(url))
+            await self._session.intake.add_roots(scope.roots_of(url))
 
 
 @dataclass(slots=True)

@@ -34,7 +34,7 @@ def document_of(attempt: Attempt, response: Response, reading: Reading) -> RdfDo
     syntax = EMBEDDED if reading.embedded else str(reading.detection.format or "")
     return RdfDocument(
         url=attempt.url,
-        request_url=attempt.asked,
+        request_url=attempt.link_url,
         parent_url=attempt.link_state.parent,
         depth=attempt.link_state.depth,
         label=str(attempt.link_state.label),
@@ -64,7 +64,7 @@ def file_of(attempt: Attempt, response: Response) -> FetchedFile:
         url=attempt.url,
         body=response.body,
         large=body_file(attempt.meta),
-        request_url=attempt.asked,
+        request_url=attempt.link_url,
         parent_url=attempt.link_state.parent,
         content_type=content_type(response),
         content_hash=attempt.digest,
@@ -118,7 +118,7 @@ def topic_page_of(
         about=about,
         relevance=record.relevance,
         reasons=record.reasons,
-        request_url=attempt.asked,
+        request_url=attempt.link_url,
         parent_url=attempt.link_state.parent,
         depth=attempt.link_state.depth,
         label=str(attempt.link_state.label),

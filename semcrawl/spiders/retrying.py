@@ -15,7 +15,7 @@ from twisted.python.failure import Failure
 
 from semcrawl.crawl.attempt import Attempt, header
 from semcrawl.crawl.failures import NameMissingError
-from semcrawl.crawl.healthrows import Fate
+from semcrawl.crawl.healthsigns import Fate
 from semcrawl.crawl.session import CrawlSession
 
 #: seconds before the first retry; doubled for each further one
@@ -82,13 +82,13 @@ class Retries:
             return True
         if fate is Fate.OVER:
             return False
-        if forgiven := health.forgiven(attempt.url):
+        if forgiven := health.pop_uncounted(attempt.url):
             tries = max(0, attempt.link_state.retries - forgiven)
             attempt.link_state = replace(attempt.link_state, retries=tries)
         if fate is Fate.USUAL:
             if await self.again(attempt, reason):
                 return True
-            if not await health.doubts(lease, attempt.link_state.retries + 1):
+            if not await health.may_be_hosts_fault(lease, attempt.link_state.retries + 1):
                 return False
         await self._session.retry(lease, attempt.link_state, 0.0)
         return True

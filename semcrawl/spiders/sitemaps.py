@@ -169,7 +169,7 @@ class Sitemaps:
         """Whether a link's body, of which this is the beginning, is to be read as a sitemap."""
         if not self.on:
             return False
-        by_name = is_seed(attempt) and is_sitemap_name(attempt.asked)
+        by_name = is_seed(attempt) and is_sitemap_name(attempt.link_url)
         return attempt.link_state.is_sitemap or by_name or bool(_ROOT.search(head[:_HEAD]))
 
     def refusal(self, attempt: Attempt) -> str:
@@ -192,7 +192,7 @@ class Sitemaps:
         body = body_file(attempt.meta)
         if body is not None:
             body = await self._reader.decoded(body)
-        by_name = state.is_sitemap or is_sitemap_name(attempt.asked)
+        by_name = state.is_sitemap or is_sitemap_name(attempt.link_url)
         arguments = (attempt.url, by_name, self._hosts(attempt), self._rules.limits)
         size = len(response.body) if body is None else body.size
         if size > _LARGE:
@@ -224,7 +224,7 @@ class Sitemaps:
         """Return the hosts whose addresses a sitemap may list: its own, and who names it."""
         rules = attempt.link_state.rules
         others = [word.removeprefix(_OF) for word in rules if word.startswith(_OF)]
-        own = [netloc_of(url) for url in (attempt.url, attempt.asked)]
+        own = [netloc_of(url) for url in (attempt.url, attempt.link_url)]
         return frozenset(_bare(host) for host in (*own, *others))
 
     async def _wait_again(self, attempt: Attempt, turn: str) -> None:
@@ -265,7 +265,7 @@ class Sitemaps:
 
     async def go_on(self, attempt: Attempt) -> None:
         """Put more links of a shape in, some that are new if any are left, as one of them paid."""
-        place = Place.parse(attempt.link_state.more) if attempt.paid else None
+        place = Place.parse(attempt.link_state.more) if attempt.is_target else None
         while place is not None and place not in self._passed:
             self._passed.add(place)
             index = await self._lists.index(place.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from semcrawl.crawl.healthrows import FruitlessHosts, HealthOptions, HealthRows, Sign
+from semcrawl.crawl.healthsigns import FailureCounts, FruitlessHosts, HealthOptions, Sign
 
 A, B = "a.example", "b.example"
 
@@ -14,14 +14,14 @@ class Hosts:
 
     def __init__(self, **options: int) -> None:
         self.now = 1000.0
-        self.rows = HealthRows(HealthOptions(**{"failures": 3, "forbidden": 4, **options}))
+        self.counts = FailureCounts(HealthOptions(**{"failures": 3, "forbidden": 4, **options}))
 
     def fail(self, host: str, times: int = 1, *, scheme: str = "http", known: bool = False) -> Sign:
-        signs = [self.rows.failed(host, f"{scheme}://{host}", known=known) for _ in range(times)]
+        signs = [self.counts.failed(host, f"{scheme}://{host}", known=known) for _ in range(times)]
         return signs[-1]
 
     def answer(self, host: str, status: int = 200, *, scheme: str = "http") -> Sign:
-        return self.rows.answered(host, f"{scheme}://{host}", status, self.now)
+        return self.counts.answered(host, f"{scheme}://{host}", status, self.now)
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ def test_a_server_that_fails_beside_another_of_its_host_is_down_alone(hosts: Hos
     """Until the other one fails as well."""
     hosts.answer(A, scheme="http")
     assert hosts.fail(A, 4, scheme="https") is Sign.SERVER
-    assert hosts.rows.is_served_by_another(A, f"https://{A}")
-    assert not hosts.rows.is_served_by_another(A, f"http://{A}")
+    assert hosts.counts.is_served_by_another(A, f"https://{A}")
+    assert not hosts.counts.is_served_by_another(A, f"http://{A}")
     assert hosts.fail(A, scheme="http") is Sign.SILENT
 
 
@@ -94,7 +94,7 @@ def test_a_host_that_forbids_so_much_in_a_row_is_suspect_and_less_so_when_acquit
     hosts: Hosts,
 ) -> None:
     assert [hosts.answer(A, 403) for _ in range(4)] == [Sign.NOTHING] * 3 + [Sign.BLOCKING]
-    hosts.rows.acquit(A)
+    hosts.counts.acquit(A)
     assert [hosts.answer(A, 403) for _ in range(8)] == [Sign.NOTHING] * 7 + [Sign.BLOCKING]
     hosts.answer(A, 404)
     assert hosts.answer(A, 403) is Sign.NOTHING

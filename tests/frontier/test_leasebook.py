@@ -35,19 +35,19 @@ async def test_a_link_is_in_flight_until_it_is_read_and_held_until_its_results_a
     taken: Taken,
 ) -> None:
     _, book, (one, two, three, four) = taken
-    assert (book.flying, len(book), book.unsent) == (4, 4, 4)
+    assert (book.in_flight_count, len(book), book.unsent) == (4, 4, 4)
     for lease in (one, two, three):
-        book.send(lease)
+        book.note_sent(lease)
     assert book.unsent == 1
-    book.release(one)
+    book.note_downloaded(one)
     assert book.is_in_flight(one)
-    book.land(one)
+    book.note_read(one)
     assert not book.is_in_flight(one)
-    assert (book.flying, len(book), book.unsent) == (3, 4, 1)
+    assert (book.in_flight_count, len(book), book.unsent) == (3, 4, 1)
     book.drop(two)
     book.end(three)
     assert book.in_flight == [four]
-    assert book.slow(1000.0) == 0
+    assert book.overdue_count(1000.0) == 0
     assert book.held == [one, four]
     assert book.unsent == 1
 
@@ -72,7 +72,7 @@ async def test_only_downloads_of_links_that_go_on_are_left_to_be_told(taken: Tak
     """The others' hosts are free with their ends."""
     frontier, book, (one, two, three, _) = taken
     for lease in (one, two, three):
-        book.release(lease)
+        book.note_downloaded(lease)
     book.end(one)
     book.end(two, failed=True)
     assert await book.flush(frontier) == [three]
@@ -84,7 +84,7 @@ async def test_attempts_are_acknowledged_together_while_others_go_on(taken: Take
     frontier, book, (one, two, three, four) = taken
     book.end(one)
     await book.flush(frontier)
-    book.release(two)
+    book.note_downloaded(two)
     book.end(two)
     assert await book.flush(frontier) == [two]
     assert len(book) == 3  # as many as the frontier knows of

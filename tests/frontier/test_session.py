@@ -292,7 +292,7 @@ async def test_a_worker_knows_the_site_of_a_seed_that_another_planted(
     """Before it asks for the seed: what is found there would be out of scope else."""
     one, two = two_workers
     one.session.drain()
-    await one.session.intake.widen({"site.example", "www.site.example"})
+    await one.session.intake.add_roots({"site.example", "www.site.example"})
     await one.session.intake.plant([("http://www.site.example/", LinkState())], "html")
     two.session.wake()
     assert (await two.fetch()).entry.url == "http://www.site.example/"
@@ -302,7 +302,7 @@ async def test_a_worker_knows_the_site_of_a_seed_that_another_planted(
 async def test_a_worker_hears_of_sites_that_others_were_given(two_workers: list[Crawl]) -> None:
     """Pages of the sites that it knows may link there."""
     one, two = two_workers
-    await two.session.intake.widen({"late.example"})
+    await two.session.intake.add_roots({"late.example"})
     async with asyncio.timeout(LIMIT):
         while one.session.intake.roots != {"late.example"}:
             one.session.wake()

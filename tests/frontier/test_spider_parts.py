@@ -99,7 +99,7 @@ async def test_the_target_of_a_redirect_takes_the_place_of_the_link(crawl: Crawl
     assert (record.outcome, record.final_url) == (FetchOutcome.REDIRECTED, D + "there")
     crawl.finish(attempt.lease)
     target = await parts.next()
-    assert (target.url, target.asked) == (D + "there", D)
+    assert (target.url, target.link_url) == (D + "there", D)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ async def test_a_folder_takes_the_place_of_a_link_to_its_name_without_a_request(
     redirects = parts.redirects()
     await crawl.begin(D)
     seed = await parts.next()
-    await parts.session.intake.widen(parts.policy.scope.roots_of(D))
+    await parts.session.intake.add_roots(parts.policy.scope.roots_of(D))
     await parts.feed.discover(Page(D, 0), [Link(f"{D}{name}") for name in "abc"])
     crawl.finish(seed.lease)
     attempts = [await parts.next() for _ in "abc"]

@@ -119,7 +119,7 @@ async def test_links_that_another_put_in_are_known(workers: list[Worker]) -> Non
     await worker.session.intake.learning.publish()
     (other,) = (each for each in workers if each is not worker)
     await other.session.intake.learning.read_events()
-    assert all(other.session.intake.knows(link.url) for link in page_links(0))
+    assert all(other.session.intake.has_seen(link.url) for link in page_links(0))
 
 
 async def test_a_worker_waits_for_what_another_fetches(workers: list[Worker]) -> None:

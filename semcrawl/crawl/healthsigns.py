@@ -1,4 +1,4 @@
-"""The health of hosts and of our own network: signs, counts, and the hosts given up."""
+"""The health of hosts and of our own network: signs, failure counts, and the hosts given up."""
 
 from __future__ import annotations
 
@@ -14,43 +14,44 @@ from semcrawl.crawl.restpolicy import RestPolicyName
 
 #: seconds within which several refusals (429) of a host count as one
 _TOGETHER = 1.0
-#: known hosts that must fail, with no answer from anywhere in between, to blame our own network
+#: hosts that worked before and must now fail, with no answer from any host in between, before our
+#: own network counts as down
 _FAILING_HOSTS = 2
-#: hosts that answered and gave nothing, and how many times as many as gave something, from which
-#: on there is little to expect of a new host
+#: a new host is unlikely to give anything once this many hosts have refused everything, and this
+#: many times as many as have given something
 _FRUITLESS, _FRUITLESS_SHARE = 16, 4
 
 
 @dataclass(frozen=True, slots=True)
 class HealthOptions:
-    """When a host counts as down, and how long it is waited for."""
+    """When a host counts as down, and how long the crawl waits for it."""
 
     #: failures or refusals (429) in a row after which a host is down; 0 = never
     failures: int = 4
-    #: answers 403 in a row after which a host that gave good ones may have blocked us; 0 = never
+    #: 403 responses in a row after which a host that worked before may have blocked us; 0 = never
     forbidden: int = 6
-    #: seconds of the first rest; each further one is longer by as much
+    #: seconds of the first rest; each further rest is longer by as much
     rest: float = 2.0
-    #: what each rest hangs on
+    #: how rests grow
     rest_policy: RestPolicyName = RestPolicyName.EVEN
-    #: seconds for which a host that answered before, and our own network, are waited for
+    #: seconds to wait for our own network, or for a host that answered before
     patience: float = 600.0
-    #: seconds for which a host is waited for that never answered
+    #: seconds to wait for a host that never answered
     untried_patience: float = 60.0
 
 
 class Sign(StrEnum):
-    """The sign that an event is; its word is how the frontier knows why a host is down."""
+    """What a response or a failure says about a host; the frontier keeps the word as reason."""
 
     #: nothing new
     NOTHING = ""
     #: the host does not answer
     SILENT = "silent"
-    #: the host answers 429 to all that it is asked
+    #: the host answers 429 to every request
     REFUSING = "refusing"
-    #: the host answers 403 to all that it is asked
+    #: the host answers 403 to every request
     BLOCKING = "blocking"
-    #: one server of a host does not answer, and another one does (``http`` and ``https``, say)
+    #: one server of the host does not answer while another does, ``https`` and ``http`` say
     SERVER = "server"
     #: no host answers
     NETWORK = "network"
@@ -61,24 +62,27 @@ class Fate(Enum):
 
     #: it is tried again, as often as the settings say
     USUAL = auto()
-    #: it goes back, and the try does not count: its host, or our network, is to blame
+    #: it goes back and the try does not count, as its host or our network is at fault
     UNCOUNTED = auto()
-    #: it joins the failed links: its host was waited for long enough
+    #: it joins the failed links: the crawl has given its host up
     OVER = auto()
     #: it is done: an earlier fetch gave its document
     DONE = auto()
 
 
 @dataclass(slots=True)
-class Away:
-    """A server, or our network, that this process alone waits for (``time.monotonic``)."""
+class Outage:
+    """An outage of a server or of our network that only this process knows of.
+
+    Times are those of ``time.monotonic``.
+    """
 
     since: float
     until: float
     rest: float
 
-    def grow(self, step: float, now: float) -> bool:
-        """Take in that a probe failed; return whether it was one, and not sent before the rest."""
+    def probe_failed(self, step: float, now: float) -> bool:
+        """Lengthen the rest after a failure; return false for a request sent before the rest."""
         if now < self.until:
             return False
         self.rest += step
@@ -88,21 +92,22 @@ class Away:
 
 @dataclass(slots=True)
 class _Host:
-    """A host's record since its last answer."""
+    """A host's failures since its last good answer."""
 
     failures: int = 0
     refused_at: float = -inf
+    #: 403 responses in a row
     forbidden: int = 0
-    #: 403 in a row that make it suspect: more of them when a suspicion was wrong
+    #: 403 responses in a row that make it suspect, raised after a wrong suspicion; 0 = as set
     forbidden_limit: int = 0
-    #: servers (scheme, host, port) of it that answered, and not failed since
+    #: its servers (scheme, host, port) that answered and have not failed since
     well: set[str] = field(default_factory=set)
 
 
-class HealthRows:
+class FailureCounts:
     """Counts each host's failures since its last answer.
 
-    A *host* is the frontier's unit of pace; it may have several servers.
+    A *host* is the frontier's unit of politeness; it may have several servers.
     """
 
     def __init__(self, options: HealthOptions) -> None:
@@ -110,16 +115,16 @@ class HealthRows:
         self._hosts: dict[str, _Host] = {}
         #: servers (scheme, host, port) that ever answered
         self._served: set[str] = set()
-        #: failures since any host answered, of hosts that had answered before
+        #: failures since the last answer of any host, by host, of servers that had answered before
         self._failing: dict[str, int] = {}
 
     def answered(self, host: str, server: str, status: int, now: float) -> Sign:
-        """Take in an answer; say whether the host refuses, or seems to have blocked us."""
+        """Count an answer; say whether the host refuses requests or seems to have blocked us."""
         self._failing.clear()
         self._served.add(server)
         found = self._hosts.setdefault(host, _Host())
         if status == HTTPStatus.TOO_MANY_REQUESTS:
-            # what was in flight together is refused together
+            # requests in flight at the same time are refused at the same time
             if now - found.refused_at >= _TOGETHER:
                 found.failures += 1
             found.refused_at = now
@@ -135,10 +140,10 @@ class HealthRows:
         return Sign.BLOCKING if 0 < limit <= found.forbidden else Sign.NOTHING
 
     def failed(self, host: str, server: str, *, known: bool) -> Sign:
-        """Note that no answer came; ``known``: the host gave something before.
+        """Count a request without an answer; ``known``: the host gave something before.
 
-        Failures of a server that never answered say nothing about our network: the ``https`` of a
-        host, say, that has ``http`` only.
+        Failures of a server that never answered say nothing about our network: a host may have
+        ``http`` but no ``https``.
         """
         limit = self._options.failures
         if not limit:
@@ -163,29 +168,29 @@ class HealthRows:
         found = self._hosts.get(host)
         return found is not None and bool(found.well - {server})
 
-    def row(self, host: str) -> int:
-        """How often a host failed since its last answer."""
+    def failures_in_row(self, host: str) -> int:
+        """Return how often a host failed since its last good answer."""
         found = self._hosts.get(host)
         return found.failures if found else 0
 
     def acquit(self, host: str) -> None:
-        """Note that a host did not block us after all: from now on it takes twice as many 403."""
+        """Note that a host did not block us; twice as many 403 make it suspect from now on."""
         found = self._hosts.setdefault(host, _Host())
         limit = found.forbidden_limit or self._options.forbidden
         found.forbidden, found.forbidden_limit = 0, 2 * limit
 
 
 class FruitlessHosts:
-    """Hosts that answer, and refuse all that they are asked for."""
+    """Hosts that answer but refuse every request."""
 
     def __init__(self) -> None:
-        #: none once they were found to be most
+        #: ``None`` once most hosts were found to give nothing
         self._hosts: set[str] | None = set()
 
-    def most(self, host: str, known: Set[str]) -> bool:
-        """Note that a host refused an address; say, once, whether most hosts give nothing.
+    def refused(self, host: str, known: Set[str]) -> bool:
+        """Note that a host refused a request; return true, once, when most hosts give nothing.
 
-        ``known``: those that gave something.
+        ``known``: the hosts that gave something.
         """
         if self._hosts is None or host in known:
             return False
@@ -203,7 +208,7 @@ WORDS = {
     Sign.REFUSING: "answers 429 to everything",
     Sign.BLOCKING: "answers 403 to everything",
 }
-#: hosts that get a line of their own
+#: most hosts that get a line of their own
 _SHOWN = 5
 
 
@@ -212,14 +217,14 @@ class GivenUp:
     """A host whose links were set aside."""
 
     host: str
-    #: ``does not answer``, say
+    #: what is wrong with it, such as ``does not answer``
     what: str
-    #: when that began (seconds since the epoch)
+    #: when the outage began (seconds since the epoch)
     since: float
     links: int = 0
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it in the form of ``summary.json``."""
+        """Return its entry of ``summary.json``."""
         return {
             "host": self.host,
             "reason": self.what,
@@ -229,7 +234,7 @@ class GivenUp:
 
 
 def given_up_lines(hosts: Sequence[GivenUp]) -> Iterator[str]:
-    """Yield lines on hosts whose links were set aside: which, why, since when, and how many."""
+    """Yield a line for each host given up, most links first, and one for all the rest."""
     first = sorted(hosts, key=lambda host: -host.links)
     for host in first[:_SHOWN]:
         began = time.strftime("%H:%M:%S", time.localtime(host.since))
