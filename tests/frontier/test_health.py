@@ -109,9 +109,9 @@ def test_all_of_it_can_be_switched_off() -> None:
 def test_most_hosts_give_nothing_when_many_more_refuse_all_than_gave_something() -> None:
     """It is said once, and of hosts: one that refuses a hundred addresses is one."""
     refusing, known = FruitlessHosts(), {f"good{n}.example" for n in range(5)}
-    assert not any(refusing.most("h.example", known) for _ in range(100))
-    assert not any(refusing.most(f"good{n}.example", known) for n in range(5))
-    said = [refusing.most(f"h{n}.example", known) for n in range(60)]
+    assert not any(refusing.refused("h.example", known) for _ in range(100))
+    assert not any(refusing.refused(f"good{n}.example", known) for n in range(5))
+    said = [refusing.refused(f"h{n}.example", known) for n in range(60)]
     assert said.index(True) == 4 * len(known) - 2
     assert said.count(True) == 1
 
@@ -119,4 +119,4 @@ def test_most_hosts_give_nothing_when_many_more_refuse_all_than_gave_something()
 def test_hosts_that_gave_something_later_are_none_that_give_nothing() -> None:
     refusing = FruitlessHosts()
     hosts = [f"h{n}.example" for n in range(100)]
-    assert not any(refusing.most(host, set(hosts[:n])) for n, host in enumerate(hosts))
+    assert not any(refusing.refused(host, set(hosts[:n])) for n, host in enumerate(hosts))
