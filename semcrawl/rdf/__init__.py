@@ -1,4 +1,4 @@
-"""Bytes, headers and URL in; quads, links and errors out.
+"""Turns bytes, a header and a URL into quads, links and errors.
 
 Knows neither the network nor the crawler.
 """

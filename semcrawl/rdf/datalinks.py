@@ -1,8 +1,8 @@
-"""Links that the data embedded in a page name: its distributions, its parts, what it is based on.
+"""Finds links in the data embedded in a page: distributions, parts, sources.
 
-Works on finished N-Quads lines, so JSON-LD, RDFa and Microdata are served alike. Unlike IRIs inside
-RDF documents these are links by their property alone, be they IRIs or texts, and come with what the
-data say of them: media type and title.
+It reads finished N-Quads, so JSON-LD, RDFa and Microdata are treated alike. The property alone
+makes a value a link, whether it is an IRI or a literal. A link carries the media type and the title
+that the data give it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from semcrawl.web.vocabulary import FoundBy, RdfFormat
 
 _SCHEMA = (b"http://schema.org/", b"https://schema.org/")
 _DCAT, _DCT = b"http://www.w3.org/ns/dcat#", b"http://purl.org/dc/terms/"
-#: properties that say what type the value of a link's property, or its subject, is of
+#: properties that give a file's media type
 _TYPES = frozenset(
     (
         *(base + name for base in _SCHEMA for name in (b"encodingFormat", b"fileFormat")),
@@ -33,9 +33,9 @@ _TITLES = frozenset(
         b"http://www.w3.org/2000/01/rdf-schema#label",
     )
 )
-#: local names of properties whose subject is the file that the value is the address of
+#: local names of properties whose subject is the file itself and whose value is its address
 _OWN_ADDRESS = frozenset((b"contentUrl", b"downloadURL", b"downloadUrl", b"accessURL"))
-#: subject; predicate; an IRI, a blank node or a text as object
+#: subject, predicate, and the object: an IRI, a blank node or a literal
 _STATEMENT = re.compile(
     rb"^(<[^>]*+>|_:\S++) <([^>]*+)> "
     rb'(?:<([^>]*+)>|(_:\S++)|"([^"\\]*+(?:\\.[^"\\]*+)*+)")',
@@ -58,9 +58,9 @@ def data_links(
     element: str = "embedded",
     found_by: FoundBy = FoundBy.EMBEDDED,
 ) -> list[Link]:
-    """Return the links of a page's data: the values of ``properties``, each address once.
+    """Return the links in a page's data: the values of ``properties``, each address once.
 
-    The property is the link's ``predicate``. The page itself is none of them.
+    The property becomes the link's ``predicate``. The page itself is left out.
     """
     wanted = {name.encode() for name in properties}
     values: list[tuple[bytes, bytes, bytes]] = []
@@ -101,7 +101,7 @@ def data_links(
 
 
 def media_type(named: str) -> str:
-    """Return the media type that data name: by itself, by IANA's IRI, or by an extension.
+    """Return the media type that ``named`` gives as such, as an IANA IRI or as an extension.
 
     >>> media_type("https://www.iana.org/assignments/media-types/text/turtle")
     'text/turtle'
@@ -117,7 +117,7 @@ def media_type(named: str) -> str:
         return text.partition(";")[0].strip()
     words = [text.strip(". "), *reversed(re.split(r"[^a-z0-9]+", text))]
     known = [word for word in words if word in _NAMED]
-    # (RDF_TURTLE is Turtle)
+    # RDF_TURTLE is Turtle
     return _NAMED[next((word for word in known if word != "rdf"), "rdf")] if known else ""
 
 

@@ -1,19 +1,19 @@
-"""The type of a body: how it is packed, how its text is encoded, whether it is RDF or HTML.
+"""Detects the type of a body: its compression, its encoding, and whether it is RDF or HTML.
 
-The content speaks first, the header and the URL's extension only decide between syntaxes that the
-content leaves open, or stand in when it says nothing:
+The content decides. The header and the URL's extension only choose between syntaxes that the
+content leaves open, or decide where it gives no evidence:
 
-1. compression and archive marks, then the text's encoding;
+1. magic bytes of compressions and archives, then the text's encoding;
 2. a shape that only one kind has: an XML root element, an HTML tag, a JSON object with JSON-LD
    keywords, a directive or a statement of the Turtle family (confidence 0.8 to 1);
-3. the header's media type, then the extension, for text that has no such shape (0.3 to 0.5), and
-   for what may be a page: markup that does not say that it is XML, text with a number first.
+3. the header's media type, then the extension, for text without such a shape (0.3 to 0.5), and
+   for possible pages: markup that is not declared XML, text that begins with a number.
 
 A label alone never makes RDF of HTML, of XML without an RDF root, or of JSON without keywords.
 
-Every RDF syntax but RDF/XML and HTML is UTF-8 by definition; documents on the web are not always.
-The order of evidence: byte-order mark, zero bytes of UTF-16 and UTF-32, the XML declaration, UTF-8
-itself when the bytes are valid, the header's charset, Windows-1252.
+Most RDF syntaxes are UTF-8 by definition, but documents on the web often are not. Evidence for an
+encoding, in order: byte-order mark, zero bytes of UTF-16 and UTF-32, the XML declaration, bytes
+that are valid UTF-8, the header's charset, Windows-1252.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from semcrawl.web.vocabulary import (
     RdfFormat,
 )
 
-#: bytes of the text that are looked at
+#: bytes of the text that detection examines
 HEAD = 16_384
 
 _BY_TYPE = {media: syntax for syntax in RdfFormat for media in syntax.media_types}
@@ -49,10 +49,10 @@ _TURTLE_FAMILY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """The type of a body, and the reason.
+    """The type of a body, and the evidence for it.
 
-    ``confidence`` is between 0 and 1. With ``compression`` set, the rest is the promise of name and
-    header: the content is not unpacked here.
+    ``confidence`` is between 0 and 1. If ``compression`` is set, the other fields come from the URL
+    and the header alone: the content is still packed.
     """
 
     kind: Kind
@@ -81,7 +81,7 @@ def _labelled_html(content_type: str | None, extension: str) -> bool:
 
 
 def extension_of(url: str) -> str:
-    """Return the extension of the URL's last path segment that is no archive's, lower case."""
+    """Return the last extension of the URL's path that names no archive, in lower case."""
     try:
         path = urlsplit(url).path
     except ValueError:
@@ -98,16 +98,16 @@ def _has_extension(url: str, extension: str) -> bool:
     return url.partition("?")[0].lower().endswith(extension)
 
 
-def _is_text_all_the_same(
+def _is_text_despite_controls(
     text: bytes,
     head: bytes,
     found: sniffing.Finding | None,
     content_type: str | None,
     claim: RdfFormat | None,
 ) -> bool:
-    """Whether a text with control characters is of the type that its shape and its labels say.
+    """Whether text with control characters is still of the type that its shape and labels name.
 
-    In a short page a few of them are a large share, and broken programs write zero bytes.
+    In a short page a few of them are a large share. Broken programs write zero bytes.
     """
     if found is None or 2 * len(text) < len(head[:HEAD]):
         return False
@@ -117,9 +117,9 @@ def _is_text_all_the_same(
 
 
 def detect(head: bytes, content_type: str | None, url: str) -> Detection:
-    """Detect the type of the body that begins with ``head``; some kilobytes suffice.
+    """Detect the type of the body that begins with ``head``. A few kilobytes suffice.
 
-    ``content_type`` is the header as received; ``url`` the final URL. Never raises.
+    ``content_type`` is the header as received, ``url`` the final URL. Never raises.
     """
     by_type, extension = format_of_type(content_type), extension_of(url)
     by_extension = _BY_EXTENSION.get(extension)
@@ -140,10 +140,10 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
     if binary:
         text = sniffing.without_control(text)
     found = sniffing.sniff(text, head, claim)
-    if binary and not _is_text_all_the_same(text, head, found, content_type, claim):
+    if binary and not _is_text_despite_controls(text, head, found, content_type, claim):
         return Detection(Kind.OTHER, None, 0.95, "binary")
     if found is not None and found.evidence == sniffing.NO_ROOT and len(head) > HEAD:
-        # a long comment or document type comes first
+        # a long comment or document type precedes the root
         text, encoding = to_utf8(head[: HEAD * 64], content_type)
         found = sniffing.sniff(text, head, claim)
     if b"&lt;" in text and (found is None or found.kind is Kind.RDF):
@@ -151,8 +151,8 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
         again = sniffing.sniff(plain, plain, claim) if plain is not None else None
         if again is not None and again.format in _TURTLE_FAMILY:
             found = replace(again, evidence=f"{again.evidence}, escaped as HTML")
-    if found is not None and found.loose and _labelled_html(content_type, extension):
-        # browsers take it for a page, whatever it begins with
+    if found is not None and found.weak and _labelled_html(content_type, extension):
+        # browsers render it as a page, whatever it begins with
         return Detection(Kind.HTML, None, 0.5, "label HTML, nothing that says otherwise")
     if found is not None:
         evidence = found.evidence
@@ -172,7 +172,7 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
 
 
 class Compression(StrEnum):
-    """A compression or an archive, as the first bytes of a body show it."""
+    """A compression or archive format."""
 
     GZIP = "gzip"
     BZIP2 = "bzip2"
@@ -180,7 +180,7 @@ class Compression(StrEnum):
     ZSTANDARD = "zstd"
     ZIP = "zip"
     TAR = "tar"
-    BROTLI = "brotli"  #: has no mark; known by name only
+    BROTLI = "brotli"  #: has no magic bytes; recognised by its extension only
 
 
 _MARKS: tuple[tuple[bytes, Compression], ...] = (
@@ -193,7 +193,7 @@ _MARKS: tuple[tuple[bytes, Compression], ...] = (
 )
 
 
-#: names of transfer codings
+#: compressions by content coding
 _CODINGS = {
     "gzip": Compression.GZIP,
     "x-gzip": Compression.GZIP,
@@ -208,7 +208,7 @@ def coding_of(content_encoding: str) -> Compression | None:
 
 
 def compression_of(head: bytes) -> Compression | None:
-    """Return the compression whose mark ``head`` begins with; ``tar`` needs 262 bytes of it."""
+    """Return the compression whose magic bytes ``head`` has. Tar needs 262 bytes."""
     for mark, compression in _MARKS:
         if head.startswith(mark):
             if compression is Compression.BZIP2 and not head[3:4].isdigit():
@@ -234,7 +234,7 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """The encoding of a body: codec name, length of its byte-order mark, what it was found by."""
+    """The encoding of a body: codec name, length of its byte-order mark, evidence."""
 
     name: str
     bom: int
@@ -248,7 +248,7 @@ def charset_of(content_type: str | None) -> str:
 
 
 def is_utf8(data: bytes) -> bool:
-    """Whether ``data`` is UTF-8; a character cut at the end is forgiven."""
+    """Whether ``data`` is UTF-8. A character may be cut off at the end."""
     if data.isascii():
         return True
     try:
@@ -259,7 +259,7 @@ def is_utf8(data: bytes) -> bool:
 
 
 def find_encoding(body: bytes, content_type: str | None = None) -> Encoding:
-    """Return the encoding of ``body`` (its first kilobytes are enough, all of it is better)."""
+    """Return the encoding of ``body``. Its first kilobytes suffice; all of it is safer."""
     for mark, name in _BOMS:
         if body.startswith(mark):
             return Encoding(name, len(mark), "byte-order mark")
@@ -268,11 +268,11 @@ def find_encoding(body: bytes, content_type: str | None = None) -> Encoding:
     declared = _XML_DECLARATION.match(body)
     if declared:
         name = declared[2].decode("ascii").lower()
-        # a declaration that is itself readable byte by byte cannot be true of a wide encoding
+        # a declaration that reads byte by byte cannot be in a wide encoding
         if is_text_encoding(name) and not name.startswith(("utf-16", "utf-32", "utf16", "ucs")):
             if name not in ("utf-8", "utf8") and body.isascii():
                 return Encoding("utf-8", 0, "plain ASCII")
-            if _utf8_in_disguise(name, body):
+            if _is_mislabelled_utf8(name, body):
                 return Encoding("utf-8", 0, "valid UTF-8 against its declaration")
             return Encoding(name, 0, "XML declaration")
     if is_utf8(body):
@@ -283,11 +283,10 @@ def find_encoding(body: bytes, content_type: str | None = None) -> Encoding:
     return Encoding("cp1252", 0, "not UTF-8")
 
 
-def _utf8_in_disguise(declared: str, body: bytes) -> bool:
-    """Whether a body that is declared single-byte is UTF-8 after all.
+def _is_mislabelled_utf8(declared: str, body: bytes) -> bool:
+    """Whether a body declared in a single-byte encoding is really UTF-8.
 
-    Text of several non-ASCII letters that happens to be valid UTF-8 is UTF-8: in Latin-1 it would
-    read as two odd signs per letter.
+    Latin-1 text with several non-ASCII letters is hardly ever valid UTF-8 by chance.
     """
     return declared.startswith(("iso-8859", "latin", "windows-12", "cp12", "us-ascii")) and is_utf8(
         body
@@ -297,9 +296,8 @@ def _utf8_in_disguise(declared: str, body: bytes) -> bool:
 def to_utf8(body: bytes, content_type: str | None = None) -> tuple[bytes, Encoding]:
     """Return ``body`` in UTF-8 without a byte-order mark, and the encoding it had.
 
-    Bytes that are not of the encoding become U+FFFD, except in bodies taken for UTF-8: those stay
-    as they are, so that the parser can report the place. An XML declaration's ``encoding`` is
-    blanked, as it no longer holds.
+    Invalid bytes become U+FFFD. In a body taken for UTF-8 they stay, so that the parser can report
+    where they are. The ``encoding`` of an XML declaration is removed, as it no longer holds.
     """
     encoding = find_encoding(body, content_type)
     data = body[encoding.bom :]

@@ -1,4 +1,4 @@
-"""Links of an RDF document that was read: its IRIs, and what a catalogue leads on by."""
+"""Turns what was read from an RDF document into links: its IRIs, and a catalogue's entries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from semcrawl.rdf.patterns import re
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, normalise
 from semcrawl.web.vocabulary import FoundBy
 
-#: properties that catalogues alone have
+#: namespaces that only catalogues use
 _CATALOGUE = re.compile(
     rb"<http://www\.w3\.org/ns/(?:dcat|hydra/core|ldp)#|<http://rdfs\.org/ns/void#"
     rb"|<https://w3id\.org/(?:tree|fdp/fdp-o)#"
@@ -24,8 +24,7 @@ def document_links(
 ) -> list[Link]:
     """Return the links of an RDF document under their normalised URLs, each once.
 
-    A link's evidence is its property and its place in the statement: ``tag_path`` is
-    ``rdf/object/seeAlso``, say.
+    ``tag_path`` holds the position in the statement and the property: ``rdf/object/seeAlso``.
     """
     links: dict[str, Link] = {}
     for found in reading.links:
@@ -50,9 +49,9 @@ def catalogue_links(
     normalisation: Normalisation = DEFAULT_NORMALISATION,
     limit: int = 10_000,
 ) -> list[Link]:
-    """Return what a catalogue in RDF leads to, addresses that it writes as texts among them.
+    """Return the links of a catalogue in RDF, including addresses written as literals.
 
-    With ``properties``, by these alone.
+    With ``properties``, only their values are links.
     """
     wanted = CATALOGUE_LINKS & frozenset(properties) if properties else CATALOGUE_LINKS
     if not wanted or reading.spool is not None or not _CATALOGUE.search(reading.nquads):

@@ -1,7 +1,7 @@
-"""Looks at data before a parser gets it: how deep it is nested, how much of it is JSON.
+"""Checks the nesting of data before a parser reads it, and measures JSON-LD in pages.
 
-The parser keeps nested JSON-LD nodes and triple terms on the process's stack: a few thousand
-levels end the process, and nothing can be caught then.
+The parser recurses into nested JSON-LD nodes and triple terms. A few thousand levels overflow its
+stack, which kills the process.
 """
 
 from __future__ import annotations
@@ -33,13 +33,16 @@ def guard_json(data: bytes, limit: int) -> None:
     if data.count(b"{") + data.count(b"[") <= limit:
         return
     depth = 0
-    for _, signs in json_signs(data):
-        brackets = signs[signs != COMMA]
+    for _, kinds in json_structure(data):
+        brackets = kinds[kinds != COMMA]
         depth = _descend(depth, np.where(brackets == OPENING, 1, -1), limit)
 
 
 def script_bytes(page: bytes) -> int:
-    """Bytes of a page's scripts of JSON-LD, about; a little more where other scripts say "json"."""
+    """Return about how many bytes of a page are JSON-LD scripts.
+
+    Other scripts that contain "json" count in part.
+    """
     total, at = 0, -1
     lowered = page.lower()
     while (at := lowered.find(b"json", at + 1)) >= 0:
@@ -49,28 +52,28 @@ def script_bytes(page: bytes) -> int:
     return total
 
 
-def json_signs(
+def json_structure(
     data: bytes, start: int = 0
 ) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.uint8]]]:
-    """Yield the places and kinds of the signs of JSON outside of strings, from ``start`` on.
+    """Yield positions and kinds of JSON's structural characters outside strings from ``start`` on.
 
-    Kinds are :data:`COMMA`, :data:`OPENING` (of objects and arrays alike) and :data:`CLOSING`.
+    Kinds are :data:`COMMA`, :data:`OPENING` (of objects and arrays) and :data:`CLOSING`.
     """
     if b"\\" in data:
         data = data.replace(b"\\\\", b"..").replace(b'\\"', b"..")
     in_string = False
     for first in range(start, len(data), _CHUNK):
         piece = np.frombuffer(data, np.uint8, min(_CHUNK, len(data) - first), first)
-        folded = piece | np.uint8(32)  # [ and { alike, ] and } alike
+        folded = piece | np.uint8(32)  # maps [ to { and ] to }
         wanted = (folded == OPENING) | (folded == CLOSING) | (piece == _QUOTE) | (piece == COMMA)
-        places = np.flatnonzero(wanted)
-        signs = folded[places]
-        quotes = signs == _QUOTE
+        positions = np.flatnonzero(wanted)
+        kinds = folded[positions]
+        quotes = kinds == _QUOTE
         inside = np.logical_xor.accumulate(quotes) != in_string
         if len(inside):
             in_string = bool(inside[-1])
         outside = np.flatnonzero(~inside & ~quotes)
-        yield places[outside] + first, signs[outside]
+        yield positions[outside] + first, kinds[outside]
 
 
 def _descend(depth: int, steps: npt.NDArray[np.int8] | npt.NDArray[np.int_], limit: int) -> int:
@@ -85,13 +88,13 @@ def _descend(depth: int, steps: npt.NDArray[np.int8] | npt.NDArray[np.int_], lim
 def guard_xml(data: bytes, limit: int) -> None:
     """Raise :class:`LimitReached` when elements are nested deeper than ``limit``.
 
-    A quick look at tags only: comments and CDATA sections count as if they were markup.
+    Tags in comments and CDATA sections count too.
     """
     depth = 0
     start = 0
     while start < len(data) - 1:
         end = len(data)
-        if end - start > _CHUNK:  # up to a tag's end
+        if end - start > _CHUNK:  # cut after a tag
             end = data.rfind(b">", start, start + _CHUNK) + 1 or start + _CHUNK
         piece = np.frombuffer(data, np.uint8, end - start, start)
         marks = np.flatnonzero((piece & np.uint8(0b1111_1101)) == _LESS)  # < and >
@@ -105,7 +108,7 @@ def guard_xml(data: bytes, limit: int) -> None:
             # tags that end with />
             ends = np.minimum(opens + 1, len(marks) - 1)
             closes, other = np.flatnonzero(~less), np.flatnonzero(less[ends])
-            if len(closes) and len(other):  # a < in between
+            if len(closes) and len(other):  # another < comes before the >
                 later = np.searchsorted(closes, opens[other])
                 ends[other] = closes[np.minimum(later, len(closes) - 1)]
             steps[(piece[marks[ends] - 1] == _SLASH) & (steps == 1)] = 0

@@ -1,4 +1,4 @@
-"""The limits of one document: errors counted, bytes and time watched."""
+"""Enforces the limits of one document: errors, bytes, members, time."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from semcrawl.rdf.options import ReadOptions
 _POSITION = re.compile(
     r"^Parser error (?:at|between) line (\d+) (?:between columns|column) (\d+)[^:]*: "
 )
-#: bytes unpacked before the ratio counts: small files may well be repetitive
+#: bytes unpacked before the ratio counts, as small files may be repetitive
 _RATIO_FLOOR = 16 * 2**20
 _REPEATED_LINE = re.compile(r" \(line \d+\)\Z")
 
 
 class LimitReached(Exception):  # noqa: N818 - an event, not an error of the program
-    """A document went over a limit; the message says which."""
+    """A document exceeds a limit; the message names it."""
 
 
-def place_of(error: SyntaxError) -> tuple[str, int, int]:
-    """Return message, line and column of a parser's error; 0 for an unknown place."""
+def position_of(error: SyntaxError) -> tuple[str, int, int]:
+    """Return message, line and column of a parser's error; 0 where unknown."""
     message = str(error.msg or error)
     if found := _POSITION.match(message):
         message = _REPEATED_LINE.sub("", message[found.end() :])
@@ -32,7 +32,7 @@ def place_of(error: SyntaxError) -> tuple[str, int, int]:
 
 
 class ErrorLog:
-    """The errors of one document: all counted, the first few kept, time watched."""
+    """Counts the errors of one document, keeps the first few, and checks its time limit."""
 
     def __init__(self, options: ReadOptions) -> None:
         """Start the document's clock."""
@@ -40,11 +40,11 @@ class ErrorLog:
         self._end = time.monotonic() + options.max_seconds
         self.kept: list[DocumentError] = []
         self.count = 0
-        #: line to report for errors of the parser without a place
+        #: gives the line of parser errors that name none
         self.line_now: Callable[[], int] | None = None
         #: message of the last error
         self.last = ""
-        #: name of the archive's member that is being read
+        #: name of the archive's member in progress
         self.member = ""
 
     def add(self, message: str, line: int = 0, column: int = 0) -> None:
@@ -57,7 +57,7 @@ class ErrorLog:
             raise LimitReached(f"given up after {self.count} errors")
 
     def add_final(self, message: str) -> None:
-        """Record the error that ended the reading; it is always kept."""
+        """Record and keep the error that ends the reading."""
         self.count += 1
         self.kept.append(DocumentError(self._text(message)))
 
@@ -67,21 +67,21 @@ class ErrorLog:
 
     def add_syntax(self, error: SyntaxError, first_line: int = 1) -> None:
         """Record an error of the parser, whose line 1 is the document's ``first_line``."""
-        message, line, column = place_of(error)
+        message, line, column = position_of(error)
         if not line:
             self.add(message, self.line_now() if self.line_now else first_line)
         else:
             self.add(message, line + first_line - 1, column)
 
     def check_time(self) -> None:
-        """Raise :class:`LimitReached` when the document has had its time."""
+        """Raise :class:`LimitReached` when the document's time is up."""
         if time.monotonic() > self._end:
             raise LimitReached(f"not finished after {self._options.max_seconds:g} seconds")
 
 
 @dataclass(slots=True)
 class Budget:
-    """The allowance of a whole document, with all its members."""
+    """Bytes, members and seconds that a document uses, all its members together."""
 
     options: ReadOptions
     packed: int = 0
@@ -94,7 +94,7 @@ class Budget:
         self.end = time.monotonic() + self.options.max_seconds
 
     def fault(self) -> str:
-        """Return which limit has been reached, or an empty string."""
+        """Return a message on the exceeded limit, or an empty string."""
         if self.unpacked > self.options.max_unpacked_bytes:
             return f"more than {self.options.max_unpacked_bytes} bytes unpacked"
         if (

@@ -1,4 +1,4 @@
-"""Options of reading, and properties whose values are links by the names that settings use."""
+"""Options of reading, and the presets of properties whose values are links."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DCAT_LINKS = frozenset(
 _VOID_LINKS = frozenset(
     _VOID + name for name in ("dataDump", "exampleResource", "inDataset", "rootResource", "subset")
 )
-#: what catalogues lead on by: data sets and their files, parts of containers, further pages
+#: properties that catalogues link by: to data sets, files, container members and further pages
 CATALOGUE_LINKS = (
     _DCAT_LINKS
     | _VOID_LINKS
@@ -40,8 +40,8 @@ CATALOGUE_LINKS = (
     | {_TREE + name for name in ("node", "view", "viewDescription")}
     | {"http://purl.org/dc/terms/hasPart", "http://www.w3.org/1999/xhtml/vocab#next"}
 )
-#: properties by the name of the preset; ``all`` is any property. ``see-also`` is what the crawlers
-#: that follow chosen properties agree on (sources.md, link policy inside RDF)
+#: properties by preset; ``all`` means any property. Crawlers that follow chosen properties agree
+#: on ``see-also`` (sources.md, link policy inside RDF)
 LINK_PRESETS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "see-also": _SEE_ALSO,
@@ -58,7 +58,7 @@ LINK_PRESETS: Mapping[str, frozenset[str]] = MappingProxyType(
         "catalogue": CATALOGUE_LINKS,
     }
 )  # fmt: skip
-#: properties of schema.org by which data in pages lead to data; with those of DCAT and VoID
+#: properties of schema.org that link data in pages to other data, besides DCAT's and VoID's
 _SCHEMA_LINKS = (
     "contentUrl", "dataset", "distribution", "downloadUrl", "encoding", "hasPart",
     "includedInDataCatalog", "isBasedOn", "mainEntityOfPage", "sameAs", "subjectOf", "url",
@@ -78,7 +78,7 @@ EMBEDDED_PRESETS: Mapping[str, frozenset[str]] = MappingProxyType(
 
 
 class Position(StrEnum):
-    """Where an IRI stands in a quad; an IRI that is the object of ``rdf:type`` is a ``TYPE``."""
+    """Position of an IRI in a quad. The object of ``rdf:type`` has the position ``TYPE``."""
 
     SUBJECT = "subject"
     PREDICATE = "predicate"
@@ -88,44 +88,44 @@ class Position(StrEnum):
 
 
 class Embedded(StrEnum):
-    """A way to put data into a page."""
+    """A syntax of data embedded in pages."""
 
     JSON_LD = "json-ld"  #: scripts of type ``application/ld+json``
-    RDFA = "rdfa"  #: RDFa 1.1 and Lite, OpenGraph's ``meta property`` among it
+    RDFA = "rdfa"  #: RDFa 1.1 and Lite, including OpenGraph's ``meta property``
     MICRODATA = "microdata"
     MICROFORMATS = "microformats"  #: cards and events; needs extruct
     DUBLIN_CORE = "dublin-core"  #: ``meta`` elements; needs extruct
 
 
-#: the standards for data in pages, which need no other package
+#: kinds of embedded data that need no other package
 STANDARDS = frozenset({Embedded.JSON_LD, Embedded.RDFA, Embedded.MICRODATA})
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Limits and choices of one read; the defaults suit a crawl."""
+    """Options of one read; the defaults suit a crawl."""
 
-    #: errors kept with their text per document; the rest is only counted
+    #: errors kept per document; further ones are only counted
     max_errors: int = 20
-    #: errors after which a document is given up, what was read until then is kept
+    #: errors after which reading stops; quads read so far are kept
     give_up_after_errors: int = 10_000
-    #: bytes of N-Quads above which they go to a file instead of staying in memory
+    #: bytes of N-Quads kept in memory; more go to a file
     spool_above: int = 16 * 2**20
-    #: folder of those files; None is the system's folder for temporary files
+    #: folder of those files; None: the system's folder for temporary files
     spool_dir: Path | None = None
     #: bytes of N-Quads after which a document is cut
     max_nquads_bytes: int = 64 * 2**30
     #: seconds after which a document is cut
     max_seconds: float = 900.0
-    #: bytes up to which a document is read as a whole; bigger ones are streamed
+    #: bytes up to which a document is read whole; larger ones are streamed
     max_in_memory: int = 32 * 2**20
     #: bytes that a compressed document or an archive may unpack to
     max_unpacked_bytes: int = 64 * 2**30
-    #: times its packed size that a document may unpack to (from 16 MiB on)
+    #: largest ratio of unpacked to packed size, checked above 16 MiB
     max_ratio: float = 250.0
-    #: files of an archive that are looked at
+    #: files of an archive that are examined
     max_members: int = 10_000
-    #: name the default graph of an archive's member ``url#name`` instead of ``url``
+    #: whether the default graph of an archive's member is ``url#name`` instead of ``url``
     member_graphs: bool = False
     #: bytes that the entities of an XML document may grow to
     max_entity_bytes: int = 4 * 2**20
@@ -135,22 +135,22 @@ class ReadOptions:
     max_depth: int = 256
     #: name of the default graph; empty: the document's URL
     default_graph: str = ""
-    #: what blank nodes are named by, so that those of several documents may be the same; empty: the
-    #: document's URL
+    #: blank nodes with equal labels are the same in documents of one scope; empty: the document's
+    #: URL
     blank_node_scope: str = ""
-    #: name blank nodes by Skolem IRIs (RDF 1.1 Concepts, section 3.5) under this IRI; empty: don't
+    #: base of the Skolem IRIs that replace blank nodes (RDF 1.1 Concepts, section 3.5); empty: none
     skolem_base: str = ""
     #: kinds of data that are read from pages
     embedded: frozenset[Embedded] = STANDARDS
-    #: triples that RDFa, and as many that Microdata may add to one page
+    #: triples that RDFa may give per page, and Microdata likewise
     max_page_triples: int = 200_000
-    #: properties of Microdata, and for each another that it implies (vocabulary expansion of
-    #: "Microdata to RDF", section 4.5; these are the entries of its registry)
+    #: pairs of a Microdata property and the property it implies (vocabulary expansion, "Microdata
+    #: to RDF", section 4.5). The default is the note's registry
     microdata_expansions: tuple[tuple[str, str], ...] = (
         ("http://schema.org/additionalType", f"{RDF}type"),
         ("https://schema.org/additionalType", f"{RDF}type"),
     )
-    #: whether ``role`` attributes count as RDFa (Role Attribute 1.0); a triple per landmark
+    #: whether ``role`` attributes give triples (Role Attribute 1.0), one per landmark
     rdfa_roles: bool = False
     #: positions whose IRIs count as links
     link_positions: frozenset[Position] = field(

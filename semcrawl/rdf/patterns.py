@@ -1,7 +1,6 @@
-"""Regular expressions with possessive groups: ``re``, or ``regex`` where ``re`` gets them wrong.
+"""Exports ``re``, or ``regex`` on a Python whose ``re`` fails on possessive groups.
 
-Python before 3.11.5 matches ``(…)*+`` and the like wrongly when the group holds alternatives, and
-gives up on what it should find. ``regex`` knows the same expressions.
+Before 3.11.5 ``(…)*+`` misses matches when the group holds alternatives.
 """
 
 from __future__ import annotations

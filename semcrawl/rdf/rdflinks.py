@@ -1,6 +1,6 @@
-"""Links out of RDF: which IRIs of a document are worth a fetch.
+"""Finds the IRIs of an RDF document that count as links.
 
-Works on finished N-Quads lines, so every syntax and every embedded format is served alike.
+It reads finished N-Quads, so all syntaxes and kinds of embedded data are treated alike.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from semcrawl.rdf.quadlines import skolem_iris
 
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
-#: subject, predicate, object when it is an IRI, graph when it is one
+#: subject, object and graph name if they are IRIs, and the predicate
 _QUAD = re.compile(
     rb"^(?:<([^>]*+)>|_:\S++|<<\(.*?\)>>) <([^>]*+)> "
     rb'(?:<([^>(<]*+)>|_:\S++|<<\(.*\)>>|"[^"\\]*+(?:\\.[^"\\]*+)*+"(?:@[\w-]++|\^\^<[^>]*+>)?+)'
@@ -26,7 +26,7 @@ _FETCHABLE = (b"http://", b"https://")
 
 @dataclass(frozen=True, slots=True)
 class RdfLink:
-    """An IRI of a document without its fragment, the property it came with, where it stood."""
+    """An IRI without its fragment, with its statement's property and its position there."""
 
     iri: str
     predicate: str
@@ -34,10 +34,10 @@ class RdfLink:
 
 
 def find_links(lines: Iterable[bytes], url: str, options: ReadOptions) -> Iterator[RdfLink]:
-    """Yield the links in pieces of whole N-Quads ``lines`` of the document at ``url``.
+    """Yield the links of the document at ``url`` from pieces of whole N-Quads ``lines``.
 
-    Only http and https IRIs are links, without their fragments, each once at its first place. The
-    document itself and Skolem IRIs of ours are none. At most ``options.max_links``.
+    Links are http and https IRIs without their fragments, each once, at its first position. The
+    document itself and our own Skolem IRIs are left out. Yields at most ``options.max_links``.
     """
     own = url.partition("#")[0].encode("utf-8", "replace")
     seen = {own}

@@ -1,4 +1,4 @@
-"""Short names of classes and properties: ``schema:Dataset`` for an IRI, and back."""
+"""Expands ``schema:Dataset`` to an IRI, and shortens IRIs of classes and properties."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from semcrawl.errors import UsageError
 from semcrawl.rdf.embedded.rdfa_terms import PREFIXES as _INITIAL
 
 _PURL, _W3 = "http://purl.org/", "http://www.w3.org/"
-#: prefixes as people use them (prefix.cc, LOV): RDFa's initial context, and more
+#: common prefixes (prefix.cc, LOV): RDFa's initial context and more
 PREFIXES: dict[str, str] = {
     **{name: iri for name, iri in _INITIAL.items() if name not in ("xml", "v", "dc11")},
     "adms": _W3 + "ns/adms#",
@@ -59,7 +59,7 @@ _IRI = re.compile(r"<(.*)>|((?:[A-Za-z][A-Za-z0-9+.-]*:)?//.*|urn:.*|tag:.*)", r
 def expand(name: str) -> str:
     """Return the IRI that ``prefix:name``, ``<IRI>`` or ``http://…`` stands for.
 
-    Nothing for a bare word. Raises ``UsageError`` for a prefix that is not known.
+    A bare word gives an empty string. Raises ``UsageError`` for an unknown prefix.
     """
     if match := _IRI.fullmatch(name):
         return match[1] or match[2]
@@ -89,12 +89,12 @@ def namespace_of(iri: str) -> str:
 
 
 def local_name(iri: str) -> str:
-    """Return what stands behind the namespace."""
+    """Return the part of an IRI after its namespace."""
     return iri[len(namespace_of(iri)) :]
 
 
 def other_scheme(iri: str) -> str:
-    """Return an IRI with https for http and the reverse: schema.org and others are used as both."""
+    """Swap http and https in an IRI: schema.org and others are used with both."""
     if iri.startswith("https://"):
         return f"http://{iri[8:]}"
     return f"https://{iri[7:]}" if iri.startswith("http://") else iri

@@ -1,4 +1,4 @@
-"""The way from the parser's N-Triples or N-Quads bytes to finished quads with provenance."""
+"""Turns the parser's N-Triples or N-Quads into finished quads: graph names, blank node labels."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from semcrawl.rdf.quadlines import (
 )
 
 _LABEL = re.compile(rb"_:([^ ]+)")
-#: Any term.
+#: a literal, an IRI, or a blank node
 _TERM = re.compile(
     rb'("[^"\\]*+(?:\\.[^"\\]*+)*+"(?:@[A-Za-z0-9-]++|\^\^<[^>]*+>)?+|<[^>\s]*+>)|_:([^\s]+)'
 )
 
 _PIECE = 1 << 20
-#: bytes of a line that goes on: parsers and stores take lines of 16 MiB at most, graph included
+#: bytes of the longest line kept: parsers and stores take 16 MiB at most, graph name included
 LONGEST_LINE = (1 << 24) - (1 << 16)
 
 
 def spool_prefix(pid: int) -> str:
-    """Return how the names of the files begin that the sinks of a process make."""
+    """Return the prefix of the names of a process's spool files."""
     return f"semcrawl-{pid}-"
 
 
 class Mark(NamedTuple):
-    """A place in a sink's output."""
+    """A position in a sink's output."""
 
     position: int
     quads: int
@@ -50,27 +50,27 @@ class Mark(NamedTuple):
 
 
 class QuadSink:
-    """A file that :func:`pyoxigraph.serialize` writes to; it finishes and keeps the lines.
+    """Receives the lines that :func:`pyoxigraph.serialize` writes, finishes and keeps them.
 
-    ``graph`` names the default graph. Lines are finished in pieces of a megabyte, so memory
-    does not depend on the document's size.
+    ``graph`` names the default graph. Lines are finished in pieces of a megabyte, which bounds the
+    memory.
     """
 
     def __init__(self, graph: str, options: ReadOptions) -> None:
         """Collect the quads of the document at ``graph``."""
         self.names = BlankNodeNames(options.blank_node_scope or graph, options.skolem_base)
         self._url = graph
-        #: called with a description of what is left out
+        #: called with a message when a statement is left out
         self.report: Callable[[str], None] | None = None
-        #: changes the parser's lines first
+        #: applied to the parser's lines before all else
         self.rewrite: Callable[[bytes], bytes] | None = None
         self.quads = 0
         self.size = 0
-        #: whether the parser writes graph names (N-Quads) or none (N-Triples)
+        #: whether the parser writes N-Quads (else N-Triples)
         self.has_graphs = False
-        #: whether every line is known to have one
+        #: whether every line is known to have a graph name
         self.all_named = False
-        #: whether the source has "_:" anywhere: in labels, in literals, in IRIs
+        #: whether the source contains "_:", be it in labels, literals or IRIs
         self.may_have_labels = True
         default = options.default_graph or graph
         self._graph = b"<" + default.encode("utf-8", "replace") + b">"
@@ -83,7 +83,7 @@ class QuadSink:
         self.spool: Path | None = None
 
     def enter_member(self, name: str) -> None:
-        """Go on with the quads of an archive's member: other blank nodes, maybe another graph."""
+        """Begin a member of an archive, with its own blank nodes and maybe its own graph name."""
         self.flush()
         member = f"{self._url}#{quote(name)}"
         self.names = BlankNodeNames(member, self._options.skolem_base)
@@ -91,7 +91,7 @@ class QuadSink:
             self._graph = b"<" + member.encode("utf-8", "replace") + b">"
 
     def mark(self) -> Mark:
-        """Return where the output is now, for :meth:`rollback`."""
+        """Return the current position, for :meth:`rollback`."""
         self.flush()
         return Mark(self._out.tell(), self.quads, self.size, self.names.count)
 
@@ -105,11 +105,11 @@ class QuadSink:
 
     @property
     def file(self) -> IO[bytes]:
-        """The sink as the serializer's type wants it: only ``write`` and ``flush`` are used."""
+        """The sink, typed for the serializer, which needs only ``write`` and ``flush``."""
         return cast(IO[bytes], self)
 
     def write(self, data: bytes | memoryview) -> int:
-        """Take a piece of the parser's output, which may end within a line."""
+        """Take a piece of the parser's output. It may end inside a line."""
         self._pending.append(data)
         self._pending_size += len(data)
         if self._pending_size >= _PIECE:
@@ -132,7 +132,7 @@ class QuadSink:
             return
         last = bytes(self._pending[-1])
         end = last.rfind(b"\n") + 1
-        if not end:  # a line longer than what the parser writes at once
+        if not end:  # a line that the parser writes in several pieces
             last = b"".join(self._pending)
             self._pending = [last]
             end = last.rfind(b"\n") + 1
@@ -145,7 +145,7 @@ class QuadSink:
             self.add_lines(lines)
 
     def add_lines(self, lines: bytes) -> int:
-        """Add whole lines: N-Quads when :attr:`has_graphs`, else N-Triples; return how many."""
+        """Add whole lines (N-Quads if :attr:`has_graphs`, else N-Triples); return their number."""
         before = self.quads
         if len(lines) > LONGEST_LINE:
             lines = self._without_long(lines)
@@ -153,7 +153,7 @@ class QuadSink:
             lines = self.rewrite(lines)
         finished = self._named(lines)
         if self.size + len(finished) > self._options.max_nquads_bytes:
-            self.quads = before  # lines that are not written do not count
+            self.quads = before
             raise LimitReached(f"more than {self._options.max_nquads_bytes} bytes of N-Quads")
         self.size += len(finished)
         if self.spool is None and self.size > self._options.spool_above:
@@ -164,7 +164,7 @@ class QuadSink:
         return self.quads - before
 
     def _without_long(self, lines: bytes) -> bytes:
-        """Leave out lines that are too long for other readers."""
+        """Drop the lines that are too long for other readers."""
         kept = []
         for line in lines.split(b"\n"):
             if len(line) <= LONGEST_LINE:
@@ -174,7 +174,7 @@ class QuadSink:
         return b"\n".join(kept)
 
     def _named(self, lines: bytes) -> bytes | bytearray:
-        """Give the blank nodes their names, in order, and the lines without a graph theirs."""
+        """Label the blank nodes, and add the graph name to the lines without one."""
         edit = LineEdit(lines)
         if not self._name_nodes(edit, lines):
             lines = self._rename(lines)
@@ -192,14 +192,14 @@ class QuadSink:
         return edit.finished()
 
     def _name_nodes(self, edit: LineEdit, lines: bytes) -> bool:
-        """Name the blank nodes of ``lines``; return False when :meth:`_rename` has to."""
+        """Label the blank nodes of ``lines``; return False if that is left to :meth:`_rename`."""
         names = self.names
         if names.end:
             return False
         if not (names.all_labelled or self.may_have_labels) and edit.name_nodes(
             label_starts(lines), names, labels=False
         ):
-            # no "_:" in literals then, or the text after it does not look like the parser's names
+            # so no literal holds "_:" followed by what looks like a generated label
             return True
         starts = blank_nodes(lines)
         if starts is None:
@@ -210,7 +210,7 @@ class QuadSink:
         return edit.name_nodes(starts, names, labels=True)
 
     def _rename(self, lines: bytes) -> bytes:
-        """Name the blank nodes one by one."""
+        """Label the blank nodes one by one."""
         starts = blank_nodes(lines)
         if starts is None:
             return self._rename_by_terms(lines)

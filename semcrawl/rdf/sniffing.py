@@ -1,4 +1,4 @@
-"""Shapes of content: the syntax of a text by its content alone."""
+"""Recognises the syntax of a text by its content alone."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ TRIX_NAMESPACES = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The evidence in the shape of a text."""
+    """What the shape of a text is evidence for."""
 
     kind: Kind
     format: RdfFormat | None
     confidence: float
     evidence: str
-    #: markup that does not say that it is XML, text with a number or a string first, or what tags
-    #: or prose can look like: a page if its labels say so
-    loose: bool = False
+    #: weak evidence, which a label of HTML overrides: markup not declared as XML, text that begins
+    #: with a number or a string, statements that may be tags or prose
+    weak: bool = False
 
 
 _CONTROL = bytes([*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20)])
@@ -68,15 +68,15 @@ _STATEMENT = re.compile(
     + rb"|<<" + _SPACE + _SUBJECT + _SPACE + _VERB + _SPACE + _OBJECT + rb")",
     re.DOTALL,
 )  # fmt: skip
-#: what may as well be tags (one touches the next, or is an end tag), or prose with a colon
+#: may be tags (one touches the next, or is an end tag), or prose with a colon
 _LIKE_A_PAGE = re.compile(
     rb"<[/!]|<[\w-]+>(?:<|.*?</[A-Za-z])|[A-Za-z\x80-\xff][\w.\x80-\xff-]*+:", re.DOTALL
 )
 _ABSOLUTE_IRI = re.compile(rb"<[A-Za-z][A-Za-z0-9+.-]*+:[^<>\"{}|^`\\\x00-\x20]*+>")
 _GRAPH = re.compile(rb"(" + _IRI + rb")" + _SPACE + rb"\{")
-#: behind the brace of a graph
+#: after the opening brace of a graph
 _IN_GRAPH = re.compile(_SPACE + rb"(?:\}|" + _STATEMENT.pattern + rb")", re.DOTALL)
-#: behind three IRIs of a statement, or four
+#: after three IRIs of a statement
 _GOES_ON = re.compile(_SPACE + rb"(?:" + _IRI + _SPACE + rb")?[.;,}]")
 _STATEMENT_LINE = re.compile(
     rb"^[ \t]*+(?:" + _IRI + rb"|" + _BLANK + rb"|" + _NAME + rb")\s+(?:" + _IRI + rb"|a|" + _NAME
@@ -100,17 +100,17 @@ _OPAQUE = re.compile(
     rb"<[^<>\s\"{}]*+>|#[^\n\r]*+",
     re.DOTALL,
 )
-_N3_SIGNS = re.compile(
+_N3_MARKERS = re.compile(
     rb"=>|<=\s|@for(?:All|Some)\b|(?:^|[\s({\[,;.])\?[A-Za-z]|\s=\s|\bis\s+\S+\s+of\b|[\w>]!\S|"
     rb"\}\s*(?:[\w-]*:[\w-]+|<>|a)\s",
     re.MULTILINE,
 )
-#: each match of it has one of these
-_PARTS_OF_N3 = (b"=", b"?", b"!", b"}", b"@for", b"of")
-_TRIG_SIGNS = re.compile(
+#: every match of ``_N3_MARKERS`` contains one of these
+_PARTS_OF_N3_MARKERS = (b"=", b"?", b"!", b"}", b"@for", b"of")
+_TRIG_MARKERS = re.compile(
     rb"(?:^|[.}\s])(?:(?i:graph)\s+)?(?:<>|[\w.-]{0,80}:[\w.%-]{0,80}|_:\w+|\[\s*\])\s*\{|\A\s*\{|\.\s*\{"
 )
-#: before the first brace: a term that no other term of a statement stands before
+#: before the first brace: a term that is not inside a statement
 _NAME_OF_GRAPH = re.compile(
     rb"(?:\A|\.(?:\s+|(?=<))|(?i:prefix)\s+[^\s:]*:\s*<>|(?i:base)\s*<>)\s*(?:(?i:graph)\s+)?"
     rb"(?:<>|[\w.-]{0,80}:[\w.%-]{0,80}|_:\w+|\[\s*\])\s*\Z"
@@ -136,21 +136,21 @@ _JSON_NODE = re.compile(rb"\"@(?:id|type|value|list|set)\"\s*:")
 
 
 def is_binary(text: bytes) -> bool:
-    """Whether control characters say that this is no text in any encoding."""
+    """Whether ``text`` has too many control characters for text in any encoding."""
     head = text[:2048]
     return len(head) - len(head.translate(None, _CONTROL)) > len(head) // 100
 
 
 def without_control(text: bytes) -> bytes:
-    """Return a text without control characters."""
+    """Return ``text`` without control characters."""
     return text.translate(None, _CONTROL)
 
 
 def sniff(text: bytes, body: bytes, claim: RdfFormat | None) -> Finding | None:
-    """Return the finding on the shape of ``text``, or None.
+    """Return what the shape of ``text`` shows, or None.
 
-    ``text`` is the beginning in UTF-8, ``body`` all bytes at hand. ``claim`` is the syntax that the
-    labels name: it only decides between syntaxes of one family.
+    ``text`` is the beginning in UTF-8, ``body`` all bytes at hand. ``claim`` is the syntax that
+    header or extension name. It mainly chooses between syntaxes of one family.
     """
     return (
         _sniff_markup(text, claim) or _sniff_json(text, body, claim) or _sniff_turtle(text, claim)
@@ -168,7 +168,7 @@ def _sniff_markup(text: bytes, claim: RdfFormat | None) -> Finding | None:
     doctype = (misc[2] or b"").lower() if misc else b""
     if doctype in (b"html", b"xhtml"):
         return Finding(Kind.HTML, None, 0.99, "document type html")
-    # (only white space may come before it)
+    # only white space may precede it
     rest = text[misc.end() :] if misc and misc[0].strip() else start
     root = _TAG.match(rest)
     if root is None:
@@ -195,7 +195,7 @@ def _sniff_markup(text: bytes, claim: RdfFormat | None) -> Finding | None:
         return Finding(Kind.HTML, None, 0.99, "root element html")
     if not namespaces and _HTML_TAG.match(rest):
         return Finding(Kind.HTML, None, 0.8, "HTML tags")
-    # RDF/XML may do without rdf:RDF; only a root with an RDF attribute and an RDF label counts
+    # RDF/XML without rdf:RDF: the root needs an RDF attribute, and the label must be RDF/XML
     rdf_prefixes = {p for p, n in namespaces.items() if n == RDF_NAMESPACE}
     used = _RDF_ATTRIBUTE.search(root[3])
     if claim is RdfFormat.RDF_XML and namespace and used and used[1] in rdf_prefixes:
@@ -205,15 +205,15 @@ def _sniff_markup(text: bytes, claim: RdfFormat | None) -> Finding | None:
     if _HTML_ANYWHERE.search(rest[:2048]):
         return Finding(Kind.HTML, None, 0.7, "HTML tags")
     name = local.decode("utf-8", "replace")
-    loose = not namespaces and not start.startswith(b"<?xml")
-    return Finding(Kind.OTHER, None, 0.9, f"XML with root element {name}", loose)
+    weak = not namespaces and not start.startswith(b"<?xml")
+    return Finding(Kind.OTHER, None, 0.9, f"XML with root element {name}", weak)
 
 
 def _begins_statement(start: bytes, claim: RdfFormat | None) -> bool:
-    """Whether a tag-like text is a statement: ``<a> <b> <c> .`` and not ``<ul><li><b>``.
+    """Whether text like tags is a statement: ``<a> <b> <c> .`` and not ``<ul><li><b>``.
 
-    Three tags are a statement if they end like one, or are labelled so and have spaces between. A
-    tag with text right after it (``<p>Price: 5``) is none.
+    Three tags are a statement if they end like one, or if the label says so and a space follows the
+    first. A tag directly followed by text (``<p>Price: 5``) begins none.
     """
     match = _STATEMENT.match(start)
     if match is None:
@@ -225,7 +225,7 @@ def _begins_statement(start: bytes, claim: RdfFormat | None) -> bool:
 
 
 def _begins_graph(start: bytes, claim: RdfFormat | None) -> bool:
-    """Whether a text that begins like a tag is a graph of TriG: ``<urn:g> { <a> <b> <c> }``."""
+    """Whether text that begins like a tag is a TriG graph: ``<urn:g> { <a> <b> <c> }``."""
     match = _GRAPH.match(start)
     if match is None:
         return False
@@ -257,12 +257,12 @@ def _sniff_json(text: bytes, body: bytes, claim: RdfFormat | None) -> Finding | 
         return Finding(Kind.RDF, RdfFormat.JSON_LD, 0.9, "JSON with expanded properties")
     if claim is RdfFormat.JSON_LD:
         return Finding(Kind.RDF, RdfFormat.JSON_LD, 0.6, "JSON labelled JSON-LD")
-    loose = text.lstrip()[:1] not in (b"{", b"[")
-    return Finding(Kind.OTHER, None, 0.9, "JSON without JSON-LD keywords", loose)
+    weak = text.lstrip()[:1] not in (b"{", b"[")
+    return Finding(Kind.OTHER, None, 0.9, "JSON without JSON-LD keywords", weak)
 
 
 def _first_token(text: bytes) -> bytes:
-    """Return a text of the Turtle family without white space and comments before it."""
+    """Return text of the Turtle family without leading white space and comments."""
     skipped = _COMMENTS.match(text)
     return text[skipped.end() if skipped else 0 :]
 
@@ -277,8 +277,8 @@ def _sniff_turtle(text: bytes, claim: RdfFormat | None) -> Finding | None:
             return Finding(Kind.RDF, claim, 0.9, "lines of three terms")
         if claim is RdfFormat.N_QUADS:
             lines = claim
-        loose = not claim and _may_be_a_page(start)
-        return Finding(Kind.RDF, lines, 0.95, "lines of three or four terms", loose)
+        weak = not claim and _may_be_a_page(start)
+        return Finding(Kind.RDF, lines, 0.95, "lines of three or four terms", weak)
     directive = _DIRECTIVE.match(start) or _N3_DIRECTIVE.match(start)
     bare = _OPAQUE.sub(_hide, start)
     if directive and _SPARQL.search(bare) and not _STATEMENT_LINE.search(start):
@@ -300,12 +300,12 @@ def _sniff_turtle(text: bytes, claim: RdfFormat | None) -> Finding | None:
         return None
     if claim in _LINE_FORMATS and not _DIRECTIVE_LINE.search(start) and _LINE_START.search(start):
         return Finding(Kind.RDF, claim, 0.8, "lines that begin with two IRIs")
-    loose = not claim and not directive and _may_be_a_page(start)
-    return Finding(Kind.RDF, _family_member(bare, claim), confidence, evidence, loose)
+    weak = not claim and not directive and _may_be_a_page(start)
+    return Finding(Kind.RDF, _family_member(bare, claim), confidence, evidence, weak)
 
 
 def _may_be_a_page(start: bytes) -> bool:
-    """Whether statements may as well be tags or prose: they name no prefixes nor other sites."""
+    """Whether statements may be tags or prose: no prefix declarations, no absolute IRIs."""
     known = _ABSOLUTE_IRI.search(start) or _DIRECTIVE_LINE.search(start)
     return not known and _LIKE_A_PAGE.match(start) is not None
 
@@ -316,7 +316,7 @@ def _hide(match: re.Match[bytes]) -> bytes:
 
 
 def _ends_statement(bare: bytes) -> bool:
-    """Whether a statement is closed somewhere, or an IRI is used: prose does neither."""
+    """Whether the text closes a statement or contains an IRI, unlike prose."""
     return b"<>" in bare or re.search(rb"[\w\"\]):]\s*[.;]\s", bare + b"\n") is not None
 
 
@@ -325,20 +325,20 @@ def _family_member(bare: bytes, claim: RdfFormat | None) -> RdfFormat:
         return claim
     brace = bare.find(b"{")
     if brace >= 0 and _NAME_OF_GRAPH.search(bare[max(brace - 400, 0) : brace]):
-        return RdfFormat.TRIG  # (behind its first statement, `} <b> {` may be N3 or TriG)
-    # most documents have no such sign, and the patterns are slow
-    if any(sign in bare for sign in _PARTS_OF_N3) and _N3_SIGNS.search(bare):
+        return RdfFormat.TRIG  # after the first statement, `} <b> {` may be N3 or TriG
+    # the patterns are slow, and most documents contain none of the parts
+    if any(part in bare for part in _PARTS_OF_N3_MARKERS) and _N3_MARKERS.search(bare):
         return RdfFormat.N3
-    if b"{" in bare and _TRIG_SIGNS.search(bare):
+    if b"{" in bare and _TRIG_MARKERS.search(bare):
         return RdfFormat.TRIG
     return RdfFormat.TURTLE
 
 
 def _line_format(start: bytes) -> RdfFormat | None:
-    """N-Triples or N-Quads when the first lines are all of their form."""
+    """Return N-Triples or N-Quads if the first and most of the first 20 lines have their form."""
     lines = [s for line in start.splitlines() if (s := line.strip()) and not s.startswith(b"#")]
     if len(lines) > 1 and not start.endswith((b"\n", b"\r")):
-        lines.pop()  # may be cut by the head's end
+        lines.pop()  # may be cut off
     if not lines:
         return None
     matches = [_LINE.match(line) for line in lines[:20]]

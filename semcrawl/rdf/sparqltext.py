@@ -1,4 +1,4 @@
-"""The text of SPARQL queries: what they may not say, their terms, and what is wrong with them."""
+"""Examines the text of SPARQL queries: calls of other servers, terms, syntax errors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from semcrawl.rdf.shortnames import PREFIXES
 
-#: what a query says of other servers stands outside of these: IRIs, strings, comments, names
+#: tokens of SPARQL. ``SERVICE`` counts only as a ``word``
 _TOKENS = re.compile(
     r"<(?P<iri>[^<>\"{}|^`\\\x00-\x20]*)>"
     r'|"""(?:[^"\\]|\\.|"(?!""))*"""' + r"|'''(?:[^'\\]|\\.|'(?!''))*'''"
@@ -25,12 +25,12 @@ _PLACE = re.compile(r"error at (\d+):(\d+): (.*)", re.S)
 _MOST_WORDS = 200
 
 
-def asks_others(query: str) -> bool:
+def calls_service(query: str) -> bool:
     """Whether a query calls another server (``SERVICE``).
 
-    >>> asks_others("SELECT * { SERVICE <http://example.org/sparql> { ?s ?p ?o } }")
+    >>> calls_service("SELECT * { SERVICE <http://example.org/sparql> { ?s ?p ?o } }")
     True
-    >>> asks_others("SELECT ?service { ?service ?p 'SERVICE' } # SERVICE")
+    >>> calls_service("SELECT ?service { ?service ?p 'SERVICE' } # SERVICE")
     False
     """
     plain = _ESCAPED.sub(_character, query)
@@ -38,7 +38,7 @@ def asks_others(query: str) -> bool:
 
 
 def terms_in(query: str) -> Iterator[str]:
-    """Yield the IRIs in a query, those that it gives by prefixes among them.
+    """Yield the IRIs in a query, prefixed names expanded.
 
     >>> list(terms_in("PREFIX e: <http://e.example/> ASK { ?s a e:Fish ; foaf:name ?n }"))
     ['http://e.example/Fish', 'http://xmlns.com/foaf/0.1/name']
@@ -65,10 +65,10 @@ def _character(match: re.Match[str]) -> str:
 
 
 def query_error(error: SyntaxError) -> str:
-    """Say in one line where a query is wrong."""
+    """Return one line that locates a query's syntax error."""
     match = _PLACE.fullmatch(str(error))
     words = " ".join((match[3] if match else str(error)).split())
-    if "Prefix not found" in words:  # among all that could stand there
+    if "Prefix not found" in words:  # followed by a list of all expected tokens
         words = "a prefix that is not known; declare it with PREFIX"
     words = words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]}…"
     place = f" in line {match[1]}, column {match[2]}" if match else ""

@@ -1,4 +1,4 @@
-"""Terms as N-Triples and Turtle write them."""
+"""Writes IRIs and literals as terms of N-Triples and Turtle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*\Z")
 
 
 def iri_of(url: str) -> str:
-    """Return ``url`` as an IRI: characters that no IRI may have are percent-encoded."""
+    """Return ``url`` as an IRI, with forbidden characters percent-encoded."""
     return _NOT_IN_IRI.sub(
         lambda m: "".join(f"%{b:02X}" for b in m[0].encode("utf-8", "replace")), url
     )
@@ -26,7 +26,7 @@ def iri_term(iri: str) -> str:
 
 
 def literal_term(text: str, language: str = "", datatype: str = "") -> str:
-    """Return the term for a literal; a language tag that is none is left out."""
+    """Return the term for a literal, without a malformed language tag."""
     quoted = _ESCAPED.sub(lambda m: _ESCAPES.get(m[0], "\ufffd"), text)
     if datatype:
         return f'"{quoted}"^^{iri_term(datatype)}'
@@ -54,7 +54,7 @@ _FORMS: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def date_datatype(text: str) -> str:
-    """Return the datatype's IRI, or an empty string when ``text`` has none of the forms."""
+    """Return the XSD datatype of a date, time or duration, or an empty string."""
     for form, datatype in _FORMS:
         if form.match(text):
             return datatype

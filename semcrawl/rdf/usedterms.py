@@ -1,4 +1,4 @@
-"""Classes and properties that N-Quads lines use, counted without parsing them."""
+"""Counts the classes and properties that N-Quads lines use, without a parser."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from collections import Counter
 from semcrawl.rdf.terms import RDF
 
 _TYPE = f"<{RDF}type>".encode()
-#: a whole line: the predicate, and the object where the predicate is ``rdf:type`` and that an IRI
+#: a line: the predicate, and with ``rdf:type`` the object if it is an IRI
 _LINE = re.compile(rb"\S+ (<[^>]*>)(?: (?<=" + _TYPE + rb" )(<(?!<)[^>]*>))?.*\n")
-#: bytes of an IRI above which it does not count as a term
+#: bytes of the longest IRI that is counted
 MAX_IRI = 2048
 
 
 class TermCounter:
-    """Counts statements by property and instances by class, up to so many distinct terms."""
+    """Counts statements by property and instances by class."""
 
     def __init__(self, limit: int) -> None:
-        """Keep ``limit`` distinct terms at most; 0 keeps none, and nothing is looked at."""
+        """Keep at most ``limit`` distinct terms; 0 turns counting off."""
         self._limit = limit
         #: IRI → statements with it as predicate
         self.properties: Counter[str] = Counter()
-        #: IRI → statements that say that something is of this class
+        #: IRI → statements that type a resource with it
         self.classes: Counter[str] = Counter()
-        #: whether every term that was met is counted
+        #: whether no term was left out
         self.is_complete = True
 
     @property
     def is_on(self) -> bool:
-        """Whether anything is counted at all."""
+        """Whether counting is on."""
         return self._limit > 0
 
     def add(self, lines: bytes) -> None:
         """Count the terms of whole lines: one space between terms, no line break inside them."""
         if not self._limit:
             return
-        # (Counter and findall run in C; the loop sees each distinct pair once)
+        # Counter and findall run in C; the loop handles each distinct pair once
         for (predicate, kind), count in Counter(_LINE.findall(lines)).items():
             self._count(self.properties, predicate, count)
             if kind:

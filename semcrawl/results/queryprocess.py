@@ -32,7 +32,7 @@ from pyoxigraph import (
 
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.rdf.shortnames import PREFIXES, namespace_of
-from semcrawl.rdf.sparqltext import asks_others, query_error
+from semcrawl.rdf.sparqltext import calls_service, query_error
 
 SOLUTIONS = {
     "json": QueryResultsFormat.JSON,
@@ -55,7 +55,7 @@ class Question:
 
 def evaluate(store: str, query: str) -> QuerySolutions | QueryBoolean | QueryTriples:
     """Ask a store, whose default graph is the union of all. Raises ``UsageError``."""
-    if asks_others(query):
+    if calls_service(query):
         raise UsageError("a query with SERVICE would ask other servers, which it may not")
     try:
         return Store.read_only(store).query(query, prefixes=PREFIXES)

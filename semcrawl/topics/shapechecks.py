@@ -14,7 +14,7 @@ import pyoxigraph
 
 from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import PREFIXES
-from semcrawl.rdf.sparqltext import asks_others, query_error
+from semcrawl.rdf.sparqltext import calls_service, query_error
 
 if TYPE_CHECKING:
     import rdflib
@@ -38,7 +38,7 @@ class Checked:
 def ask(query: str, lines: bytes, memory: int) -> Checked:
     """Answer an ASK query on N-Quads lines, the union of their graphs as default graph."""
     bound_memory(memory)
-    if asks_others(query):
+    if calls_service(query):
         return Checked(fault="a query with SERVICE would ask other servers, which it may not")
     store = pyoxigraph.Store()
     try:
@@ -98,7 +98,7 @@ def _shapes(lines: bytes) -> tuple[rdflib.Graph, list[Any]]:
     graph = _graph(lines)
     for name in ("select", "ask", "construct"):
         for query in graph.objects(None, rdflib.URIRef(_SH + name)):
-            if asks_others(str(query)):
+            if calls_service(str(query)):
                 raise UsageError("a query with SERVICE would ask other servers, which it may not")
     targeted = [shape for shape in ShapesGraph(graph).shapes if any(map(list, shape.target()))]
     if not targeted:

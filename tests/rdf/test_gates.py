@@ -8,7 +8,7 @@ from lxml import html
 
 from semcrawl.rdf import Embedded, ReadOptions
 from semcrawl.rdf.embedded.microdata import MicrodataProcessor
-from semcrawl.rdf.embedded.page import gates
+from semcrawl.rdf.embedded.page import possible_kinds
 from semcrawl.rdf.embedded.rdfa import RdfaProcessor
 
 VALUES = ("", "#a", "dc:title", "foaf:knows", "dc:x foaf:y", "next", "license", "_:b", "[dc:x]")
@@ -44,7 +44,7 @@ elements = st.recursive(
 def test_what_is_ruled_out_has_no_data(markup: str) -> None:
     page = f"<html><body><div>{markup}</div></body></html>"
     options = ReadOptions(rdfa_roles=True)
-    found, root = gates(page.encode(), options), html.fromstring(page)
+    found, root = possible_kinds(page.encode(), options), html.fromstring(page)
     if Embedded.RDFA not in found:
         assert not list(RdfaProcessor(root, roles=True).triples()), page
     if Embedded.MICRODATA not in found:

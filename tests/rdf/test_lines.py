@@ -64,7 +64,7 @@ def test_what_is_copied_is_what_the_parser_writes(
     place %= len(data)
     for text in (data, data[:place] + byte + data[place + 1 :]):
         for syntax in SYNTAXES:
-            if PlainLines(syntax).are(text):
+            if PlainLines(syntax).match(text):
                 assert written_by_the_parser(text, syntax) == text
 
 
@@ -76,7 +76,7 @@ def test_no_character_is_copied_that_the_parser_would_change(first: int) -> None
             b'<http://a/> <http://b/> "' + sign + b'" .\n',
             b"<http://a/" + sign + b"> <http://b/?" + sign + b"> <http://c/#" + sign + b"> .\n",
         ):
-            if PlainLines(SYNTAXES[0]).are(text):
+            if PlainLines(SYNTAXES[0]).match(text):
                 assert written_by_the_parser(text, SYNTAXES[0]) == text
 
 
@@ -86,7 +86,7 @@ def test_usual_lines_are_copied() -> None:
         b'_:a <http://a/p> "x\\n\xc3\xa9"@en <http://a/g> .\n',
         b'<urn:isbn:1> <http://a/p#q> "1"^^<' + XSD + b"integer> .\n",
     ):
-        assert PlainLines(pyoxigraph.RdfFormat.N_QUADS).are(line)
+        assert PlainLines(pyoxigraph.RdfFormat.N_QUADS).match(line)
 
 
 def test_the_place_of_an_error_behind_and_before_copied_lines_is_told() -> None:

@@ -266,7 +266,7 @@ def test_where_the_graph_has_no_name_reading_ends_at_such_a_string(text: str, me
     reading = read(text.encode(), URL, "application/trig" if media == "trig" else "text/n3")
     assert b'#p> "1"' in reading.nquads
     assert b'"3"' not in reading.nquads
-    assert reading.errors[-1].message == "the rest behind a string that is not closed is not read"
+    assert reading.errors[-1].message == "the rest after an unterminated string is not read"
 
 
 def test_large_trig_ends_at_such_a_string_and_makes_nothing_up() -> None:

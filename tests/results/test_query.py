@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.errors import UsageError
-from semcrawl.rdf.sparqltext import asks_others
+from semcrawl.rdf.sparqltext import calls_service
 from semcrawl.results.job import Job
 from semcrawl.results.querystore import held_store
 from tests.readonly import read_only
@@ -220,7 +220,7 @@ def test_no_other_server_is_asked(job, semcrawl):
     ],
 )
 def test_the_word_service_may_stand_where_it_calls_nobody(query):
-    assert not asks_others(query)
+    assert not calls_service(query)
 
 
 before = st.sampled_from(
@@ -230,7 +230,7 @@ before = st.sampled_from(
 
 @given(st.lists(before), st.sampled_from(["SERVICE", "service", "Service", "\\u0053ERVICE"]))
 def test_no_text_before_it_hides_a_call(parts, word):
-    assert asks_others("".join(parts) + word + " <http://x/> {}")
+    assert calls_service("".join(parts) + word + " <http://x/> {}")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from semcrawl.errors import UsageError
-from semcrawl.rdf.sparqltext import asks_others, terms_in
+from semcrawl.rdf.sparqltext import calls_service, terms_in
 from semcrawl.topics import STOPPED, Closing, Document, about
 from semcrawl.topics.shapechecks import ask, conform
 from semcrawl.web.vocabulary import Kind
@@ -195,8 +195,8 @@ def test_terms_that_no_parser_would_take_do_no_harm():
 
 def test_terms_and_services_are_found_outside_of_strings_and_comments():
     """SERVICE as a variable, in a string, a comment or an IRI is none; escaped it is one."""
-    assert not asks_others("ASK { ?service ?p 'SERVICE' , <http://SERVICE> } # SERVICE")
-    assert asks_others("ASK { \\u0053ERVICE <x:> {} }")
+    assert not calls_service("ASK { ?service ?p 'SERVICE' , <http://SERVICE> } # SERVICE")
+    assert calls_service("ASK { \\u0053ERVICE <x:> {} }")
     assert list(terms_in("ASK { ?s a foaf:Person ; none:x '<http://no>' , <http://yes> }")) == [
         "http://xmlns.com/foaf/0.1/Person",
         "http://yes",

@@ -1,4 +1,4 @@
-"""Microformats and Dublin Core, found by extruct.
+"""Maps the microformats and the Dublin Core that extruct finds to triples.
 
 Microformats (h-card, h-event and their older forms) become vCard in RDF and the iCalendar ontology
 of the W3C's RDF calendar group, as Apache Any23 maps them. Other microformats have no agreed
@@ -18,14 +18,14 @@ _TYPE = f"<{RDF}type>"
 _VCARD = "http://www.w3.org/2006/vcard/ns#"
 _ICAL = "http://www.w3.org/2002/12/cal/icaltzd#"
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+\Z")
-#: microformat: class, namespace of its properties
+#: microformat → class, namespace of class and properties
 _CLASSES = {
     "h-card": ("VCard", _VCARD),
     "h-adr": ("Address", _VCARD),
     "h-geo": ("Location", _VCARD),
     "h-event": ("Vevent", _ICAL),
 }
-#: properties that have another name there
+#: properties that have another name in the vocabulary
 _PROPERTIES = {
     _VCARD: {"name": "fn", "honorific-prefix": "honorific-prefix", "job-title": "title"},
     _ICAL: {"name": "summary", "start": "dtstart", "end": "dtend", "category": "categories"},
@@ -42,14 +42,14 @@ _KNOWN = {
         " attendee organizer status".split()
     ),
 }
-#: properties whose values are addresses of something
+#: properties whose values may be IRIs
 _ADDRESSES = frozenset({"email", "logo", "photo", "url", "uid", "key", "sound", "tel"})
-#: items in one another that are followed
+#: deepest nesting of items that is read
 _MAX_DEPTH = 20
 
 
 def microformats(page: str, url: str) -> Iterator[Triple]:
-    """Yield the statements of the cards, addresses and events of a page; ``url`` is its address.
+    """Yield the statements of the cards, addresses and events of the page at ``url``.
 
     Each item is a blank node. Raises ``ImportError`` without extruct.
     """
@@ -61,13 +61,13 @@ def microformats(page: str, url: str) -> Iterator[Triple]:
 
 
 class _Reader:
-    """Names the items of one page."""
+    """Reads the items of one page and numbers their blank nodes."""
 
     def __init__(self) -> None:
         self._items = 0
 
     def read(self, item: Mapping[str, Any], depth: int = 0) -> Iterator[Triple]:
-        """Yield an item's statements, and those of what stands in it."""
+        """Yield the statements of an item and of the items inside it."""
         known = next((_CLASSES[kind] for kind in item.get("type", ()) if kind in _CLASSES), None)
         if known is None:
             children = [item for values in item.get("properties", {}).values() for item in values]
@@ -99,7 +99,7 @@ class _Reader:
 
 
 def _term(key: str, value: Any) -> str:
-    """Return a value as a term; markup and pictures hold theirs as ``value``."""
+    """Return a value as a term. Markup and pictures are dictionaries with a ``value``."""
     text = str(value.get("value", "") if isinstance(value, dict) else value).strip()
     if key in _ADDRESSES and _IRI.match(text):
         return iri_term(text)
@@ -111,11 +111,11 @@ _TERMS = "http://purl.org/dc/terms/"
 
 
 def dublin_core(page: str) -> Iterator[Triple]:
-    """Yield the statements of a page's Dublin Core about the page; IRIs may be relative.
+    """Yield the Dublin Core statements about a page; IRIs may be relative.
 
-    ``DC.title`` is the title of the elements 1.1 and ``DCTERMS.title`` that of the terms, unless
-    the page declares another namespace ("Expressing Dublin Core metadata using HTML/XHTML meta and
-    link elements", DCMI, 2008). Raises ``ImportError`` without extruct.
+    ``DC.title`` is a property of Elements 1.1 and ``DCTERMS.title`` one of DCMI Terms, unless the
+    page declares other namespaces ("Expressing Dublin Core metadata using HTML/XHTML meta and link
+    elements", DCMI, 2008). Raises ``ImportError`` without extruct.
     """
     from extruct.dublincore import DublinCoreExtractor
 

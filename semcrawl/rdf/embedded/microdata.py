@@ -1,4 +1,4 @@
-"""Microdata as RDF, by "Microdata to RDF – Second Edition" (W3C Note), sections 4 to 6."""
+"""Converts Microdata by "Microdata to RDF – Second Edition" (W3C Note), sections 4 to 6."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class MicrodataProcessor:
     ) -> None:
         """Prepare to read the document whose root element is ``root``.
 
-        ``expansions``: properties and others that they imply (section 4.5, vocabulary expansion).
+        ``expansions`` pairs properties with those they imply (section 4.5, vocabulary expansion).
         """
         self._root = root
         self._implied: dict[str, list[str]] = {}
@@ -47,10 +47,7 @@ class MicrodataProcessor:
         self._triples = TripleList(limit)
 
     def triples(self) -> Iterator[Triple]:
-        """Yield all triples.
-
-        Raises :class:`LimitReached` after the last that the limit lets through.
-        """
+        """Yield the triples; raise :class:`LimitReached` after the last that the limit allows."""
         reached: LimitReached | None = None
         try:
             self._read()
@@ -80,7 +77,7 @@ class MicrodataProcessor:
         return known
 
     def _item(self, item: etree._Element, inherited: str) -> list[tuple[etree._Element, str]]:
-        """Write one item; return the items that are its values, with their inherited type."""
+        """Add the triples of one item; return the items among its values, and its type."""
         subject, line = self._subject(item), item.sourceline or 0
         types = [t for t in (item.get("itemtype") or "").split() if _SCHEME.match(t)]
         for kind in types:
@@ -109,7 +106,7 @@ class MicrodataProcessor:
         return inner
 
     def _properties(self, item: etree._Element) -> list[etree._Element]:
-        """Return the elements that carry an item's properties, referenced ones included."""
+        """Return the elements that hold an item's properties, those of ``itemref`` included."""
         found: dict[etree._Element, None] = {}
         roots = [item]
         for identity in dict.fromkeys((item.get("itemref") or "").split()):
@@ -123,7 +120,7 @@ class MicrodataProcessor:
         return list(found)
 
     def _within(self, root: etree._Element, item: etree._Element) -> Iterator[etree._Element]:
-        """Yield the property elements under ``root`` that belong to no inner item."""
+        """Yield the property elements of ``root`` outside of inner items."""
         if root is not item and _is_property(root):
             yield root
         if root is not item and root.get("itemscope") is not None:
@@ -169,7 +166,7 @@ class MicrodataProcessor:
             if kind := date_datatype(moment.strip()):
                 return literal_term(moment.strip(), datatype=kind)
             return literal_term(moment, _language(element))
-        # not in the standard, but wherever prices and dates are marked up
+        # not in the standard, but usual for prices and dates
         if content is not None:
             return literal_term(content, _language(element))
         return literal_term(_TEXT(element), _language(element))

@@ -1,4 +1,4 @@
-"""From an HTML page to the quads embedded in it."""
+"""Reads the quads embedded in an HTML page."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def read_embedded(
     *,
     contexts: Mapping[str, bytes] | None = None,
 ) -> Reading:
-    """Read the data in the HTML page ``body`` that was fetched from the final URL ``url``.
+    """Read the data embedded in the HTML page ``body`` with the final URL ``url``.
 
-    Graph name is ``url``; the base is that of the page. Each script, and each of the other kinds,
-    is read by itself: a fault of one never costs the others. Never raises for what the body
-    holds.
+    ``url`` is the graph name; the base is the page's. Each script and each other kind of data is
+    read separately, so an error in one does not affect the others. Never raises because of the
+    content.
     """
     text = _text(body, content_type)
-    kinds = gates(text, options)
-    if not kinds:  # as most pages
+    kinds = possible_kinds(text, options)
+    if not kinds:  # true of most pages
         return Reading(_AS_PAGE, embedded=True, _url=url, _options=options)
     document = DocumentReader(url, options, contexts)
     errors, sink = document.errors, document.sink
@@ -73,7 +73,7 @@ def read_embedded(
                 except (LimitReached, MemoryError):
                     raise
                 except Exception as error:
-                    # a fault of ours, or of a library, must not cost the other kinds either
+                    # a bug of ours or of a library must not cost the other kinds
                     errors.add(f"{kind.value}: {type(error).__name__}: {error}")
                 sink.flush()
                 if sink.quads > before:
@@ -87,7 +87,7 @@ def read_embedded(
 
 
 def _text(body: bytes, content_type: str | None) -> bytes:
-    """Return the page in UTF-8; a ``meta`` element counts where header and content say nothing."""
+    """Return the page in UTF-8. Without other evidence, a ``meta`` element names the encoding."""
     text, encoding = to_utf8(body, content_type)
     if encoding.evidence == "not UTF-8" and (declared := _META_CHARSET.search(body[:4096])):
         name = declared[1].decode("ascii").lower()
@@ -97,7 +97,7 @@ def _text(body: bytes, content_type: str | None) -> bytes:
 
 
 def _tree(text: bytes, content_type: str | None, errors: ErrorLog) -> etree._Element | None:
-    """Parse a page: as XML when it calls itself that and is, else as HTML."""
+    """Parse a page as XML if it is declared and well-formed XHTML, else as HTML."""
     text = text.replace(b"\0", b"")
     if "xhtml+xml" in (content_type or "").lower() or _XHTML.match(text):
         strict = etree.XMLParser(
@@ -111,7 +111,7 @@ def _tree(text: bytes, content_type: str | None, errors: ErrorLog) -> etree._Ele
         else:
             if root.tag == "{http://www.w3.org/1999/xhtml}html":
                 return _without_namespace(root)
-    # without its limits, libxml2 leaves out what is nested 256 deep and texts of ten megabytes
+    # by default libxml2 drops what is nested 256 deep, and texts of ten megabytes
     lax = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
     try:
         root = with_rest(etree.fromstring(text, lax))
@@ -133,7 +133,7 @@ def _without_namespace(root: etree._Element) -> etree._Element:
 
 
 def _base(root: etree._Element, url: str) -> str:
-    """Return the page's base: its ``base`` element resolved against its URL."""
+    """Return the page's base IRI: its ``base`` element resolved against its URL."""
     for href in _BASE(root):
         try:
             quad = next(
@@ -166,31 +166,31 @@ def _scripts(root: etree._Element, base: str, document: DocumentReader) -> None:
 
 
 def _triples(triples: Iterable[Triple], base: str, sink: QuadSink, errors: ErrorLog) -> None:
-    """Resolve and check the triples by way of the Turtle parser; a bad one is an error."""
+    """Let the Turtle parser resolve and check the triples; record the bad ones as errors."""
     sink.flush()
     sink.has_graphs = False
-    places: dict[str, int] = {}
+    lines: dict[str, int] = {}
     try:
         for triple in triples:
             statement = f"{triple.subject} {triple.predicate} {triple.object} .\n"
-            places.setdefault(statement, triple.line)
+            lines.setdefault(statement, triple.line)
     except LimitReached as limit:
         errors.add(str(limit))
-    if places:
-        data = "".join(places).encode("utf-8", "replace")
-        log = _PlacedErrors(errors, list(places.values()))
+    if lines:
+        data = "".join(lines).encode("utf-8", "replace")
+        log = _PageErrors(errors, list(lines.values()))
         resume(pyoxigraph.parse(data, pyoxigraph.RdfFormat.TURTLE, base_iri=base), sink, log)
 
 
-class _PlacedErrors(ErrorLog):
-    """Errors of generated lines, reported at the lines of the page they come from."""
+class _PageErrors(ErrorLog):
+    """Reports errors in generated Turtle at the lines of the page."""
 
-    def __init__(self, errors: ErrorLog, places: list[int]) -> None:
+    def __init__(self, errors: ErrorLog, lines: list[int]) -> None:
         self._errors = errors
-        self._places = places
+        self._lines = lines
 
     def add(self, message: str, line: int = 0, column: int = 0) -> None:
-        place = self._places[line - 1] if 0 < line <= len(self._places) else 0
+        place = self._lines[line - 1] if 0 < line <= len(self._lines) else 0
         self._errors.add(message, place)
 
     def check_time(self) -> None:
@@ -200,7 +200,7 @@ class _PlacedErrors(ErrorLog):
 #: characters that may follow an attribute's name
 _AFTER = b" \t\n\r\f\v=>"
 _JSON_LD = re.compile(rb"application/(?:[\w.+-]*\+)?ld\+json|ld(?:\+|&#43;|&#x2b;)json")
-#: those, besides ``rel``, without which a page states nothing: the others only complete them
+#: a page states nothing in RDFa without one of these or ``rel``
 _RDFA_ATTRIBUTES = (b"property", b"typeof", b"vocab", b"rev")
 _REL = re.compile(rb"rel\s*=\s*[\"']?[^\"'>]*(?::|\blicense\b|\bdescribedby\b)")
 _MICROFORMAT = re.compile(rb"\b(?:h-(?:card|adr|geo|event)|vcard|vevent)\b")
@@ -208,22 +208,22 @@ _DUBLIN_CORE = re.compile(rb"[\"'=\s]dc(?:terms)?\.[a-z]|schema\.[a-z]+[\"'\s]")
 _ROLE = re.compile(rb"\srole\s*=")
 
 
-def gates(body: bytes, options: ReadOptions) -> set[Embedded]:
-    """Return the kinds of data that a cheap look at the bytes does not rule out."""
+def possible_kinds(body: bytes, options: ReadOptions) -> set[Embedded]:
+    """Return the kinds of data that a cheap search of the bytes does not rule out."""
     page = body.lower()
     found = set()
     for kind in options.embedded:
         if kind is Embedded.JSON_LD:
-            open_ = b"json" in page and _JSON_LD.search(page) is not None
+            possible = b"json" in page and _JSON_LD.search(page) is not None
         elif kind is Embedded.MICRODATA:
-            open_ = _has_attribute(page, b"itemscope", _AFTER + b"/")
+            possible = _has_attribute(page, b"itemscope", _AFTER + b"/")
         elif kind is Embedded.MICROFORMATS:
-            open_ = _MICROFORMAT.search(page) is not None
+            possible = _MICROFORMAT.search(page) is not None
         elif kind is Embedded.DUBLIN_CORE:
-            open_ = _DUBLIN_CORE.search(page) is not None
+            possible = _DUBLIN_CORE.search(page) is not None
         else:
-            open_ = _has_rdfa(page, roles=options.rdfa_roles)
-        if open_:
+            possible = _has_rdfa(page, roles=options.rdfa_roles)
+        if possible:
             found.add(kind)
     return found
 
@@ -242,7 +242,7 @@ def _has_rdfa(page: bytes, *, roles: bool) -> bool:
 
 
 def _has_attribute(page: bytes, name: bytes, after: bytes = _AFTER) -> bool:
-    """Whether a name stands between white space and what may follow an attribute's name."""
+    """Whether ``name`` appears after white space and before one of the bytes ``after``."""
     at = page.find(name)
     while at >= 0:
         end = at + len(name)

@@ -1,7 +1,7 @@
-"""RDFa 1.1 in HTML: a processor for trees of lxml.
+"""Processes RDFa 1.1 in HTML trees of lxml.
 
-Follows RDFa Core 1.1, section 7.5, with the rules of HTML+RDFa 1.1, section 3. Only elements that
-bear one of RDFa's attributes are looked at, which makes most pages a matter of one XPath query.
+Follows RDFa Core 1.1, section 7.5, with the rules of HTML+RDFa 1.1, section 3. One XPath query
+selects the elements with attributes of RDFa; no others are visited.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from semcrawl.rdf.embedded.triples import Triple, TripleList, copy_patterns
 from semcrawl.rdf.limits import LimitReached
 from semcrawl.rdf.terms import RDF, iri_term
 
-#: from the element down: ``//*`` takes quadratic time
+#: not ``//*``, which takes quadratic time
 _MARKED = (
     "descendant-or-self::*[@property or @typeof or @about or @resource or @rel or @rev or @href or"
     " @src or @vocab or @prefix or @inlist or @lang or @xml:lang"
@@ -42,7 +42,7 @@ _RDFA = PREFIXES["rdfa"]
 
 @dataclass(slots=True)
 class _Context:
-    """The evaluation context (Core, section 7.2) that an element hands to its descendants."""
+    """The evaluation context (Core, section 7.2) that an element passes to its descendants."""
 
     parent_subject: str
     parent_object: str
@@ -50,7 +50,7 @@ class _Context:
     language: str = ""
     incomplete: list[tuple[str, str]] = field(default_factory=list)
     lists: dict[str, list[str]] = field(default_factory=dict)
-    #: subject of the lists that begin here; None: they are a context's above
+    #: subject of the lists that begin here; None: they belong to an outer context
     list_owner: str | None = None
 
 
@@ -62,8 +62,7 @@ class RdfaProcessor:
     ) -> None:
         """Prepare to read the document at ``url`` whose root element is ``root``.
 
-        Relative IRIs of prefixes are resolved against ``url``; all other ones stay relative to the
-        page's base.
+        Only relative IRIs of prefixes are resolved, against ``url``; all others stay relative.
         """
         self._root = root
         self._url = url
@@ -76,9 +75,9 @@ class RdfaProcessor:
         self._xhtml = "XHTML+RDFa" in doctype or "XHTML+RDFa" in version
 
     def triples(self) -> Iterator[Triple]:
-        """Yield all triples, patterns copied (HTML+RDFa 1.1, section 3.5).
+        """Yield the triples, with patterns copied (HTML+RDFa 1.1, section 3.5).
 
-        Raises :class:`LimitReached` after the last that the limit lets through.
+        Raises :class:`LimitReached` after the last that the limit allows.
         """
         names = Names(PREFIXES, XHTML_TERMS if self._xhtml else TERMS)
         top = _Context("<>", "<>", names, list_owner="<>")
@@ -246,11 +245,11 @@ class RdfaProcessor:
         return names.with_prefixes({p: self._absolute(iri) for p, iri in declared.items()})
 
     def _absolute(self, iri: str) -> str:
-        """Resolve a prefix's IRI; the page's base does not count (Core, section 7.4.1)."""
+        """Resolve a prefix's IRI against the URL, not the page's base (Core, section 7.4.1)."""
         if has_scheme(iri):
             return iri
         try:
-            # (an IRI that ends in an empty fragment would lose it)
+            # with nothing after it, an empty fragment would be lost
             return urljoin(self._url, iri + "x")[:-1]
         except ValueError:
             return iri
@@ -267,7 +266,7 @@ class RdfaProcessor:
     def _relations(
         names: Names, rel: str | None, rev: str | None, with_property: bool
     ) -> tuple[list[str] | None, list[str] | None]:
-        """Resolve ``rel`` and ``rev``; beside ``property``, bare words do not count."""
+        """Resolve ``rel`` and ``rev``; next to ``property``, words without a colon are ignored."""
         found: list[list[str] | None] = []
         for value in (rel, rev):
             if value is None:
@@ -291,7 +290,7 @@ class RdfaProcessor:
                 self._add(subject, f"<{XHV}role>", term, line)
 
     def _close(self, context: _Context) -> None:
-        """Write the lists that began at an element (Core, section 7.5, step 14)."""
+        """Add the triples of the lists that begin at an element (Core, section 7.5, step 14)."""
         if context.list_owner is None:
             return
         for term, items in context.lists.items():

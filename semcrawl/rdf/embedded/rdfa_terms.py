@@ -1,6 +1,6 @@
-"""RDFa's names and values: the initial context, terms, CURIEs, IRIs, literals.
+"""Resolves RDFa's terms, CURIEs and IRIs (RDFa Core 1.1, section 7.4) and makes its literals.
 
-RDFa Core 1.1, section 7.4; initial context: https://www.w3.org/2011/rdfa-context/rdfa-1.1.
+The initial context is https://www.w3.org/2011/rdfa-context/rdfa-1.1.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ TERMS: Mapping[str, str] = {
     "role": XHV + "role",
 }
 
-#: Terms of documents that call themselves XHTML+RDFa (XHTML+RDFa 1.1, section 4).
+#: Terms of documents declared as XHTML+RDFa (XHTML+RDFa 1.1, section 4).
 XHTML_TERMS: Mapping[str, str] = {
     **TERMS,
     **{
@@ -91,16 +91,16 @@ _PAIRS = re.compile(r"([^\s:]*):\s+(\S+)")
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The prefixes, terms and default vocabulary in force at an element."""
+    """The prefixes, terms and default vocabulary in scope at an element."""
 
     prefixes: Mapping[str, str]
     terms: Mapping[str, str]
     vocabulary: str = ""
-    #: the prefixes that the page declares itself
+    #: the prefixes that the page itself declares
     declared: Mapping[str, str] = field(default_factory=dict)
 
     def with_prefixes(self, declared: Mapping[str, str]) -> Names:
-        """Return these names with more prefixes."""
+        """Return a copy with more prefixes."""
         return replace(
             self,
             prefixes={**self.prefixes, **declared},
@@ -108,11 +108,11 @@ class Names:
         )
 
     def with_vocabulary(self, vocabulary: str) -> Names:
-        """Return these names with another default vocabulary; empty: none."""
+        """Return a copy with another default vocabulary; empty: none."""
         return replace(self, vocabulary=vocabulary)
 
     def curie(self, text: str) -> str | None:
-        """Return the term (``<iri>`` or ``_:label``) of a CURIE, or None when it is none."""
+        """Return the term (``<iri>`` or ``_:label``) for a CURIE; None for other text."""
         prefix, colon, rest = text.partition(":")
         if not colon or rest.startswith("//"):
             return None
@@ -155,19 +155,19 @@ def has_scheme(iri: str) -> bool:
 
 
 def blank_label(text: str) -> str:
-    """Return a label that N-Triples can write: other characters become their code."""
+    """Return a valid N-Triples label; other characters become their code points."""
     return "e" + re.sub(r"[^A-Za-z0-9-]", lambda m: f"_{ord(m[0]):x}_", text)
 
 
 def declared_prefixes(text: str) -> dict[str, str]:
-    """Return the pairs of a ``prefix`` attribute."""
+    """Return prefixes and IRIs of a ``prefix`` attribute."""
     return {prefix.lower(): iri for prefix, iri in _PAIRS.findall(text) if prefix and prefix != "_"}
 
 
 _TEXT = etree.XPath("string()")
 _XML_LITERAL = f"<{RDF}XMLLiteral>"
 _HTML_LITERAL = f"<{RDF}HTML>"
-#: a start tag as lxml writes it: its name, attributes and end
+#: a start tag that lxml serialised: name, attributes, end
 _START_TAG = re.compile(r"<([^\s/>!?]+)([^>]*?)(/?>)")
 _NAMESPACE = re.compile(r' (xmlns(?::[^\s=]+)?)="([^"]*)"')
 
@@ -201,7 +201,7 @@ def property_value(
         return literal_term(moment, language)
     if not relations and resource is not None:
         return resource
-    # an ``about`` that names nothing (``[]``) counts as present
+    # ``about="[]"``, which names nothing, counts as present
     if typed is not None and element.get("about") is None:
         return typed
     return literal_term(_TEXT(element), language)
@@ -215,13 +215,13 @@ def _time_of(element: etree._Element) -> str | None:
 
 
 def _inner(element: etree._Element, kind: str, names: Names) -> str:
-    """Return an element's content as markup."""
+    """Return the serialised content of an element."""
     method = "xml" if kind == _XML_LITERAL else "html"
     children: Iterable[str] = (
         etree.tostring(child, encoding="unicode", method=method, with_tail=True)
         for child in element
     )
-    # elements of XHTML keep their namespace though the tree goes without it
+    # the tree has no namespaces; elements of XHTML get theirs back
     xhtml = element.nsmap.get(None)
     if kind == _XML_LITERAL and xhtml:
         namespaces = {"xmlns": xhtml, **{f"xmlns:{p}": iri for p, iri in names.declared.items()}}
@@ -230,7 +230,7 @@ def _inner(element: etree._Element, kind: str, names: Names) -> str:
 
 
 def _with_namespaces(markup: str, namespaces: Mapping[str, str]) -> str:
-    """Declare the namespaces in scope in the first start tag (Core, section 7.5, step 11)."""
+    """Declare the namespaces in the first start tag (Core, section 7.5, step 11)."""
     start = _START_TAG.match(markup)
     if start is None:
         return markup  # a comment or an instruction
@@ -242,5 +242,5 @@ def _with_namespaces(markup: str, namespaces: Mapping[str, str]) -> str:
 
 
 def _markup(text: str | None) -> str:
-    """Return ``text`` as it stands in markup."""
+    """Return ``text`` escaped for markup."""
     return (text or "").replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

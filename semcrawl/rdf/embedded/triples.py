@@ -1,4 +1,4 @@
-"""Triples out of a page, before their IRIs are resolved."""
+"""Collects the triples of a page before their IRIs are resolved."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COPY, _PATTERN = f"<{PREFIXES['rdfa']}copy>", f"<{PREFIXES['rdfa']}Pattern>"
 
 
 class Triple(NamedTuple):
-    """Three terms in N-Triples form (IRIs may be relative) and the line they come from."""
+    """Three N-Triples terms, whose IRIs may be relative, and the line they come from."""
 
     subject: str
     predicate: str
@@ -23,10 +23,10 @@ class Triple(NamedTuple):
 
 
 class TripleList(list[Triple]):
-    """The triples of one page and kind; markup of a few kilobytes can say millions."""
+    """The bounded triples of one page and kind: a few kilobytes can state millions."""
 
     def __init__(self, limit: int) -> None:
-        """Take at most ``limit`` triples, and forty steps for each of them."""
+        """Allow at most ``limit`` triples, and forty steps for each."""
         super().__init__()
         self._limit = limit
         self._steps = 40 * limit
@@ -38,24 +38,24 @@ class TripleList(list[Triple]):
         self.append(triple)
 
     def step(self) -> None:
-        """Count an element that is looked at. Raises :class:`LimitReached`."""
+        """Count a visited element. Raises :class:`LimitReached`."""
         self._steps -= 1
         if self._steps < 0:
             raise LimitReached("the page's elements refer to each other too often")
 
 
 def copy_patterns(triples: list[Triple]) -> Iterator[Triple]:
-    """Yield ``triples`` with each ``rdfa:copy`` replaced by what the pattern says.
+    """Yield ``triples`` with each ``rdfa:copy`` replaced by the pattern's statements.
 
-    HTML+RDFa 1.1, section 3.5.
+    See HTML+RDFa 1.1, section 3.5.
     """
     if not any(t.predicate == _COPY for t in triples):
         yield from triples
         return
     patterns = {t.subject for t in triples if t.predicate == _TYPE and t.object == _PATTERN}
-    said: dict[str, list[Triple]] = {}
+    about: dict[str, list[Triple]] = {}
     for triple in triples:
-        said.setdefault(triple.subject, []).append(triple)
+        about.setdefault(triple.subject, []).append(triple)
     used = {t.object for t in triples if t.predicate == _COPY and t.object in patterns}
     for triple in triples:
         if triple.subject in used:
@@ -69,7 +69,7 @@ def copy_patterns(triples: list[Triple]) -> Iterator[Triple]:
             if pattern in seen:
                 continue
             seen.add(pattern)
-            for other in said.get(pattern, ()):
+            for other in about.get(pattern, ()):
                 if other.predicate == _COPY and other.object in patterns:
                     waiting.append(other.object)
                 elif other.object != _PATTERN:

@@ -1,3 +1,3 @@
-"""Compressed bodies, archives, and bounded streams."""
+"""Unpacks compressed bodies and archives as bounded streams."""
 
 __all__: list[str] = []

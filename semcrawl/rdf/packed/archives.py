@@ -1,7 +1,7 @@
-"""Compressed dumps and archives, streamed: gzip, bzip2, xz, zstd, brotli, zip and tar.
+"""Streams compressed dumps and archives: gzip, bzip2, xz, zstd, brotli, zip and tar.
 
-A document is unpacked through at most three layers: a compression, an archive, and a compression
-of its members (``dumps.tar.gz`` with ``a.nt.gz`` inside). More is left alone and recorded.
+A document may have three layers: a compression, an archive, and a compression of its members
+(``dumps.tar.gz`` with ``a.nt.gz`` inside). Further layers stay packed and are recorded as errors.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from semcrawl.rdf.packed.streams import CountedFile, Readable, SafeFile
 _MARK = 512
 _ARCHIVES = frozenset({Compression.ZIP, Compression.TAR})
 _ZIP_IN_MEMORY = 32 * 2**20
-#: entries of a tar that say something about the next one, and are read as a whole
+#: types of tar entries that describe the next entry; tarfile reads them whole
 _TAR_EXTENSIONS = frozenset(
     {
         tarfile.GNUTYPE_LONGNAME,
@@ -37,21 +37,21 @@ _TAR_EXTENSIONS = frozenset(
     }
 )
 _LONGEST_EXTENSION = 2**20
-#: where zips say how large their directory is; such marks may overlap
+#: the fields of a zip that hold the size of its directory; matches may overlap
 _ZIP_ENDS = (
     (re.compile(rb"(?s)(?=PK\x05\x06.{8}(.{4}))"), "<I"),
     (re.compile(rb"(?s)(?=PK\x06\x06.{36}(.{8}))"), "<Q"),
 )
 
-#: called with the name of a member (empty: not in an archive) and its content
+#: called with the name of a member (empty outside of archives) and its content
 Visit = Callable[[str, SafeFile], None]
 Report = Callable[[str], None]
 
 
 def walk(file: Readable, name: str, budget: Budget, visit: Visit, report: Report) -> None:
-    """Unpack ``file`` and call ``visit`` for each content; ``report`` gets the faults.
+    """Unpack ``file`` and call ``visit`` for each content; ``report`` receives the errors.
 
-    ``name`` is the file's own name; brotli, which has no mark, is recognised by it.
+    ``name`` is the file's name. Brotli, which has no magic bytes, is recognised by it.
     """
     _unpack(SafeFile(CountedFile(file, budget), budget, counted=False), name, "", 0, budget, visit,
             report)  # fmt: skip
@@ -88,7 +88,7 @@ def _unpack(
 
 
 def unpacked(file: SafeFile, kind: Compression, budget: Budget) -> SafeFile:
-    """Return ``file`` unpacked; raise ``ImportError`` without the package for it."""
+    """Return ``file`` unpacked; raise ``ImportError`` if the package for it is missing."""
     return SafeFile(_decompressor(file, kind), budget)
 
 
@@ -106,7 +106,7 @@ def _decompressor(file: SafeFile, kind: Compression) -> Readable:
 
 
 class _Decompressor(Protocol):
-    """The common shape of :class:`bz2.BZ2Decompressor` and :class:`lzma.LZMADecompressor`."""
+    """The interface of :class:`bz2.BZ2Decompressor` and :class:`lzma.LZMADecompressor`."""
 
     eof: bool
     needs_input: bool
@@ -116,7 +116,7 @@ class _Decompressor(Protocol):
 
 
 class _Gunzip:
-    """zlib's object in that shape."""
+    """Adapts zlib to :class:`_Decompressor`."""
 
     def __init__(self) -> None:
         self._object = zlib.decompressobj(16 + zlib.MAX_WBITS)
@@ -147,7 +147,7 @@ _FACTORIES: dict[Compression, Callable[[], _Decompressor]] = {
 
 
 class _Unpacked:
-    """A compressed file, or several one after the other; the part before a fault is handed out."""
+    """One or more concatenated compressed files; yields what precedes an error."""
 
     def __init__(self, file: SafeFile, factory: Callable[[], _Decompressor]) -> None:
         self._file = file
@@ -161,9 +161,9 @@ class _Unpacked:
             if self._decompressor.eof:
                 rest = self._decompressor.unused_data.lstrip(b"\0")
                 while len(rest) < len(self._mark) and (more := self._file.read(1 << 16)):
-                    rest = (rest + more).lstrip(b"\0")  # the mark may be torn
+                    rest = (rest + more).lstrip(b"\0")  # the magic bytes may be split
                 if not rest.startswith(self._mark):
-                    return b""  # padding, or rubbish that other readers ignore too
+                    return b""  # padding, or garbage that other readers ignore too
                 self._decompressor = self._factory()
             elif self._decompressor.needs_input:
                 rest = self._file.read(1 << 16)
@@ -218,7 +218,7 @@ def _walk_archive(
             if fault := budget.fault():
                 report(fault)
                 return
-            # a tar's members have been counted when it was decompressed
+            # a tar's bytes were counted when it was decompressed
             inner = SafeFile(content, budget, counted=kind is Compression.ZIP)
             _unpack(inner, name, name, layers + 1, budget, visit, report)
     except (tarfile.TarError, zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError,
@@ -227,14 +227,14 @@ def _walk_archive(
 
 
 class _TarEntry(tarfile.TarInfo):
-    """Refuses headers that would fill the memory, or be taken for the archive's end."""
+    """Refuses headers that would exhaust memory or pass for the archive's end."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> Self:
         try:
             entry = super().frombuf(buf, encoding, errors)  # type: ignore[arg-type]
         except tarfile.HeaderError as error:
-            if not buf.strip(b"\0"):  # the end, as it should be
+            if not buf.strip(b"\0"):  # the regular end
                 raise
             raise tarfile.ReadError(str(error)) from None
         if entry.type in _TAR_EXTENSIONS and entry.size > _LONGEST_EXTENSION:
@@ -249,14 +249,14 @@ def _tar_members(file: SafeFile) -> Iterator[tuple[str, Readable]]:
             if entry.isfile():
                 content = archive.extractfile(entry)
                 if content is not None:
-                    # bytes that are not of UTF-8 come as surrogates, which nothing can write
+                    # tarfile turns invalid UTF-8 into surrogates, which cannot be encoded
                     name = entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
                     yield name, content
-            archive.members = []  # type: ignore[attr-defined] # or it keeps one entry per member
+            archive.members = []  # type: ignore[attr-defined] # else it keeps every entry
 
 
 def _zip_members(file: SafeFile, budget: Budget, report: Report) -> Iterator[tuple[str, Readable]]:
-    # a zip's directory is at its end
+    # a zip's directory is at its end, so the file must be seekable
     with tempfile.SpooledTemporaryFile(_ZIP_IN_MEMORY, dir=_folder(budget)) as copy:
         while data := file.read(1 << 20):
             copy.write(data)
@@ -265,7 +265,7 @@ def _zip_members(file: SafeFile, budget: Budget, report: Report) -> Iterator[tup
             _guard_directory(file_of_copy, budget.options.max_members)
             opened = zipfile.ZipFile(copy)
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-            # cut off, or of more members than may be held: those that are there can be read
+            # cut off, or its directory is too large: read the members that are there
             report(f"zip: {error or type(error).__name__}; its members are read one by one")
             yield from local_members(file_of_copy, report)
             return
@@ -277,8 +277,8 @@ def _zip_members(file: SafeFile, budget: Budget, report: Report) -> Iterator[tup
                     content = archive.open(entry)
                 except (zipfile.BadZipFile, RuntimeError, NotImplementedError,
                         ValueError) as error:  # fmt: skip
-                    # encrypted, packed in a way that is not known, or of a name that cannot be
-                    # read; the others may be sound
+                    # encrypted, packed by an unknown method, or with an unreadable name; the
+                    # others may be sound
                     report(f"{entry.filename}: {error}")
                     continue
                 with content:
@@ -291,12 +291,12 @@ def _folder(budget: Budget) -> str | None:
 
 
 def _guard_directory(file: IO[bytes], max_members: int) -> None:
-    """Refuse a zip whose directory, which is read as a whole, is huge."""
+    """Refuse a zip with a huge directory, which zipfile would read whole."""
     file.seek(max(file.seek(0, 2) - (1 << 17), 0))
     tail = file.read()
     sizes = [
         struct.unpack(form, found[1])[0] for end, form in _ZIP_ENDS for found in end.finditer(tail)
     ]
-    # (0xffffffff: the other mark decides)
+    # 0xffffffff: the size is in the zip64 field
     if any(max(max_members, 1000) * 1024 < size != 0xFFFFFFFF for size in sizes):
         raise ValueError("its directory is too large")

@@ -1,7 +1,7 @@
-"""Files that a parser may read without harm: bounded, counted, never failing.
+"""File wrappers for parsers: bounded, counted, and never raising.
 
-A fault (a broken archive, a limit, the time) ends the file early and is noted; an exception would
-pass through the parser, and its results would be lost.
+An error, be it a broken archive or a limit, ends the file early and is recorded. An exception would
+pass through the parser and lose its results.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from semcrawl.rdf.limits import Budget
 
 
 class Readable(Protocol):
-    """A file, as far as readers need one."""
+    """Anything with a file's ``read``."""
 
     def read(self, size: int = ..., /) -> bytes:
-        """Return at most ``size`` bytes, none at the end."""
+        """Return at most ``size`` bytes; none at the end."""
 
 
 class CountedFile:
-    """The packed bytes, counted for the ratio."""
+    """Counts packed bytes for the ratio."""
 
     def __init__(self, file: Readable, budget: Budget) -> None:
-        """Count what is read of ``file`` as packed bytes of ``budget``."""
+        """Count the bytes read from ``file`` as packed bytes of ``budget``."""
         self._file = file
         self._budget = budget
 
@@ -35,10 +35,10 @@ class CountedFile:
 
 
 class SafeFile:
-    """The unpacked bytes: ends at the first fault, which is then in :attr:`fault`."""
+    """Ends at the first error, and holds its message in :attr:`fault`."""
 
     def __init__(self, file: Readable, budget: Budget, *, counted: bool = True) -> None:
-        """Read ``file`` within ``budget``; ``counted`` if its bytes are unpacked ones."""
+        """Read ``file`` within ``budget``; ``counted`` adds its bytes to the unpacked ones."""
         self._file = file
         self._budget = budget
         self._counted = counted
@@ -47,7 +47,7 @@ class SafeFile:
         self.fault = ""
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most ``size`` bytes, fewer only at the end or when ``size`` is not given."""
+        """Return at most ``size`` bytes; none at the end."""
         if size is None or size < 0:
             size = 1 << 20
         if self._held:
@@ -56,7 +56,7 @@ class SafeFile:
         return self._next(size)
 
     def peek(self, size: int) -> bytes:
-        """Return the next ``size`` bytes without taking them."""
+        """Return the next ``size`` bytes without consuming them."""
         while len(self._held) < size:
             data = self._next(size - len(self._held))
             if not data:
@@ -65,7 +65,7 @@ class SafeFile:
         return self._held[:size]
 
     def read_all(self, limit: int) -> bytes | None:
-        """Return the rest, or None when it is more than ``limit`` bytes (nothing is lost then)."""
+        """Return the rest; None, with nothing consumed, if it exceeds ``limit`` bytes."""
         pieces: list[bytes] = []
         total = 0
         while total <= limit:
@@ -84,7 +84,7 @@ class SafeFile:
         if not fault:
             try:
                 data = self._file.read(size)
-            except Exception as error:  # each library of archives has its own
+            except Exception as error:  # each library raises its own
                 fault = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             else:
                 if self._counted:
@@ -97,10 +97,10 @@ class SafeFile:
 
 
 class Utf8File:
-    """A file of another encoding, handed out in UTF-8; a byte-order mark is dropped."""
+    """Converts a file to UTF-8 without a byte-order mark."""
 
     def __init__(self, file: SafeFile, encoding: str, bom: int) -> None:
-        """Decode ``file`` after its ``bom`` bytes of byte-order mark."""
+        """Decode ``file`` after a byte-order mark of ``bom`` bytes."""
         self._file = file
         if bom:
             file.peek(bom)
@@ -128,17 +128,17 @@ class Utf8File:
 
 
 class LineByLine:
-    """A file that hands out a line at a time, and counts them."""
+    """Returns one line per read, and counts them."""
 
     def __init__(self, file: Readable) -> None:
-        """Read ``file`` from where it stands."""
+        """Read ``file`` from its current position."""
         self._file = file
         self._held = b""
-        #: lines handed out whole
+        #: number of whole lines read
         self.number = 0
 
     def read(self, size: int = -1) -> bytes:
-        """Return a line, or ``size`` bytes of it."""
+        """Return the rest of a line, at most ``size`` bytes."""
         if not self._held:
             self._held = self._file.read(1 << 16)
         end = self._held.find(b"\n") + 1 or len(self._held)

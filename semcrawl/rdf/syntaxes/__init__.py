@@ -1,3 +1,3 @@
-"""Syntaxes that the parser does not read as they are found."""
+"""Reads each RDF syntax, with what the parser lacks: recovery, limits, missing syntaxes."""
 
 __all__: list[str] = []

@@ -1,13 +1,13 @@
-"""JSON-LD contexts named by URL: answered locally, by the caller, or not at all.
+"""Inlines the JSON-LD contexts that a document names by URL.
 
-No parser loads anything. Contexts of a local table (schema.org and some of the W3C's) and those
-that the caller brings along are written into the document before it is parsed, of a big context
-only the terms that the document uses. A missing context is reported, so that a crawler can fetch
-it under its own rules and read the document once more.
+Nothing is loaded from the network. Contexts come from a local table (schema.org and some of the
+W3C's) or from the caller, and are written into the document before it is parsed. Of a big context
+only the terms that the document uses are written. A missing context is reported, so that a crawler
+can fetch it under its own rules and read the document again.
 
-The parser resolves wrongly against a base with dot segments (RFC 3986, section 5.2.4): it takes
-the base as it is. So it gets the base without them. Only references without a path (``""``,
-``?query``, ``#fragment``) keep the base's path as it was written; they get it back afterwards.
+The parser does not remove the dot segments of a base (RFC 3986, section 5.2.4), so it gets a base
+without them. References without a path (``""``, ``?query``, ``#fragment``) keep the base's path as
+written; it is restored afterwards.
 """
 
 from __future__ import annotations
@@ -23,42 +23,42 @@ from semcrawl.rdf.limits import LimitReached
 from semcrawl.rdf.patterns import re
 
 _CONTEXT_KEY = re.compile(rb'"@context"\s*:\s*')
-_REMOTE_SIGN = re.compile(rb'"@context"\s*:\s*["\[]|"@import"')
+_REMOTE_CONTEXT = re.compile(rb'"@context"\s*:\s*["\[]|"@import"')
 _WORD = re.compile(rb'"([^"\\\s]{1,120})"')
 _SCHEMA_ORG = re.compile(
     r"https?://(?:www\.)?schema\.org/?(?:docs/jsonldcontext\.json(?:ld)?)?/?(?:[#?].*)?\Z", re.I
 )
 _MAX_CHAIN = 16
-#: how often a context may be met again inside its own terms
+#: how often a context may occur inside its own terms
 _MAX_SELF = 3
 _MAX_LOADS = 2_000
 
 
 class _Unusable(Exception):  # noqa: N818 - an answer, not a failure
-    """A context cannot be written into the document, which then keeps its name."""
+    """A context cannot be inlined; the document keeps its URL."""
 
 
 @cache
-def _table() -> dict[str, Any]:
-    """Return the local contexts by URL, the scheme left out."""
+def _local_contexts() -> dict[str, Any]:
+    """Return the local contexts by canonical URL."""
     text = resources.files("semcrawl.rdf").joinpath("data/contexts.json").read_bytes()
     return dict(json.loads(text))
 
 
 def canonical_url(url: str) -> str:
-    """Return the form under which the local table knows a context's URL."""
+    """Return the key of a context's URL in the local table."""
     if _SCHEMA_ORG.match(url):
         return "schema.org"
     return url.partition("#")[0].partition("://")[2].removeprefix("www.w3.org/").rstrip("/")
 
 
 class ContextInliner:
-    """Writes the contexts that a document names by URL into it."""
+    """Writes the contexts that a document names by URL into the document."""
 
     def __init__(self, base: str, fetched: Mapping[str, bytes], limit: int) -> None:
-        """Serve a document at ``base``; what is inlined may be ``limit`` bytes."""
+        """Inline at most ``limit`` bytes into the document at ``base``."""
         self.needed: dict[str, None] = {}
-        #: faults of contexts that are at hand
+        #: errors in the available contexts
         self.faults: list[str] = []
         self._base = base
         self._fetched = fetched
@@ -68,12 +68,12 @@ class ContextInliner:
         self._loads = 0
 
     def inline(self, data: bytes) -> bytes:
-        """Return ``data`` (UTF-8 JSON) with its contexts inlined; lines stay where they were.
+        """Return ``data`` (UTF-8 JSON) with its contexts inlined and its line numbers unchanged.
 
-        A context that is missing stays a name, which the parser refuses, and is noted in
-        :attr:`needed`. Raises :class:`LimitReached`.
+        A missing context stays a URL, which the parser refuses, and goes to :attr:`needed`. Raises
+        :class:`LimitReached`.
         """
-        if not _REMOTE_SIGN.search(data):
+        if not _REMOTE_CONTEXT.search(data):
             return data
         self._words = {word.decode("utf-8", "replace") for word in _WORD.findall(data)}
         self._words |= {word.partition(":")[0] for word in self._words}
@@ -86,9 +86,9 @@ class ContextInliner:
             if not length:
                 continue
             source = data[match.end() : match.end() + length]
-            if source[:1] == b"{" and not _REMOTE_SIGN.search(source):
+            if source[:1] == b"{" and not _REMOTE_CONTEXT.search(source):
                 continue
-            written = self._written(source)
+            written = self._inlined(source)
             if written is None:
                 continue
             self._left -= len(written)
@@ -99,7 +99,7 @@ class ContextInliner:
         pieces.append(data[end:])
         return b"".join(pieces)
 
-    def _written(self, source: bytes) -> bytes | None:
+    def _inlined(self, source: bytes) -> bytes | None:
         if source not in self._done:
             try:
                 inlined = self._inline(json.loads(source), self._base, (), remote=False)
@@ -121,7 +121,7 @@ class ContextInliner:
             for item in value:
                 try:
                     inlined = self._inline(item, base, chain, remote=remote, scoped=scoped)
-                except _Unusable as error:  # the others may be missing as well: noted together
+                except _Unusable as error:  # go on, to report all missing contexts together
                     unusable = error
                 else:
                     flat.extend(inlined if isinstance(inlined, list) else [inlined])
@@ -131,7 +131,7 @@ class ContextInliner:
         if not isinstance(value, dict):
             return value
         if remote:
-            value = self._used(value)
+            value = self._used_terms(value)
         result = dict(value)
         if "@import" in result:
             imported = result.pop("@import")
@@ -156,7 +156,7 @@ class ContextInliner:
         if scoped and chain.count(url) >= _MAX_SELF:
             return {}
         if len(chain) > _MAX_CHAIN:
-            raise self._fault(f"the context {url} names itself without end")
+            raise self._fault(f"the context {url} includes itself without end")
         content = self._fetched.get(url)
         if content is None:
             content = self._fetched.get(url.partition("#")[0])
@@ -169,7 +169,7 @@ class ContextInliner:
             if not isinstance(document, dict) or "@context" not in document:
                 raise self._fault(f"the document {url} holds no context")
             return self._inline(document["@context"], url, chain, remote=True, scoped=scoped)
-        local = _table().get(canonical_url(url))
+        local = _local_contexts().get(canonical_url(url))
         if local is None:
             self.needed.setdefault(url)
             raise _Unusable
@@ -179,8 +179,8 @@ class ContextInliner:
         self.faults.append(message)
         return _Unusable()
 
-    def _used(self, context: dict[str, Any]) -> dict[str, Any]:
-        """Return the terms of a context that the document uses, with what they rest on."""
+    def _used_terms(self, context: dict[str, Any]) -> dict[str, Any]:
+        """Return the terms of a context that the document uses, and those that they depend on."""
         if len(context) < 24:
             return context
         chosen = {key: value for key, value in context.items() if key.startswith("@")}
@@ -200,12 +200,12 @@ class ContextInliner:
                 if isinstance(word, str):
                     names = (word, word.partition(":")[0])
                     waiting.extend(n for n in names if n in context and n not in chosen)
-        # the order of the source, so that the result is the same on every run
+        # in the context's order, so that the result is the same on every run
         return {key: context[key] for key in context if key in chosen}
 
 
 def value_length(data: bytes, start: int) -> int:
-    """Return the length of the JSON value that starts there, 0 when it does not end."""
+    """Return the length of the string, array or object at ``start``; 0 if there is no whole one."""
     first = data[start : start + 1]
     if first == b'"':
         end = start + 1
@@ -221,10 +221,10 @@ def value_length(data: bytes, start: int) -> int:
         return 0
     depth = 0
     for match in _BRACKET.finditer(data, start):
-        sign = match[0]
-        if sign in b"{[":
+        token = match[0]
+        if token in b"{[":
             depth += 1
-        elif sign in b"}]":
+        elif token in b"}]":
             depth -= 1
             if not depth:
                 return match.end() - start
@@ -239,7 +239,7 @@ _DOTS = re.compile(rb"/\.\.?/")
 
 
 def clean_bases(data: bytes) -> tuple[bytes, dict[bytes, bytes]]:
-    """Return JSON-LD ``data`` with clean bases, and what each base was before."""
+    """Return JSON-LD ``data`` without dot segments in its bases, and clean → original bases."""
     changed: dict[bytes, bytes] = {}
     if b'"@base"' not in data:
         return data, changed
@@ -258,7 +258,7 @@ def clean_bases(data: bytes) -> tuple[bytes, dict[bytes, bytes]]:
 
 
 def restore_bases(nquads: bytes, changed: dict[bytes, bytes]) -> bytes:
-    """Return the lines with the IRIs that are a base itself as they were written."""
+    """Return the lines with the original base in IRIs that add at most a query or a fragment."""
     for clean, written in changed.items():
         for end in (b">", b"?", b"#"):
             nquads = nquads.replace(b"<" + clean + end, b"<" + written + end)

@@ -1,4 +1,4 @@
-"""Turtle and its relatives that a template has escaped as HTML: ``&lt;http://example.org/&gt;``."""
+"""Unescapes Turtle and its relatives that a template escaped as HTML: ``&lt;http://…/&gt;``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from semcrawl.rdf.packed.streams import Readable
 from semcrawl.rdf.patterns import re
 
 #: error recorded for such a document
-ESCAPED = "its signs are escaped as those of HTML are (&lt; for <); read as what they stand for"
+ESCAPED = "the document is escaped as HTML (&lt; for <); it is read unescaped"
 
 _REFERENCE = rb"&(?:lt|gt|quot|apos|amp|#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6});"
 _REFERENCES = re.compile(_REFERENCE)
@@ -18,7 +18,7 @@ _STRING = (
     rb'"(?:[^"\\\n\r]|\\.)*+"|'
     rb"'(?:[^'\\\n\r]|\\.)*+'"
 )
-#: strings, IRIs and comments, which may hold references, and references elsewhere
+#: strings, IRIs and comments, which may contain references, and references elsewhere
 _PARTS = re.compile(
     rb"(" + _STRING + rb")|<[^<>\s\"{}]*+>|(?:\A|(?<=\s))#[^\n\r]*+|(" + _REFERENCE + rb")",
     re.DOTALL,
@@ -30,8 +30,8 @@ _LONGEST_REFERENCE = 10
 def unescaped(data: bytes) -> bytes | None:
     """Return a text of the Turtle family unescaped; ``None`` if it was not escaped.
 
-    A text is escaped if it has an escaped IRI outside of strings and comments: no syntax has one
-    there. If it has no plain IRI, its strings were escaped too; otherwise they stay.
+    An escaped IRI outside of strings and comments, which no syntax allows, shows that the text was
+    escaped. If it has no plain IRI, its strings were escaped too; else they stay as they are.
     """
     if not _has_escaped_iri(data):
         return None
@@ -39,10 +39,10 @@ def unescaped(data: bytes) -> bytes | None:
 
     def plain(match: re.Match[bytes]) -> bytes:
         if match[2]:
-            return _sign(match)
+            return _character(match)
         if not whole:
             return match[0]
-        # (what looks like a comment may be in a string whose quotes are escaped)
+        # what looks like a comment may be in a string whose quotes are escaped
         quote = match[0][:1] if match[1] else b""
         return _REFERENCES.sub(lambda found: _in_string(found, quote), match[0])
 
@@ -57,8 +57,8 @@ def _references_only(match: re.Match[bytes]) -> bytes:
     return match[0] if match[2] else b'""'
 
 
-def _sign(match: re.Match[bytes]) -> bytes:
-    """Return the character of a reference; the reference itself if it names none."""
+def _character(match: re.Match[bytes]) -> bytes:
+    """Return the character of a reference; an invalid reference stays."""
     name = match[0][1:-1]
     if name in _NAMES:
         return _NAMES[name]
@@ -69,21 +69,21 @@ def _sign(match: re.Match[bytes]) -> bytes:
 
 
 def _in_string(match: re.Match[bytes], quote: bytes) -> bytes:
-    """Return the character of a reference in a string, escaped if it would end the string."""
-    sign = _sign(match)
-    return b"\\" + sign if quote and sign in (quote, b"\\") else sign
+    """Return the character of a reference in a string, with a backslash where it needs one."""
+    character = _character(match)
+    return b"\\" + character if quote and character in (quote, b"\\") else character
 
 
 def is_all_escaped(head: bytes) -> bool:
-    """Whether a text that begins with ``head`` has escaped IRIs, and no other ones."""
+    """Whether ``head`` has escaped IRIs and no plain ones."""
     return b"&lt;" in head and _has_escaped_iri(head) and _IRI.search(head) is None
 
 
 class UnescapedFile:
-    """A file whose references are replaced as it is read."""
+    """Replaces the references in a file as it is read."""
 
     def __init__(self, file: Readable) -> None:
-        """Read ``file`` from where it stands."""
+        """Read ``file`` from its current position."""
         self._file = file
         self._ready = b""
         self._held = b""
@@ -98,9 +98,9 @@ class UnescapedFile:
             self._ended = not data
             data = self._held + data
             cut = len(data)
-            if not self._ended:  # a reference may go on
+            if not self._ended:  # a reference may be cut
                 begun = data.rfind(b"&", max(cut - _LONGEST_REFERENCE, 0))
                 cut = begun if begun >= 0 else cut
-            self._ready, self._held = _REFERENCES.sub(_sign, data[:cut]), data[cut:]
+            self._ready, self._held = _REFERENCES.sub(_character, data[:cut]), data[cut:]
         result, self._ready = self._ready[:size], self._ready[size:]
         return result

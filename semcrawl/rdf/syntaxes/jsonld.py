@@ -1,8 +1,8 @@
-"""JSON-LD: contexts inlined first, broken JSON mended as far as it goes.
+"""Reads JSON-LD: inlines contexts, repairs broken JSON, splits big documents.
 
-The parser keeps all of an object until it is closed, some forty times its size. The usual big
-document is one object of a context and a ``@graph`` array, or an array: its elements say the same
-when they are read by themselves, and a broken one costs no other.
+The parser needs some forty times an object's size until the object is closed. Most big documents
+are an array, or an object of a context and a ``@graph`` array. Their elements mean the same when
+read in batches, and a broken batch costs no other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pyoxigraph
 
-from semcrawl.rdf.guards import CLOSING, COMMA, OPENING, guard_json, json_signs
+from semcrawl.rdf.guards import CLOSING, COMMA, OPENING, guard_json, json_structure
 from semcrawl.rdf.limits import ErrorLog, LimitReached
 from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.patterns import re
@@ -38,7 +38,7 @@ _TOO_LONG = "JSON-LD with a value that is too long (above 8 to 16 MiB)"
 _NO_LOADER = "No LoadDocumentCallback"
 _DIRECTION = re.compile(rb'((?<!\\)"@[A-Za-z0-9-]+?)--(?:ltr|rtl)(?= )')
 _RAW_CONTROL = re.compile(rb"[\x00-\x1f]")
-#: A bad escape: JSON knows \" \\ \/ \b \f \n \r \t \uXXXX only.
+#: An escape. Group 1 is empty unless it is one of JSON's: \" \\ \/ \b \f \n \r \t \uXXXX
 _BAD_ESCAPE = re.compile(rb'\\(\\|["/bfnrt]|u[0-9A-Fa-f]{4})|\\')
 
 
@@ -51,11 +51,11 @@ def parse_jsonld(
     contexts: Mapping[str, bytes] | None = None,
     first_line: int = 1,
 ) -> tuple[str, ...]:
-    """Read a JSON-LD document into ``sink``; return the contexts that were not at hand.
+    """Read a JSON-LD document into ``sink``; return the URLs of missing contexts.
 
-    A context that is missing is an error of the document. JSON with the usual faults (comments,
-    commas too many, raw line ends in strings, an early end) is mended after the error is recorded.
-    Raises :class:`LimitReached`.
+    A missing context is an error of the document. Common mistakes (comments, extra commas, raw line
+    ends in strings, an early end) are recorded as errors and repaired. Raises
+    :class:`LimitReached`.
     """
     guard_json(data, options.max_depth)
     if len(data) > WHOLE and (pieces := _split(data)) is not None:
@@ -85,7 +85,7 @@ def _parse(
     sink.has_graphs = False
     sink.names.all_labelled = False
     source = inliner.inline(data)
-    # without rdfDirection, a base direction is no part of the RDF (JSON-LD API, section 8.6)
+    # without rdfDirection the RDF has no base direction (JSON-LD API, section 8.6)
     directed = b"@direction" in source or b"\\u" in source
     if directed or changed:
         sink.rewrite = lambda lines: _finished(lines, directed, changed)
@@ -138,9 +138,9 @@ def _serialize_plain(data: bytes, base: str, sink: QuadSink) -> bool:
 def _serialize(
     data: bytes, base: str, sink: QuadSink, errors: ErrorLog, first_line: int, refused: list[str]
 ) -> SyntaxError | None:
-    """Write the quads of ``data``; return the error when it is no JSON.
+    """Write the quads of ``data``; return the error if it is not JSON.
 
-    Objects refused for a missing context go to ``refused``.
+    Errors about objects with a missing context go to ``refused``.
     """
     source = pyoxigraph.parse(data, _FORMAT, base_iri=base)
     while True:
@@ -159,16 +159,16 @@ def _serialize(
 
 
 def mend(data: bytes) -> bytes | None:
-    """Return ``data`` as JSON without the usual faults, or None if it cannot be mended.
+    """Return ``data`` as valid JSON, or None if it cannot be repaired.
 
-    An early end is closed after the last value that is whole.
+    Containers that an early end leaves open are closed after their last whole value.
     """
     out: list[bytes] = []
     stack: list[bytes] = []
-    #: for each open container, where in ``out`` its last whole member ends
+    #: for each open container, the index in ``out`` after its last whole member
     ends: list[int] = []
     for match in _TOKEN.finditer(data):
-        string, comment, bracket, sign, space, scalar, other = match.groups()
+        string, comment, bracket, punctuation, space, scalar, other = match.groups()
         if comment or space:
             if space:
                 out.append(b"\n" * space.count(b"\n") or b" ")
@@ -177,7 +177,7 @@ def mend(data: bytes) -> bytes | None:
             if other == b";" and not stack:
                 continue
             if other == b'"':
-                break  # a string that does not end
+                break  # an unterminated string
             continue
         if bracket in (b"}", b"]"):
             if not stack:
@@ -194,9 +194,9 @@ def mend(data: bytes) -> bytes | None:
             out.append(bracket)
             ends.append(len(out))
             continue
-        out.append(_clean_string(string) if string else (sign or scalar or b""))
+        out.append(_clean_string(string) if string else (punctuation or scalar or b""))
         if string or scalar:
-            before = _last_sign(out)
+            before = _token_before_last(out)
             if stack and (stack[-1] == b"[" or before == b":"):
                 ends[-1] = len(out)
     while stack:
@@ -220,7 +220,7 @@ def _drop_comma(out: list[bytes]) -> None:
             return
 
 
-def _last_sign(out: list[bytes]) -> bytes:
+def _token_before_last(out: list[bytes]) -> bytes:
     """Return the token before the last one."""
     for index in range(len(out) - 2, -1, -1):
         if out[index].strip():
@@ -233,7 +233,7 @@ def _clean_string(string: bytes) -> bytes:
     return _RAW_CONTROL.sub(lambda m: b"\\u%04x" % m[0][0], string)
 
 
-#: bytes up to which a document is read as it is
+#: bytes up to which a document is never split
 WHOLE = 4 << 20
 _BATCH = 1 << 20
 
@@ -244,7 +244,7 @@ _GRAPH_END = re.compile(rb"\s*+\}\s*+\Z")
 
 
 def _split(data: bytes) -> Iterator[tuple[int, bytes]] | None:
-    """Return the pieces, each with its first line; None when the document has another form."""
+    """Return batches, each with its first line; None if the document has another form."""
     head, tail = b"[", b"]"
     found = _ARRAY.match(data)
     if found is None:
@@ -264,12 +264,12 @@ def _pieces(data: bytes, start: int, head: bytes, tail: bytes) -> Iterator[tuple
     line = data.count(b"\n", 0, start) + 1
     end, closed = len(data), False
     depth = 0
-    for places, signs in json_signs(data, start):
-        depths = depth + np.cumsum((signs == OPENING).astype(int) - (signs == CLOSING))
+    for positions, kinds in json_structure(data, start):
+        depths = depth + np.cumsum((kinds == OPENING).astype(int) - (kinds == CLOSING))
         below = np.flatnonzero(depths < 0)
         if len(below):
-            end, closed = int(places[below[0]]), True
-        cuts = places[(signs == COMMA) & (depths == 0)]
+            end, closed = int(positions[below[0]]), True
+        cuts = positions[(kinds == COMMA) & (depths == 0)]
         while True:
             later = int(np.searchsorted(cuts, start + _BATCH))
             if later == len(cuts) or (cut := int(cuts[later])) > end:
@@ -280,5 +280,5 @@ def _pieces(data: bytes, start: int, head: bytes, tail: bytes) -> Iterator[tuple
         if closed:
             break
         depth = int(depths[-1]) if len(depths) else depth
-    # an array that does not end is handed on like that
+    # an unterminated array stays so
     yield line, head + data[start:end] + (tail if closed else b"")

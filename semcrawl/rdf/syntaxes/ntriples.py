@@ -1,8 +1,8 @@
-"""N-Triples and N-Quads: a bad line costs that line only.
+"""Reads N-Triples and N-Quads: an error costs one line only.
 
-Most dumps are written by programs, in canonical form. Such lines need not be taken apart and put
-together again: a regular expression that knows the usual part of the grammar is several times as
-fast as the parser. Lines that it does not match go to the parser.
+Programs write most dumps, in canonical form. Such lines are copied: a regular expression for the
+common part of the grammar checks them several times as fast as the parser. All other lines go to
+the parser.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def parse_lines(
 ) -> int:
     """Read whole lines into ``sink``; return the number of the line after the last.
 
-    After an error the parser starts again with the line after the bad one. Triple terms may be
-    nested ``max_depth`` deep.
+    After an error the parser restarts at the next line. Triple terms may be nested ``max_depth``
+    deep.
     """
     sink.flush()
     plain = PlainLines(syntax)
@@ -46,7 +46,7 @@ def parse_lines(
         if len(piece) > LONGEST_LINE:  # one line
             errors.add("a line of more than 16 MiB", first_line, 1)
             first_line += 1
-        elif plain.are(piece):
+        elif plain.match(piece):
             first_line += sink.add_lines(piece)
         else:
             guard_triple_terms(piece, max_depth)
@@ -87,7 +87,7 @@ def parse_file(
 
 
 def _rest_of_line(file: Readable) -> bytes:
-    """Read to the end of the line; return the bytes read after it."""
+    """Skip the rest of the line; return the bytes read after it."""
     while data := file.read(_READ):
         end = data.find(b"\n") + 1
         if end:
@@ -108,14 +108,14 @@ def _parse_piece(
             offset = _offset_of_line(rest, bad)
             stop = rest.find(b"\n", offset) + 1 or len(rest)
             if not (line := rest[offset:stop]).isascii() and (other := _as_utf8(line)) is not None:
-                # Latin-1 among UTF-8: read again with the line mended, and nothing lost
+                # Latin-1 among UTF-8: convert the line and read it again
                 data = data[: start + offset] + other + data[start + stop :]
                 start += offset
                 first_line += bad
                 continue
             errors.add_syntax(error, first_line)
             if bad and _is_good(rest[offset:stop], syntax):
-                stop = offset  # the error was that the line before is not closed
+                stop = offset  # the line before was not closed
                 bad -= 1
             start += stop
             first_line += bad + 1
@@ -124,7 +124,7 @@ def _parse_piece(
 
 
 def _as_utf8(line: bytes) -> bytes | None:
-    """Return a line that is not UTF-8 as such, taken for Windows-1252; None when it is UTF-8."""
+    """Convert a line from Windows-1252 to UTF-8; return None if it is UTF-8 already."""
     try:
         line.decode()
     except UnicodeDecodeError:
@@ -154,16 +154,16 @@ def _is_good(line: bytes, syntax: pyoxigraph.RdfFormat) -> bool:
     return bool(line.strip())
 
 
-#: Characters of IRIs. Of UTF-8, the bytes of U+00C0 to U+CFFF, all of which IRIs allow.
-_SIGNS = rb"[A-Za-z0-9/_.~=&;,:+$!*'()?@\x80-\xbf\xc3-\xec-]*+"
-_PATH = _SIGNS + rb"(?:%[0-9A-Fa-f]{2}" + _SIGNS + rb")*+"
-#: in full: scheme, host, port, then path and query, then fragment
+#: Bytes of IRIs: ASCII, and those of U+00C0 to U+CFFF in UTF-8, all of which IRIs allow.
+_CHARS = rb"[A-Za-z0-9/_.~=&;,:+$!*'()?@\x80-\xbf\xc3-\xec-]*+"
+_PATH = _CHARS + rb"(?:%[0-9A-Fa-f]{2}" + _CHARS + rb")*+"
+#: scheme, host and port, path and query, fragment
 _IRI = rb"<https?://[A-Za-z0-9.-]++(?::[0-9]++)?+(?:[/?]" + _PATH + rb")?+(?:#" + _PATH + rb")?+>"
 _URN = rb"<(?:urn|tag|mailto|tel|info|doi):[A-Za-z0-9]" + _PATH + rb">"
 _ANY_IRI = rb"(?:" + _IRI + rb"|" + _URN + rb")"
 _NODE = rb"_:[A-Za-z0-9]++"
 _TEXT = rb'[^"\\\x00-\x1f\x7f]*+'
-#: left out: datatypes that canonical lines do not write, and that stand with a language only
+#: excludes datatypes that canonical lines leave out or that need a language tag
 _DATATYPE = (
     rb"\^\^(?!<http://www\.w3\.org/(?:2001/XMLSchema#string|1999/02/22-rdf-syntax-ns#\w*[sS]tring)>)"
     + _ANY_IRI
@@ -181,32 +181,32 @@ _LINES = {
     pyoxigraph.RdfFormat.N_TRIPLES: re.compile(rb"(?:" + _TRIPLE + rb" \.\n)*+"),
     pyoxigraph.RdfFormat.N_QUADS: re.compile(rb"(?:" + _TRIPLE + _GRAPH + rb" \.\n)*+"),
 }
-_MOST_LEFT_OUT = 64
+_MAX_SKIP = 64
 
 
 class PlainLines:
-    """Finds the pieces of one content whose lines are all canonical."""
+    """Recognises pieces of a document whose lines are all canonical."""
 
     def __init__(self, syntax: pyoxigraph.RdfFormat) -> None:
-        """Look at lines of this syntax."""
-        self._match: Callable[[bytes], re.Match[bytes] | None] = _LINES[syntax].fullmatch
-        self._left_out = 0
-        self._to_leave_out = 1
+        """Check lines of ``syntax``."""
+        self._fullmatch: Callable[[bytes], re.Match[bytes] | None] = _LINES[syntax].fullmatch
+        self._to_skip = 0
+        self._next_skip = 1
 
-    def are(self, lines: bytes) -> bool:
-        """Tell whether the parser would read all of ``lines`` and write the same bytes.
+    def match(self, lines: bytes) -> bool:
+        """Whether the parser would surely write ``lines`` unchanged.
 
-        May return False where it would. After a False some pieces are not looked at: a document
-        that is not canonical at one place seldom is at others.
+        After a False some pieces are not checked and give False as well: where one piece is not
+        canonical, its neighbours seldom are.
         """
-        if self._left_out:
-            self._left_out -= 1
+        if self._to_skip:
+            self._to_skip -= 1
             return False
-        if self._match(lines) is not None and _is_plain_text(lines):
-            self._to_leave_out = 1
+        if self._fullmatch(lines) is not None and _is_plain_text(lines):
+            self._next_skip = 1
             return True
-        self._left_out = self._to_leave_out
-        self._to_leave_out = min(2 * self._to_leave_out, _MOST_LEFT_OUT)
+        self._to_skip = self._next_skip
+        self._next_skip = min(2 * self._next_skip, _MAX_SKIP)
         return False
 
 
@@ -217,4 +217,4 @@ def _is_plain_text(data: bytes) -> bool:
         text = data.decode()
     except UnicodeDecodeError:
         return False
-    return "\ufffe" not in text and "\uffff" not in text  # which are written as escapes
+    return "\ufffe" not in text and "\uffff" not in text  # the parser escapes these

@@ -1,7 +1,6 @@
-"""OWL/XML, in which Protégé and others save ontologies: py-horned-owl makes it RDF/XML.
+"""Converts OWL/XML, a format of Protégé and others, to RDF/XML with py-horned-owl.
 
-The mapping to RDF is that of "OWL 2 Mapping to RDF Graphs"; the syntax that of "OWL 2 XML
-Serialization".
+The syntax is defined by "OWL 2 XML Serialization", its RDF by "OWL 2 Mapping to RDF Graphs".
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from lxml import etree
 
 from semcrawl.rdf.limits import LimitReached
 
-MISSING = "OWL/XML is read by py-horned-owl, which is not installed (pip install py-horned-owl)"
+MISSING = "OWL/XML needs py-horned-owl, which is not installed (pip install py-horned-owl)"
 
 _OWL = "{http://www.w3.org/2002/07/owl#}"
-#: where IRIs stand that may be relative
+#: attributes that may hold relative IRIs
 _ATTRIBUTES = ("IRI", "ontologyIRI", "versionIRI", "datatypeIRI")
 _ELEMENTS = (f"{_OWL}IRI", f"{_OWL}Import")
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -24,9 +23,9 @@ _BASE = "{http://www.w3.org/XML/1998/namespace}base"
 
 
 def to_rdfxml(data: bytes, base: str) -> bytes:
-    """Return an ontology in OWL/XML (UTF-8, its entities bounded already) as RDF/XML.
+    """Convert OWL/XML in UTF-8, with entities already bounded, to RDF/XML.
 
-    Raises :class:`LimitReached` for other documents, and without the package.
+    Raises :class:`LimitReached` for invalid documents, and without the package.
     """
     try:
         import pyhornedowl
@@ -38,13 +37,13 @@ def to_rdfxml(data: bytes, base: str) -> bytes:
         mapped: str = ontology.save_to_string("owl")
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
-    except BaseException as error:  # the library's panics are no ``Exception``
+    except BaseException as error:  # the library's panics do not derive from Exception
         raise LimitReached(f"OWL/XML: {error}") from None
     return mapped.encode()
 
 
 def _with_absolute_iris(data: bytes, base: str) -> str:
-    """Return the document without entities, its IRIs resolved: the library has no base."""
+    """Return the document with entities expanded and IRIs resolved: the library has no base."""
     parser = etree.XMLParser(resolve_entities="internal", no_network=True, huge_tree=False)
     try:
         root = etree.fromstring(data, parser, base_url=base)
@@ -66,7 +65,7 @@ def _resolved(element: etree._Element, iri: str) -> str:
     if _ABSOLUTE.match(iri):
         return iri
     try:
-        # (an empty fragment is lost on the way)
+        # urljoin drops an empty fragment
         return urljoin(element.base or "", iri) + ("#" if iri.endswith("#") else "")
     except ValueError:
         return iri

@@ -1,9 +1,8 @@
-"""RDF/XML: mends the gaps of the parser.
+"""Reads RDF/XML, and makes up for three faults of the parser.
 
-After an error the parser goes on with a wrong state and makes statements that the document does not
-hold. It does not report a document that ends too early. It lets entities grow without bound. So
-entities are bounded before, an early end is found after, and a document with an error is read again
-node by node, which costs the bad nodes only.
+It goes on after an error in a wrong state and invents statements. So a document with an error is
+read again node by node, and only the bad nodes are lost. It does not report an early end, which is
+checked afterwards, and does not limit entities, which are checked before.
 """
 
 from __future__ import annotations
@@ -35,16 +34,16 @@ _TOKEN = re.compile(
     rb"<(/?)([A-Za-z_][^\s/>]*+)((?:[^>\"'/]++|\"[^\"]*+\"|'[^']*+'|/(?!>))*+)(/?)>",
     re.DOTALL,
 )
-#: nodes that are read at once after an error
+#: nodes read at once in a document with an error
 _BATCH = 256
 _BARE_ATTRIBUTE = re.compile(rb"(\s)((?:about|ID|resource|parseType|type|bagID)\s*=\s*[\"'])")
 
 
 def guard_entities(data: bytes, limit: int) -> bytes:
-    """Return ``data`` with internal entities only, at most ``limit`` bytes of them in use.
+    """Return ``data`` without external and parameter entities: nothing is ever loaded.
 
-    External and parameter entities are blanked: nothing is ever loaded. Raises
-    :class:`LimitReached` when the entities would grow beyond ``limit``.
+    Raises :class:`LimitReached` when an entity would expand to more than ``limit`` bytes, or all
+    references together to more than that and four times the document.
     """
     found = _DOCTYPE.match(data)
     if not found:
@@ -77,17 +76,16 @@ def guard_entities(data: bytes, limit: int) -> bytes:
 
 
 def guarded(data: bytes, options: ReadOptions) -> bytes:
-    """Return XML with bounded entities. Raises :class:`LimitReached`, also if nested too deep."""
+    """Return XML with bounded entities and depth. Raises :class:`LimitReached`."""
     data = guard_entities(data, options.max_entity_bytes)
     guard_xml(data, options.max_depth)
     return data
 
 
 def qualify_attributes(data: bytes) -> bytes:
-    """Return ``data`` with the attributes of the first RDF/XML put into RDF's namespace.
+    """Return ``data`` with unqualified ``about``, ``ID``, ``resource`` … in RDF's namespace.
 
-    ``about``, ``ID``, ``resource``, ``parseType`` and ``type`` without a prefix stand for RDF's own
-    (RDF 1.1 XML Syntax, section 6.1.4); documents of before 2004 still have them.
+    Documents from before 2004 have such attributes (RDF 1.1 XML Syntax, section 6.1.4).
     """
     root_seen = False
 
@@ -105,7 +103,7 @@ def qualify_attributes(data: bytes) -> bytes:
 
 
 def parse(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> None:
-    """Read an RDF/XML document, its entities and its depth bounded already, into ``sink``."""
+    """Read RDF/XML, with entities and depth already bounded, into ``sink``."""
     mark = sink.mark()
     if not _parse_whole(data, base, sink):
         sink.rollback(mark)
@@ -119,7 +117,7 @@ def parse(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> None:
 
 
 def parse_file(file: Readable, base: str, sink: QuadSink, errors: ErrorLog) -> None:
-    """Read a document of any size up to its first error. Raises :class:`LimitReached` there."""
+    """Read a document of any size. Raises :class:`LimitReached` at its first error."""
     source = pyoxigraph.parse(cast(IO[bytes], file), _FORMAT, base_iri=base)
     try:
         pyoxigraph.serialize(source, sink.file, _TRIPLES)
@@ -137,7 +135,7 @@ def _parse_whole(data: bytes, base: str, sink: QuadSink) -> bool:
 
 
 def find_early_end(data: bytes) -> tuple[int, int] | None:
-    """Return line and column of the end when the root element is not closed there, else None."""
+    """Return line and column of the end if the root element is not closed, else None."""
     root = next((m for m in _TOKEN.finditer(data) if m[2] and not m[1]), None)
     if root is None:
         return None
@@ -155,9 +153,9 @@ def find_early_end(data: bytes) -> tuple[int, int] | None:
 
 
 def _split(data: bytes) -> tuple[bytes, bytes, list[tuple[int, int]]]:
-    """Return the text before the nodes, the text after them, and where each node is.
+    """Return the text before the nodes, the text after them, and the span of each node.
 
-    Works on ill-formed XML: tags are matched by name, a stray end tag is skipped.
+    Works on ill-formed XML: matches tags by name, skips stray end tags.
     """
     stack: list[bytes] = []
     nodes: list[tuple[int, int]] = []
@@ -199,8 +197,8 @@ def _split(data: bytes) -> tuple[bytes, bytes, list[tuple[int, int]]]:
     return data[:prolog_end], b"</" + root + b">", nodes
 
 
-class _Tagwise:
-    """A file that hands out one tag or line at a time and so knows where the parser stopped."""
+class _TagByTag:
+    """Returns one tag or line per read, to know where the parser stopped."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -213,7 +211,7 @@ class _Tagwise:
         if self._next == self._end:
             self.start = self._end
             self._end = next((m.end() for m in self._ends), self._end)
-        # more bytes than were requested would end the whole process
+        # more bytes than requested would crash the process
         stop = self._end if size < 0 else min(self._end, self._next + size)
         piece = self._data[self._next : stop]
         self._next = stop
@@ -221,9 +219,9 @@ class _Tagwise:
 
 
 def parse_nodes(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> None:
-    """Write the N-Triples of a document with errors to ``sink``, node by node.
+    """Read a document with errors into ``sink`` node by node.
 
-    Of a node with an error, the part before the error is kept.
+    A bad node keeps the statements before its error.
     """
     head, tail, nodes = _split(data)
     found_any = False
@@ -241,12 +239,12 @@ def parse_nodes(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> Non
                 middle, before = (first + last) // 2, errors.count
                 attempt(first, middle)
                 attempt(middle, last)
-                if errors.count == before:  # two nodes against each other: the same rdf:ID
+                if errors.count == before:  # two nodes conflict: the same rdf:ID
                     line = data.count(b"\n", 0, nodes[middle][0]) + 1
                     errors.add(str(error.msg or error), line)
                 return
             sink.write(out.getbuffer())
-            where = _place(text, base, len(head), nodes[first][0])
+            where = _error_offset(text, base, len(head), nodes[first][0])
             line = data.count(b"\n", 0, where) + 1
             errors.add(str(error.msg or error), line, where - data.rfind(b"\n", 0, where))
             return
@@ -265,9 +263,9 @@ def parse_nodes(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> Non
                        error.offset + 1)  # fmt: skip
 
 
-def _place(text: bytes, base: str, head: int, start: int) -> int:
-    """Return the offset, in the whole document, of the first error of one node's text."""
-    source = _Tagwise(text)
+def _error_offset(text: bytes, base: str, head: int, start: int) -> int:
+    """Return the offset in the document of the first error in one node's text."""
+    source = _TagByTag(text)
     with suppress(SyntaxError):
         pyoxigraph.serialize(
             pyoxigraph.parse(cast(IO[bytes], source), _FORMAT, base_iri=base),

@@ -1,4 +1,4 @@
-"""TriX: triples in XML, one element per term."""
+"""Reads TriX: triples in XML, one element per term."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Term = pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Literal
 
 
 class _Handler:
-    """Gathers terms into triples and writes each to the sink."""
+    """Collects terms into triples and writes each to the sink."""
 
     def __init__(self, base: str, sink: QuadSink, errors: ErrorLog) -> None:
         self._base = base
@@ -105,8 +105,8 @@ class _Handler:
 
 
 def _resolve(iri: str, base: str) -> pyoxigraph.NamedNode:
-    """Resolve as the Turtle parser does, which also checks the IRI."""
-    if any(sign in iri for sign in '<>"{}|^`\\ \n\t\r'):
+    """Let the Turtle parser resolve and check an IRI."""
+    if any(character in iri for character in '<>"{}|^`\\ \n\t\r'):
         raise ValueError(f"{iri[:80]} is no IRI")
     quad = next(pyoxigraph.parse(f"<{iri}> a <x:y> .", pyoxigraph.RdfFormat.TURTLE, base_iri=base))
     subject = quad.subject
@@ -116,7 +116,7 @@ def _resolve(iri: str, base: str) -> pyoxigraph.NamedNode:
 
 
 def parse_trix(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> None:
-    """Read a TriX document into ``sink``; the part before ill-formed XML is kept."""
+    """Read a TriX document into ``sink``, up to ill-formed XML."""
     sink.has_graphs = True
     handler = _Handler(base, sink, errors)
     try:

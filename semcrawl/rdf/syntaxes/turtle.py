@@ -1,8 +1,8 @@
-"""Turtle, TriG and N3: reading resumes after a string that is not closed.
+"""Reads Turtle, TriG and N3, and resumes after an unterminated string.
 
-After such a string the parser takes text for strings and strings for text. So it starts again at
-the next line that looks like the beginning of a statement, after a line that ends with a dot, and
-gets the declarations again.
+After such a string the parser takes text for strings and strings for text. So it restarts, with the
+declarations repeated, at a line that seems to begin a statement and follows a line that ends with a
+dot.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import IO, cast
 import pyoxigraph
 
 from semcrawl.rdf.guards import guard_triple_terms
-from semcrawl.rdf.limits import Budget, ErrorLog, LimitReached, place_of
+from semcrawl.rdf.limits import Budget, ErrorLog, LimitReached, position_of
 from semcrawl.rdf.packed.streams import LineByLine, Readable, SafeFile
 from semcrawl.rdf.patterns import re
 from semcrawl.rdf.quadlines import has_pair
@@ -81,20 +81,20 @@ def parse_file(
     max_depth: int,
 ) -> None:
     """Read a document of any size in bounded memory. Raises :class:`LimitReached`."""
-    guarded = _Guarded(file, max_depth)
+    guarded = _GuardedFile(file, max_depth)
     parse_stream(guarded, syntax, base, sink, errors)
     if guarded.cut_line:
         _note_cut(errors, guarded.cut_line)
 
 
 def _note_cut(errors: ErrorLog, line: int) -> None:
-    """Record that a document ends in a token, unless the parser has complained of its end."""
+    """Record that a document ends inside a token, unless the parser reported its end."""
     if not errors.last.startswith("Unexpected end"):
         errors.add("the document ends inside a token", line)
 
 
 def _parse_n3(data: bytes, base: str, sink: QuadSink, errors: ErrorLog, budget: Budget) -> None:
-    """Read N3 line by line: the parser gives no place for errors beyond RDF."""
+    """Read N3 line by line, as the parser gives no position for statements that are not RDF."""
     file = SafeFile(BytesIO(b""), budget)
 
     def wrapped(text: bytes, lines_before: int) -> Readable:
@@ -119,9 +119,9 @@ def resume(
     first_line: int = 1,
     until: tuple[str, ...] = (),
 ) -> SyntaxError | None:
-    """Serialise all that ``source`` gives, going on after each error.
+    """Serialise all of ``source``, across errors.
 
-    Ends at an error, and returns it, whose message begins with one of ``until``.
+    Returns at the first error whose message begins with one of ``until``.
     """
     target = Format.N_QUADS if sink.has_graphs else Format.N_TRIPLES
     while True:
@@ -130,10 +130,10 @@ def resume(
         except SyntaxError as error:
             errors.add_syntax(error, first_line)
             errors.check_time()
-            if sink.all_named:  # true up to here; the parser may leave a graph by an error
+            if sink.all_named:  # true up to here; an error may take the parser out of a graph
                 sink.flush()
                 sink.all_named = False
-            if until and place_of(error)[0].startswith(until):
+            if until and position_of(error)[0].startswith(until):
                 return error
             continue
         return None
@@ -147,10 +147,10 @@ def parse_whole(
     errors: ErrorLog,
     wrapped: Callable[[bytes, int], Readable] | None = None,
 ) -> None:
-    """Read a whole document; a string that is not closed costs its statement only.
+    """Read a whole document; an unterminated string costs its statement only.
 
-    ``wrapped`` makes a file of text and the number of the line before it. Raises
-    :class:`LimitReached` after such a string in a graph or a formula without a name.
+    ``wrapped`` makes a file from text and the number of lines before it. Raises
+    :class:`LimitReached` after such a string in a formula or an unnamed graph.
     """
     head, start, lines_before = b"", 0, 0
     block: bytes | None = b""
@@ -161,30 +161,29 @@ def parse_whole(
         if fault is None:
             return
         place = start
-        for _ in range(place_of(fault)[1] - bool(head) - 1):
+        for _ in range(position_of(fault)[1] - bool(head) - 1):
             place = data.find(b"\n", place) + 1
         pattern = _NEXT_STATEMENT if syntax == Format.TURTLE else _NEXT_IN_BLOCKS
-        behind = pattern.search(data, place)
-        if behind is None:
+        following = pattern.search(data, place)
+        if following is None:
             return
         if syntax != Format.TURTLE:
             block = _open_block(data[start:place], block)
-            block = _open_block(data[place : behind.end()], block, skipped=True)
+            block = _open_block(data[place : following.end()], block, skipped=True)
             if block is None or (block and syntax == Format.N3):
-                raise LimitReached("the rest behind a string that is not closed is not read")
-        start = behind.end()
-        head = _head(source, base, block or b"")
-        lines_before = data.count(b"\n", 0, start) - 1  # the head is a line, too
+                raise LimitReached("the rest after an unterminated string is not read")
+        start = following.end()
+        head = _declarations(source, base, block or b"")
+        lines_before = data.count(b"\n", 0, start) - 1  # the head is a line too
     _give_up(errors, lines_before)
 
 
 def parse_stream(
     file: Readable, syntax: pyoxigraph.RdfFormat, base: str, sink: QuadSink, errors: ErrorLog
 ) -> None:
-    """Read a document of any size; a string of Turtle that is not closed costs its statement only.
+    """Read a document of any size; an unterminated string in Turtle costs its statement only.
 
-    In TriG and N3 it ends the reading by :class:`LimitReached`: the graph or formula that is open
-    there is not known.
+    In TriG and N3 it raises :class:`LimitReached`, as the open graph or formula is unknown.
     """
     window = _Window(file)
     for _ in range(_MAX_RESTARTS):
@@ -192,10 +191,10 @@ def parse_stream(
         fault = resume(source, sink, errors, window.first_line, _STRING_FAULTS)
         if fault is None:
             return
-        line = place_of(fault)[1] + window.first_line - 1
+        line = position_of(fault)[1] + window.first_line - 1
         if syntax != Format.TURTLE or not window.skip(line, _NEXT_STATEMENT):
-            raise LimitReached("the rest behind a string that is not closed is not read")
-        window.put_before(_head(source, base, b""))
+            raise LimitReached("the rest after an unterminated string is not read")
+        window.put_before(_declarations(source, base, b""))
     _give_up(errors, window.first_line)
 
 
@@ -206,48 +205,48 @@ def _parser(
 
 
 def _give_up(errors: ErrorLog, line: int) -> None:
-    errors.add(f"more than {_MAX_RESTARTS} strings are not closed; the rest is not read", line)
+    errors.add(f"more than {_MAX_RESTARTS} unterminated strings; the rest is not read", line)
 
 
-def _head(source: pyoxigraph.QuadParser, base: str, block: bytes) -> bytes:
-    """Return one line that repeats the declarations of ``source``, and opens the block."""
+def _declarations(source: pyoxigraph.QuadParser, base: str, block: bytes) -> bytes:
+    """Return one line that repeats the declarations of ``source`` and reopens the block."""
     names = "".join(f"@prefix {name}: <{iri}> . " for name, iri in source.prefixes.items())
     return f"@base <{source.base_iri or base}> . {names}".encode() + block + b"\n"
 
 
 def _open_block(text: bytes, block: bytes | None, *, skipped: bool = False) -> bytes | None:
-    """Return how the block begins that is open at the end of ``text``; empty when there is none.
+    """Return the opening of the block open at the end of ``text``; empty if there is none.
 
-    ``block`` is open at its beginning. None when it has no name that could be written again. In
-    ``skipped`` text only braces at the end of a line count.
+    ``block`` is the one open at the start. None if the block has no name to repeat. In ``skipped``
+    text only an opening brace that ends a line and a closing one that begins a line count.
     """
     depth = 1 if block is None or block else 0
     braces = re.finditer(rb"(\{)[ \t]*$|^[ \t]*(\})", text, re.M) if skipped else None
-    for sign in braces or _BRACES.finditer(text):
-        if sign[1]:
+    for brace in braces or _BRACES.finditer(text):
+        if brace[1]:
             depth += 1
-            before = text[max(sign.start() - _LONGEST_NAME, 0) : sign.start()]
+            before = text[max(brace.start() - _LONGEST_NAME, 0) : brace.start()]
             name = _GRAPH_NAME.search(before)
             anonymous = depth > 1 or (name is not None and name[1] == b"]")
             block = None if anonymous else (name[1] if name else b"") + b" {"
-        elif sign[2]:
+        elif brace[2]:
             depth = max(depth - 1, 0)
             block = None if depth else b""
     return block
 
 
 class _Window:
-    """A file that remembers the last text that it gave, to give it again from a line on."""
+    """Keeps the last text read from a file, to go back to one of its lines."""
 
     def __init__(self, file: Readable) -> None:
         self._file = file
-        #: text before what comes from the file
+        #: text to return before more of the file
         self._held = b""
         self._given: list[bytes] = []
         self._size = 0
-        #: number of the line that ``_given`` begins with
+        #: number of the first line of ``_given``
         self._line = 1
-        #: line of the document that is line 1 of the parser
+        #: line of the document that the parser counts as 1
         self.first_line = 1
 
     def read(self, size: int = -1) -> bytes:
@@ -267,7 +266,7 @@ class _Window:
         return data
 
     def skip(self, line: int, pattern: re.Pattern[bytes]) -> bool:
-        """Go on after the next match of ``pattern`` from ``line`` on, if there is one."""
+        """Skip to the end of the first match of ``pattern`` from ``line`` on; False if none."""
         text = b"".join(self._given) + self._held
         start = 0
         for _ in range(line - self._line):
@@ -287,18 +286,18 @@ class _Window:
         return True
 
     def put_before(self, head: bytes) -> None:
-        """Put a line of ours before the text."""
+        """Insert a line that is not the document's before the text."""
         self._held = head + self._held
         self._line -= 1
         self.first_line -= 1
 
 
 def without_cut_token(data: bytes) -> bytes:
-    """Return Turtle text without a last token that may be half of one.
+    """Return Turtle text without a last token that may be cut off.
 
-    A statement that is not closed at the end of a document is kept when its last token is whole. A
-    name, a number or a string directly before the end may be the first part of a longer one (or
-    lack its language or datatype), and would make a statement that the document does not hold.
+    An unclosed last statement is kept if its last token is whole. A name, number or string at the
+    very end may have been longer, or had a language or datatype. It would give a statement that is
+    not the document's.
     """
     if not data or data[-1:] in b" \t\r\n.>]);,}":
         return data
@@ -309,8 +308,8 @@ def without_cut_token(data: bytes) -> bytes:
     return data[: token.start()] if token else data
 
 
-class _Guarded:
-    """A big Turtle file: its end without a cut token, its triple terms not nested too deep."""
+class _GuardedFile:
+    """Drops a cut last token from a file, and limits the nesting of its triple terms."""
 
     def __init__(self, file: Readable, max_depth: int) -> None:
         self._file = file
@@ -319,7 +318,7 @@ class _Guarded:
         self._held = b""
         self._ended = False
         self._lines = 1
-        #: the line in which the document ends inside a token; 0 if it does not
+        #: line of the cut token; 0 if there is none
         self.cut_line = 0
 
     def read(self, size: int = -1) -> bytes:
