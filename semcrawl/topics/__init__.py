@@ -1,4 +1,4 @@
-"""Topics: what a crawl is about. A topic judges documents that were read."""
+"""Topics: a topic says what a crawl is about, and judges the documents that were read."""
 
 from semcrawl.topics.about import about, threshold
 from semcrawl.topics.contract import (

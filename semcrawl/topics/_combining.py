@@ -1,4 +1,4 @@
-"""Several topics as one: all of them, any of them, their weighted mean."""
+"""Combines topics: all of them, any of them, or their weighted mean."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from semcrawl.topics.options import TopicOptions
 
 
 class _Combination(ABC):
-    """Asks each of its parts, and combines what they say."""
+    """Combines the judgements of its parts."""
 
     name: str
 
     def __init__(self, parts: Iterable[tuple[Topic, float]]) -> None:
-        """Take topics with their weights, which only the mean uses."""
+        """Combine topics; only the mean uses their weights."""
         self.parts = tuple(parts)
         self.needs = frozenset(need for part, _ in self.parts for need in part.needs)
         self._with_words = [each for each in self.parts if each[0].knows_words]
@@ -31,7 +31,7 @@ class _Combination(ABC):
 
     @classmethod
     def from_argument(cls, argument: str, options: TopicOptions) -> Self:
-        """Refuse: ``about`` makes combinations."""
+        """Raise ``UsageError``: :func:`~semcrawl.topics.about` makes combinations."""
         raise UsageError(f"write {cls.name}(…) around the topics")
 
     @property
@@ -40,7 +40,7 @@ class _Combination(ABC):
         return any(part.takes_long for part, _ in self.parts)
 
     def judge(self, document: Document) -> Judgement:
-        """Combine the judgements of the parts; each part gets its share of the reasons."""
+        """Combine the judgements; each part gets an equal share of the rows of reasons."""
         judged = [(part, part.judge(document)) for part, _ in self.parts]
         weights = [weight for _, weight in self.parts]
         number = self._combined([said.relevance for _, said in judged], weights)
@@ -57,22 +57,24 @@ class _Combination(ABC):
         return Judgement.of(number, rows, worth)
 
     def similarity(self, text: str, language: str = "") -> float:
-        """Combine what the parts say that know words."""
-        return self._of_words([part.similarity(text, language) for part, _ in self._with_words])
+        """Combine the similarities of the parts that know words."""
+        return self._combined_similarity(
+            [part.similarity(text, language) for part, _ in self._with_words]
+        )
 
     def iri_similarity(self, iri: str) -> float:
-        """Combine what the parts say that know words."""
-        return self._of_words([part.iri_similarity(iri) for part, _ in self._with_words])
+        """Combine the similarities of the parts that know words."""
+        return self._combined_similarity([part.iri_similarity(iri) for part, _ in self._with_words])
 
-    def _of_words(self, numbers: Sequence[float]) -> float:
+    def _combined_similarity(self, numbers: Sequence[float]) -> float:
         """Combine similarities.
 
-        A link's text rarely names two subjects at once: what is near to one part leads on.
+        The largest wins, as a link's text rarely names two subjects at once.
         """
         return max(numbers, default=0.0)
 
     def close(self) -> None:
-        """Close the parts that have something to close."""
+        """Close the parts that need it."""
         for part, _ in self.parts:
             if isinstance(part, Closing):
                 part.close()
@@ -108,7 +110,7 @@ class Mean(_Combination):
         total = sum(weights)
         return sum(number * weight for number, weight in zip(numbers, weights, strict=True)) / total
 
-    def _of_words(self, numbers: Sequence[float]) -> float:
+    def _combined_similarity(self, numbers: Sequence[float]) -> float:
         return (
             self._combined(numbers, [weight for _, weight in self._with_words]) if numbers else 0.0
         )

@@ -1,4 +1,4 @@
-"""Terms that the markup of a page names: pages about RDF show it, or say what it is made with."""
+"""Finds terms that the markup of a page mentions, as pages about RDF do."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from semcrawl.rdf.shortnames import local_name, namespace_of, other_scheme
 
-#: characters of a local name, and the markup that may stand before it: code is often coloured
+#: a local name, and the markup before it where code is coloured
 _NAME = rb"[\w.-]*\w"
 _COLOURED = rb"(?:<[^<>]{0,200}>){0,4}"
 
 
 class Mentions:
-    """Looks for IRIs and short names of terms in the bytes of a page.
+    """Searches the bytes of a page for the IRIs and prefixed names of terms.
 
-    Single names are looked for only where their namespace or prefix occurs, so that a page without
-    them costs two searches for each.
+    Local names are checked only where their namespace or prefix occurs. A page without them costs
+    two or three searches per namespace.
     """
 
     def __init__(self, terms: Iterable[str], prefixes: Mapping[str, str]) -> None:
-        """Look for ``terms``; one that ends with ``#``, ``/`` or ``:`` stands for a namespace.
+        """Search for ``terms``; one that ends with ``#``, ``/`` or ``:`` means a namespace.
 
-        ``prefixes``: those of namespaces, by namespace.
+        ``prefixes`` maps namespaces to their prefixes.
         """
         names: defaultdict[str, set[bytes]] = defaultdict(set)
-        wholly = set()
+        whole_namespaces = set()
         for term in terms:
             if term[-1] in "#/:":
-                wholly.add(term)
+                whole_namespaces.add(term)
             names[namespace_of(term)].add(local_name(term).encode())
-        self._ways = [
-            (mark, pattern, None if namespace in wholly else frozenset(found))
+        self._searches = [
+            (mark, pattern, None if namespace in whole_namespaces else frozenset(found))
             for namespace, found in names.items()
-            for mark, pattern in _ways(namespace, prefixes.get(namespace, ""))
+            for mark, pattern in _spellings(namespace, prefixes.get(namespace, ""))
         ]
 
     def first(self, markup: bytes) -> str:
-        """Return the first term found, as the page writes it; empty if it names none."""
-        for mark, pattern, names in self._ways:
+        """Return a term that the page mentions, as it is written there; empty if there is none."""
+        for mark, pattern, names in self._searches:
             if mark not in markup:
                 continue
             for found in pattern.finditer(markup):
@@ -48,8 +48,8 @@ class Mentions:
         return ""
 
 
-def _ways(namespace: str, prefix: str) -> Iterator[tuple[bytes, re.Pattern[bytes]]]:
-    """Yield how terms of a namespace are written: what occurs, and the pattern of the whole."""
+def _spellings(namespace: str, prefix: str) -> Iterator[tuple[bytes, re.Pattern[bytes]]]:
+    """Yield the spellings of a namespace's terms: a fixed beginning, and a pattern of the whole."""
     for iri in (namespace, other_scheme(namespace)):
         mark = iri.encode()
         yield mark, re.compile(re.escape(mark) + rb"(" + _NAME + rb")?")

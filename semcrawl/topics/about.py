@@ -1,7 +1,7 @@
-"""Reading of ``SEMCRAWL_ABOUT``: which topics a crawl has, and how they are combined.
+"""Parses ``SEMCRAWL_ABOUT``: the topics of a crawl and how they combine.
 
 ``keywords:merge sort,quick sort`` is one topic: a name and its argument. ``all(…, …)``,
-``any(…, …)`` and ``0.7*… + 0.3*…`` combine topics. What is in double quotes is taken as it stands.
+``any(…, …)`` and ``0.7*… + 0.3*…`` combine topics. Text in double quotes is taken literally.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from semcrawl.topics.registry import TOPICS, load_topic
 _WEIGHT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*\*\s*")
 _TOPIC = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(:|\Z)\s*(.*?)\s*\Z", re.S)
 _GROUP = re.compile(r"\s*(all|any)\s*\((.*)\)\s*\Z", re.S)
-#: what a topic begins with, behind a comma: without it the comma belongs to an argument
+#: the beginning of a topic; a comma without one behind it belongs to an argument
 _BEGINS = re.compile(
     r"\s*(?:[\d.]+\s*\*\s*)?(?:(?:all|any)\s*\("
     rf"|(?:{'|'.join(map(re.escape, TOPICS))})\s*(?:[:,)]|\Z))"
     r"|\s*[A-Za-z_]\w*(?:\.\w+)+:(?!//)"
 )
-#: parentheses inside each other
+#: most levels of parentheses
 _MAX_DEPTH = 20
 
 
@@ -36,11 +36,10 @@ def about(
     settings: Mapping[str, Anything],
     read: Callable[[str], bytes] | None = None,
 ) -> Topic | None:
-    """Make the topic that ``SEMCRAWL_ABOUT`` describes; ``None`` for nothing.
+    """Make the topic that ``SEMCRAWL_ABOUT`` describes; ``None`` for an empty value.
 
-    Of a list, all hold. ``read`` returns the bytes of a file or URL that a topic names; by default
-    it fetches URLs as :class:`TopicOptions` says. Raises ``UsageError``, in one line, for whatever
-    is wrong.
+    A list means all of its topics. ``read`` returns the bytes of a file or URL that a topic names;
+    the default is that of :meth:`TopicOptions.from_settings`. Raises ``UsageError`` with one line.
     """
     specs = [spec] if isinstance(spec, str) else [*spec]
     if any(not isinstance(one, str) for one in specs):
@@ -57,7 +56,7 @@ def about(
 
 
 def threshold(settings: Mapping[str, Anything]) -> float:
-    """Return the relevance from which a document counts as a target; raise ``UsageError``."""
+    """Return the least relevance of a target; raise ``UsageError`` for a wrong setting."""
     name = "SEMCRAWL_ABOUT_THRESHOLD"
     value = settings.get(name, getattr(defaults, name))
     try:
@@ -70,7 +69,7 @@ def threshold(settings: Mapping[str, Anything]) -> float:
 
 
 def _sum(text: str, options: TopicOptions, depth: int) -> Topic:
-    """Read topics with `` + `` between them."""
+    """Parse topics separated by `` + ``."""
     if depth > _MAX_DEPTH:
         raise UsageError("about: too many parentheses")
     weighted = [_weighted(part, options, depth) for part in _split(text, _is_plus)]
@@ -96,24 +95,24 @@ def _single(text: str, options: TopicOptions, depth: int) -> Topic:
     if topic := _TOPIC.match(text):
         return load_topic(topic[1], topic[3], options)
     if not text.strip():
-        raise UsageError("about: a topic is missing: write it as NAME:ARGUMENT, keywords:fish say")
+        raise UsageError("about: a topic is missing: write NAME:ARGUMENT, such as keywords:fish")
     raise UsageError(
-        f"about: cannot read {text.strip()!r}: a topic is NAME:ARGUMENT, keywords:fish say"
+        f"about: cannot read {text.strip()!r}: write NAME:ARGUMENT, such as keywords:fish"
     )
 
 
 def _is_plus(text: str, at: int) -> bool:
-    """Whether a `` + `` between topics stands there."""
+    """Whether a `` + `` begins at this position."""
     return text.startswith(" + ", at)
 
 
 def _is_comma(text: str, at: int) -> bool:
-    """Whether a comma stands there that separates topics."""
+    """Whether a comma at this position separates topics."""
     return text[at] == "," and _BEGINS.match(text, at + 1) is not None
 
 
 def _split(text: str, separates: Callable[[str, int], bool]) -> list[str]:
-    """Cut a text where ``separates`` holds, outside quotes and parentheses."""
+    """Split a text where ``separates`` holds, outside quotes and parentheses."""
     parts, start, depth, quoted = [], 0, 0, False
     for at, sign in enumerate(text):
         if sign == '"':

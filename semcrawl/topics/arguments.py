@@ -1,4 +1,4 @@
-"""Arguments of topics: lists whose parts have commas between them."""
+"""Arguments of topics that are comma-separated lists."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from semcrawl.errors import UsageError
 
 
 def split_list(argument: str) -> list[str]:
-    """Return the parts of an argument; one in double quotes may hold commas.
+    """Split an argument at its commas, except inside double quotes.
 
-    Raises ``UsageError`` for a quotation mark that is not closed.
+    Raises ``UsageError`` for an unclosed quotation mark.
     """
     try:
         rows = list(csv.reader(argument.splitlines(), skipinitialspace=True, strict=True))

@@ -1,8 +1,7 @@
-"""The contract of a topic: a judge of documents that were read.
+"""The contract of a topic, which judges the documents that were read.
 
-A topic says how much a document is about something, from 0 to 1, and why. It sees no link:
-strategies ask it how near single words and terms are to it. A topic knows nothing of Scrapy or
-Redis.
+A topic says how relevant a document is, from 0 to 1, and why. It sees no links; strategies ask it
+for the similarity of words and terms. It knows nothing of Scrapy or Redis.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from semcrawl.web.vocabulary import Kind
 
 #: the parts of a document that a topic may need, for :attr:`Topic.needs`
 TEXT, STATEMENTS, MARKUP = "text", "statements", "markup"
-#: rows of a judgement's reasons, and characters of each of their texts
+#: most rows of reasons in a judgement, and most characters of each text in them
 MAX_REASONS, MAX_REASON = 20, 200
-#: how the reason begins of a judgement that was stopped before its end
+#: beginning of the reason when a check was stopped before its end
 STOPPED = "the check was stopped"
-#: relevance of a page that is near a topic and, by usual thresholds, no target: it orders the crawl
+#: relevance of a page near a topic; below the usual threshold it is no target, but guides the crawl
 NEAR = 0.4
 
 
@@ -31,18 +30,18 @@ def _none() -> Iterable[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The content read from one address."""
+    """The content of one address."""
 
     url: str
     kind: Kind
     title: str = ""
     headings: str = ""
-    #: text of a page without its markup; empty for RDF
+    #: visible text of a page; empty for RDF
     text: str = ""
-    #: language tag of a page; empty where it is not known, and for RDF
+    #: language tag of a page; empty if unknown, and for RDF
     language: str = ""
-    #: gives the statements, of an RDF document or embedded in a page, as N-Quads. Each piece holds
-    #: whole lines, one or many; pieces of a megabyte are read fastest. May be called again
+    #: returns the statements of an RDF document, or those embedded in a page, as N-Quads, in pieces
+    #: of whole lines. Pieces of a megabyte are fastest. May be called repeatedly
     statements: Callable[[], Iterable[bytes]] = _none
     #: bytes of a page; empty for RDF
     markup: bytes = b""
@@ -54,13 +53,13 @@ def _bounded(number: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """How much a document is about a topic, and why."""
+    """A topic's opinion of a document."""
 
     #: from 0 (not at all) to 1
     relevance: float
-    #: (what, why) rows, the weightiest first
+    #: (what, why) rows, the most important first
     reasons: tuple[tuple[str, str], ...] = ()
-    #: how much a crawl wins with the document, 0 to 1, where that is not its relevance
+    #: the document's value to the crawl, 0 to 1, where that differs from its relevance
     worth: float | None = None
 
     @classmethod
@@ -70,7 +69,7 @@ class Judgement:
         reasons: Iterable[tuple[str, str]] = (),
         worth: float | None = None,
     ) -> Self:
-        """Make one whose numbers and texts keep to their bounds; what is no number counts as 0."""
+        """Make a judgement within its bounds; NaN and infinity become 0."""
         rows = [(what[:MAX_REASON], why[:MAX_REASON]) for what, why in reasons]
         return cls(
             _bounded(relevance),
@@ -81,69 +80,69 @@ class Judgement:
 
 @runtime_checkable
 class Topic(Protocol):
-    """One topic. Made by :meth:`from_argument`; belongs to one crawl and is asked by one thread."""
+    """A topic, made by :meth:`from_argument`. It serves one crawl, and one thread at a time."""
 
     #: name on the command line
     name: str
-    #: what it reads of a document: :data:`TEXT`, :data:`STATEMENTS`, or both
+    #: the parts of a document that it reads: :data:`TEXT`, :data:`STATEMENTS`, :data:`MARKUP`
     needs: frozenset[str]
-    #: whether :meth:`similarity` and :meth:`iri_similarity` say anything; else they are always 0
+    #: whether it computes similarities; otherwise they are always 0
     knows_words: bool
 
     @property
     def takes_long(self) -> bool:
-        """Whether a judgement may take seconds: the caller asks for it outside the event loop."""
+        """Whether a judgement may take seconds; the caller then leaves the event loop for it."""
         ...
 
     @classmethod
     def from_argument(cls, argument: str, options: TopicOptions) -> Self:
-        """Make a topic from what stands behind its name; raise ``UsageError`` for a wrong one."""
+        """Make a topic from the text behind its name; raise ``UsageError`` if it is wrong."""
         ...
 
     def judge(self, document: Document) -> Judgement:
-        """Judge a document; never raises for what the document holds."""
+        """Judge a document; no content of a document makes it raise."""
         ...
 
     def similarity(self, text: str, language: str = "") -> float:
-        """How near a word or phrase is to the topic, from 0 to 1 (sources.md S: ``sim(t, topic)``).
+        """Similarity of a word or phrase to the topic, 0 to 1 (sources.md S: ``sim(t, topic)``).
 
-        ``language`` is a language tag, or empty. Strategies ask for each text of each link.
+        ``language`` is a language tag or empty. Strategies call this for each text of each link.
         """
         ...
 
     def iri_similarity(self, iri: str) -> float:
-        """How near a property or a class is to the topic, from 0 to 1."""
+        """Similarity of a property or class to the topic, 0 to 1."""
         ...
 
 
 @runtime_checkable
 class StatementMemory(Protocol):
-    """Which statements were said before, for all workers of a crawl.
+    """Remembers the statements of earlier documents, for all workers of a crawl.
 
-    May forget the oldest ones. Documents and statements are 64-bit hashes, the same in all workers.
+    It may forget some. Documents and statements are 64-bit hashes, the same in all workers.
     """
 
-    #: whether a call may wait for another process; a topic that uses it then takes long
+    #: whether a call may wait for another process, so that the topic takes long
     takes_long: bool
 
     def add(self, document: int, statements: Sequence[int]) -> list[bool]:
         """Add the statements of a document.
 
-        Returns for each whether no other document said it before. What the same document said
-        earlier counts as its own, so that it may be judged again.
+        Returns for each whether it is new, that is, no other document stated it before. Earlier
+        statements of the same document count as new, so a document may be judged again.
         """
         ...
 
 
 @runtime_checkable
 class Remembering(Protocol):
-    """A topic that judges a document by those before it; optional.
+    """A topic that judges a document by earlier ones; optional.
 
-    It begins with a memory of its own. All topics of a crawl are given one that they share; callers
-    find those inside combinations with :func:`parts_of`.
+    It starts with a memory of its own; a crawl gives its topics a shared one. Callers find such
+    topics inside combinations with :func:`parts_of`.
     """
 
-    #: what it remembers with
+    #: the statements of earlier documents
     memory: StatementMemory
 
     def remember_in(self, memory: StatementMemory) -> None:
@@ -153,23 +152,23 @@ class Remembering(Protocol):
 
 @runtime_checkable
 class Closing(Protocol):
-    """A topic that has something to close, a process for example; optional."""
+    """A topic that must be closed, for example as it runs a process; optional."""
 
     def close(self) -> None:
-        """End it; nothing is judged afterwards."""
+        """Release its resources; nothing is judged afterwards."""
         ...
 
 
 @runtime_checkable
 class Combining(Protocol):
-    """A topic made of others; optional, for callers that look for one of them."""
+    """A topic made of others; optional. It lets callers find its parts."""
 
-    #: the topics that it is made of, each with its weight
+    #: the topics in it with their weights
     parts: Sequence[tuple[Topic, float]]
 
 
 def parts_of(topic: Topic) -> list[Topic]:
-    """Return the single topics that a topic is made of; itself, where it is one."""
+    """Return the single topics in a topic: its parts, recursively, or itself."""
     if isinstance(topic, Combining):
         return [single for part, _ in topic.parts for single in parts_of(part)]
     return [topic]

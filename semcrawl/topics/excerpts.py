@@ -1,4 +1,4 @@
-"""A bounded part of a document's statements."""
+"""Bounded excerpts of a document's statements."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from semcrawl.topics.contract import Document
 
-#: bytes that are read as one block, where the pieces of a document are single lines
+#: least bytes of a block, which joins small pieces
 _BLOCK = 1 << 18
 
 
 def blocks(document: Document, size: int) -> Iterator[bytes]:
-    """Yield the first N-Quads lines of a document, ``size`` bytes at most, many lines at a time.
+    """Yield the first N-Quads lines of a document, at most ``size`` bytes, in large blocks.
 
-    A line that goes beyond ``size`` is left out. Each block ends with a line end.
+    A line that crosses ``size`` is left out. Each block ends with a line end.
     """
     held: list[bytes] = []
     length = 0

@@ -1,4 +1,4 @@
-"""Topics of words and phrases (sources.md K)."""
+"""Topics given as words and phrases (sources.md K)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from semcrawl.topics.weightedphrases import Phrase, WeightedPhrases
 
 
 class Keywords(WeightedPhrases):
-    """Texts with one of several words or phrases in them."""
+    """Texts that contain one of several words or phrases."""
 
     name = "keywords"
     needs = frozenset({TEXT, STATEMENTS})
@@ -21,10 +21,10 @@ class Keywords(WeightedPhrases):
 
     @classmethod
     def from_argument(cls, argument: str, options: TopicOptions) -> Self:
-        """Read words and phrases with commas between them; raise ``UsageError`` for none."""
+        """Read comma-separated words and phrases; raise ``UsageError`` for none."""
         queries = list(dict.fromkeys(split_list(argument)))
         if not queries:
-            raise UsageError("name words or phrases, keywords:merge sort,quick sort say")
+            raise UsageError("name words or phrases, such as keywords:merge sort,quick sort")
         for query in queries:
             if not words_of(query):
                 raise UsageError(f"{query!r} holds no word")

@@ -1,6 +1,6 @@
 """Documents of a job that the user marked as good or bad examples of a topic.
 
-They are kept with their texts, so that a topic needs nothing else of the job.
+Their texts are stored with them, so a topic needs nothing else of the job.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from pathlib import Path
 from semcrawl.errors import UsageError
 from semcrawl.topics.sourcefiles import Sample
 
-#: file in the job folder, a JSON object per line
+#: file in the job folder, with one JSON object per line
 MARKS_FILE = "marks.jsonl"
 GOOD, BAD = "good", "bad"
-#: file that every job folder holds
+#: file that marks a folder as a job's
 _JOB = "crawl.db"
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A text of a document that was marked; a document with several languages has several."""
+    """A text of a marked document; a document has one per language."""
 
     url: str
     #: :data:`GOOD` or :data:`BAD`
@@ -32,7 +32,7 @@ class Marked:
 
 
 def read_marks(folder: Path) -> list[Marked]:
-    """Return what was marked in a job folder; raise ``UsageError`` for a file that is none."""
+    """Return the marked documents of a job folder; raise ``UsageError`` for an invalid file."""
     path = folder / MARKS_FILE
     try:
         text = path.read_text("utf-8")
@@ -44,7 +44,7 @@ def read_marks(folder: Path) -> list[Marked]:
 
 
 def marked_in(folder: Path) -> list[Marked]:
-    """Return what was marked in a folder, if it is a job's; raise ``UsageError`` for nothing."""
+    """Return the marked documents of a folder; raise ``UsageError`` for a job without any."""
     marked = read_marks(folder) if folder.is_dir() else []
     if not marked and (folder / _JOB).is_file():
         raise UsageError(
@@ -60,17 +60,17 @@ def _marked(text: str, path: Path) -> Iterator[Marked]:
         try:
             row = json.loads(line)
             texts = [row.get(name, "") for name in ("text", "title", "headings", "language")]
-            fits = row["mark"] in (GOOD, BAD) and all(isinstance(one, str) for one in texts)
+            valid = row["mark"] in (GOOD, BAD) and all(isinstance(one, str) for one in texts)
             marked = Marked(str(row["url"]), row["mark"], Sample(*texts))
         except (ValueError, TypeError, KeyError, AttributeError):
-            fits = False
-        if not fits:
-            raise UsageError(f"{path}, line {number}: no marked document")
+            valid = False
+        if not valid:
+            raise UsageError(f"{path}, line {number}: not a marked document")
         yield marked
 
 
 def write_marks(folder: Path, marked: Iterable[Marked]) -> None:
-    """Write all that is marked in a job folder, whole or not at all; raise ``UsageError``."""
+    """Replace the marked documents of a job folder atomically; raise ``UsageError`` on failure."""
     path = folder / MARKS_FILE
     lines = [
         json.dumps({"mark": one.mark, "url": one.url, **asdict(one.sample)}, ensure_ascii=False)

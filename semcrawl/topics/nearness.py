@@ -1,4 +1,4 @@
-"""Kept similarities of texts, for topics that compare words: links repeat their texts."""
+"""Caches similarities for topics that compare words, as links repeat their texts."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from abc import ABC, abstractmethod
 from semcrawl.rdf.shortnames import local_name
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-#: texts whose similarity is kept
+#: most texts whose similarity is cached
 _MAX_KNOWN = 50_000
 
 
 class Nearness(ABC):
-    """The words' part of a topic: :meth:`similarity` and :meth:`iri_similarity`."""
+    """Base of topics with words: cached :meth:`similarity` and :meth:`iri_similarity`."""
 
     takes_long = False
     knows_words = True
 
     def __init__(self) -> None:
-        """Begin with nothing known."""
+        """Start with an empty cache."""
         self._known: dict[tuple[str, str], float] = {}
 
     def similarity(self, text: str, language: str = "") -> float:
-        """How near a word or phrase is to the topic, from 0 to 1."""
+        """Similarity of a word or phrase to the topic, 0 to 1."""
         key = (text, language)
         known = self._known.get(key)
         if known is None:
@@ -33,7 +33,7 @@ class Nearness(ABC):
         return known
 
     def iri_similarity(self, iri: str) -> float:
-        """How near the name of a property or a class is."""
+        """Similarity of the name of a property or class, 0 to 1."""
         return self.similarity(spaced(local_name(iri)))
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""The topic ``new``: statements that no earlier document said."""
+"""The topic ``new``: statements that no earlier document made."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from semcrawl.topics.contract import STATEMENTS, Document, Judgement, StatementM
 from semcrawl.topics.excerpts import blocks
 from semcrawl.topics.options import TopicOptions
 
+#: entries per bucket
 _WAYS = 4
 _TAG_BITS = 40
 
-#: subject, predicate and object of a line; what follows is its graph name
+#: subject, predicate and object of a line; its graph name may follow
 _TRIPLE = re.compile(
     rb'^(\S+) (\S+) ("(?:[^"\\\n]|\\.)*"(?:@[^\s]+|\^\^<[^>]*>)?|<<.*>>|\S+)', re.MULTILINE
 )
-#: rounds in which blank nodes are told apart by what is said of them
+#: rounds of refining the signatures of blank nodes
 _ROUNDS = 2
 
 Triple = tuple[bytes, bytes, bytes]
@@ -37,8 +38,8 @@ def _hash(*parts: bytes) -> int:
 def statement_hashes(lines: Iterable[bytes]) -> set[int]:
     """Return a 64-bit hash of each distinct statement, the same in every process.
 
-    Graph names do not count. A blank node counts as what is said of it, and of the blank nodes
-    beside it; two that are the same so far are the same. A blank node's label never counts.
+    Graph names do not count. The statements about a blank node and its neighbouring blank nodes
+    stand for it, never its label. Two blank nodes with the same such statements count as one.
     """
     plain: set[int] = set()
     with_blanks: list[Triple] = []
@@ -50,27 +51,27 @@ def statement_hashes(lines: Iterable[bytes]) -> set[int]:
                 plain.add(_hash(*triple))
     if not with_blanks:
         return plain
-    signs: dict[bytes, bytes] = {}
+    signatures: dict[bytes, bytes] = {}
     for _ in range(_ROUNDS):
-        signs = _signs(with_blanks, signs)
+        signatures = _signatures(with_blanks, signatures)
     return plain.union(
-        _hash(_as(subject, signs), predicate, _as(value, signs))
+        _hash(_signature(subject, signatures), predicate, _signature(value, signatures))
         for subject, predicate, value in with_blanks
     )
 
 
-def _as(term: bytes, signs: dict[bytes, bytes]) -> bytes:
-    return signs.get(term, b"_:") if term.startswith(b"_:") else term
+def _signature(term: bytes, signatures: dict[bytes, bytes]) -> bytes:
+    return signatures.get(term, b"_:") if term.startswith(b"_:") else term
 
 
-def _signs(triples: Sequence[Triple], known: dict[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return for each blank node a sign of all that is said with it."""
+def _signatures(triples: Sequence[Triple], known: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    """Return a signature of each blank node, from all statements that it occurs in."""
     said: dict[bytes, set[int]] = {}
     for subject, predicate, value in triples:
         if subject.startswith(b"_:"):
-            said.setdefault(subject, set()).add(_hash(b">", predicate, _as(value, known)))
+            said.setdefault(subject, set()).add(_hash(b">", predicate, _signature(value, known)))
         if value.startswith(b"_:"):
-            said.setdefault(value, set()).add(_hash(b"<", predicate, _as(subject, known)))
+            said.setdefault(value, set()).add(_hash(b"<", predicate, _signature(subject, known)))
     return {
         node: b"_:%d" % _hash(*(b"%d" % one for one in sorted(hashes)))
         for node, hashes in said.items()
@@ -78,11 +79,11 @@ def _signs(triples: Sequence[Triple], known: dict[bytes, bytes]) -> dict[bytes, 
 
 
 class New:
-    """RDF that says what no earlier document said: the share of its distinct statements.
+    """RDF with new statements: the relevance is their share of the distinct statements.
 
-    To a crawl a document is worth more the more statements are new, by their logarithm: the share,
-    times ½ where they are as many as in the documents with new ones so far, on average, times 1
-    where they are its square.
+    A document's worth to the crawl is that share, times a factor that grows with the logarithm of
+    the number of new statements: ½ for the (geometric) mean of the documents with new statements
+    so far, 1 for its square.
     """
 
     name = "new"
@@ -90,15 +91,15 @@ class New:
     knows_words = False
 
     def __init__(self, memory: StatementMemory, options: TopicOptions) -> None:
-        """Take the memory of what was said."""
+        """Judge by ``memory``."""
         self.memory = memory
         self._options = options
-        #: documents that said something new, and the logarithms of how much, in all
+        #: number of documents with new statements, and the sum of the logarithms of their numbers
         self._documents, self._logarithms = 0, 0.0
 
     @classmethod
     def from_argument(cls, argument: str, options: TopicOptions) -> Self:
-        """Take nothing; raise ``UsageError`` for an argument."""
+        """Make the topic; raise ``UsageError`` for an argument."""
         if argument.strip():
             raise UsageError("it takes no argument")
         size = whole_number(options.settings, "SEMCRAWL_ABOUT_NEW_STATEMENTS")
@@ -106,7 +107,7 @@ class New:
 
     @property
     def takes_long(self) -> bool:
-        """Whether the memory is in another process."""
+        """Whether the memory may wait for another process."""
         return self.memory.takes_long
 
     def remember_in(self, memory: StatementMemory) -> None:
@@ -114,7 +115,7 @@ class New:
         self.memory = memory
 
     def judge(self, document: Document) -> Judgement:
-        """Count the statements that are new, and remember them."""
+        """Count the new statements, and remember them."""
         return self.judge_hashes(document.url, statement_hashes(self._lines(document)))
 
     def judge_hashes(self, url: str, statements: Iterable[int]) -> Judgement:
@@ -125,10 +126,10 @@ class New:
         new = sum(self.memory.add(_hash(url.encode()), hashes))
         share = new / len(hashes)
         reasons = [(self.name, f"{new} of {len(hashes)} distinct statements")]
-        return Judgement.of(share, reasons, share * self._size(new))
+        return Judgement.of(share, reasons, share * self._factor(new))
 
-    def _size(self, statements: int) -> float:
-        """Return how much so many new statements are, 0 to 1, beside those of earlier documents."""
+    def _factor(self, statements: int) -> float:
+        """Return the factor of worth, 0 to 1, for a number of new statements."""
         if not statements:
             return 0.0
         logarithm = log1p(statements)
@@ -140,32 +141,32 @@ class New:
         return blocks(document, self._options.max_size)
 
     def similarity(self, text: str, language: str = "") -> float:
-        """Nothing is known of words."""
+        """Always 0."""
         return 0.0
 
     def iri_similarity(self, iri: str) -> float:
-        """Nothing is known of terms."""
+        """Always 0."""
         return 0.0
 
 
 class LocalMemory:
-    """A memory in this process, 8 bytes per statement.
+    """A memory in this process, with 8 bytes per statement.
 
-    Each statement has a bucket of four places, which holds a part of its hash and a part of its
-    document's hash. A full bucket forgets one of its statements, and what was forgotten counts as
-    new again. That a statement counts as known which nobody said has a chance of 4 in 10¹².
+    It is a hash table with buckets of four entries, each a part of a statement's hash and a part of
+    its document's hash. A full bucket forgets one of its entries, whose statement counts as new
+    again. A new statement counts as known with a probability of 4 in 10¹².
     """
 
     takes_long = False
 
     def __init__(self, statements: int) -> None:
-        """Make room for this many statements, rounded up to a power of two."""
+        """Allocate room for this many statements, rounded up to a power of two."""
         self._buckets = 1 << max(0, (statements - 1) // _WAYS).bit_length()
         self._table = np.zeros((self._buckets, _WAYS), np.uint64)
         self._turn = 0
 
     def add(self, document: int, statements: Sequence[int]) -> list[bool]:
-        """Add the statements of a document; return for each whether no other one said it."""
+        """Add the statements of a document; return for each whether no other document made it."""
         hashes = np.fromiter(statements, np.uint64, len(statements))
         places = (hashes % np.uint64(self._buckets)).astype(np.int64)
         tags = (hashes >> np.uint64(64 - _TAG_BITS)) << np.uint64(64 - _TAG_BITS)
@@ -179,8 +180,8 @@ class LocalMemory:
         return [not other for other in others.tolist()]
 
     def _put(self, places: npt.NDArray[np.int64], entries: npt.NDArray[np.uint64]) -> None:
-        """Put entries into empty places of their buckets, else in place of others in turn."""
-        for _ in range(_WAYS):  # (of entries with one bucket, one is put at a time)
+        """Store entries in empty slots of their buckets, else replace others in turn."""
+        for _ in range(_WAYS):  # each round stores one entry per bucket
             if not len(places):
                 return
             empty = self._table[places] == 0

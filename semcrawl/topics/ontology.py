@@ -1,4 +1,4 @@
-"""Topics of RDF that uses the terms of an ontology, given as a file or URL."""
+"""Topics of RDF with the terms of an ontology, which is a file or URL."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ _KINDS = frozenset(
     ]
 )
 _RELATIONS = frozenset(_RDFS + name for name in ("subClassOf", "subPropertyOf", "domain", "range"))
-#: a namespace with a smaller share of the terms is that of a vocabulary which the ontology uses
+#: least share of the terms for a namespace to be the ontology's own
 _LEAST_SHARE = 0.1
 
 
 def terms_in(quads: Iterable[pyoxigraph.Quad]) -> set[str]:
-    """Return the classes and properties that statements declare, of the ontology's own namespaces.
+    """Return the declared classes and properties in the ontology's own namespaces.
 
-    Terms of others that it annotates or imports (``dcterms:title``, say) are left out.
+    Terms of other vocabularies that it annotates or imports, such as ``dcterms:title``, are left
+    out.
     """
     declared = set()
     for quad in quads:
@@ -53,10 +54,10 @@ class Ontology(Vocabulary):
 
     @classmethod
     def from_argument(cls, argument: str, options: TopicOptions) -> Self:
-        """Read a file or URL; raise ``UsageError`` when it declares no class and no property."""
+        """Read a file or URL; raise ``UsageError`` if it declares no classes or properties."""
         name = argument.strip().strip('"')
         if not name:
-            raise UsageError("name a file with an ontology, ontology:fish.owl say")
+            raise UsageError("name a file with an ontology, such as ontology:fish.owl")
         terms = made_of(name, options, terms_in)
         if not terms:
             raise UsageError(f"{name} is no ontology: it declares no class and no property")

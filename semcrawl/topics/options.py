@@ -1,4 +1,4 @@
-"""Options of topics besides their argument: bounds, and how they read files."""
+"""Options of topics besides their argument: bounds, and the way they read files."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from semcrawl import settings as defaults
 from semcrawl.config.numbers import whole_number
 from semcrawl.errors import UsageError
 
-#: name of the setting with what fetches the URLs of topics; without it they are refused
+#: name of the setting with the function that fetches URLs of topics; without it they are refused
 FETCH = "SEMCRAWL_ABOUT_FETCH"
 
 
 def read_file(name: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
-    """Return the bytes of a file or URL; raise ``UsageError`` for what cannot be read.
+    """Return the bytes of a file or URL; raise ``UsageError`` if it cannot be read.
 
     ``fetch`` returns the bytes of a URL, or raises ``UsageError``; without it URLs are refused.
     """
@@ -33,9 +33,9 @@ def read_file(name: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class TopicOptions:
-    """Bounds of a judgement, and how the files and URLs of a topic are read."""
+    """Bounds of a judgement, and access to the files and URLs of a topic."""
 
-    #: bytes of a document's statements, and characters of its text, that are read: the first ones
+    #: bytes of a document's statements, and characters of its text, to read from its beginning
     max_size: int = defaults.SEMCRAWL_ABOUT_MAX_SIZE
     #: returns the bytes of a file or URL that a topic names; raises ``UsageError``
     read: Callable[[str], bytes] = read_file
@@ -46,9 +46,9 @@ class TopicOptions:
     def from_settings(
         cls, settings: Mapping[str, Any], read: Callable[[str], bytes] | None = None
     ) -> Self:
-        """Read the settings; raise ``UsageError`` for wrong ones.
+        """Read the settings; raise ``UsageError`` for a wrong one.
 
-        URLs are fetched as the setting :data:`FETCH` says, unless there is another ``read``.
+        Without ``read``, the function in the setting :data:`FETCH` fetches URLs.
         """
         read = read or partial(read_file, fetch=settings.get(FETCH))
         return cls(whole_number(settings, "SEMCRAWL_ABOUT_MAX_SIZE"), read, settings)

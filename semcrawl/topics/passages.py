@@ -1,4 +1,4 @@
-"""The texts of a document: of a page its title, headings and text, of RDF its literals."""
+"""The texts of a document: a page's title, headings and text, or the literals of RDF."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Texts of one place and one language, lines between them."""
+    """The texts of one role and one language, joined by line breaks."""
 
     role: Role
     language: str
     text: str
 
 
-#: local names of properties that give something its name
+#: local names of properties that name their subject
 _LABELS = frozenset(
     (b"label", b"prefLabel", b"altLabel", b"title", b"name", b"headline", b"alternateName")
 )
-#: a line whose object is a text: its property, the text, and a language tag
+#: a line whose object is text: its property's local name, the text, the language tag
 _LITERAL = re.compile(
     rb"^\S+ <(?:[^>]*[#/])?([^>]*)> "
     rb'"((?:[^"\\\n]|\\.)*+)"(?:@([A-Za-z0-9-]+)|(?=\s)|'
@@ -44,9 +44,9 @@ _SIGNS = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": " "}
 
 
 def passages(document: Document, size: int) -> list[Passage]:
-    """Return the texts of a document, ``size`` characters of a page or bytes of RDF at most.
+    """Return the texts of a document, at most ``size`` characters of each text or bytes of RDF.
 
-    Literals count where there is no page, or no text on it.
+    Literals count only without a page's text.
     """
     language = document.language
     found = [

@@ -1,4 +1,4 @@
-"""Topics by name."""
+"""Finds topics by name."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ TOPICS: Mapping[str, str] = {
 def load_topic(name: str, argument: str, options: TopicOptions) -> Topic:
     """Make a topic by its name, or by the import path of its class (``package.module.Class``).
 
-    Raises ``UsageError`` when there is none of that name, it is not a topic, or it does not take
-    the argument.
+    Raises ``UsageError`` for an unknown name, a class that is not a topic, or a wrong argument.
     """
     path = TOPICS.get(name)
     if path is None:

@@ -1,7 +1,7 @@
-"""Words of texts in any language, as topics compare them.
+"""Splits texts in any language into words that topics can compare.
 
-Words are folded (Unicode NFKC, no case). Runs of letters of scripts that put no spaces between
-words become their bigrams. Where the language is known and has a stemmer, its words become stems.
+Words are normalised (Unicode NFKC) and case-folded. Scripts without spaces between words give
+bigrams of letters. If the language has a stemmer, its words become stems.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ import regex
 import stopwordsiso
 
 _WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
-#: runs of letters of one kind: scripts without spaces between words, and all others
+#: runs of letters: those of scripts without spaces between words, and all others
 _RUNS = regex.compile(
     r"(?P<dense>[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々〆]"
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{M}ー々〆]*)"
     r"|[^\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々〆]+"
 )
-#: one letter with the marks that belong to it, or marks without one
+#: one letter with its combining marks, or marks without a letter
 _LETTERS = regex.compile(r"\P{M}\p{M}*|\p{M}+")
-#: letters and digits, and a space for every other byte of ASCII; the same in lower case
+#: translation tables that turn ASCII other than letters and digits into spaces; one lower-cases too
 _CASED = bytes(b if b > 127 or chr(b).isalnum() else 32 for b in range(256))
 _FOLDED = bytes(ord(chr(b).lower()) if b < 128 else b for b in _CASED)
-#: the mark that makes one sign of itself and a sign of ASCII that is no letter
+#: the one combining mark that NFKC composes with ASCII characters other than letters
 _STROKE = "\u0338"
-#: languages of the stemmers of Snowball, by ISO 639-1
+#: Snowball's stemmers by ISO 639-1 code
 _STEMMERS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
     "en": "english", "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque",
@@ -38,12 +38,12 @@ _STEMMERS = {
     "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
     "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
-#: stems that are kept per language, and that one text may add: a second of work
+#: most stems cached per language, and most that one text may add (a second of work)
 _MAX_STEMS, _MAX_NEW = 100_000, 20_000
 
 
 def words_of(text: str, language: str = "") -> list[str]:
-    """Return the words of a text in their order; stems, where the language has a stemmer.
+    """Return the words of a text in order, as stems where the language has a stemmer.
 
     >>> words_of("Sorting of the sorted", "en")
     ['sort', 'of', 'the', 'sort']
@@ -56,7 +56,7 @@ def words_of(text: str, language: str = "") -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text; its parts in ASCII, often all of it, several times as fast."""
+    """Return the words of a text, with a path for ASCII that is several times as fast."""
     data = text.encode("utf-8", "replace")
     odd = len(data) - len(text)
     if odd > len(text) // 8 or (odd and _STROKE in text):
@@ -75,15 +75,15 @@ def _words(text: str) -> list[str]:
 def _words_of_any(text: str) -> list[str]:
     words: list[str] = []
     for word in _WORDS.findall(unicodedata.normalize("NFKC", text).casefold()):
-        if max(word) < "\u0e00":  # (the first script without spaces is Thai)
+        if max(word) < "\u0e00":  # Thai is the first script without spaces
             words.append(word)
         else:
-            words += _parted(word)
+            words += _split_scripts(word)
     return words
 
 
-def _parted(word: str) -> list[str]:
-    """Cut a word where scripts change, and those without spaces into bigrams."""
+def _split_scripts(word: str) -> list[str]:
+    """Split a word where scripts change; scripts without spaces give bigrams."""
     parts: list[str] = []
     for run in _RUNS.finditer(word):
         if run["dense"] is None:
@@ -100,7 +100,7 @@ def primary(language: str) -> str:
 
 
 class Stemmer(Protocol):
-    """Stems of words of one language."""
+    """Stems the words of one language."""
 
     def of(self, words: list[str]) -> list[str]:
         """Return the stem of each word."""
@@ -108,16 +108,16 @@ class Stemmer(Protocol):
 
 
 class _Stemmer:
-    """Keeps the stems that it has made: the library is written in Python."""
+    """Caches stems, as the library is slow."""
 
     def __init__(self, algorithm: str) -> None:
-        import snowballstemmer  # (it brings the stemmers of all languages)
+        import snowballstemmer  # slow: loads the stemmers of all languages
 
         self._stem = snowballstemmer.stemmer(algorithm).stemWord
         self._known: dict[str, str] = {}
 
     def of(self, words: list[str]) -> list[str]:
-        """Return the stem of each word; in a text of very many words, of the first ones only."""
+        """Return the stem of each word; beyond :data:`_MAX_NEW` unknown ones, the word itself."""
         known = self._known
         try:
             return [known[word] for word in words]
@@ -144,9 +144,9 @@ def stemmer_of(language: str) -> Stemmer | None:
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """Return the words of a language that say nothing of a subject, as :func:`words_of` gives them.
+    """Return the stop words of a language, in the form of :func:`words_of`.
 
-    Empty where none are known. ``language`` is an ISO 639-1 code.
+    Empty for an unknown language. ``language`` is an ISO 639-1 code.
     """
     listed = stopwordsiso.stopwords(language) if stopwordsiso.has_lang(language) else ()
     return frozenset(word for text in listed for word in words_of(text, language))

@@ -1,6 +1,6 @@
-"""Checks of a document against a query or shapes, called in a process that may be ended.
+"""Checks documents against a query or shapes, in a process that the caller may end.
 
-No query asks another server, and no shapes import others. The memory of the process is bounded.
+Queries may not contact other servers, and shapes may not import others. Memory is bounded.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _SH = "http://www.w3.org/ns/shacl#"
 class Checked:
     """The result of a check."""
 
-    #: whether the document is as asked
+    #: whether the query is true, or a node conforms
     holds: bool = False
-    #: nodes that shapes are for, and those of them that conform
+    #: number of nodes that the shapes target, and of those that conform
     nodes: int = 0
     conforming: int = 0
-    #: why the check itself could not be made; then the others say nothing
+    #: why the check failed; the other fields are then meaningless
     fault: str = ""
 
 
 def ask(query: str, lines: bytes, memory: int) -> Checked:
-    """Answer an ASK query on N-Quads lines, the union of their graphs as default graph."""
+    """Answer an ASK query on N-Quads lines; the default graph is the union of all graphs."""
     bound_memory(memory)
     if calls_service(query):
         return Checked(fault="a query with SERVICE would ask other servers, which it may not")
@@ -54,16 +54,16 @@ def ask(query: str, lines: bytes, memory: int) -> Checked:
 
 
 def conform(shapes: bytes, lines: bytes, memory: int) -> Checked:
-    """Check N-Quads lines against SHACL shapes, N-Quads too. It holds if a node conforms.
+    """Check N-Quads lines against SHACL shapes in N-Quads; it holds if a node conforms.
 
-    Without lines the shapes themselves are checked.
+    Without lines, only the shapes themselves are validated.
     """
     bound_memory(memory)
     import pyshacl
     import rdflib.plugins.sparql
     from pyshacl.errors import ReportableRuntimeError, ShapeLoadError, ValidationFailure
 
-    # a query of shapes would fetch what its FROM names
+    # otherwise FROM in a shape's query would fetch its graph
     rdflib.plugins.sparql.SPARQL_LOAD_GRAPHS = False
     data = _graph(lines)
     try:
@@ -91,7 +91,7 @@ def conform(shapes: bytes, lines: bytes, memory: int) -> Checked:
 
 @lru_cache(maxsize=2)
 def _shapes(lines: bytes) -> tuple[rdflib.Graph, list[Any]]:
-    """Return shapes, and those of them that say which nodes they are for."""
+    """Return the graph of shapes, and the shapes with a target."""
     import rdflib
     from pyshacl.shapes_graph import ShapesGraph
 
@@ -102,12 +102,12 @@ def _shapes(lines: bytes) -> tuple[rdflib.Graph, list[Any]]:
                 raise UsageError("a query with SERVICE would ask other servers, which it may not")
     targeted = [shape for shape in ShapesGraph(graph).shapes if any(map(list, shape.target()))]
     if not targeted:
-        raise UsageError("it has no SHACL shape with a target (sh:targetClass, say)")
+        raise UsageError("it has no SHACL shape with a target such as sh:targetClass")
     return graph, targeted
 
 
 def _graph(lines: bytes) -> rdflib.Graph:
-    """Make a graph of N-Quads lines, graph names left out."""
+    """Make a graph of N-Quads lines, without graph names."""
     import rdflib
 
     def term(of: object) -> rdflib.term.Node:
@@ -124,13 +124,13 @@ def _graph(lines: bytes) -> rdflib.Graph:
     graph = rdflib.Graph()
     for quad in pyoxigraph.parse(lines, format=pyoxigraph.RdfFormat.N_QUADS, lenient=True):
         if isinstance(quad.object, pyoxigraph.Triple):
-            continue  # rdflib has no terms for triples
+            continue  # rdflib has no triple terms
         graph.add((term(quad.subject), term(quad.predicate), term(quad.object)))
     return graph
 
 
 def bound_memory(size: int) -> None:
-    """Let this process have ``size`` bytes of memory at most, where the system can."""
+    """Limit this process to ``size`` bytes of memory, where the system supports it."""
     if sys.platform == "win32":
         return
     import resource

@@ -1,4 +1,4 @@
-"""Topics that are a shape: documents of which a SPARQL query or SHACL shapes say yes."""
+"""Topics given as a shape: a SPARQL ASK query or SHACL shapes that documents satisfy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from semcrawl.web.vocabulary import Kind
 
 _SH = "http://www.w3.org/ns/shacl#"
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
-#: properties of shapes whose values are terms of the data
+#: properties of shapes whose values are terms in the data
 _ABOUT_TERMS = frozenset(
     _SH + name for name in ("targetClass", "class", "path", "targetSubjectsOf", "targetObjectsOf")
 )
@@ -34,11 +34,11 @@ _QUERY = re.compile(r"\s*(?:(?:PREFIX|BASE|ASK)\b|#)", re.I)
 
 
 class Shape:
-    """RDF of which a SPARQL ASK query is true, or in which a node conforms to SHACL shapes.
+    """RDF for which a SPARQL ASK query is true, or in which a node conforms to SHACL shapes.
 
-    With a query the relevance is 0 or 1. With shapes it is 1 when all nodes that they are for
-    conform, and there is one; above ½ when some of them do; else 0. The check runs in a process of
-    its own, in bounded time and memory. One that does not end in time counts as no.
+    With a query the relevance is 0 or 1. With shapes it is 1 when all target nodes conform, above ½
+    when some do, and 0 otherwise. The check runs in a process of its own, in bounded time and
+    memory. A check that does not end in time counts as 0.
     """
 
     name = "shape"
@@ -46,9 +46,9 @@ class Shape:
     takes_long = True
 
     def __init__(self, shape: str | bytes, terms: Iterable[str], options: TopicOptions) -> None:
-        """Take an ASK query, or shapes as N-Quads; ``terms`` are the IRIs of data in them.
+        """Take an ASK query, or shapes as N-Quads; ``terms`` are the data's IRIs in them.
 
-        Raises ``UsageError`` when they are wrong.
+        Raises ``UsageError`` for a wrong query or wrong shapes.
         """
         self._shape = shape
         self._options = options
@@ -62,13 +62,13 @@ class Shape:
 
     @classmethod
     def from_argument(cls, argument: str, options: TopicOptions) -> Self:
-        """Read a file or URL with a query (``.rq``) or shapes, or a query itself.
+        """Read a query, or a file or URL with a query (``.rq``) or shapes.
 
-        Raises ``UsageError`` for one that is wrong, and for shapes without pyshacl.
+        Raises ``UsageError`` for a wrong one, and for shapes if pyshacl is not installed.
         """
         name = argument.strip()
         if not name:
-            raise UsageError("name a file with an ASK query or SHACL shapes, shape:dataset.rq say")
+            raise UsageError("name a file with a query or shapes, such as shape:dataset.rq")
         if _QUERY.match(name) and "{" in name:
             return cls(name, list(terms_in(name)), options)
         name = name.strip('"')
@@ -96,7 +96,7 @@ class Shape:
     def judge(self, document: Document) -> Judgement:
         """Check the statements of a document.
 
-        A page that fits no shape is near where it names a term of one.
+        A page that does not satisfy the shape is near the topic if it names a term of it.
         """
         judged = self._judged(document)
         if judged.relevance or not self.knows_words:
@@ -120,15 +120,15 @@ class Shape:
         return Judgement.of(0.5 + share / 2 if checked.holds else 0.0, [row])
 
     def similarity(self, text: str, language: str = "") -> float:
-        """As of the vocabulary that the query or the shapes name."""
+        """Similarity to the terms in the query or shapes."""
         return self._words.similarity(text, language) if self.knows_words else 0.0
 
     def iri_similarity(self, iri: str) -> float:
-        """As of the vocabulary that the query or the shapes name."""
+        """Similarity to the terms in the query or shapes."""
         return self._words.iri_similarity(iri) if self.knows_words else 0.0
 
     def close(self) -> None:
-        """End the process that checks."""
+        """End the checking process."""
         self._processes.close()
 
     def _check(self, lines: bytes) -> Checked:
@@ -143,9 +143,9 @@ def _checked(processes: ReadingProcesses, shape: str | bytes, lines: bytes, memo
 
 @lru_cache(maxsize=4)
 def _fault_of(shape: str | bytes, seconds: int, memory: int) -> str:
-    """Say what is wrong with a query or shapes; nothing if nothing is.
+    """Return what is wrong with a query or shapes; empty if they are valid.
 
-    Kept, as a crawl makes its topic several times.
+    Cached, as a crawl makes its topic several times.
     """
     processes = ReadingProcesses(1, seconds)
     try:

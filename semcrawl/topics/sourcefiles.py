@@ -1,4 +1,4 @@
-"""The files and URLs that topics are made of: RDF, texts, folders."""
+"""Reads the files and URLs that define topics: RDF, texts, folders."""
 
 from __future__ import annotations
 
@@ -25,42 +25,42 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: nothing is spooled: a topic's own file is held in memory while it is read
-_WHOLE = ReadOptions(spool_above=1 << 62, max_in_memory=1 << 62)
-#: characters of a first line that counts as the title of a plain text
+#: spools nothing to disk: a topic's file stays in memory while it is read
+_IN_MEMORY = ReadOptions(spool_above=1 << 62, max_in_memory=1 << 62)
+#: most characters of a first line that counts as the title of a plain text
 _MAX_TITLE = 200
-#: files of a folder that are read
+#: most files in a folder
 _MAX_FILES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A text that shows what a topic is about, or is not about."""
+    """A text that shows what a topic is about, or what it is not about."""
 
     text: str
     title: str = ""
     headings: str = ""
-    #: language tag; empty where it is not known
+    #: language tag; empty if unknown
     language: str = ""
 
 
 def statements_of(name: str, options: TopicOptions) -> bytes:
     """Return the statements of an RDF file or URL, in any syntax, as N-Quads.
 
-    Raises ``UsageError`` when it cannot be read, or holds no RDF. Where it holds errors, what is
-    good is taken, and a warning says so.
+    Raises ``UsageError`` if it cannot be read or has no RDF. If it has errors, a warning says so,
+    and the valid statements are returned.
     """
     return _statements_in(options.read(name), name)
 
 
 def _statements_in(data: bytes, name: str) -> bytes:
-    reading = read(data, _base_of(name), None, _WHOLE)
+    reading = read(data, _base_of(name), None, _IN_MEMORY)
     if not reading.quads:
         why = f": {reading.errors[0].message}" if reading.errors else ""
         raise UsageError(f"{name} cannot be read as RDF{why}")
     if reading.error_count:
         logger.warning(
-            "about: %s has %d errors, of which the first: %s",
+            "about: %s has %d errors, the first: %s",
             name, reading.error_count, reading.errors[0].message,
         )  # fmt: skip
     return reading.nquads
@@ -71,10 +71,10 @@ def _base_of(name: str) -> str:
 
 
 def made_of(name: str, options: TopicOptions, make: Callable[[Iterator[pyoxigraph.Quad]], T]) -> T:
-    """Return what ``make`` makes of the statements of an RDF file or URL.
+    """Return ``make`` applied to the statements of an RDF file or URL.
 
-    A crawl makes its topic several times, for each spider and for the strategy: what was made of
-    the same bytes last is kept. Raises as :func:`statements_of` does.
+    The last results are cached, as a crawl makes its topic for each spider and for the strategy.
+    Raises as :func:`statements_of` does.
     """
     return cast("T", _made(options.read(name), name, make))
 
@@ -86,9 +86,9 @@ def _made(data: bytes, name: str, make: Callable[[Iterator[pyoxigraph.Quad]], ob
 
 
 def samples_of(name: str, options: TopicOptions) -> list[Sample]:
-    """Return the texts of a file, a URL, or all files of a folder and of the folders in it.
+    """Return the texts of a file, a URL, or all files in a folder, recursively.
 
-    Raises ``UsageError`` when there is none.
+    Raises ``UsageError`` if there is no text.
     """
     folder = Path(name)
     if "://" in name or not folder.is_dir():
@@ -110,7 +110,7 @@ def samples_of(name: str, options: TopicOptions) -> list[Sample]:
 
 
 def _samples(name: str, options: TopicOptions) -> Iterator[Sample]:
-    """Yield the texts of a page, of RDF (by language) or a plain text; none of another file."""
+    """Yield the text of a page or plain text, or those of RDF by language; nothing for others."""
     data = options.read(name)[: options.max_size]
     kind = detect(data, None, name).kind
     if kind is Kind.HTML:
@@ -127,12 +127,12 @@ def _samples(name: str, options: TopicOptions) -> Iterator[Sample]:
 
 
 def _of_rdf(data: bytes, name: str, options: TopicOptions) -> list[Sample]:
-    reading = read(data, _base_of(name), None, _WHOLE)
+    reading = read(data, _base_of(name), None, _IN_MEMORY)
     return samples_in(reading.nquads, name, options.max_size)
 
 
 def samples_in(statements: bytes, url: str, max_size: int) -> list[Sample]:
-    """Return the texts of literals in N-Quads, one for each language."""
+    """Return the texts of literals in N-Quads, one per language."""
     document = Document(url, Kind.RDF, statements=lambda: [statements])
     texts: dict[str, dict[Role, str]] = {}
     for passage in passages(document, max_size):

@@ -1,7 +1,7 @@
-"""Topics of a thesaurus in SKOS: its concepts, and the names that they have in each language.
+"""Topics given as concepts of a SKOS thesaurus, with their labels in all languages.
 
-The names of a concept are S's synonyms, narrower and closely matching concepts its near-synonyms,
-broader and related ones its distant synonyms (sources.md S).
+In the terms of sources.md S, a concept's labels are synonyms, narrower and closely matching
+concepts near-synonyms, broader and related ones distant synonyms.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from semcrawl.topics.weightedphrases import Finding, Phrase, WeightedPhrases
 _OBJECT = re.compile(rb"^\S+ \S+ <([^>]*)> ", re.MULTILINE)
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
-#: a file in quotes, with concepts of it
+#: a file in quotes, and its concepts
 _QUOTED_FILE = re.compile(r'"([^"]+)"\s*#(.*)', re.DOTALL)
 _SKOSXL = "http://www.w3.org/2008/05/skos-xl#"
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -39,10 +39,10 @@ _LABELS = frozenset(SKOS + name for name in ("prefLabel", "altLabel", "hiddenLab
 #: texts that say what a concept is about
 _NOTES = frozenset(SKOS + name for name in ("definition", "example", "scopeNote", "note"))
 _XL_LABELS = frozenset(_SKOSXL + name for name in ("prefLabel", "altLabel", "hiddenLabel"))
-#: weight from which on what is said of a concept is about the topic too
-_NEARLY = 0.75
+#: least weight of a concept whose notes are samples of the topic
+_SAMPLED = 0.75
 _SAME, _NEAR, _DISTANT = "same", "near", "distant"
-#: how near the object of a property is to its subject, and the subject to the object
+#: closeness of a property's object to its subject, and of the subject to the object
 _RELATIONS: Mapping[str, tuple[str, str]] = {
     **{SKOS + name: (_NEAR, _DISTANT) for name in ("narrower", "narrowMatch")},
     **{SKOS + name: (_DISTANT, _NEAR) for name in ("broader", "broadMatch")},
@@ -54,19 +54,20 @@ _RELATIONS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(slots=True)
 class Concepts:
-    """The concepts of a thesaurus, as far as a topic needs them; IRIs throughout."""
+    """What a topic needs of a thesaurus, by the IRIs of its concepts."""
 
-    #: names with their language tags
+    #: labels with their language tags
     labels: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
     #: definitions, examples and notes with their language tags
     notes: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
+    #: concepts by notation
     notations: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    #: how near each is to others
+    #: related concepts, with their closeness
     relations: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
     def of(cls, quads: Iterable[pyoxigraph.Quad]) -> Self:
-        """Gather them from statements; labels of SKOS-XL among them."""
+        """Collect them from statements, SKOS-XL labels included."""
         concepts = cls()
         forms: dict[str, list[tuple[str, str]]] = defaultdict(list)
         xl: list[tuple[str, str]] = []
@@ -92,7 +93,7 @@ class Concepts:
         return concepts
 
     def find(self, wanted: str) -> set[str]:
-        """Return the concepts of an IRI, a notation, a label in any language, or an IRI's end."""
+        """Return the concepts with this IRI, notation, label in any language, or local name."""
         if wanted in self.labels:
             return {wanted}
         folded = wanted.casefold()
@@ -103,20 +104,20 @@ class Concepts:
         )
 
     def samples(self, weights: Mapping[str, float]) -> list[Sample]:
-        """Return the sample texts of the chosen and of nearly synonymous concepts."""
+        """Return the notes of the concepts that weigh at least :data:`_SAMPLED`, as samples."""
         return [
             Sample(text, language=language)
             for iri, weight in weights.items()
-            if weight >= _NEARLY
+            if weight >= _SAMPLED
             for text, language in self.notes.get(iri, ())
         ]
 
     def around(self, chosen: Iterable[str], steps: int) -> dict[str, float]:
-        """Return the concepts around the chosen ones with their weights.
+        """Return the chosen concepts and those around them, with their weights.
 
-        Narrower and closely matching ones weigh from 1 down to ½, by each step nearer to ½. Broader
-        and related ones, and what lies beyond, weigh less than ½, by each step 0.6 times as much;
-        ``steps`` such steps are taken at most.
+        Chosen concepts weigh 1. Each step to a narrower or closely matching one brings the weight
+        closer to ½. Steps to broader or related ones halve it once and multiply it by 0.6 each; at
+        most ``steps`` of them are taken.
         """
         weights: dict[str, float] = {}
         waiting = [(-1.0, concept, 0, 0) for concept in sorted(set(chosen))]
@@ -127,7 +128,7 @@ class Concepts:
             weights[concept] = -weight
             for other, how in self.relations.get(concept, ()):
                 ways = near + (how == _NEAR), distant + (how == _DISTANT)
-                if distant and how == _NEAR:  # (what is below a distant one is no nearer)
+                if distant and how == _NEAR:  # below a distant concept nothing is near
                     ways = near, distant + 1
                 if other not in weights and ways[1] <= steps:
                     heapq.heappush(waiting, (-_weight(*ways), other, *ways))
@@ -135,7 +136,7 @@ class Concepts:
 
 
 def _weight(near: int, distant: int) -> float:
-    """Return the weight after so many steps to near and to distant concepts."""
+    """Return the weight after these numbers of steps to near and to distant concepts."""
     to_near: float = 0.5 + 0.5 * 0.8**near
     return to_near if not distant else 0.5 * to_near * 0.6**distant
 
@@ -145,19 +146,19 @@ def _text(term: object) -> str:
 
 
 class Thesaurus(WeightedPhrases):
-    """Texts with names of concepts in them, and RDF that states the concepts themselves.
+    """Texts that contain labels of concepts, and RDF that refers to the concepts themselves.
 
-    A concept that RDF states as the value of a property counts as a phrase in a title does. What
-    the thesaurus says of the chosen concepts (definitions, examples, notes) are sample texts, as
-    those that go with a class of S's classification: a text that is like them is relevant too.
+    A concept that is the value of a property in RDF counts like a phrase in a title. The
+    definitions, examples and notes of the chosen concepts serve as sample texts, like those of a
+    class in S's classification: a text similar to them is relevant too.
     """
 
     name = "thesaurus"
     needs = frozenset({TEXT, STATEMENTS})
-    #: steps from a chosen concept to distant ones
+    #: most steps to distant concepts
     STEPS = 2
-    #: sample texts, and words in all of them, from which on likeness to them alone is enough; with
-    #: fewer it is worth this much at most
+    #: number of sample texts, and of words in them, at which similarity to them may count fully;
+    #: with fewer it counts at most ``BY_FEW``
     ENOUGH_TEXTS, ENOUGH_WORDS, BY_FEW = 3, 100, 0.4
 
     def __init__(
@@ -167,11 +168,11 @@ class Thesaurus(WeightedPhrases):
         options: TopicOptions,
         samples: Sequence[Sample] = (),
     ) -> None:
-        """Take concepts with their weights, above 0 and up to 1, and sample texts."""
+        """Take concepts, their weights (above 0, up to 1), and sample texts."""
         self._samples = _examples(samples, options)
         words = sum(len(sample.text.split()) for sample in samples)
         few = len(samples) < self.ENOUGH_TEXTS or words < self.ENOUGH_WORDS
-        self._most_like = self.BY_FEW if few else 1.0
+        self._most_by_samples = self.BY_FEW if few else 1.0
         self._concepts = {
             iri: Phrase(next((n for n, _ in concepts.labels.get(iri, ())), iri), weight)
             for iri, weight in weights.items()
@@ -185,10 +186,10 @@ class Thesaurus(WeightedPhrases):
 
     @classmethod
     def from_argument(cls, argument: str, options: TopicOptions) -> Self:
-        """Read ``fish.ttl#tuna,salmon``: a file or URL, and concepts of it, or nothing for all.
+        """Read ``fish.ttl#tuna,salmon``: a file or URL, and its concepts, by default all.
 
-        A concept is named by its IRI, its notation, or a label. Raises ``UsageError`` for a file
-        that is no thesaurus, and for a concept that it does not have.
+        A concept is given by its IRI, local name, notation or label. Raises ``UsageError`` for a
+        file without a thesaurus, and for an unknown concept.
         """
         if match := _QUOTED_FILE.fullmatch(argument.strip()):
             file, chosen = match.groups()
@@ -206,30 +207,30 @@ class Thesaurus(WeightedPhrases):
         for name in names:
             matching = concepts.find(name)
             if not matching:
-                raise UsageError(f"{file} has no concept {name!r}{_near_ones(name, concepts)}")
+                raise UsageError(f"{file} has no concept {name!r}{_suggestions(name, concepts)}")
             found |= matching
         weights = concepts.around(found, cls.STEPS)
         return cls(concepts, weights, options, concepts.samples(weights))
 
     def judge(self, document: Document) -> Judgement:
-        """Look for names of the concepts, and for likeness to their sample texts."""
-        named = super().judge(document)
+        """Search for labels of the concepts, and compare with their sample texts."""
+        by_labels = super().judge(document)
         if self._samples is None:
-            return named
-        like = self._samples.judge(document)
-        relevance = min(self._most_like, like.relevance)
-        if relevance <= named.relevance:
-            return named
-        why = f"{like.relevance:.0%}: what the thesaurus says of the concepts"
-        return Judgement.of(relevance, [("like", why), *like.reasons, *named.reasons])
+            return by_labels
+        by_samples = self._samples.judge(document)
+        relevance = min(self._most_by_samples, by_samples.relevance)
+        if relevance <= by_labels.relevance:
+            return by_labels
+        why = f"{by_samples.relevance:.0%}: the thesaurus's notes on the concepts"
+        return Judgement.of(relevance, [("like", why), *by_samples.reasons, *by_labels.reasons])
 
     def iri_similarity(self, iri: str) -> float:
-        """The weight of a concept; else by the name of a property or class."""
+        """The weight of a concept; else the similarity of a property's or class's name."""
         concept = self._concepts.get(iri)
         return concept.weight if concept else super().iri_similarity(iri)
 
     def _more(self, document: Document) -> Iterator[Finding]:
-        """Yield the concepts that statements have as values."""
+        """Yield the concepts that are objects of statements."""
         for block in blocks(document, self._options.max_size):
             for iri in self._concepts.keys() & objects_in(block):
                 concept = self._concepts[iri]
@@ -238,19 +239,19 @@ class Thesaurus(WeightedPhrases):
 
 
 def _examples(samples: Sequence[Sample], options: TopicOptions) -> Examples | None:
-    """Return the topic of sample texts; ``None`` where they say nothing of a subject."""
+    """Return the topic of sample texts; ``None`` if they have only stop words."""
     try:
         return Examples(samples, [], options) if samples else None
     except UsageError:
         return None
 
 
-def _near_ones(name: str, concepts: Concepts) -> str:
+def _suggestions(name: str, concepts: Concepts) -> str:
     labels = {text.casefold(): text for names in concepts.labels.values() for text, _ in names}
     close = get_close_matches(name.casefold(), labels, n=3, cutoff=0.6)
     return f"; did you mean {' or '.join(labels[each] for each in close)}?" if close else ""
 
 
 def objects_in(lines: bytes) -> set[str]:
-    """Return the IRIs that whole lines have as objects."""
+    """Return the IRIs that are objects of N-Quads lines."""
     return {iri.decode("utf-8", "replace") for iri in set(_OBJECT.findall(lines))}

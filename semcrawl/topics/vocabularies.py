@@ -1,4 +1,4 @@
-"""Topics of RDF that uses given classes, properties or whole vocabularies."""
+"""Topics of RDF with given classes, properties or whole vocabularies."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from semcrawl.topics.nearness import Nearness, spaced
 from semcrawl.topics.options import TopicOptions
 from semcrawl.topics.segmentation import words_of
 
-#: what parts an IRI
+#: separators in an IRI
 _BETWEEN = re.compile(r"[#/:]")
 _VERSION = re.compile(r"v?\d")
-#: what no IRI holds
+#: characters that no IRI has
 _NO_IRI = re.compile(r'[\x00-\x20<>"{}|\\^`]')
-#: distinct classes and properties that are counted of one document
+#: most distinct classes and properties counted in one document
 _MAX_TERMS = 10_000
-#: what ends the addresses of many namespaces and names none
+#: last parts of namespaces that are too common to be a prefix
 _COMMON = frozenset(
     "core data def id ns onto ontologies ontology owl rdf rdfs schema schemas terms vocab "
     "vocabulary voc".split()
@@ -40,17 +40,17 @@ _COMMON = frozenset(
 
 
 class Vocabulary(Nearness):
-    """RDF that uses one of the terms: one statement is enough, and counts as 1.
+    """RDF that uses one of the terms; one statement gives a relevance of 1.
 
-    A term is a property, or a class that something is an instance of. ``foaf:`` means all terms of
-    a vocabulary. ``http`` and ``https`` are the same. A page that names a term in its text is near.
+    A term is a property, or a class with an instance. ``foaf:`` means all terms of a vocabulary.
+    ``http`` and ``https`` are the same. A page whose markup names a term is near the topic.
     """
 
     name = "vocabulary"
     needs = frozenset({STATEMENTS, MARKUP})
 
     def __init__(self, terms: Iterable[str], options: TopicOptions) -> None:
-        """Take IRIs of terms; one that ends with ``#``, ``/`` or ``:`` stands for a namespace."""
+        """Take IRIs of terms; one that ends with ``#``, ``/`` or ``:`` means a namespace."""
         super().__init__()
         given = list(dict.fromkeys(terms))
         both = {iri for term in given for iri in (term, other_scheme(term))}
@@ -68,7 +68,7 @@ class Vocabulary(Nearness):
         """Read ``foaf:,schema:Dataset,<http://…>``; raise ``UsageError`` for an unknown prefix."""
         names = split_list(argument)
         if not names:
-            raise UsageError("name terms or prefixes, vocabulary:foaf:,schema:Dataset say")
+            raise UsageError("name terms or prefixes, such as vocabulary:foaf:,schema:Dataset")
         terms = []
         for name in names:
             iri = expand(name)
@@ -111,7 +111,7 @@ class Vocabulary(Nearness):
         return iri in self._terms or iri.startswith(self._namespaces)
 
     def _similarity(self, text: str, language: str) -> float:
-        """1 for a text with the name of a term or prefix; less for some of the words of a name."""
+        """1 for a text with the whole name of a term or prefix; up to ½ for some of its words."""
         words = set(_words(text))
         for whole in words & self._joined.keys():
             words |= set(self._joined[whole])
@@ -120,7 +120,7 @@ class Vocabulary(Nearness):
 
 
 class VocabularyShare(Vocabulary):
-    """RDF that uses the terms much: the relevance is the share of the statements that do."""
+    """RDF that uses the terms often: the relevance is the share of statements that do."""
 
     name = "vocabulary-share"
 
@@ -132,13 +132,13 @@ _PREFIX_OF = {namespace: prefix for prefix, namespace in PREFIXES.items()}
 
 
 def _phrase(iri: str) -> tuple[str, ...]:
-    """Return the words of a term's name; of a namespace, its prefix."""
+    """Return the words of a term's local name, or of a namespace's prefix."""
     name = _prefix(iri) if iri[-1] in "#/:" else local_name(iri)
     return tuple(dict.fromkeys(_words(name)))
 
 
 def _prefix(namespace: str) -> str:
-    """Return the prefix of a namespace; of one without a known prefix, what its address ends with.
+    """Return the known prefix of a namespace, else the last telling part of its address.
 
     >>> _prefix("https://example.org/2026/cargo/ontology#")
     'cargo'

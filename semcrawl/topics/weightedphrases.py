@@ -1,4 +1,4 @@
-"""Weighted phrases that texts are searched for: the common part of keywords and thesauri."""
+"""Searches texts for weighted phrases; the common part of keywords and thesauri."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A phrase that speaks for a topic."""
+    """A phrase that indicates a topic."""
 
     text: str
-    #: how much it does, above 0 and up to 1
+    #: above 0, up to 1
     weight: float = 1.0
-    #: language tag; empty: it may stand in texts of any language
+    #: language tag; empty for a phrase of any language
     language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A phrase that was found in one place of a document."""
+    """A phrase found in one place of a document."""
 
     phrase: Phrase
-    #: what it counts there, from 0 to 1
+    #: its contribution, 0 to 1
     share: float
     where: str
-    #: whether it stands in running text, where shares are parts of one number
+    #: whether it is in running text, whose shares are summed
     running: bool = False
 
 
 class _Lookup:
-    """The phrases as the texts of one language have them."""
+    """The phrases, prepared for texts of one language."""
 
     def __init__(self, phrases: Iterable[Phrase], code: str) -> None:
         best: dict[Words, Phrase] = {}
@@ -54,7 +54,7 @@ class _Lookup:
                 best[words] = phrase
         self.finder = PhraseFinder(best)
         self.several = [words for words in best if len(words) > 1]
-        #: what one word of a phrase is worth where the others are not
+        #: similarity of a text that has only this word of a phrase
         self.alone: dict[str, float] = {}
         for words, phrase in best.items():
             for word in words:
@@ -63,21 +63,21 @@ class _Lookup:
 
 
 class WeightedPhrases(Nearness):
-    """Texts with one of several weighted phrases in them.
+    """Texts that contain one of several weighted phrases.
 
-    A phrase in the title counts 0.9, in a heading 0.6, and in the text by how often it stands there
-    for the length: once in :attr:`COMMON_LENGTH` words is ½ (the term-frequency part of BM25,
-    Robertson and Zaragoza 2009); all times its weight. What each place says adds up as independent
-    chances do. A document is no more relevant than the weightiest phrase in it.
+    A phrase counts 0.9 in the title and 0.6 in a heading. In the text it counts by its frequency:
+    once in :attr:`COMMON_LENGTH` words gives ½ (the term-frequency part of BM25, Robertson and
+    Zaragoza 2009). Each is multiplied by the phrase's weight. Places combine like independent
+    probabilities. A document is at most as relevant as the heaviest phrase in it.
     """
 
     #: relevance for a phrase in a title or heading
     BY_ROLE: ClassVar = {Role.TITLE: 0.9, Role.HEADING: 0.6}
-    #: words of a text in which one phrase gives ½
+    #: number of words at which one phrase in the text gives ½
     COMMON_LENGTH = 500
-    #: how far the length of a text counts, from 0 to 1 (BM25's ``b``)
+    #: influence of a text's length, 0 to 1 (BM25's ``b``)
     BY_LENGTH = 0.75
-    #: what all words of a phrase count that stand apart, for each time that they all do
+    #: part of an occurrence that all words of a phrase count for when they are apart
     APART = 0.0
 
     def __init__(self, phrases: Iterable[Phrase], options: TopicOptions) -> None:
@@ -89,7 +89,7 @@ class WeightedPhrases(Nearness):
         self._lookups: dict[str, _Lookup] = {}
 
     def judge(self, document: Document) -> Judgement:
-        """Count the phrases in each place of a document."""
+        """Judge by the phrases in each place of a document."""
         found = [*self._more(document)]
         for passage in passages(document, self._options.max_size):
             words = words_of(passage.text, passage.language)
@@ -108,7 +108,7 @@ class WeightedPhrases(Nearness):
         return self._judgement(found)
 
     def _judgement(self, found: list[Finding]) -> Judgement:
-        """Add up what was found."""
+        """Combine the findings."""
         found.sort(key=lambda each: -each.share)
         most = max((each.phrase.weight for each in found), default=0.0)
         running = min(1.0, sum(each.share for each in found if each.running))
@@ -117,11 +117,11 @@ class WeightedPhrases(Nearness):
         return Judgement.of(min(most, 1 - missed), rows)
 
     def _more(self, document: Document) -> Iterator[Finding]:
-        """Yield what is found otherwise than in texts."""
+        """Yield findings outside the texts; subclasses may override this."""
         yield from ()
 
     def _times(self, words: list[str], language: str) -> dict[Phrase, float]:
-        """Count how often each phrase stands in a text."""
+        """Count the occurrences of each phrase in a text."""
         lookup = self._lookup(language)
         places = lookup.finder.places(words)
         if not places:
@@ -140,7 +140,7 @@ class WeightedPhrases(Nearness):
         return times
 
     def _lookup(self, language: str) -> _Lookup:
-        """Return the phrases of a language, and of none; all where there are none of it."""
+        """Return the phrases of a language and of any language; all, if it has none of its own."""
         code = primary(language)
         if code not in self._languages and stemmer_of(code) is None:
             code = ""
@@ -152,11 +152,11 @@ class WeightedPhrases(Nearness):
         return self._lookups[code]
 
     def _similarity(self, text: str, language: str) -> float:
-        """The weight of a phrase in the text; half of it, by length, for one of its words."""
+        """The weight of a phrase in the text; for one of its words, half of it by its length."""
         lookup = self._lookup(language)
         words = words_of(text, language)
         places = lookup.finder.places(words)
-        if not places:  # of most texts
+        if not places:  # the usual case
             return 0.0
         found = lookup.finder.count(words, places)
         if found:
@@ -165,10 +165,10 @@ class WeightedPhrases(Nearness):
 
 
 class PhraseFinder(Generic[T]):
-    """Finds which of many phrases stand in a text; the longest one at each place."""
+    """Finds which of many phrases occur in a text; at each position the longest."""
 
     def __init__(self, phrases: Mapping[Words, T] | Iterable[tuple[Words, T]]) -> None:
-        """Take phrases with what they stand for; of equal ones the last counts."""
+        """Take phrases and their values; of equal phrases the last wins."""
         self._phrases = {words: value for words, value in dict(phrases).items() if words}
         self._lengths: dict[str, list[int]] = {
             word: [] for words in self._phrases for word in words
@@ -178,13 +178,13 @@ class PhraseFinder(Generic[T]):
                 self._lengths[first].append(length)
 
     def places(self, words: Sequence[str]) -> list[int]:
-        """Return where words of the phrases stand in a text."""
+        """Return the positions in a text of words that occur in phrases."""
         return [*compress(count(), map(self._lengths.__contains__, words))]
 
     def count(self, words: Sequence[str], places: Iterable[int] | None = None) -> Counter[Words]:
-        """Count the phrases that stand in a text; none of them overlaps another.
+        """Count the non-overlapping phrases in a text.
 
-        ``places``: what :meth:`places` says of the text, where that is known.
+        ``places`` is the result of :meth:`places` for the text, if known.
         """
         found: Counter[Words] = Counter()
         lengths, phrases, free = self._lengths, self._phrases, 0
@@ -200,5 +200,5 @@ class PhraseFinder(Generic[T]):
         return found
 
     def value(self, phrase: Words) -> T:
-        """Return what a phrase stands for."""
+        """Return the value of a phrase."""
         return self._phrases[phrase]

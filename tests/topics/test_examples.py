@@ -175,7 +175,7 @@ def test_what_is_not_there_is_told(tmp_path):
 
 def test_a_language_without_a_stemmer_is_told_once(caplog):
     """Words count as they are written, and the topic works."""
-    examples._tell_unstemmed.cache_clear()
+    examples._warn_unstemmed.cache_clear()
     text = "マグロは海の魚です。漁業は網でマグロを捕ります。"
     for _ in range(2):
         topic = Examples([Sample(text, language="ja")], [], TopicOptions())
