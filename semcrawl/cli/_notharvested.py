@@ -11,6 +11,7 @@ from typing import Any
 from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.missed import FAILED, FORBIDDEN, NOT_FOUND, UNAUTHORIZED
+from semcrawl.terminal.messages import amount
 
 #: hosts, and families of links, that ``summary.json`` names for each reason
 _KEPT = 10
@@ -121,7 +122,7 @@ class NotHarvested:
         if self.dropped:
             parts.append(f"{self.dropped:,} dropped, as the frontier was full")
         if self.waiting:
-            parts.append(self._waiting())
+            parts.append(self._waiting_text(self.waiting))
         if not parts:
             return []
         lines = ["Links not harvested:"]
@@ -144,8 +145,8 @@ class NotHarvested:
     def _mirrors(self) -> list[Withheld]:
         return [family for family in self.withheld if family.mirror]
 
-    def _waiting(self) -> str:
-        text = "1 link waits" if self.waiting == 1 else f"{self.waiting:,} links wait"
+    def _waiting_text(self, waiting: int) -> str:
+        text = f"{amount(waiting, 'link')} wait{'s' if waiting == 1 else ''}"
         if self.expected is not None:
             expected = f"{self.expected:,.0f}"
             expected += " target is" if expected == "1" else " targets are"

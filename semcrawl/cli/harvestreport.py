@@ -26,7 +26,7 @@ from semcrawl.metadata.summary import Summary, last_problem, summarise
 from semcrawl.metadata.tally import ROBOTS_FIRST
 from semcrawl.pipelines.files import FILES_FOLDER
 from semcrawl.pipelines.pagestore import PAGES_FILE
-from semcrawl.terminal.messages import fitted, plain_console
+from semcrawl.terminal.messages import amount, fitted, plain_console
 from semcrawl.web.hosts import netloc_of
 
 #: hosts shown in the table
@@ -218,8 +218,8 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         say(f"Workers that ended early, and were not started again: {lost}; see crawl.log.")
     if summary.embedded_documents:
         say(
-            f"Embedded in pages: {summary.embedded_quads:,} quads in "
-            f"{summary.embedded_documents:,} pages, in {folder / 'embedded.nq'}"
+            f"Embedded in pages: {amount(summary.embedded_quads, 'quad')} in "
+            f"{amount(summary.embedded_documents, 'page')}, in {folder / 'embedded.nq'}"
         )
     if summary.checks_stopped:
         say(

@@ -28,7 +28,7 @@ from semcrawl.relevance import STRATEGIES, Relevance, load_strategy
 from semcrawl.relevance.focus import about_text, read_focus
 from semcrawl.sources.endpointsteps import SEED_PREFIX, endpoint_of_seed
 from semcrawl.spiders.judging import Verdict
-from semcrawl.terminal.messages import complain, fitted, table_console
+from semcrawl.terminal.messages import amount, complain, fitted, table_console
 from semcrawl.terminal.printable import printable
 from semcrawl.web.urls import Normalisation, normalise
 from semcrawl.web.vocabulary import FoundBy
@@ -194,7 +194,7 @@ class Command(OneLineErrors):
         ranked = rank_page(strategy, page, links, document.queries)
         console = table_console()
         table = Table(
-            title=f"{strategy.name} on {page.url}: {len(ranked)} links",
+            title=f"{strategy.name} on {page.url}: {amount(len(ranked), 'link')}",
             title_justify="left",
             header_style="bold",
         )

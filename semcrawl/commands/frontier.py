@@ -25,7 +25,7 @@ from semcrawl.frontier.transfer import check_lines, export_lines, import_lines
 from semcrawl.frontier.workers import short_name
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.spiders.seeds import seed_list
-from semcrawl.terminal.messages import fitted, table_console
+from semcrawl.terminal.messages import amount, fitted, table_console
 
 
 class Command(OfflineCommand):
@@ -154,7 +154,7 @@ async def _act(
             out.write(line)
     elif opts.import_file:
         waiting = await import_lines(frontier, source)
-        print(f"{waiting:,} links wait")
+        print(f"{amount(waiting, 'link')} wait{'s' if waiting == 1 else ''}")
     elif opts.export_model:
         relevance = str(settings.get("SEMCRAWL_RELEVANCE"))
         _write_model(opts.export_model, await _learned(frontier, relevance))

@@ -48,7 +48,7 @@ from semcrawl.pipelines.stores.opening import RENAMED_WORDS, open_deliverer
 from semcrawl.relevance.focus import about_text
 from semcrawl.sources.endpointsteps import SEED_PREFIX
 from semcrawl.spiders.seeds import read_priorities
-from semcrawl.terminal.messages import complain
+from semcrawl.terminal.messages import amount, complain
 from semcrawl.topics import threshold
 from semcrawl.web.urls import Normalisation
 
@@ -284,13 +284,15 @@ class Command(OneLineErrors):
         if waiting:
             problem = result.store_problem or "crawl.log says why"
             complain(
-                f"{waiting} documents wait in {folder} for the triple store ({problem}); "
+                f"{amount(waiting, 'document')} wait{'s' if waiting == 1 else ''} in {folder} for the triple store ({problem}); "
                 "the next run or `semcrawl load` delivers them"
             )
         if result.renamed:
             complain(RENAMED_WORDS.format(result.renamed))
         if result.refused:
-            complain(f"the triple store refuses {result.refused} documents; crawl.log says which")
+            complain(
+                f"the triple store refuses {amount(result.refused, 'document')}; crawl.log says which"
+            )
 
 
 def _tell_of_lost(result: RunResult, folder: Path) -> None:

@@ -12,6 +12,7 @@ from semcrawl.errors import StoreError, UsageError
 from semcrawl.machine.filelocks import try_lock
 from semcrawl.pipelines.quadsfile import QUADS_FILE
 from semcrawl.pipelines.stores.opening import RENAMED_WORDS, STORE_LOCK, open_deliverer
+from semcrawl.terminal.messages import amount
 from semcrawl.terminal.printable import printable
 
 
@@ -80,5 +81,6 @@ class Command(OfflineCommand):
         if renamed:
             print(RENAMED_WORDS.format(renamed), file=sys.stderr)
         gone = f"{removed:,} that are gone removed, " if removed else ""
-        print(f"{documents:,} documents with {quads:,} quads delivered, {gone}{refused:,} refused")
+        what = f"{amount(documents, 'document')} with {amount(quads, 'quad')}"
+        print(f"{what} delivered, {gone}{refused:,} refused")
         self.exitcode = 1 if refused else 0

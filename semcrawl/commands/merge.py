@@ -14,6 +14,7 @@ from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
 from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.pagestore import count_pages
 from semcrawl.results.mergedjobs import merge_jobs
+from semcrawl.terminal.messages import amount
 
 
 class Command(OfflineCommand):
@@ -72,8 +73,9 @@ class Command(OfflineCommand):
             threshold=threshold,
         )
         write_summary(out, crawl_db_url(out), run)
+        pictures = f", {amount(merged.images, 'image')}" if merged.images else ""
         print(
-            f"{len(folders)} folders merged into {out}: {merged.documents:,} documents "
-            f"({merged.in_several:,} of them in several), {merged.quads:,} quads, "
-            f"{merged.records:,} records" + (f", {merged.images:,} images" if merged.images else "")
+            f"{len(folders)} folders merged into {out}: {amount(merged.documents, 'document')} "
+            f"({merged.in_several:,} of them in several), {amount(merged.quads, 'quad')}, "
+            f"{amount(merged.records, 'record')}{pictures}"
         )

@@ -19,7 +19,7 @@ from semcrawl.items import TopicPage
 from semcrawl.pipelines.pagestore import PAGES_LEDGER, stored_pages
 from semcrawl.results.job import Job
 from semcrawl.settings import SEMCRAWL_ABOUT_MAX_SIZE
-from semcrawl.terminal.messages import fitted, table_console
+from semcrawl.terminal.messages import amount, fitted, table_console
 from semcrawl.terminal.printable import printable, printable_json
 from semcrawl.topics.marks import BAD, GOOD, Marked, read_marks, write_marks
 from semcrawl.topics.sourcefiles import Sample, samples_in
@@ -75,7 +75,7 @@ class Command(OfflineCommand):
         if opts.mark:
             mark(folder, args[1:], opts.mark)
             marks = Counter(marks_of(folder).values())
-            print(f"{folder}: {marks[GOOD]:,} documents marked good, {marks[BAD]:,} bad")
+            print(f"{folder}: {amount(marks[GOOD], 'document')} marked good, {marks[BAD]:,} bad")
             return
         pages = stored_pages(folder)
         if opts.jsonl:
@@ -108,7 +108,7 @@ def _harmless(value: Any) -> Any:
 
 def _show(folder: Path, pages: Sequence[TopicPage], whole: bool) -> None:
     shown = pages if whole else pages[:_SHOWN]
-    title = f"{len(pages):,} pages in {folder}"
+    title = f"{amount(len(pages), 'page')} in {folder}"
     if len(shown) < len(pages):
         title += f", the {len(shown)} most relevant"
     table = Table(title=title, title_justify="left", header_style="bold")

@@ -8,6 +8,7 @@ from pathlib import Path
 from semcrawl.cli.base import OfflineCommand
 from semcrawl.errors import UsageError
 from semcrawl.results.partitions import job_names, write_partitions
+from semcrawl.terminal.messages import amount
 
 
 class Command(OfflineCommand):
@@ -52,6 +53,6 @@ class Command(OfflineCommand):
         """Write, and say how much."""
         rows = write_partitions([Path(arg) for arg in args], self._names, Path(opts.out))
         print(
-            f"{rows['quads']:,} quads of {rows['documents']:,} documents and "
+            f"{amount(rows['quads'], 'quad')} of {amount(rows['documents'], 'document')} and "
             f"{rows['records']:,} records written to {opts.out}"
         )

@@ -19,6 +19,7 @@ from semcrawl.rdf.shortnames import shorten
 from semcrawl.results.job import Job
 from semcrawl.results.profilepage import profile_page
 from semcrawl.results.profiling import Profile
+from semcrawl.terminal.messages import amount
 
 
 class Command(JobCommand):
@@ -79,9 +80,9 @@ class Command(JobCommand):
 
 
 def _show(profile: Profile, top: int) -> None:
-    places = {"RDF documents": profile.documents, "pages with data": profile.pages}
-    there = (f"{number:,} {name}" for name, number in places.items() if number)
-    print(f"{profile.statements:,} statements in {' and '.join(there)}")
+    there = [amount(profile.documents, "RDF document")] if profile.documents else []
+    there += [f"{amount(profile.pages, 'page')} with data"] if profile.pages else []
+    print(f"{amount(profile.statements, 'statement')} in {' and '.join(there)}")
     total = sum(profile.objects.values())
     shares = (f"{name}s {count / total:.0%}" for name, count in profile.objects.items())
     print(f"objects: {', '.join(shares)}\n")

@@ -11,6 +11,7 @@ from math import inf
 from typing import Any
 
 from semcrawl.crawl.restpolicy import RestPolicyName
+from semcrawl.terminal.messages import amount
 
 #: seconds within which several refusals (429) of a host count as one
 _TOGETHER = 1.0
@@ -238,11 +239,8 @@ def given_up_lines(hosts: Sequence[GivenUp]) -> Iterator[str]:
     first = sorted(hosts, key=lambda host: -host.links)
     for host in first[:_SHOWN]:
         began = time.strftime("%H:%M:%S", time.localtime(host.since))
-        yield f"{host.host} {host.what} since {began}: {_links(host.links)} of it set aside."
+        links = amount(host.links, "link")
+        yield f"{host.host} {host.what} since {began}: {links} of it set aside."
     if others := first[_SHOWN:]:
-        links = sum(host.links for host in others)
-        yield f"{len(others):,} other hosts do not answer: {_links(links)} set aside."
-
-
-def _links(number: int) -> str:
-    return "1 link" if number == 1 else f"{number:,} links"
+        links = amount(sum(host.links for host in others), "link")
+        yield f"{len(others):,} other hosts do not answer: {links} set aside."

@@ -17,6 +17,7 @@ from scrapy.exceptions import NotConfigured
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.crawl.spider import session_of
 from semcrawl.machine.heartbeats import Heartbeat
+from semcrawl.terminal.messages import amount
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +98,7 @@ class Liveness:
         if session.looks != self._looks and (moves or not self._in_flight):
             self._progressed = time.time()
         self._looks, self._in_flight = session.looks, in_flight
-        return f"{session.requests:,} requests sent, {len(in_flight)} links in flight"
+        return f"{amount(session.requests, 'request')} sent, {amount(len(in_flight), 'link')} in flight"
 
     def _write(self, doing: str) -> None:
         Heartbeat(os.getpid(), self._progressed, self._patience, doing).write(self._file)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
-from semcrawl.terminal.messages import plain_console
+from semcrawl.terminal.messages import amount, plain_console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -81,8 +81,8 @@ class Figures:
             **workers,
             "requests": f"{self.requests:,}{of_all}",
             "errors": f"{self.errors:,}",
-            "RDF found": f"{self.rdf_documents:,} documents, {self.quads:,} quads",
-            "embedded": f"{self.embedded_quads:,} quads",
+            "RDF found": f"{amount(self.rdf_documents, 'document')}, {amount(self.quads, 'quad')}",
+            "embedded": amount(self.embedded_quads, "quad"),
             **({"images": f"{self.images:,}"} if self.images else {}),
             "harvest rate": f"{rate:.1%}",
             "waiting": queue or "nothing",

@@ -193,3 +193,8 @@ def _part_of(record: logging.LogRecord) -> str:
     """Return the name of the handler in Scrapy's message."""
     receiver = record.args.get("receiver") if isinstance(record.args, Mapping) else None
     return getattr(receiver, "__qualname__", "")
+
+
+def amount(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 page``, ``2,000 pages``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -77,7 +77,7 @@ def test_a_crawl_whose_links_never_come_back_makes_no_progress(site: Site, tmp_p
         before, file = last(), next(beats.glob("*.json"))
         written = file.stat().st_mtime_ns
         until(lambda: file.stat().st_mtime_ns > written)
-        return before is not None and before == last() and "1 links in flight" in before.doing
+        return before is not None and before == last() and "1 link in flight" in before.doing
 
     until(stands)
     stuck = last()

@@ -91,7 +91,7 @@ def test_a_document_that_a_store_refuses_is_recorded_and_told(
     run = harvest(start, "--fast", "-s", f"SEMCRAWL_STORE_URL={fake.url}", folder=tmp_path / "out")
     assert run.status == 0
     (line,) = store_lines(run.err)
-    assert "the triple store refuses 1 documents; crawl.log says which" in line
+    assert "the triple store refuses 1 document; crawl.log says which" in line
     assert len(fake.graphs) == 2
     assert len(run.quads) == 3
     with sqlite3.connect(run.folder / "crawl.db") as database:

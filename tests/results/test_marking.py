@@ -48,9 +48,9 @@ def relevance(job, text: str) -> float:
 def test_marked_pages_are_the_examples_of_a_later_crawl(job, semcrawl):
     done = semcrawl("pages", job, "--mark", "good", COD)
     assert (done.code, done.err) == (0, "")
-    assert done.out.endswith("1 documents marked good, 0 bad\n")
+    assert done.out.endswith("1 document marked good, 0 bad\n")
     assert semcrawl("pages", job, "--mark", "bad", OVEN).out.endswith(
-        "1 documents marked good, 1 bad\n"
+        "1 document marked good, 1 bad\n"
     )
     fish = "Fisheries catch herring, a fish of the ocean, with nets."
     assert relevance(job, fish) > 0.5 > 0.3 > relevance(job, "Salt the dough before the oven.")

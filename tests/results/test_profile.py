@@ -160,7 +160,7 @@ def test_memory_does_not_grow_with_the_quads(tmp_path):
 def test_tables_show_short_names(job, semcrawl):
     done = semcrawl("profile", job)
     assert (done.code, done.err) == (0, "")
-    assert "9 statements in 2 RDF documents and 1 pages with data" in done.out
+    assert "9 statements in 2 RDF documents and 1 page with data" in done.out
     for word in ("foaf:Person", "schema:Dataset", "xsd:integer", "b.example", "fr"):
         assert word in done.out
     assert "properties (1 of 5)" in semcrawl("profile", job, "--top", "1").out
