@@ -283,16 +283,16 @@ class Command(OneLineErrors):
             deliverer.close()
         if waiting:
             problem = result.store_problem or "crawl.log says why"
+            wait = f"{amount(waiting, 'document')} wait{'s' if waiting == 1 else ''}"
             complain(
-                f"{amount(waiting, 'document')} wait{'s' if waiting == 1 else ''} in {folder} for the triple store ({problem}); "
+                f"{wait} in {folder} for the triple store ({problem}); "
                 "the next run or `semcrawl load` delivers them"
             )
         if result.renamed:
             complain(RENAMED_WORDS.format(result.renamed))
         if result.refused:
-            complain(
-                f"the triple store refuses {amount(result.refused, 'document')}; crawl.log says which"
-            )
+            refused = amount(result.refused, "document")
+            complain(f"the triple store refuses {refused}; crawl.log says which")
 
 
 def _tell_of_lost(result: RunResult, folder: Path) -> None:

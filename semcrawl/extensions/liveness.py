@@ -98,7 +98,8 @@ class Liveness:
         if session.looks != self._looks and (moves or not self._in_flight):
             self._progressed = time.time()
         self._looks, self._in_flight = session.looks, in_flight
-        return f"{amount(session.requests, 'request')} sent, {amount(len(in_flight), 'link')} in flight"
+        links = amount(len(in_flight), "link")
+        return f"{amount(session.requests, 'request')} sent, {links} in flight"
 
     def _write(self, doing: str) -> None:
         Heartbeat(os.getpid(), self._progressed, self._patience, doing).write(self._file)
