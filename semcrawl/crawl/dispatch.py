@@ -35,7 +35,7 @@ _SKIPPED = 0.05
 class Dispatcher:
     """Takes links while there is room, from the queue with the best yield first.
 
-    ``left`` returns how many more links this run may take.
+    ``remaining`` returns how many more links this run may take.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Dispatcher:
         leases: LeaseBook,
         health: HostHealth,
         channels: SpiderChannels,
-        left: Callable[[], int],
+        remaining: Callable[[], int],
     ) -> None:
         self.yields = QueueYields()
         #: the strategy wants fewer requests in flight than the concurrency allows
@@ -71,11 +71,11 @@ class Dispatcher:
         #: most requests in flight, lowered when the process lacks files
         self._most = options.concurrency
         self._channels = channels
-        self._left = left
+        self._remaining = remaining
 
     def room(self) -> int:
         """Return how many links may be taken now; zero or less means none."""
-        left = self._left()
+        left = self._remaining()
         if left <= 0:
             return 0
         flying = self._leases.in_flight_count

@@ -1,4 +1,4 @@
-"""Long lists of links in the frontier's blobs, for all workers and runs."""
+"""Long lists of links, kept in the frontier's blobs for all workers and runs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Blobs
 from semcrawl.sources import CHUNK, Listing, Shelf
 
-#: pieces of lists, and indexes of lists, that are kept at hand
-_AT_HAND = 16
+#: pieces, and indexes, of lists that this process caches
+_CACHED = 16
 
 
 class Place(NamedTuple):
-    """A place in a shelf of a list."""
+    """A position in a shelf of a list."""
 
     name: str
     shelf: int
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """Read it back; ``None`` for anything else."""
+        """Read the text of :meth:`__str__`; ``None`` for anything else."""
         name, _, numbers = text.partition(".")
         shelf, _, number = numbers.partition(".")
         if not (shelf.isdecimal() and number.isdecimal()):
@@ -35,22 +35,22 @@ class Place(NamedTuple):
         return cls(name, int(shelf), int(number))
 
     def __str__(self) -> str:
-        """Write it in few characters."""
+        """Return its short text."""
         return f"{self.name}.{self.shelf}.{self.number}"
 
 
 class ListIndex(NamedTuple):
-    """How long the shelves of a list are."""
+    """The lengths of a list's shelves."""
 
     lengths: Sequence[int]
 
     def length(self, shelf: int) -> int:
-        """Return how many links a shelf has; 0 for one that is not there."""
+        """Return how many links a shelf has; 0 if there is no such shelf."""
         return self.lengths[shelf] if shelf < len(self.lengths) else 0
 
 
 class KeptLists:
-    """Lists of links, in pieces, each a blob."""
+    """Lists of links, stored in pieces; each piece is a blob."""
 
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
@@ -58,7 +58,7 @@ class KeptLists:
         self._indexes: OrderedDict[str, ListIndex] = OrderedDict()
 
     async def keep(self, page: str, depth: int, version: str, shelves: Sequence[Shelf]) -> str:
-        """Store the list of a page, of which this is the version; return its name."""
+        """Store this version of a page's list; return its name."""
         text = f"{page} {version}".encode("utf-8", "surrogatepass")
         name = blake2b(text, digest_size=6).hexdigest()
         for number, shelf in enumerate(shelves):
@@ -70,7 +70,7 @@ class KeptLists:
         return name
 
     async def drop(self, name: str, index: ListIndex) -> None:
-        """Free the room of a list that is used up."""
+        """Empty the blobs of a list that is used up."""
         await self._blobs.put(_blob(name), b"")
         for number, length in enumerate(index.lengths):
             for piece in range(-(-length // CHUNK)):
@@ -78,7 +78,7 @@ class KeptLists:
         self._indexes.pop(name, None)
 
     async def index(self, name: str) -> ListIndex | None:
-        """Return the index of a list; ``None`` for one that is used up, or never was."""
+        """Return the index of a list; ``None`` for a list that is used up or unknown."""
         if name not in self._indexes:
             data = await self._blobs.get(_blob(name))
             if not data:
@@ -87,12 +87,12 @@ class KeptLists:
                 self._indexes[name] = ListIndex([int(n) for n in msgpack.unpackb(data)])
             except (ValueError, TypeError, msgpack.UnpackException) as error:
                 raise FrontierCorrupt(f"{self._blobs.describe(_blob(name))}: {error}") from error
-            if len(self._indexes) > _AT_HAND:
+            if len(self._indexes) > _CACHED:
                 self._indexes.popitem(last=False)
         return self._indexes[name]
 
     async def links(self, place: Place, end: int) -> Listing | None:
-        """Return the links of a shelf from a place on; ``None`` where the list is used up."""
+        """Return the links from a place up to ``end``; ``None`` if the list is used up."""
         found: list[Listing] = []
         for piece in range(place.number // CHUNK, -(-end // CHUNK)):
             listing = await self._piece(_blob(place.name, place.shelf, piece))
@@ -114,7 +114,7 @@ class KeptLists:
                 self._pieces[blob] = Listing.unpack(data)
             except ValueError as error:
                 raise FrontierCorrupt(f"{self._blobs.describe(blob)} holds {error}") from error
-            if len(self._pieces) > _AT_HAND:
+            if len(self._pieces) > _CACHED:
                 self._pieces.popitem(last=False)
         return self._pieces[blob]
 

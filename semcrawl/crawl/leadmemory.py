@@ -1,8 +1,8 @@
-"""Other forms of pages and pages of catalogues, as all workers and runs of a crawl know them.
+"""What all workers and runs know about RDF forms of pages and about pages of catalogues.
 
-It is kept in the frontier's blobs. What is read there and written again is claimed meanwhile, so
-that no worker's part is lost; and links go in before it is written that they did, so that a crawl
-that is killed in between puts them in once more, and the seen set refuses the second.
+The frontier's blobs keep it. A worker claims a host's state while it changes it, so no update is
+lost. Links are added before the state says so: after a crash in between they are added again, and
+the seen set refuses them.
 """
 
 from __future__ import annotations
@@ -22,46 +22,48 @@ from semcrawl.frontier.contract import Frontier
 from semcrawl.sources.negotiation import FormCounts, address_of, may_ask, shape_of
 from semcrawl.web.hosts import netloc_of
 
-#: puts the other form of an address in
+#: adds the RDF form of an address to the frontier
 PutIn = Callable[[str], Awaitable[None]]
 
-#: seconds for which a host's state is claimed at most, and after which another look is taken
+#: seconds after which a claim on a host's state expires; seconds between tries to claim it
 _CLAIMED, _LOOK_AGAIN = 10.0, 0.02
-#: addresses of a piece of a list, and names of pages
+#: addresses, or names of pages, in one blob of a list
 _PIECE = 100
-#: pages of one shape that wait for the answers of others
+#: most pages of one shape that wait for the answers of others
 _MOST_WAITING = 50_000
-#: answers of a host after which it is looked up again if another worker found a form there
-_REMEMBERED = 50
-#: hosts and catalogues that are remembered by this process
+#: pages of a host after which this process checks again whether another worker found a form there
+_PAGES_PER_LOOKUP = 50
+#: most hosts, or catalogues, that this process remembers
 _MOST_KNOWN = 10_000
+#: bytes of a page's name
 _NAME = 8
 
 
 class LeadMemory:
-    """Shared by the spiders of a process; ``shared``: by other workers as well."""
+    """The memory that the spiders of a process share; ``shared``: with other workers as well."""
 
     def __init__(self, frontier: Frontier, *, shared: bool) -> None:
         self._blobs = frontier.blobs
         self._cache = frontier.cache
         self._shared = shared
         self._lock = asyncio.Lock()
-        #: hosts that gave other forms, and answers of the others since they were looked up
+        #: hosts that gave RDF forms
         self._giving: set[str] = set()
+        #: pages of each other host since it was first looked up
         self._unknown: Counter[str] = Counter()
-        #: names of the pages of catalogues that were followed, by shape
+        #: names of the pages that were followed, by the shape of their catalogue
         self._pages: dict[str, set[bytes]] = {}
 
-    # -- other forms of pages
+    # -- RDF forms of pages
     async def gives_forms(self, url: str) -> bool:
-        """Whether an address of the host gave its other form."""
+        """Whether an address of the host gave its RDF form."""
         host = netloc_of(url)
         if host in self._giving:
             return True
         asked = self._unknown[host]
-        if asked:  # while it is looked up again, other pages go by what is known
+        if asked:  # count now, so that no other page repeats the look-up meanwhile
             self._unknown[host] += 1
-        if asked % _REMEMBERED == 0:
+        if asked % _PAGES_PER_LOOKUP == 0:
             counts = await self._counts(f"forms:{host}")
             if counts.gave:
                 self._note_giving(host)
@@ -69,9 +71,9 @@ class LeadMemory:
         return host in self._giving
 
     async def ask(self, url: str, tries: int, put_in: PutIn) -> None:
-        """Put the other form of a page in, or have it wait for the answers of its shape.
+        """Add the RDF form of a page, or let it wait for the answers of pages of its shape.
 
-        ``tries``: pages of a shape that are asked for before one of them gives RDF.
+        ``tries``: how many pages of a shape are asked for as RDF before one of them gives it.
         """
         names = _names(url)
         async with self._alone(netloc_of(url)):
@@ -87,7 +89,7 @@ class LeadMemory:
                 await self._store(names, shape.longer(), host)
 
     async def note_found(self, name: str, tries: int, put_in: PutIn) -> None:
-        """Note an address that gave RDF; put those of its shape in that are asked for now."""
+        """Note an address that gave RDF; add the waiting pages of its shape that may be asked."""
         url = address_of(name)
         names = _names(url)
         async with self._alone(netloc_of(url)):
@@ -95,7 +97,7 @@ class LeadMemory:
             while shape.waiting and may_ask(shape, host, tries):
                 piece = f"{names[0]}:{shape.first // _PIECE}"
                 urls = await self._list(piece)
-                if shape.first % _PIECE >= len(urls):  # it was lost
+                if shape.first % _PIECE >= len(urls):  # the blob was lost
                     shape = FormCounts(shape.gave, shape.wasted)
                     break
                 await put_in(urls[shape.first % _PIECE])
@@ -113,10 +115,10 @@ class LeadMemory:
 
     # -- pages of catalogues
     async def may_follow(self, url: str, most: int) -> bool:
-        """Whether a further page of a catalogue may be followed; then it counts.
+        """Whether a page of a catalogue may be followed; a page that may is counted.
 
-        ``most``: pages of one catalogue, addresses that differ in digits and queries alone; 0: any
-        number.
+        Pages of one catalogue have addresses that differ only in digits and queries. ``most``:
+        pages per catalogue; 0 = any number.
         """
         if most <= 0:
             return True
@@ -145,10 +147,9 @@ class LeadMemory:
     # -- blobs
     @asynccontextmanager
     async def _alone(self, host: str) -> AsyncIterator[None]:
-        """Have the state of a host for this task alone."""
+        """Keep all other tasks and workers from changing a host's state."""
         name = f"leads:{host}"
         async with self._lock:
-            # (another process has it)
             while self._shared and not await self._cache.claim(name, _CLAIMED):  # noqa: ASYNC110
                 await asyncio.sleep(_LOOK_AGAIN)
             try:

@@ -1,4 +1,4 @@
-"""Learning together: each worker publishes the outcomes that it saw."""
+"""Learning together: each worker publishes its outcomes to the others."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ logger = logging.getLogger(__name__)
 
 #: prefix of the names under which strategies save their state
 STRATEGY_STATE = "strategy:"
-#: links whose places are remembered (some 100 bytes each)
+#: links whose queue and group are remembered (some 100 bytes each)
 _PLACES = 1_000_000
 
 
 class SharedLearning:
     """Shares what workers learn, and applies it to the order of the frontier.
 
-    Outcomes go to all workers as events. The learned state is saved from time to time; after a
-    crash the events since then are read again.
+    Outcomes go to all workers as events. The learned state is saved at intervals; after a crash
+    the worker reads the events since then again.
 
     ``synchronised``: every worker's strategy processes all outcomes, its own included, and all
-    takes, in the order of the event log. So they all learn the same, and only the worker that
-    published an event gives the frontier new keys. Otherwise a worker learns its own outcomes at
-    once, and gives new keys to the links that it found itself.
+    takes, in the order of the event log. So all learn the same, and only the worker that published
+    an event sets new keys in the frontier. Otherwise a worker learns its own outcomes at once, and
+    sets new keys for the links that it found itself.
 
-    ``know`` is called with the links that other workers put into the frontier.
+    ``mark_seen`` is called with the links that other workers have added to the frontier.
     """
 
     def __init__(
@@ -53,34 +53,34 @@ class SharedLearning:
     ) -> None:
         self.strategy = strategy
         self.synchronised = synchronised
-        #: fetches learned from so far
+        #: number of outcomes learned
         self.outcomes = 0
         self._frontier = frontier
         self._host_key = host_key
         self._mark_seen = mark_seen
-        #: queue and group of waiting links, the latest found
+        #: queue and group of waiting links, for those found last
         self._places: dict[str, tuple[str, str]] = {}
-        #: those of them that stay in front until they were fetched
+        #: links that stay in front of their group until they are fetched
         self._in_front: set[str] = set()
         self._selective = strategy if isinstance(strategy, Selective) else None
         self._rekeys = isinstance(strategy, Rekeying) and bool(strategy.rekeys)
         if synchronised and isinstance(strategy, Synchronised):
             strategy.keep_in_step()
-        #: taken links without an outcome (``synchronised``), the latest last, and when their take
-        #: was read (``time.monotonic``)
+        #: links taken by any worker that have no outcome yet, with the time (``time.monotonic``) at
+        #: which this worker read of the take; the latest last (``synchronised``)
         self._in_flight: dict[str, float] = {}
         self._processing = asyncio.Lock()
         #: outcomes that are not published yet, with their queues
         self._unpublished: list[tuple[str, bytes]] = []
-        #: published outcomes that were not read back yet, oldest first (``synchronised``)
+        #: this worker's events that it has not read back yet, oldest first (``synchronised``)
         self._own_published: deque[tuple[bytes, Outcome]] = deque()
         self._learned = False
         self._loading = False
 
     def awaited(self, seconds: float) -> int:
-        """Number of links that any worker took in the last so many seconds, without an outcome yet.
+        """Return how many links that workers took in the last ``seconds`` have no outcome yet.
 
-        ``synchronised`` only. Links that are out for longer are forgotten.
+        ``synchronised`` only. Links taken earlier are forgotten.
         """
         before = time.monotonic() - seconds
         for url in list(takewhile(lambda url: self._in_flight[url] < before, self._in_flight)):
@@ -115,8 +115,8 @@ class SharedLearning:
     def learn(self, outcome: Outcome, queue: str) -> None:
         """Learn an outcome; :meth:`publish` sends it to the others.
 
-        ``queue``: where the links wait that it brought. A synchronised strategy learns it with
-        :meth:`publish`, after what others published before.
+        ``queue``: where the links of the document wait. A synchronised strategy learns it in
+        :meth:`publish`, after the earlier events of other workers.
         """
         if not self.synchronised:
             self._learn_outcome(outcome)
@@ -128,7 +128,7 @@ class SharedLearning:
                 self._own_published.append((event, outcome))
 
     async def publish(self) -> bool:
-        """Publish the outcomes since the last call, and those that come meanwhile; apply them.
+        """Publish and apply the outcomes since the last call, and those that arrive meanwhile.
 
         Return whether this worker has read all events up to now.
         """
@@ -166,13 +166,13 @@ class SharedLearning:
         """Learn from the events that ``ask`` returns; return how many there were."""
         async with self._processing:
             events = await ask()
-            # no other task may come in between until all is learned: the place in the events is
-            # saved together with the learned state
+            # no await until all is learned: the position in the event log is saved together with
+            # the learned state
             keys: dict[str, float] = {}
             for event in events:
                 if event.outcome is not None and (self.synchronised or not event.own):
                     self._learn_event(event.outcome, event.queue, mine=event.own)
-                    if event.more:  # no link is leased in between
+                    if event.more:  # no take follows before the next outcome
                         continue
                     moved = self.strategy.rekeyed()
                     if event.own or not self.synchronised or self._loading:
@@ -180,25 +180,25 @@ class SharedLearning:
                     else:
                         keys.update((url, moved[url]) for url in keys.keys() & moved.keys())
                 elif event.taken and self.synchronised and not self._loading:
-                    # (links taken before this worker came concern their takers only)
+                    # takes before this worker joined concern only their takers
                     self.note_taken(event.taken)
             await self.apply_values()
             await self._rekey(keys)
             return len(events)
 
     def note_taken(self, entries: Sequence[Entry]) -> None:
-        """Note that a worker, this one or another, has taken these links (``synchronised``)."""
-        asked = [original_url(entry) for entry in entries if is_judged(entry)]
+        """Note that this worker or another has taken these links (``synchronised``)."""
+        taken = [original_url(entry) for entry in entries if is_judged(entry)]
         now = time.monotonic()
-        for url in asked:
+        for url in taken:
             self._in_flight.pop(url, None)
             self._in_flight[url] = now
-        self.strategy.taken(asked)
+        self.strategy.taken(taken)
 
     def went_back(self, entry: Entry) -> None:
-        """Note that a link waits again, for itself or for where it leads (``synchronised``).
+        """Note that a link, or the target of its redirect, waits again (``synchronised``).
 
-        The other workers learn of it when it is taken.
+        The other workers notice when it is taken.
         """
         self._in_flight.pop(original_url(entry), None)
 
@@ -215,7 +215,7 @@ class SharedLearning:
         except Exception as error:
             if mine:
                 raise
-            # of the right types, and still nothing that a strategy says
+            # its fields have the right types, but the strategy cannot use their values
             reason = f"{type(error).__name__}: {error}"
             logger.warning("an event of another worker cannot be learned from: %s", reason)
             return
@@ -225,7 +225,7 @@ class SharedLearning:
             self._note_places((r.link.url, queue, r.group) for r in outcome.new_links if r.group)
 
     def _own_outcome(self, event: bytes) -> Outcome | None:
-        """Return this worker's own event, unless it was published before a restart."""
+        """Return the outcome of this worker's own event; ``None`` if it is an earlier run's."""
         while self._own_published:
             published, outcome = self._own_published.popleft()
             if published == event:
@@ -240,7 +240,7 @@ class SharedLearning:
         self._in_flight.pop(outcome.url, None)
 
     def found(self, entries: Sequence[Entry], new: Sequence[bool]) -> None:
-        """Note where the links that this worker put in wait."""
+        """Note where the links that this worker added wait."""
         pairs = zip(entries, new, strict=True)
         self._note_places((e.url, e.queue, e.group) for e, is_new in pairs if is_new)
 
@@ -248,14 +248,14 @@ class SharedLearning:
         if self._rekeys:
             self._places.update((url, (queue, group)) for url, queue, group in places)
             if len(self._places) > _PLACES:
-                # many at once: a dict walks over its deleted beginning every time
+                # delete many at once: finding a dict's first key walks over its deleted ones
                 for url in list(islice(self._places, len(self._places) - _PLACES * 9 // 10)):
                     del self._places[url]
 
     async def bring_forward(self, url: str) -> None:
-        """Put a link in front of its group if it waits, whatever key it has or gets.
+        """Put a waiting link in front of its group, and keep it there whatever its key.
 
-        Where those of a strategy wait that gives no new keys is not known.
+        Does nothing for a strategy that sets no new keys, as links' places are not kept for it.
         """
         if url in self._places:
             self._in_front.add(url)
@@ -275,25 +275,25 @@ class SharedLearning:
             )
 
     def _places_of(self, url: str) -> list[Entry]:
-        """Return where a link waits; the likely places where that is not known (any more)."""
+        """Return where a link waits; if that is not known, where it probably waits."""
         queues: Sequence[str] = QUEUES
         if url in self._places:
             queue, group = self._places[url]
             queues = (queue,)
         else:
-            # (at a depth that no seed has: a strategy may use the places of seeds)
+            # no seed has depth 1: strategies may treat seeds differently
             group = self.strategy.rank(Page(url, depth=1), [Link(url)])[0].group or ""
         return [Entry(url, self._host_key(url), queue, group) for queue in queues if group]
 
     async def apply_values(self) -> None:
-        """Give the frontier the groups' new values."""
+        """Set the groups' new values in the frontier."""
         values = self.strategy.values()
         if values:
             await self._frontier.set_values(values)
 
 
 def original_url(entry: Entry) -> str:
-    """The URL under which a strategy knows a link: its own, whatever it was redirected to."""
-    # (nearly no link was redirected, and unpacking the whole of each would cost)
+    """Return the URL under which a strategy knows a link: the one before any redirect."""
+    # few links were redirected: look for the field before unpacking the whole state
     redirects = LinkState.unpack(entry).redirects if "v" in entry.payload else ()
     return redirects[0] if redirects else entry.url

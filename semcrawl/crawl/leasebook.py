@@ -1,4 +1,4 @@
-"""The attempts of a process whose leases it holds."""
+"""The attempts of a process, and the leases that it holds for them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from collections.abc import Sequence
 from semcrawl.crawl.attempt import Attempt, Stage
 from semcrawl.frontier.contract import Frontier, Lease
 
-#: attempts that are acknowledged together, at most, and seconds after which fewer are: one call for
-#: many costs the frontier little more than one for each
+#: attempts that one call acknowledges, as it costs little more than a call for a single one;
+#: seconds after which a call acknowledges fewer
 _TOGETHER, _LATEST = 32, 0.3
 
 
 class LeaseBook:
-    """Attempts from hand-out to acknowledgement, and the leases that ended since the last flush.
+    """Attempts from the lease to the acknowledgement, and leases that ended since the last flush.
 
-    A link is *in flight* until it is read and learned from; it is *held* until its results are
-    written.
+    A link is *in flight* until its response is read and learned from. It is *held* until its
+    results are written.
     """
 
     def __init__(self, most: int | None = None) -> None:
-        """Keep the book of a process that may have so many leases (any number without it)."""
-        #: attempts that are acknowledged together
+        """``most``: leases that the process may have; ``None`` = any number."""
+        #: attempts that one call acknowledges
         self._together = _TOGETHER if most is None else min(_TOGETHER, most // 4)
         self._held: dict[str, Attempt] = {}
         self._in_flight: dict[str, Attempt] = {}
@@ -51,7 +51,7 @@ class LeaseBook:
         return len(self._in_flight)
 
     def is_in_flight(self, lease: Lease) -> bool:
-        """Whether a link was handed out and is not read yet."""
+        """Whether its spider has the link and has not read it yet."""
         return lease.id in self._in_flight
 
     def overdue_count(self, seconds: float) -> int:
@@ -59,7 +59,7 @@ class LeaseBook:
         return len(self.overdue(seconds))
 
     def overdue(self, seconds: float) -> list[Lease]:
-        """Links that have been in flight for longer than ``seconds``."""
+        """Return the links that have been in flight for longer than ``seconds``."""
         before = time.monotonic() - seconds
         return [each.lease for each in self._in_flight.values() if each.handed_out_at < before]
 
@@ -69,11 +69,11 @@ class LeaseBook:
         return sum(1 for each in self._in_flight.values() if each.stage is Stage.WAITING)
 
     def __len__(self) -> int:
-        """How many links are in flight, held, or not acknowledged at the frontier yet."""
+        """How many leases the process has: links held, or not acknowledged at the frontier yet."""
         return len(self._held) + len(self._ended) + len(self._failed)
 
     def attempt(self, lease: Lease) -> Attempt:
-        """Return the attempt of a link that was handed out."""
+        """Return the attempt of a link; a new one if the link is not held."""
         return self._held.get(lease.id) or Attempt(lease)
 
     def hand_out(self, lease: Lease) -> None:
@@ -83,12 +83,12 @@ class LeaseBook:
             self.probes[lease.entry.host] += 1
 
     def note_sent(self, lease: Lease) -> None:
-        """Note that its request is sent."""
+        """Note that a link's request is sent."""
         if (attempt := self._in_flight.get(lease.id)) is not None:
             attempt.stage = Stage.SENT
 
     def note_downloaded(self, lease: Lease) -> None:
-        """Note that its download is over."""
+        """Note that a link's download is over."""
         self._released.append(lease)
 
     def pop_released(self) -> list[Lease]:
@@ -97,7 +97,7 @@ class LeaseBook:
         return released
 
     def note_read(self, lease: Lease) -> None:
-        """Note that it is read and learned from."""
+        """Note that a link's response is read and learned from."""
         attempt = self._in_flight.pop(lease.id, None)
         if attempt is not None:
             attempt.stage = Stage.READ
@@ -105,7 +105,7 @@ class LeaseBook:
                 self.probes -= Counter((lease.entry.host,))
 
     def end(self, lease: Lease, *, failed: bool = False) -> None:
-        """Note that its results are written; nothing happens when it was dropped before."""
+        """Note that a link's results are written; does nothing if the link was dropped."""
         if self.drop(lease):
             (self._failed if failed else self._ended).append(lease)
 
@@ -118,10 +118,10 @@ class LeaseBook:
         return attempt is not None
 
     async def flush(self, frontier: Frontier, *, final: bool = False) -> list[Lease]:
-        """Acknowledge at the frontier attempts that ended: many at a time, or those of some time.
+        """Acknowledge ended attempts at the frontier, once there are many or some time has passed.
 
-        If it is the ``final`` call, or no lease is held any more, all of them. Return the leases
-        whose downloads are over and that are still held there: their hosts are yet to be released.
+        The ``final`` call, and one while no lease is held, acknowledges all. Return the leases
+        whose downloads are over but which were not acknowledged: release their hosts next.
         """
         released = self.pop_released()
         together = len(self._ended) + len(self._failed)

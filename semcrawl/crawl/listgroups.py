@@ -1,4 +1,4 @@
-"""Groups of the frontier that no strategy judges: seeds, sitemaps, and the lists in these."""
+"""Groups of the frontier that no strategy judges: seeds, sitemaps, well-known places, lists."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from semcrawl.frontier.linkstate import LinkState
 
 #: group of the seeds
 SEEDS = "seeds"
-#: sitemaps and well-known places of a host, whose name follows; what stands for the links of a list
+#: groups of a host's sitemaps and well-known places, to which the host is appended; the group of
+#: links that stand for the remaining links of a list
 SITEMAPS, PLACES, LISTS = "sitemaps ", "places ", "lists"
-#: values of groups: before all pages but the seeds; when nothing else of a host waits
+#: values of groups: after the seeds, before all pages; when nothing else of the host waits
 SOON, LAST = 5e8, -1e12
 
 
 def is_judged(entry: Entry) -> bool:
-    """Whether a link waits where its strategy put it."""
+    """Whether the strategy chose the link's group."""
     return entry.group != LISTS and not entry.group.startswith((SITEMAPS, PLACES))
 
 
@@ -29,9 +30,9 @@ async def put_last(
     host_key: Callable[[str], str],
     kind: str = SITEMAPS,
 ) -> str:
-    """Put sitemaps or places of a host in, to be asked for when nothing else of it waits.
+    """Add sitemaps or well-known places of a host, to be fetched when nothing else of it waits.
 
-    ``kind``: what their group begins with. Return the group, which may get another value.
+    ``kind``: prefix of their group. Return the group; the caller may give it another value.
     """
     group = kind + host
     await frontier.set_values({group: LAST})
@@ -45,15 +46,15 @@ async def put_last(
 
 
 def waiting_last(lease: Lease) -> Lease:
-    """Return the lease of a link that stands for others, as it goes back to wait for its turn.
+    """Return a lease that puts a link back, to wait until nothing else of its host does.
 
-    Those that went back less often go first.
+    Links that stand for lists take turns: the one that went back least often goes first.
     """
     key = lease.entry.key + 1 if lease.entry.group == LISTS else 0.0
     return replace(lease, entry=replace(lease.entry, group=LISTS, key=key))
 
 
 def check_link(url: str, host: str, queue: str) -> Entry:
-    """Return a known address as a link that is asked for before all others of its host."""
+    """Return a known address as a link that comes before all others, to check its host."""
     state = LinkState(check=True)
     return Entry(url, host, queue, SEEDS, FRONT, state.pack(), str(state.label))

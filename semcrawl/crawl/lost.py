@@ -12,21 +12,21 @@ from scrapy.statscollectors import StatsCollector
 from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.machine.formernames import former_classes
 
-#: the stats ``semcrawl/NAME/failed`` count what could not be written: by our pipelines, by others
-#: (``pipelines``), and of the responses that are recorded
+#: the stats ``semcrawl/NAME/failed`` count what could not be written: by our pipelines, by the
+#: user's (``pipelines``), and to WARC files
 _NAMES = ("quads", "embedded", "files", "metadata", "pipelines", "warc")
 
 
 class ItemNotWritten(DropItem):
     """An item could not be written: its link must not count as done.
 
-    It is a ``DropItem``, as Scrapy logs those in one line; the acknowledgement of links tells the
-    two apart in the signal ``item_dropped``.
+    It is a ``DropItem`` because Scrapy logs those in one line. ``Acknowledgement.item_dropped``
+    tells it from an item dropped on purpose.
     """
 
     def __init__(self, reason: StoreError | str) -> None:
         """Give the reason, in one line."""
-        #: earlier results are gone as well: the crawl ends, and gives the reason itself
+        #: earlier results are gone as well: the crawl ends and reports why
         self.ends_crawl = isinstance(reason, ResultsGone)
         super().__init__(str(reason), log_level="INFO" if self.ends_crawl else "ERROR")
 
@@ -35,7 +35,7 @@ __getattr__ = former_classes(__name__, {"ItemLost": "ItemNotWritten"})
 
 
 def end_crawl(crawler: Crawler, reason: str) -> None:
-    """End the crawl of a spider of ours as its results are gone; others' go on."""
+    """End the crawl as its results are gone; a spider without a session goes on."""
     session = getattr(crawler.spider, "session", None)
     if session is not None:
         session.fail(reason)
@@ -45,7 +45,7 @@ def stats_of(crawlers: Iterable[Crawler]) -> list[StatsCollector]:
     """Return the stats of the crawlers that have begun."""
     found = []
     for crawler in crawlers:
-        with suppress(RuntimeError):  # as Scrapy answers before a crawl begins
+        with suppress(RuntimeError):  # Scrapy raises it before a crawl begins
             if crawler.stats is not None:
                 found.append(crawler.stats)
     return found
@@ -58,7 +58,7 @@ def lost_results(crawlers: Iterable[Crawler]) -> int:
 
 
 def lost_feeds(crawlers: Iterable[Crawler]) -> bool:
-    """Whether a feed was given up; a log line has the reason."""
+    """Whether a feed export failed; the log says why."""
     return any(
         name.startswith("feedexport/failed_count/")
         for each in stats_of(crawlers)

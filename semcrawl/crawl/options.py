@@ -1,4 +1,4 @@
-"""The options of a session."""
+"""Options of a session: limits, intervals, politeness."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from semcrawl.frontier.contract import AddressLimits
 class SessionOptions:
     """Limits and intervals of a session."""
 
-    #: requests in flight at a time, over all spiders of the process
+    #: most requests in flight, over all spiders of the process
     concurrency: int = 8
-    #: share of them that one pay-level domain may have beside others, and hosts that never answered
-    #: once some were found dead
+    #: share of them for one pay-level domain when there are several, and for hosts that have given
+    #: nothing when some were found dead
     share_of_slots: float = 0.5
-    #: fetches to learn from per further request in flight, at the start; 0 = all at once
+    #: at the start, outcomes to learn before each further request in flight; 0 = no slow start
     slow_start: int = 0
-    #: leases that may be held at a time, those included whose results are being written
+    #: most leases of the process, including those whose results are being written
     leases: int = 256
-    #: URLs that this process remembers to be in the seen set (some 60 bytes each)
+    #: URLs in the seen set that this process remembers (some 60 bytes each)
     known_urls: int = 500_000
-    #: links left out that the summary counts once each; 0 = none is counted
+    #: links left out that the frontier counts, each once; 0 = none
     max_left_out: int = 1_000_000
-    #: requests that may be sent in this run; ``None`` = no limit
+    #: requests that this run may send; ``None`` = no limit
     budget: int | None = None
     #: requests in a row without a target after which the crawl may end; 0 = never
     patience: int = 0
-    #: what politeness counts by: ``host``, or ``domain`` (pay-level domain)
+    #: key of politeness: ``host``, or ``domain`` (pay-level domain)
     pace_by: str = "host"
-    #: bytes that parsed robots.txt files may take in memory, about
+    #: bytes of memory for parsed robots.txt files, about
     robots_memory: int = 128 * 1024 * 1024
-    #: seconds between looks at the seed lists, and at the seeds that other workers have put in
+    #: seconds between looks at the seed lists, and at the seeds of other workers
     seed_interval: float = 0.5
-    #: seconds between looks at what other workers learned
+    #: seconds between reads of other workers' events
     event_interval: float = 0.25
-    #: seconds between two savings of what the strategy learned
+    #: seconds between saves of the learned state
     save_interval: float = 30.0
-    #: seconds without work after which a crawl that has seeds ends
+    #: seconds without work after which a crawl that had seeds ends
     idle_time: float = 0.0
-    #: whether other processes may work on the same crawl
+    #: whether other processes may take part in the crawl
     shared: bool = False
-    #: whether each fetch is counted for its host (penalty and fairness go by that)
+    #: whether to report each fetch to the frontier, for penalties and fairness by yield
     report_yields: bool = False
-    #: spiders of this process that belong to the crawl; it is not over before all have come
+    #: spiders of this process that belong to the crawl, which waits for all of them
     spiders: int = 1
-    #: how often addresses are asked
+    #: how often an IP address may be asked
     address: AddressLimits = field(default_factory=AddressLimits)
-    #: when a host counts as down, and how long it is waited for
+    #: when a host counts as down, and how long the crawl waits for it
     health: HealthOptions = field(default_factory=HealthOptions)

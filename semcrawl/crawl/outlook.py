@@ -16,7 +16,7 @@ from semcrawl.relevance.learned.expecting import Patience
 class CompletionCheck:
     """Checks whether the crawl is over, by the frontier's own counts.
 
-    ``some_wait`` tells whether links wait, which costs less than to count them.
+    ``some_wait`` tells whether links wait, which costs less than counting them.
     """
 
     def __init__(
@@ -33,13 +33,13 @@ class CompletionCheck:
         self._last_work = time.monotonic()
 
     def worked(self) -> None:
-        """Note that there was something to do."""
+        """Note that there was work to do."""
         self._last_work = time.monotonic()
 
     async def is_over(self, *, spent: bool) -> bool:
-        """Whether nothing is left to do, here and, as far as the frontier shows, elsewhere.
+        """Whether nothing is left to do, neither here nor, by the frontier's counts, elsewhere.
 
-        To be asked while this worker holds no links. ``spent``: its budget of requests is.
+        Call it while this worker holds no links. ``spent``: its budget of requests is spent.
         """
         if self._channels.opened < self._options.spiders or not self._channels.all_planted:
             return False
@@ -74,38 +74,38 @@ class Outlook:
     """
 
     def __init__(self, strategy: Relevance | None, patience: int) -> None:
-        #: ended early, as the links that are left are not expected to pay
+        #: the crawl ended early, as too few targets are expected among the links left
         self.gave_up = False
         #: targets that the strategy expects among the links left at the end; ``None`` if unknown
         self.expected_left: float | None = None
-        #: links that waited at the end; ``None`` when it came before they were counted
+        #: links that waited at the end; ``None`` if they were not counted
         self.waiting_left: int | None = None
-        #: links dropped as the frontier was full
+        #: links dropped because the frontier was full
         self.dropped = 0
-        #: links that did not go in
+        #: links that were not added
         self.left_out = LeftOutLinks()
-        #: families whose links are withheld, as none of those requested brought anything
+        #: families whose links are withheld, as the requested ones led nowhere
         self.withheld: list[Withheld] = []
         self._requests = patience
         self._patience = Patience(patience) if patience else None
         self._strategy = strategy
 
     def note(self, *, target: bool) -> bool:
-        """Take in a fetch; return whether the patience has come to its end with it."""
+        """Note a fetch; return whether the crawl gives up now."""
         if self._patience is None or self.gave_up:
             return False
         self._patience.note(target=target)
         if self._patience.is_over():
-            # (the expectation reads all waiting links)
+            # ask the strategy only now: its expectation reads all waiting links
             self.gave_up = not isinstance(self._strategy, Forecasting) or self._patience.is_over(
                 self._strategy.expected_next(self._requests)
             )
         return self.gave_up
 
     async def look_back(self, frontier: Frontier) -> None:
-        """Note which links are left."""
+        """Note which links are left at the end."""
         counts = await frontier.counts(QUEUES, [])
-        # links leased now go back, or are tried again
+        # links leased now will wait again
         self.waiting_left = counts.waiting + counts.leased
         self.dropped = counts.dropped
         self.left_out = await frontier.left_out.summary()

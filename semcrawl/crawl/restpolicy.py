@@ -1,4 +1,4 @@
-"""By how much a host's rest grows with a failure, and when a page of it counts as gone."""
+"""Policies of rests: how much a host's rest grows with a failure, and when a page is gone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REMEMBERED = 10_000
 class RestPolicyName(StrEnum):
     """The policies, as ``SEMCRAWL_HOST_REST_POLICY`` names them."""
 
-    #: every failed check adds the same, and a page waits as long as its host is waited for
+    #: every failed check adds the same; pages wait until their host is given up
     EVEN = "even"
     #: RestTime += α·PageRank(page); a page is gone after four failed checks (sources.md I)
     PAGERANK = "pagerank"
@@ -41,56 +41,56 @@ class RestPolicy(Protocol):
     """The rule by which hosts rest."""
 
     def step(self, url: str) -> float:
-        """Seconds by which the rest of a page's host grows when it fails, and shrinks when not."""
+        """Seconds that a failure of this page adds to its host's rest; a success subtracts them."""
         ...
 
     def is_gone(self, url: str) -> bool:
-        """Count a failed check of a page whose host is down; whether the page is given up."""
+        """Count a failed check of a page whose host is down; return whether to give it up."""
         ...
 
     def answered(self, url: str) -> None:
-        """Hear that a page was fetched."""
+        """Note that a page was fetched."""
         ...
 
 
 class EvenRests:
-    """Every check says as much of its host as any other."""
+    """Every check changes the rest by the same number of seconds."""
 
     def __init__(self, rest: float) -> None:
-        """Let rests grow by ``rest`` seconds each time."""
+        """``rest``: that number."""
         self._rest = rest
 
     def step(self, url: str) -> float:
-        """Always the same."""
+        """Return the same number for all pages."""
         return self._rest
 
     def is_gone(self, url: str) -> bool:
-        """Never: the host is waited for, and its links with it."""
+        """Return false: pages wait for their host."""
         return False
 
     def answered(self, url: str) -> None:
-        """Take no notice."""
+        """Do nothing."""
 
 
 class PageRankRests:
-    """RestTime += α·PageRank(page), and the same less on success; α is a rest in seconds.
+    """RestTime += α·PageRank(page), and -= on success; α is a number of seconds.
 
-    **Reading**: a check is a request that asks whether a host that is down answers again. Each
-    worker counts the checks that it makes. A host is waited for no longer than with
-    :class:`EvenRests`, however many of its pages were not checked so often.
+    **Reading**: a check is a request that finds out whether a host that is down answers again.
+    Each worker counts its own checks. The crawl gives a host up as early as with
+    :class:`EvenRests`, even if some of its pages had fewer checks.
     """
 
     def __init__(self, rest: float, pagerank: Callable[[str], float]) -> None:
-        """Take α, and what gives the PageRank of a page (1 on average)."""
+        """``rest`` is α; ``pagerank`` returns the PageRank of a page (1 on average)."""
         self._rest, self._pagerank = rest, pagerank
         self._failed: Counter[str] = Counter()
 
     def step(self, url: str) -> float:
-        """α·PageRank(page)."""
+        """Return α·PageRank(page)."""
         return self._rest * max(0.0, self._pagerank(url))
 
     def is_gone(self, url: str) -> bool:
-        """Whether this was the fourth failed check of the page."""
+        """Count a failed check; the page is gone with the fourth."""
         self._failed[url] += 1
         if self._failed[url] >= _GONE_AFTER:
             del self._failed[url]
@@ -105,7 +105,7 @@ class PageRankRests:
 
 
 def rest_policy(name: RestPolicyName, rest: float, strategy: Relevance) -> RestPolicy:
-    """Make a policy; without a strategy that knows PageRank all pages have the mean of it, 1."""
+    """Make a policy; every page has PageRank 1 unless the strategy knows better."""
     if name is RestPolicyName.EVEN:
         return EvenRests(rest)
     weighs = strategy.importance if isinstance(strategy, Weighing) else _mean

@@ -1,4 +1,4 @@
-"""The Scrapy scheduler on top of the frontier."""
+"""The Scrapy scheduler for links of the frontier."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from semcrawl.frontier.contract import Frontier, Lease
 
 logger = logging.getLogger(__name__)
 
-#: reasons of spiders that close because they cannot begin, or not go on
+#: reasons for closing a spider that cannot begin, or cannot go on
 _UNAVAILABLE, _FAILED = "frontier_unavailable", "crawl_failed"
-#: seconds between looks whether the crawl was stopped
+#: seconds between checks whether the crawl was stopped
 _LOOK = 0.5
 
 
 class FrontierScheduler(BaseScheduler):
-    """Gives the engine the requests of links that the frontier hands out.
+    """Gives the engine the requests of leased links.
 
-    A spider takes part when it has ``make_request`` (see
-    :class:`~semcrawl.crawl.spider.SessionSpider`); other spiders of the project get Scrapy's own
-    scheduler. So do requests that are no links, with callbacks of the user's: they go first, and
-    Scrapy's settings hold for them.
+    A spider takes part if it has ``make_request`` (see
+    :class:`~semcrawl.crawl.spider.SessionSpider`); other spiders get Scrapy's own scheduler. So do
+    requests with callbacks of the user's, which are not links: they go first, under Scrapy's
+    settings.
     """
 
     _spider: SessionSpider
@@ -51,7 +51,7 @@ class FrontierScheduler(BaseScheduler):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self | Scheduler:  # type: ignore[override]
-        """Make the scheduler for a spider of ours, Scrapy's for others."""
+        """Return this scheduler for a spider that takes part, Scrapy's for any other."""
         if not hasattr(crawler.spidercls, "make_request"):
             return Scheduler.from_crawler(crawler)
         scheduler = cls(crawler, session_source(crawler.settings))
@@ -60,7 +60,7 @@ class FrontierScheduler(BaseScheduler):
         return scheduler
 
     def open(self, spider: Spider) -> Deferred[None]:
-        """Join the session; log a failure in one line (the spider closes when it is opened)."""
+        """Join the session; log a failure in one line, and close the spider once it is open."""
         self._spider = cast(SessionSpider, spider)
         self._others.open(spider)
         return deferred_from_coro(self._join())
@@ -84,24 +84,24 @@ class FrontierScheduler(BaseScheduler):
             self._watch = asyncio.create_task(self._hurry_when_stopped(session.frontier))
         except SemcrawlError as error:
             logger.error("%s", error)
-            spider.session = None  # type: ignore[assignment]  # it takes part in none
+            spider.session = None  # type: ignore[assignment]
             self._source.fail(str(error))
 
     async def _hurry_when_stopped(self, frontier: Frontier) -> None:
-        """See to it that Ctrl-C ends a crawl soon whose frontier is away: Scrapy has no signal."""
-        while self.crawler.crawling:  # noqa: ASYNC110 - nobody would set an event
+        """End calls to an unreachable frontier soon after Ctrl-C; Scrapy has no signal for it."""
+        while self.crawler.crawling:  # noqa: ASYNC110 - Scrapy sets no event
             await asyncio.sleep(_LOOK)
         frontier.hurry()
 
     def spider_opened(self) -> None:
-        """Close a spider that could not join: earlier, parts that are half open would stay so."""
+        """Close a spider that could not join; closing it earlier would leave parts half open."""
         if not self._open:
             raise CloseSpider(_UNAVAILABLE)
 
     def spider_idle(self) -> None:
-        """Close the spider with a reason where the crawl failed or met a limit.
+        """Close the spider with a reason if the crawl failed or met a limit.
 
-        As with Scrapy's limits (``closespider_pagecount``), the reason is the setting's name.
+        For a limit the reason is the setting's name, like Scrapy's ``closespider_pagecount``.
         """
         if self._source.failure:
             raise CloseSpider(_FAILED)
@@ -122,33 +122,33 @@ class FrontierScheduler(BaseScheduler):
             await self._source.session().detach(self._spider.queue)
 
     def has_pending_requests(self) -> bool:
-        """Whether more may come: true until the crawl is finished."""
+        """Whether more requests may come: true until the crawl is finished."""
         if self._ready or self._others.has_pending_requests():
             return True
         return self._open and not self._source.session().finished.is_set()
 
     def enqueue_request(self, request: Request) -> bool:
-        """Take a request in; return whether it is new."""
+        """Queue a request; return whether it is new."""
         if ATTEMPT not in request.meta:
             return self._others.enqueue_request(request)
         self._ready.append(request)
         return True
 
     def next_request(self) -> Request | None:
-        """Return the next request whose host may be asked now."""
+        """Return the next request: the user's own before those of links."""
         if self._others.has_pending_requests():
             return self._others.next_request()
         return self._ready.popleft() if self._ready else None
 
     def _has_others(self) -> bool:
-        """Whether requests with callbacks of the user wait or are under way."""
+        """Whether requests with callbacks of the user's wait or are under way."""
         if self._others.has_pending_requests():
             return True
         slot = getattr(self.crawler.engine, "_slot", None)
         return slot is not None and any(ATTEMPT not in each.meta for each in slot.inprogress)
 
     def _deliver(self, lease: Lease) -> None:
-        """Give the engine the request of a link that the frontier handed out."""
+        """Give the engine the request of a leased link."""
         engine = self.crawler.engine
         if engine is None or engine.spider is None:
             return

@@ -1,7 +1,6 @@
 """One process's part in a crawl: it takes links for its spiders, learns, and acknowledges.
 
-All spiders of a process share a session, so that one budget and one limit on requests in flight
-hold for all of them.
+All spiders of a process share one session, and so one budget and one limit on requests in flight.
 """
 
 from __future__ import annotations
@@ -36,54 +35,53 @@ from semcrawl.relevance import Outcome, Ranked, Relevance
 logger = logging.getLogger(__name__)
 Logger = logging.Logger | logging.LoggerAdapter[logging.Logger]
 
-#: seconds that a turn gets to come to its end when the session is closed
+#: seconds for which a closing session waits for the current turn
 _LAST_TURN = 1.0
 
 
 class CrawlSession:
-    """Takes links for the spiders of this process, learns from the answers, and acknowledges."""
+    """Takes links for the spiders of this process, learns from outcomes, and acknowledges."""
 
     def __init__(self, frontier: Frontier, strategy: Relevance, options: SessionOptions) -> None:
         self.frontier = frontier
         self.contexts = ContextCache(frontier, shared=options.shared)
         self.lead_memory = LeadMemory(frontier, shared=options.shared)
-        #: turns of requests that are no link's
+        #: turns of errands, that is, of requests that fetch no link
         self.turns = Turns(frontier)
         self.robots = SharedRobots(frontier, self.turns, memory=options.robots_memory)
         self.strategy = strategy
         self.options = options
         self._leases = LeaseBook(options.leases)
-        #: what puts links in
+        #: adds links to the frontier
         self.intake = Intake(frontier, strategy, options, self.wake, self._leases.pop_released)
         #: requests sent in this run
         self.requests = 0
-        #: looks for links to take in this run: as long as they grow, the process is alive
-        self.looks = 0
+        #: turns of this run, a sign of life: while the number grows, the process is alive
+        self.turns_done = 0
         #: why the crawl cannot go on; empty while it can
         self.failure = ""
-        #: digests of bodies that were read
+        #: digests of the bodies read
         self.digests: set[bytes] = set()
         self.tally = Tally()
         self.finished = asyncio.Event()
         self._channels = SpiderChannels(options.spiders)
-        #: set when all spiders of this process are there, and their own seeds are in
+        #: set when all spiders of this process are there and have planted their own seeds
         self.begun = self._channels.begun
-        #: which hosts are down
         self.health = HostHealth(self.intake, options.health, self._leases.probes, self.fail)
         self._learning = self.intake.learning
         self._dispatcher = Dispatcher(
             *(frontier, strategy, options, self.intake, self._leases, self.health),
-            *(self._channels, self._left),
+            *(self._channels, self._remaining),
         )
-        #: fetches not reported to the frontier yet: host, and whether it was a target
+        #: fetches not reported to the frontier yet: host, and whether it gave a target
         self._yields: list[tuple[str, bool]] = []
-        #: links that are left, and whether they are worth going on
         self.outlook = Outlook(strategy, options.patience)
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        #: no more links are taken
         self._draining = False
-        #: the log says that fewer requests are sent at a time
-        self._scarce = False
+        #: the log has said that the concurrency was lowered
+        self._warned_of_concurrency = False
         self._completion = CompletionCheck(
             frontier, self._channels, options, self._dispatcher.some_wait
         )
@@ -92,7 +90,7 @@ class CrawlSession:
         self._opening = asyncio.Lock()
 
     async def open(self) -> None:
-        """Open the frontier and continue with the saved state."""
+        """Open the frontier and load the saved state; later calls do nothing."""
         async with self._opening:
             if not self._opened:
                 await self.frontier.open()
@@ -110,31 +108,31 @@ class CrawlSession:
     async def hand_over(
         self, queue: str, page: Page, links: Sequence[Link], barren: int
     ) -> tuple[Ranked, ...] | None:
-        """Give links to another spider of this process if it is there; return the new ones."""
+        """Give links to another spider of this process; return the new ones, or ``None``."""
         return await self._channels.hand_over(queue, page, links, barren)
 
     def planted(self, queue: str) -> None:
-        """Note that a spider's own seeds are in: the crawl may end now."""
+        """Note that a spider's own seeds are in the frontier: the crawl may end now."""
         self._channels.planted(queue)
         self.wake()
 
     async def detach(self, queue: str) -> None:
-        """Stop serving a spider; with the last one, save the learned state and close."""
+        """Stop serving a spider; after the last one, save the learned state and close."""
         self._channels.pop(queue, None)
         if self._channels:
             return
         self._draining = True
         if self.failure or not self.finished.is_set():
-            # the server has been waited for, or the user does not want to wait
+            # the patience with the server is at its end, or the user stopped the crawl
             self.frontier.hurry()
-        # a call to the frontier under way ends first, unless that takes long
+        # let a call to the frontier end, unless it takes long
         self.finished.set()
         self.wake()
         tasks, self._tasks = set(self._tasks), []
         if tasks and not self.failure:
             await asyncio.wait(tasks, timeout=_LAST_TURN, return_when=asyncio.FIRST_COMPLETED)
         while tasks:
-            # once may not do: a cancellation that comes together with a reply gets lost
+            # repeat: a cancellation that coincides with a reply gets lost
             for task in tasks:
                 task.cancel()
             _, tasks = await asyncio.wait(tasks, timeout=0.2)
@@ -147,52 +145,52 @@ class CrawlSession:
             self._learning.save,
             partial(self.outlook.look_back, self.frontier),
         ):
-            # a step that fails, at a corrupt key say, stops no other
+            # a step that fails, at a corrupt key say, must not stop the others
             try:
                 await step()
             except FrontierCorrupt:
                 pass
             except FrontierError:
-                break  # the server is away: the next step would wait for it again
+                break  # the server is down: the next step would wait for it again
             except Exception:
                 logger.exception("at the end of the crawl something could not be saved")
         with contextlib.suppress(FrontierError):
             await self.frontier.close()
 
     def fail(self, reason: str) -> None:
-        """End the crawl: it cannot go on."""
+        """End the crawl, as it cannot go on."""
         self.failure = self.failure or reason
         self._draining = True
         self.finished.set()
 
     def fail_with(self, error: SemcrawlError, log: Logger) -> None:
-        """End the crawl as something failed that it needs, and log that.
+        """End the crawl because of an error, and log it.
 
-        Where the frontier's file is gone, the results may be gone as well: the command, which
-        sees both, reports that.
+        If the frontier's file is gone, the results may be gone as well. The command sees both and
+        reports it, so that the level here is only ``INFO``.
         """
         log.log(logging.INFO if isinstance(error, FrontierGone) else logging.ERROR, "%s", error)
         self.fail(str(error))
 
     def lower_concurrency(self, reason: str) -> None:
-        """Have fewer requests in flight, as the process lacks the means for so many."""
+        """Have fewer requests in flight, as the process lacks files for so many."""
         most = self._dispatcher.lower_limit()
-        if not self._scarce:
-            self._scarce = True
+        if not self._warned_of_concurrency:
+            self._warned_of_concurrency = True
             logger.warning("%s: fewer requests are sent at a time (now %d at most)", reason, most)
 
     def drain(self) -> None:
-        """Hand out no more links; requests in flight go on."""
+        """Take no more links; requests in flight go on."""
         self._draining = True
         self.wake()
 
     def wake(self) -> None:
-        """Look again at once whether there is something to do."""
+        """Begin the next turn at once."""
         self._wake.set()
 
     @property
     def spent(self) -> bool:
-        """Whether this run sent as many requests as it may."""
+        """Whether this run has sent as many requests as it may."""
         return self.options.budget is not None and self.requests >= self.options.budget
 
     @property
@@ -208,20 +206,20 @@ class CrawlSession:
         return self._leases.in_flight
 
     def attempt(self, lease: Lease) -> Attempt:
-        """Return the attempt of a link that was handed out."""
+        """Return the attempt of a link."""
         return self._leases.attempt(lease)
 
     def awaits(self, lease: Lease) -> bool:
-        """Whether a link is in flight here, from its hand-out until it is read."""
+        """Whether a link is in flight here: its spider has it and has not read it yet."""
         return self._leases.is_in_flight(lease)
 
     def send(self, lease: Lease) -> None:
-        """Note that a link's request is sent as soon as there is a connection."""
+        """Note that a link's request will be sent as soon as there is a connection."""
         self.requests += 1
         self._leases.note_sent(lease)
 
     async def leaves(self, lease: Lease) -> bool:
-        """Note that the request leaves now; return whether it may, its lease still holding."""
+        """Note that the request leaves now; return whether it may, as its lease still holds."""
         held = False
         try:
             (held,) = await self.frontier.started([lease])
@@ -236,10 +234,10 @@ class CrawlSession:
             self.wake()
 
     def learn(self, outcome: Outcome, queue: str, *, links_in: str = "") -> None:
-        """Learn the outcome of a fetch of a spider's queue.
+        """Learn the outcome of a fetch from a spider's queue.
 
-        ``links_in``: the queue of the links that it brought, if that is another. The outcome is
-        published, and the frontier's order changes, before more is taken.
+        ``links_in``: queue of the document's links, if it is another. The next turn publishes the
+        outcome and reorders the frontier before it takes links.
         """
         self._dispatcher.yields.note(queue, target=outcome.target)
         self._learning.learn(outcome, links_in or queue)
@@ -250,7 +248,7 @@ class CrawlSession:
             self.drain()
 
     async def retry(self, lease: Lease, state: LinkState, delay: float) -> None:
-        """Put a link back after a failure that may pass."""
+        """Put a link back into the frontier, to be fetched after ``delay`` seconds."""
         self._leases.drop(lease)
         self.intake.mirrors.went_back(lease)
         entry = replace(lease.entry, payload=state.pack())
@@ -259,19 +257,19 @@ class CrawlSession:
         self.wake()
 
     def processed(self, lease: Lease) -> None:
-        """Note that an attempt is read, or waits for other things: its place in flight is free."""
+        """Note that a link is no longer in flight: it is read, or waits for other documents."""
         self._leases.note_read(lease)
         self._completion.worked()
         self.wake()
 
     def acknowledge(self, lease: Lease, *, failed: bool = False) -> None:
-        """Note that all results of an attempt are written: the link is finished."""
+        """Acknowledge a link, as all its results are written; ``failed``: for another try."""
         self._leases.end(lease, failed=failed)
         self.intake.mirrors.over(lease)
         self.wake()
 
     async def _pump(self) -> None:
-        """Take links whenever there is room, until everything is done."""
+        """Take turns until the crawl is finished."""
         try:
             while not self.finished.is_set():
                 if 2 * self._leases.in_flight_count >= self._dispatcher.limit:
@@ -285,13 +283,13 @@ class CrawlSession:
         except FrontierError as error:
             self.fail_with(error, logger)
         except Exception as error:
-            # whatever it is, the crawl must end with a message instead of standing still
+            # a fault of our own or of a strategy: end with a message instead of standing still
             logger.exception("the crawl cannot go on")
             self.fail(f"{type(error).__name__}: {error}")
 
     async def _turn(self) -> float:
-        """Do the work that is due; return after how many seconds to look again."""
-        self.looks += 1
+        """Do the work that is due; return the seconds until the next turn."""
+        self.turns_done += 1
         yields, self._yields = self._yields, []
         for host, target in yields:
             await self.frontier.pace.reward(host, target=target)
@@ -300,21 +298,21 @@ class CrawlSession:
         over = await self._leases.flush(self.frontier)
         await self._event_reader.read_if_due(caught_up=caught_up)
         planted = await self._take_seeds()
-        # pages read meanwhile may have changed the order
+        # pages read meanwhile may change the order
         await self._learning.publish()
         room = self._dispatcher.room()
         if await self._dispatcher.take(room, over):
             self._completion.worked()
             return self.options.seed_interval
         idle = not self._leases and not planted
-        if idle and self._left() > 0 and await self.intake.mirrors.release():
+        if idle and self._remaining() > 0 and await self.intake.mirrors.release():
             return 0.0
         if idle and (self._draining or await self._completion.is_over(spent=self.spent)):
             self.finished.set()
             return 0.0
         return await self._dispatcher.next_look() if room > 0 else self._event_reader.patience
 
-    def _left(self) -> int:
+    def _remaining(self) -> int:
         """Return how many more links may be taken in this run."""
         if self._draining:
             return 0
@@ -325,14 +323,14 @@ class CrawlSession:
         return self.options.budget - self.requests - self._leases.unsent
 
     async def _take_seeds(self) -> int:
-        """Give each spider the raw seeds from its list, from time to time; return how many."""
+        """Give each spider the raw seeds from its list, if that is due; return how many."""
         found = await self._channels.take_seeds(self.frontier, self.options.seed_interval)
         if found:
             self._completion.worked()
         return found
 
     async def _keep_leases(self) -> None:
-        """Prolong long leases; save the learned state from time to time."""
+        """Renew the leases held and save the learned state, at intervals."""
         pause = min(self.frontier.options.lease_time / 3, self.options.save_interval)
         saved = time.monotonic()
         while True:
@@ -346,5 +344,5 @@ class CrawlSession:
             except FrontierError:
                 pass  # the pump reports it
             except Exception:
-                # a strategy's fault, say: the leases must be prolonged nevertheless
+                # a strategy's fault, say: the leases must be renewed nevertheless
                 logger.exception("what was learned cannot be saved")

@@ -1,4 +1,4 @@
-"""Making a session from Scrapy settings: frontier, strategy, limits."""
+"""Makes a session from Scrapy settings: frontier, strategy, limits."""
 
 from __future__ import annotations
 
@@ -90,10 +90,7 @@ def session_options(settings: BaseSettings) -> SessionOptions:
 
 @dataclass
 class SessionSource:
-    """Makes the one session of a process, and its frontier.
-
-    Raises ``UsageError`` or ``FrontierUnavailable``.
-    """
+    """Makes the one session of a process, and its frontier, on first use."""
 
     settings: BaseSettings
     _session: CrawlSession | None = None
@@ -107,29 +104,29 @@ class SessionSource:
         return self
 
     def session(self) -> CrawlSession:
-        """Return the session; the first call makes it."""
+        """Return the session; raise ``UsageError`` or ``FrontierUnavailable`` if there is none."""
         if self._session is None:
             self._session = self._make()
         return self._session
 
     def adopt(self, settings: BaseSettings) -> None:
-        """Take the settings of a crawler, which its spider may have changed, if not too late."""
+        """Use a crawler's settings, which its spider may have changed, unless others are in use."""
         if self._session is None and self._parts is None:
             self.settings = settings
 
     @property
     def failure(self) -> str:
-        """Why the crawl could not begin, or not go on; empty if it could."""
+        """Why the crawl cannot begin or go on; empty if it can."""
         return self._unopened or (self._session.failure if self._session else "")
 
     def fail(self, reason: str) -> None:
-        """Note that a spider could not take part; the others do not go on without it."""
+        """Note that a spider could not take part; end the crawl of the others."""
         self._unopened = self._unopened or reason
         if self._session is not None:
             self._session.fail(reason)
 
     def configure(self) -> tuple[SessionOptions, FrontierOptions, Relevance]:
-        """Read the settings, once, and load the strategy; nothing is started or written."""
+        """Read the settings and load the strategy, once; this starts and writes nothing."""
         if self._parts is None:
             settings = self.settings
             check_crawl_name(settings)
@@ -141,7 +138,7 @@ class SessionSource:
         return self._parts
 
     def check(self) -> None:
-        """See that the frontier can be opened; raise as :func:`check_backend` does."""
+        """Check that the frontier can be opened; raise as :func:`check_backend` does."""
         check_backend(self.settings, self.folder)
 
     def _make(self) -> CrawlSession:
@@ -157,7 +154,7 @@ class SessionSource:
 
 
 def session_source(settings: BaseSettings) -> SessionSource:
-    """Return the source that the process shares, else one of the crawler's own."""
+    """Return the source that the process shares, or else a new one for this crawler."""
     shared: Any = settings.get("SEMCRAWL_SESSION_SOURCE")
     if not isinstance(shared, SessionSource):
         return SessionSource(settings)

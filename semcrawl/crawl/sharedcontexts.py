@@ -1,4 +1,4 @@
-"""JSON-LD contexts that were fetched, shared by all workers of a crawl."""
+"""A cache of JSON-LD contexts for all workers of a crawl."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ from semcrawl.crawl.claims import SharedTasks, asked_once
 from semcrawl.frontier.contract import Frontier
 
 _NAME = "context:"
-#: marks a context that cannot be fetched
+#: stands for a context that cannot be fetched
 _NONE = b""
-#: bytes of contexts that a process keeps at hand; the frontier has the others
-_AT_HAND = 32 * 1024 * 1024
-#: seconds for which other workers do not ask again for a context that failed
-_FOR_NOW = 60.0
+#: bytes of contexts that a process keeps in memory; the frontier has the others
+_IN_MEMORY = 32 * 1024 * 1024
+#: seconds for which other workers do not repeat a request that failed
+_FAILURE_TIME = 60.0
 
-#: fetches a context: its bytes, empty if it failed; and whether that result is to last
+#: fetches a context; returns its bytes (empty if it failed), and whether to keep that result for
+#: later runs
 Ask = Callable[[], Awaitable[tuple[bytes, bool]]]
 
 
 class ContextCache:
-    """Contexts by URL, each fetched once by all workers; failures are remembered as well.
+    """Contexts by URL, each fetched by one worker for all; it remembers failures as well.
 
-    With ``shared`` there may be other workers.
+    ``shared``: there may be other workers. ``memory``: bytes of contexts to keep in this process.
     """
 
     def __init__(
-        self, frontier: Frontier, *, shared: bool = False, at_hand: int = _AT_HAND
+        self, frontier: Frontier, *, shared: bool = False, memory: int = _IN_MEMORY
     ) -> None:
         self._frontier = frontier
         self._shared = shared
-        self._most = at_hand
+        self._most = memory
         self._known: OrderedDict[str, bytes] = OrderedDict()
         self._size = 0
         #: URLs that failed in this run
@@ -41,9 +42,9 @@ class ContextCache:
         self._asking: SharedTasks[bytes] = SharedTasks()
 
     async def get(self, url: str, ask: Ask) -> bytes:
-        """Return a context, empty when it failed; ``ask`` fetches it where no worker has.
+        """Return a context, empty if it failed; ``ask`` fetches it if no worker has.
 
-        A result that is not to last, such as a failure of the network, holds for this run only.
+        A passing failure, such as one of the network, holds for this run only.
         """
         if url in self._lost:
             return _NONE
@@ -53,7 +54,7 @@ class ContextCache:
         return await asyncio.shield(self._asking.get(url, lambda: self._find(url, ask)))
 
     async def close(self) -> None:
-        """Fetch nothing any more."""
+        """Cancel the fetches under way."""
         await self._asking.close()
 
     async def _find(self, url: str, ask: Ask) -> bytes:
@@ -72,15 +73,15 @@ class ContextCache:
             else:
                 self._lost.add(url)
                 if self._shared:
-                    await self._frontier.cache.put(name, _NONE, _FOR_NOW)
+                    await self._frontier.cache.put(name, _NONE, _FAILURE_TIME)
             return context
 
         context = await asked_once(self._frontier.cache, name, look, fetch)
         if url not in self._lost:
-            self._keep_at_hand(url, context)
+            self._keep_in_memory(url, context)
         return context
 
-    def _keep_at_hand(self, url: str, context: bytes) -> None:
+    def _keep_in_memory(self, url: str, context: bytes) -> None:
         self._known[url] = context
         self._size += len(context)
         while self._size > self._most and len(self._known) > 1:

@@ -1,4 +1,4 @@
-"""Dates of sitemaps, which the workers of a re-visit share through the frontier."""
+"""Shares the dates of sitemaps among the workers of a re-visit, through the frontier."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import TypeAlias
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Blobs
 
-#: digests of addresses, each with the latest moment at which it may have changed
+#: digests of addresses, each with the latest time at which the document may have changed
 Dates: TypeAlias = Iterable[tuple[bytes, int]]
 
-#: name of the blob that names the lists of this re-visit; beginning of the names of the lists
+#: blob with the names of this re-visit's lists; prefix of the blobs of these lists
 _LISTS, _LIST = "lastmods", "lastmods:"
 _PAIR = struct.Struct("<8sq")
-#: bytes of one blob
+#: most bytes of one blob
 _PIECE = 65_536 * _PAIR.size
 
 
 class SharedDates:
-    """The lists of dates of one re-visit, each read once by each worker."""
+    """The lists of dates of one re-visit; each worker reads each list once."""
 
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
         self._known: set[str] = set()
 
     async def forget(self) -> None:
-        """Begin a re-visit: what sitemaps said before says nothing now."""
+        """Begin a re-visit: forget the dates of earlier ones."""
         await self._blobs.put(_LISTS, b"")
 
     async def add(self, sitemap: str, dates: Dates) -> None:
-        """Tell the others what a sitemap says."""
+        """Share the dates of a sitemap."""
         name = blake2b(sitemap.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
         content = b"".join(_PAIR.pack(key, moment) for key, moment in dates)
         names = []
@@ -40,12 +40,12 @@ class SharedDates:
             names.append(f"{name}.{start}")
             await self._blobs.put(_LIST + names[-1], content[start : start + _PIECE])
         self._known.update(names)
-        # (of two that add at the same moment one is lost: its pages are asked for)
+        # if two workers add at the same moment, one list is lost: its pages are fetched
         listed = [*await self._names(), *names]
         await self._blobs.put(_LISTS, " ".join(dict.fromkeys(listed)).encode())
 
     async def news(self) -> list[tuple[bytes, int]]:
-        """Return the dates that others have given since the last call."""
+        """Return the dates that other workers have added since the last call."""
         found: list[tuple[bytes, int]] = []
         for name in await self._names():
             if name in self._known:

@@ -1,4 +1,4 @@
-"""robots.txt files, asked for once for all workers of a crawl."""
+"""robots.txt files, each fetched by one worker for all workers of a crawl."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from semcrawl.sources import named_sitemaps
 
 #: bytes of a robots.txt that are read; RFC 9309, section 2.5 asks for 500 KiB at least
 LONGEST = 512 * 1024
-#: shorter ones are not worth packing (bytes)
+#: bytes from which on compressing a robots.txt pays
 _WORTH_PACKING = 200
-#: bytes that a line takes once it is parsed (Protego 0.7, measured), and that it takes more where
-#: it names an agent, or has a wildcard; and what a file takes however short it is
+#: bytes of memory that a parsed robots.txt takes (measured with Protego 0.7): per line; in addition
+#: per line that names an agent, and per line with a wildcard; per file
 _LINE, _AGENT, _WILD, _FILE = 280, 200, 1_200, 2_000
 
 
@@ -35,21 +35,17 @@ class RobotsAnswer:
 
     status: int
     body: bytes
-    #: seconds since the epoch until which it holds
+    #: when it expires (seconds since the epoch)
     until: float
 
     @property
     def available(self) -> bool:
-        """Whether it gives the rules.
-
-        All but the server's own errors (5xx) do (RFC 9309, 2.3.1), and but a refusal to be asked
-        now (429).
-        """
+        """Whether it tells the rules: all but server errors (5xx; RFC 9309, 2.3.1) and 429 do."""
         return self.status < 500 and self.status != HTTPStatus.TOO_MANY_REQUESTS
 
     @property
     def rules(self) -> bytes:
-        """The text of the rules; none where there is no robots.txt."""
+        """The text of the rules; empty if there is no robots.txt."""
         return self.body if 200 <= self.status < 300 else b""
 
     def pack(self) -> bytes:
@@ -62,7 +58,7 @@ class RobotsAnswer:
 
     @classmethod
     def unpack(cls, data: bytes) -> RobotsAnswer:
-        """Read it back; raise ``ValueError`` for anything else."""
+        """Read the bytes of :meth:`pack`; raise ``ValueError`` for anything else."""
         try:
             status, until, is_long, body = msgpack.unpackb(data)
             text = zlib.decompressobj().decompress(body, LONGEST) if is_long else body
@@ -74,9 +70,9 @@ class RobotsAnswer:
 
 
 def first_lines(body: bytes, *, whole: bool = True) -> bytes:
-    """Return the part of a robots.txt that counts, cut at a line's end.
+    """Return the part of a robots.txt that is read, cut at the end of a line.
 
-    The end of a line may mean the contrary of the line: ``Disallow: /`` of ``Disallow: /private``.
+    Half a line may forbid more than the line: ``Disallow: /`` instead of ``Disallow: /private``.
     """
     if whole and len(body) <= LONGEST:
         return body
@@ -85,7 +81,7 @@ def first_lines(body: bytes, *, whole: bool = True) -> bytes:
 
 
 def parsed_size(rules: bytes) -> int:
-    """Estimate the bytes that the rules of a robots.txt take when they are parsed."""
+    """Estimate the bytes of memory that the parsed rules of a robots.txt take."""
     lines = rules.splitlines()
     agents = sum(1 for line in lines if line[:10].lower() == b"user-agent")
     wild = sum(1 for line in lines if b"*" in line or b"$" in line)
@@ -94,45 +90,45 @@ def parsed_size(rules: bytes) -> int:
 
 @dataclass(slots=True)
 class KnownRobots:
-    """A robots.txt that is known."""
+    """A robots.txt with its parsed rules."""
 
     answer: RobotsAnswer
-    #: the rules as the crawler reads them; ``None`` where they are unavailable
+    #: the parsed rules; ``None`` if they are unavailable
     rules: Any = None
-    #: bytes that they take, about
+    #: bytes of memory that they take, about
     size: int = _FILE
-    #: addresses of the sitemaps that it names, as it writes them
+    #: addresses of the sitemaps that it names, unresolved
     sitemaps: Sequence[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read the lines that are no rules, while the text is there."""
+        """Read the names of sitemaps while the text is there."""
         self.sitemaps = named_sitemaps(self.answer.rules) if self.answer.available else ()
 
 
-#: asks for a robots.txt; it ends the turn that it is given
+#: fetches a robots.txt; it ends the turn that it is given
 Ask = Callable[[Turn | None], Awaitable[KnownRobots]]
 
 
 class SharedRobots:
     """The robots.txt of each origin (scheme, host and port), fetched by one worker for all.
 
-    A link whose host is held for it gives its turn up for the robots.txt, and goes back. The
+    A link that has its host's turn gives that turn up for the robots.txt and goes back. The
     frontier keeps the answer until it expires.
     """
 
     def __init__(
         self, frontier: Frontier, turns: Turns, *, memory: int = 128 * 1024 * 1024
     ) -> None:
-        """Keep rules of about ``memory`` bytes, parsed, at hand; the frontier has the others."""
+        """``memory``: bytes of parsed rules to keep here; the frontier has the others."""
         self._frontier = frontier
         self._turns = turns
         self._memory = memory
         self._known: OrderedDict[str, KnownRobots] = OrderedDict()
-        #: bytes of the rules at hand
+        #: bytes of the rules in memory
         self._size = 0
         #: requests under way
         self._asking: SharedTasks[KnownRobots] = SharedTasks()
-        #: why asking failed, for the next link
+        #: by origin, why a request failed that no link waited for: the next link raises it
         self._failures: dict[str, Exception] = {}
 
     async def get(
@@ -142,18 +138,18 @@ class SharedRobots:
         parse: Callable[[RobotsAnswer], Awaitable[KnownRobots]],
         lease: Lease | None = None,
     ) -> KnownRobots | None:
-        """Return the robots.txt of an origin; it is asked for where nobody has.
+        """Return the robots.txt of an origin; ask for it if no worker has.
 
-        ``None`` for a link (``lease``) that cannot wait, as its host is held for it: it goes back.
+        ``None``: the link (``lease``) has its host's turn, so it cannot wait and must go back.
         Raises what ``ask`` raises; nothing is kept then.
         """
-        if (known := self._at_hand(origin)) is not None:
+        if (known := self._in_memory(origin)) is not None:
             return known
         waits = lease is None or not lease.held
         if not waits and (failure := self._failures.pop(origin, None)) is not None:
             raise failure
-        if origin not in self._asking and (kept := await self._kept("robots:" + origin)):
-            return self._keep_at_hand(origin, await parse(kept))
+        if origin not in self._asking and (shared := await self._shared("robots:" + origin)):
+            return self._keep_in_memory(origin, await parse(shared))
         if lease is not None and lease.held:
             await self._pass_turn(origin, ask, parse, lease)
             return None
@@ -161,14 +157,14 @@ class SharedRobots:
         return await asyncio.shield(self._task(origin, ask, parse, None))
 
     async def sitemaps(self, origin: str) -> Sequence[str]:
-        """Return the sitemaps that the robots.txt of an origin names, if that is known."""
-        if (known := self._at_hand(origin)) is not None:
+        """Return the sitemaps that the robots.txt of an origin names; none if it is not known."""
+        if (known := self._in_memory(origin)) is not None:
             return known.sitemaps
-        kept = await self._kept("robots:" + origin)
-        return () if kept is None else KnownRobots(kept).sitemaps
+        shared = await self._shared("robots:" + origin)
+        return () if shared is None else KnownRobots(shared).sitemaps
 
     async def close(self) -> None:
-        """Stop asking."""
+        """Cancel the requests under way."""
         await self._asking.close()
 
     async def _pass_turn(
@@ -178,7 +174,7 @@ class SharedRobots:
         parse: Callable[[RobotsAnswer], Awaitable[KnownRobots]],
         lease: Lease,
     ) -> None:
-        """Have the robots.txt asked for in a link's turn."""
+        """Ask for the robots.txt in a link's turn."""
         if origin not in self._asking:
             turn = await self._turns.next(lease.entry.host, instead_of=lease)
             if origin not in self._asking:
@@ -195,7 +191,7 @@ class SharedRobots:
         parse: Callable[[RobotsAnswer], Awaitable[KnownRobots]],
         turn: Turn | None,
     ) -> asyncio.Task[KnownRobots]:
-        """Return what asks for a robots.txt: one task for all who want it."""
+        """Return the one task that fetches a robots.txt for all who wait for it."""
         return self._asking.get(origin, lambda: self._find(origin, ask, parse, turn))
 
     def _note_failure(self, origin: str, task: asyncio.Task[KnownRobots]) -> None:
@@ -203,7 +199,7 @@ class SharedRobots:
         if not task.cancelled() and isinstance(error := task.exception(), Exception):
             self._failures[origin] = error
 
-    def _at_hand(self, origin: str) -> KnownRobots | None:
+    def _in_memory(self, origin: str) -> KnownRobots | None:
         known = self._known.get(origin)
         if known is None:
             return None
@@ -213,10 +209,10 @@ class SharedRobots:
         self._known.move_to_end(origin)
         return known
 
-    def _keep_at_hand(self, origin: str, known: KnownRobots) -> KnownRobots:
+    def _keep_in_memory(self, origin: str, known: KnownRobots) -> KnownRobots:
         if (old := self._known.pop(origin, None)) is not None:
             self._size -= old.size
-        known.answer = replace(known.answer, body=b"")  # the rules say it all
+        known.answer = replace(known.answer, body=b"")  # the parsed rules are enough
         self._known[origin] = known
         self._size += known.size
         while self._size > self._memory and len(self._known) > 1:
@@ -231,12 +227,12 @@ class SharedRobots:
         parse: Callable[[RobotsAnswer], Awaitable[KnownRobots]],
         turn: Turn | None,
     ) -> KnownRobots:
-        """Take the shared answer, or ask."""
+        """Return the shared answer, or ask for it."""
         name = "robots:" + origin
 
         async def look() -> KnownRobots | None:
-            kept = await self._kept(name)
-            return None if kept is None else await parse(kept)
+            shared = await self._shared(name)
+            return None if shared is None else await parse(shared)
 
         async def fetch() -> KnownRobots:
             known = await ask(turn if turn is not None and not turn.ended else None)
@@ -245,15 +241,15 @@ class SharedRobots:
             return known
 
         try:
-            # (another worker that asks needs the turn)
+            # while another worker asks, it needs the host's turn: give ours up
             waits = turn.end if turn is not None else None
             known = await asked_once(self._frontier.cache, name, look, fetch, waits)
-            return self._keep_at_hand(origin, known)
+            return self._keep_in_memory(origin, known)
         finally:
             if turn is not None:
                 await turn.end()
 
-    async def _kept(self, name: str) -> RobotsAnswer | None:
+    async def _shared(self, name: str) -> RobotsAnswer | None:
         data = await self._frontier.cache.get(name)
         if data is None:
             return None

@@ -1,4 +1,4 @@
-"""Shares of the slots for requests: which queue comes first, which hosts have enough."""
+"""How the slots for requests are shared: which queue comes first, which hosts have enough."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from semcrawl.frontier.contract import NONE_SKIPPED, Lease, SkippedHosts
 from semcrawl.web.hosts import pay_level_domain
 
-#: a link of a host that gave nothing yet waits for its robots.txt, which Scrapy counts as well
+#: requests for a link of an untried host: its own and the one for robots.txt, both in Scrapy's
+#: limit
 _REQUESTS_OF_UNTRIED = 2
-#: as many links as there is room for
+#: more links than there ever is room for
 _ANY = 1_000_000
-#: expected yield of each queue before the first fetch (targets a request):
-#: pages are the surer way; links out of RDF lead to terms and things more often than to documents
+#: expected yield (targets per request) of each queue before the first fetch: links out of RDF lead
+#: to terms and things more often than to documents
 _PRIOR = {"html": 0.3, "rdf": 0.1}
 #: weight of the latest fetch
 _WEIGHT = 0.1
@@ -24,38 +25,39 @@ _WEIGHT = 0.1
 class QueueYields:
     """Recent yield of every queue, as an exponentially weighted mean (targets per request).
 
-    The queue that yields more is asked for links first; the others fill what room it leaves. So
-    the RDF crawler's links take nothing from the focused HTML crawler (sources.md T.6: each its
-    own share) unless they pay.
+    The dispatcher takes links from the queue with the best yield first; the others fill the room
+    that it leaves. So the RDF crawler's links take no room from the focused HTML crawler
+    (sources.md T.6: each its own share) unless they yield more.
     """
 
     _yields: dict[str, float] = field(default_factory=dict)
 
     def note(self, queue: str, *, target: bool) -> None:
-        """Take in whether a fetch gave a target."""
+        """Note whether a fetch gave a target."""
         before = self.expected(queue)
         self._yields[queue] = before + _WEIGHT * (float(target) - before)
 
     def expected(self, queue: str) -> float:
-        """Return the targets that a request of the queue is expected to give, 0 to 1."""
+        """Return the expected targets per request of a queue, 0 to 1."""
         return self._yields.get(queue, _PRIOR.get(queue, 0.1))
 
     def order(self, queues: Iterable[str]) -> list[str]:
-        """Return the queues, the best first; of equal ones the one whose name sorts first."""
+        """Return the queues, best yield first, equal ones by name."""
         return sorted(queues, key=lambda queue: (-self.expected(queue), queue))
 
 
 class Slots:
     """Decides which links may have the free slots.
 
-    ``share`` of the ``concurrency`` is what hosts that gave nothing yet (by ``gave_something``)
-    get once some were found dead, and what one pay-level domain gets as soon as there are two.
+    Two kinds of links get at most ``share`` of the ``concurrency``: those of one pay-level domain,
+    as soon as there are two; and those of untried hosts (by ``gave_something``), once some hosts
+    were found dead.
     """
 
     def __init__(
         self, concurrency: int, share: float, gave_something: Callable[[str], bool]
     ) -> None:
-        #: slots that any of them gets
+        #: slots of that share
         self.most = max(1, int(concurrency * share))
         self._bounded = self.most < concurrency
         self._gave_something = gave_something
@@ -64,7 +66,7 @@ class Slots:
     def skipped(
         self, in_flight: Collection[Lease], *, some_are_dead: bool
     ) -> tuple[SkippedHosts, int]:
-        """Return the hosts that have their share, and how many links of others may be taken."""
+        """Return the hosts that have their share, and how many links may be taken of others."""
         if not self._bounded:
             return NONE_SKIPPED, _ANY
         domains = Counter(_domain(lease) for lease in in_flight)

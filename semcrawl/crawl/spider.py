@@ -18,7 +18,7 @@ from semcrawl.relevance import Ranked
 class SessionSpider(Protocol):
     """A spider that fetches the links of a session.
 
-    ``session`` is set by :meth:`join`; a spider that could not join has none, or ``None``.
+    :meth:`join` sets ``session``; for a spider that could not join it is missing or ``None``.
     """
 
     #: Scrapy's name of the spider
@@ -28,24 +28,24 @@ class SessionSpider(Protocol):
 
     @property
     def queue(self) -> str:
-        """Queue of the frontier whose links it fetches: ``html`` or ``rdf``."""
+        """Queue of the frontier that it fetches: ``html`` or ``rdf``."""
 
     @property
     def seed_key(self) -> str:
-        """Name of the list that its seeds come from."""
+        """Name of its seed list."""
 
     @property
     def waits(self) -> bool:
-        """Whether it waits on that list, having no seeds of its own."""
+        """Whether it has no seeds of its own and waits for some on that list."""
 
     # -- called by the scheduler
     def join(self, session: CrawlSession) -> None:
-        """Take part in a session; raise ``UsageError`` where that cannot be."""
+        """Take part in a session; raise ``UsageError`` if it cannot."""
 
     def make_request(self, lease: Lease) -> Request | None:
         """Return the request for a leased link.
 
-        ``None`` where nothing is to be sent: the spider puts another link in its place.
+        ``None`` if nothing is to be sent: the spider puts another link in its place.
         """
 
     # -- called by the session
@@ -66,11 +66,11 @@ class SessionSpider(Protocol):
         """Wait until the crawl is over."""
 
     def abandoned(self, response: Response | Failure, reason: str) -> None:
-        """Record a link whose callback failed or left ours out."""
+        """Record a link whose callback failed or did not call ``super()``."""
 
     # -- called by the middlewares
     def why_refused(self, request: Request) -> str:
-        """Say why a waiting link is not asked for in this run; empty if it is."""
+        """Say why this run does not fetch a link; empty if it does."""
 
     def emit(self, item: Any) -> None:
         """Send an item that belongs to no link to the pipelines."""
@@ -80,12 +80,12 @@ class SessionSpider(Protocol):
 
 
 def spider_of(crawler: Crawler) -> SessionSpider | None:
-    """Return the crawler's spider if it is one of a session; Scrapy's other spiders are not."""
+    """Return the crawler's spider if it can take part in a session, otherwise ``None``."""
     spider = crawler.spider
     return cast(SessionSpider, spider) if hasattr(spider, "make_request") else None
 
 
 def session_of(crawler: Crawler) -> CrawlSession | None:
-    """Return the session of the crawler's spider; ``None`` for one that takes part in none."""
+    """Return the session of the crawler's spider; ``None`` if it takes part in none."""
     session: CrawlSession | None = getattr(crawler.spider, "session", None)
     return session

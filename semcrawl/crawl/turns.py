@@ -1,7 +1,7 @@
-"""Turns of errands: requests that are no link's, for a robots.txt or a JSON-LD context.
+"""Turns for errands: requests that fetch no link, but a robots.txt or a JSON-LD context.
 
-They count in the same clock as links. As long as an errand waits for its turn nothing else is held
-for it, and no link of its host is taken.
+The crawl delay of a host counts errands and links alike. A waiting errand comes before the links
+of its host, and holds nothing else meanwhile.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from semcrawl.frontier.contract import Frontier, Lease
 
 @dataclass(slots=True)
 class Turn:
-    """A host's turn that an errand has got: the host is held until it is sent, or ended."""
+    """A host's turn of an errand: no other request goes to the host until it is sent or ended."""
 
     host: str
-    #: name of the errand; empty where nothing is counted, as the host has no crawl delay
+    #: name of the errand; empty if the host has no crawl delay, so that nothing is counted
     errand: str
     _frontier: Frontier = field(repr=False)
     _sent: bool = False
@@ -30,21 +30,21 @@ class Turn:
 
     @property
     def ended(self) -> bool:
-        """Whether it can be used no more."""
+        """Whether the turn is over."""
         return self._ended
 
     async def starts(self) -> bool:
-        """Note that the request leaves now; whether the turn still held."""
+        """Note that the request leaves now; return whether the turn still holds."""
         self._sent = True
         return not self.errand or await self._frontier.errands.starts(self.host, self.errand)
 
     async def end(self) -> None:
-        """Note that the request is over, or will not be sent; a second call does nothing."""
+        """Note that the request is over, or will not be sent; later calls do nothing."""
         if self._ended:
             return
         self._ended = True
         if self.errand:
-            with contextlib.suppress(FrontierError):  # (a turn that is not ended runs out)
+            with contextlib.suppress(FrontierError):  # a turn that is not ended expires
                 await self._frontier.errands.end(self.host, self.errand, sent=self._sent)
 
 
@@ -58,7 +58,7 @@ class Turns:
     async def next(self, host: str, *, instead_of: Lease | None = None) -> Turn:
         """Wait for the next turn of a host.
 
-        ``instead_of``: a link that has its host's turn, and gives it up.
+        ``instead_of``: a link that has the host's turn and gives it up.
         """
         errand = uuid4().hex
         turn = Turn(host, errand, self._frontier)
@@ -68,13 +68,13 @@ class Turns:
                 await asyncio.sleep(wait)
                 wait = await self._frontier.errands.next(host, errand)
         except BaseException:
-            self.soon(turn.end())
+            self.run_in_background(turn.end())
             raise
         if wait is None:
             turn.errand = ""
         return turn
 
-    def soon(self, call: Coroutine[Any, Any, None]) -> None:
+    def run_in_background(self, call: Coroutine[Any, Any, None]) -> None:
         """Make a call to the frontier without waiting for it."""
 
         async def run() -> None:

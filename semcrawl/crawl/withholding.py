@@ -1,7 +1,7 @@
-"""Links that are not asked for: left out, of a barren family, or copies of a mirror.
+"""Links that are not fetched: left out, of a family that leads nowhere, or copies on a mirror.
 
-Each book gathers what this process learns, and reports it to the frontier before the links that it
-was learned from are acknowledged.
+Each book collects what this process learns. It reports to the frontier before the links that it
+learned from are acknowledged.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from semcrawl.frontier.contract import Lease, LeftOutLog, Reason, WithheldLinks
 from semcrawl.relevance import Outcome
 from semcrawl.relevance.families import Verdict, by_name, families, verdict
 
-#: bytes that an origin's name, and a path's, stand for: 48 bits
+#: bytes of a digest that names an origin, a path or a body: 48 bits
 _NAME_BYTES = 6
 
-#: links that go back in with one call
+#: links that one call restores
 _AT_ONCE = 500
 
 
 class LeftOutBook:
     """Links that a process leaves out; the frontier counts each once.
 
-    ``limit``: links that the frontier counts; ``remembered``: links that this process does not
-    report again.
+    ``limit``: most links that the frontier counts; ``remembered``: links that this process
+    remembers, so as not to report them again.
     """
 
     def __init__(self, log: LeftOutLog, limit: int, remembered: int = 100_000) -> None:
@@ -54,24 +54,24 @@ class LeftOutBook:
 
 
 class FamilyBook:
-    """Families of links (:mod:`semcrawl.relevance.families`): names them, reports their finds.
+    """Families of links (:mod:`semcrawl.relevance.families`): names them, reports their outcomes.
 
-    ``tries``: links of a family that bring nothing before the others are withheld; 0 = all are
-    asked for.
+    ``tries``: links of a family that must lead nowhere before the others are withheld; 0 = no
+    links are withheld.
     """
 
     def __init__(self, withheld: WithheldLinks, tries: int) -> None:
         self._withheld = withheld
         self._tries = tries
-        #: answers not reported yet: family, verdict, where it led
+        #: outcomes not reported yet: family, verdict, the document that the link led to
         self._unreported: list[tuple[str, Verdict, str]] = []
 
     async def open(self) -> None:
-        """Put links back that are not to be withheld any more, as the setting changed, say."""
+        """Restore links that are withheld no longer, after a change of the setting, say."""
         await _restore(self._withheld)
 
     async def name(self, document: str, urls: Sequence[str]) -> dict[str, str]:
-        """Return the names of the families of a document's links, by URL; make them known."""
+        """Name the families of a document's links, by URL, and report them to the frontier."""
         if not 0 < self._tries < len(urls):
             return {}
         found = families(document, urls, self._tries)
@@ -93,42 +93,44 @@ class FamilyBook:
 
 
 class MirrorBook:
-    """Mirrors (:mod:`semcrawl.relevance.mirrors`): reports what hosts give, withholds copies.
+    """Mirrors (:mod:`semcrawl.relevance.mirrors`): reports the bodies of hosts, withholds copies.
 
-    ``copies``: paths by which two origins give the same before they count as mirrors; 0 = off.
+    ``copies``: paths with the same body that make two origins mirrors; 0 = off.
     """
 
     def __init__(self, withheld: WithheldLinks, copies: int) -> None:
         self._withheld = withheld
         self._copies = copies
-        #: not reported yet: origin, its URL, path, body
+        #: bodies not reported yet: name of the origin, origin, name of the path, name of the body
         self._bodies: list[tuple[str, str, str, str]] = []
+        #: links without a body, not reported yet: names of origin and path
         self._in_vain: list[tuple[str, str]] = []
-        #: links of mirrored origins that are being asked for: origin and path by lease
+        #: links of mirrored origins in flight: names of origin and path, by lease
         self._asked: dict[str, tuple[str, str]] = {}
-        #: mirrors by origin, and the frontier's number of them
+        #: mirrors by origin
         self._mirrors: dict[str, set[str]] = {}
+        #: the frontier's version of the mirrors, -1 for none
         self._known = -1
 
     async def open(self) -> None:
-        """Go on with the mirrors that were learned before."""
+        """Load the mirrors that are known."""
         if self._copies:
             await self._report([], [])
 
     def gave(self, lease: Lease, sha256: str) -> None:
-        """Note the body that a link gave."""
+        """Note the body of a link."""
         if self._copies and sha256:
             self._asked.pop(lease.id, None)
             origin, path = parts(lease.entry.url)
             self._bodies.append((name_of(origin), origin, name_of(path), body_name(sha256)))
 
     def over(self, lease: Lease) -> None:
-        """Note that an attempt is over: a mirror is asked if it gave nothing."""
+        """Note that an attempt is over; if it gave no body, its copy on a mirror is restored."""
         if asked := self._asked.pop(lease.id, None):
             self._in_vain.append(asked)
 
     def went_back(self, lease: Lease) -> None:
-        """Note that a link will be asked for later."""
+        """Note that a link goes back to be fetched later."""
         self._asked.pop(lease.id, None)
 
     def others(self, url: str) -> list[str]:
@@ -145,9 +147,9 @@ class MirrorBook:
             del self._in_vain[: len(in_vain)]
 
     async def sift(self, leases: Sequence[Lease]) -> tuple[list[Lease], list[Lease]]:
-        """Return the leases that are to be asked for, and those that are withheld.
+        """Withhold copies on mirrors; return the leases to fetch, and those withheld.
 
-        A user's own seeds, links that are asked for again, and probes are always asked for.
+        Links without a parent (the user's seeds) and probes are never withheld.
         """
         if not self._mirrors:
             return list(leases), []
@@ -167,7 +169,7 @@ class MirrorBook:
         return kept, [leases[index] for index in sorted(gone)]
 
     async def release(self) -> int:
-        """Put links back in that a mirror was to give, as nothing is under way; return how many."""
+        """Restore copies withheld for a mirror, as nothing is under way; return how many."""
         return await self._withheld.release_copies(_AT_ONCE) if self._copies else 0
 
     async def _report(
@@ -185,24 +187,24 @@ class MirrorBook:
 
 
 async def _restore(withheld: WithheldLinks) -> None:
-    """Put all links back that are not to be withheld any more."""
+    """Restore all links that are withheld no longer."""
     while await withheld.restore(_AT_ONCE) >= _AT_ONCE:
         pass
 
 
 def parts(url: str) -> tuple[str, str]:
-    """Return a URL's origin (``http://a.example:8080``) and all that follows it."""
+    """Return a URL's origin (``http://a.example:8080``) and the rest."""
     split = urlsplit(url)
     origin = f"{split.scheme}://{split.netloc}"
     return origin, url[len(origin) :]
 
 
 def name_of(text: str) -> str:
-    """Return the name of an origin, or of a path with its query: eight characters."""
+    """Return the eight-character name of an origin, or of a path with its query."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_NAME_BYTES).digest()
     return urlsafe_b64encode(digest).decode()
 
 
 def body_name(sha256: str) -> str:
-    """Return the name of a body by its SHA-256 (hexadecimal): eight characters."""
+    """Return the eight-character name of a body, from its SHA-256 (hexadecimal)."""
     return urlsafe_b64encode(bytes.fromhex(sha256[: 2 * _NAME_BYTES])).decode()

@@ -95,9 +95,9 @@ class Liveness:
         in_flight = {lease.id for lease in session.in_flight}
         # (one of those that were in flight has ended)
         moves = not in_flight or not self._in_flight <= in_flight
-        if session.looks != self._looks and (moves or not self._in_flight):
+        if session.turns_done != self._looks and (moves or not self._in_flight):
             self._progressed = time.time()
-        self._looks, self._in_flight = session.looks, in_flight
+        self._looks, self._in_flight = session.turns_done, in_flight
         links = amount(len(in_flight), "link")
         return f"{amount(session.requests, 'request')} sent, {links} in flight"
 

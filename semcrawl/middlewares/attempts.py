@@ -114,9 +114,9 @@ class AttemptMiddleware:
         turn: Turn | None = request.meta.pop(_OWN_TURN, None)
         gate: AddressGate | None = request.meta.pop(AT_ADDRESS, None)
         if turn is not None:
-            session.turns.soon(turn.end())
+            session.turns.run_in_background(turn.end())
         if gate is not None:
-            session.turns.soon(gate.over())
+            session.turns.run_in_background(gate.over())
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Note when the response was whole, and its size as received."""

@@ -46,7 +46,7 @@ async def test_what_cannot_be_had_for_now_is_asked_for_again_in_the_next_run(
 
 
 async def test_what_is_not_at_hand_any_more_is_in_the_frontier(open_frontier: OpenFrontier) -> None:
-    cache = ContextCache(await open_frontier(), at_hand=100)
+    cache = ContextCache(await open_frontier(), memory=100)
     servers = [Server(bytes([65 + n]) * 40) for n in range(5)]
     for _ in range(2):
         for number, server in enumerate(servers):
