@@ -1,4 +1,4 @@
-"""Strategies: which link to fetch next."""
+"""Strategies decide which link to fetch next."""
 
 from semcrawl.relevance.contract import Label, Outcome, Ranked, Relevance
 from semcrawl.relevance.registry import STRATEGIES, crawl_strategy, load_strategy

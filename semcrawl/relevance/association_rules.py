@@ -18,11 +18,11 @@ from semcrawl.web.vocabulary import HTML_EXTENSIONS
 THRESHOLD = 0.5
 
 _WORD = re.compile(r"[^\W_]+")
-_LONGEST = 40  # words of a path that are looked at
+_LONGEST = 40  # most words of a path
 
 
 def antecedents(url: str) -> Iterator[str]:
-    """Return a URL's items: its extension, then its path words, then host and word together.
+    """Yield the antecedents of a URL: its extension, its path words, then host and word together.
 
     >>> list(antecedents("http://a.example/foaf/me.rdf"))  # doctest: +NORMALIZE_WHITESPACE
     ['ext rdf', 'word foaf', 'word me', 'host a.example word foaf', 'host a.example word me']
@@ -43,11 +43,11 @@ def antecedents(url: str) -> Iterator[str]:
 
 
 class AssociationRules(Strategy):
-    """FC-R2: a link is RDF when the first rule that applies to its URL says so often enough.
+    """FC-R2: a link is RDF when the first rule that applies to its URL has enough confidence.
 
-    A rule is "antecedent ⇒ type" with conf(a→b) = sup(a∩b) / sup(a), counted over the documents
-    fetched. A link that is not predicted to be RDF waits as H when its URL has an HTML extension
-    or none, and is dropped otherwise. No rule predicts RDF before the first RDF document.
+    A rule is "antecedent ⇒ type" with conf(a→b) = sup(a∩b) / sup(a), counted over the fetched
+    documents. Other links wait as H when their URL has an HTML extension or none, and are N
+    otherwise. No rule predicts RDF before the first RDF document.
     """
 
     name = "association-rules"
@@ -58,7 +58,7 @@ class AssociationRules(Strategy):
         self._rdf: Counter[str] = Counter()
 
     def confidence(self, url: str) -> tuple[float, str]:
-        """Confidence of the first rule that applies, and its antecedent; (0, "") if none does."""
+        """Return confidence and antecedent of the first rule that applies; (0, "") if none."""
         for antecedent in antecedents(url):
             count = self._fetched[antecedent]
             if count:
@@ -66,7 +66,7 @@ class AssociationRules(Strategy):
         return 0.0, ""
 
     def label(self, page: Page, link: Link) -> tuple[Label, tuple[str, ...]]:
-        """Predict by the rules, else by the extension."""
+        """Label by the rules, else by the extension."""
         confidence, antecedent = self.confidence(link.url)
         if confidence > THRESHOLD:
             return Label.R, (_family(antecedent),)
@@ -75,7 +75,7 @@ class AssociationRules(Strategy):
         return (Label.H if html else Label.N), ()
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
-        """Group by label; a seed goes with the pages, whatever it looks like."""
+        """Group by label: R, or H for anything else that is kept."""
         if label is Label.R:
             self.set_value("R", -1.0)
             return "R", 0.0
@@ -83,7 +83,7 @@ class AssociationRules(Strategy):
         return "H", 0.0
 
     def learn(self, outcome: Outcome) -> None:
-        """Count what a fetched document's URL says, with its real type."""
+        """Count the antecedents of a fetched document's URL with its real type."""
         if outcome.kind is None and outcome.status != 200:
             return
         for antecedent in antecedents(outcome.final_url or outcome.url):
@@ -91,7 +91,7 @@ class AssociationRules(Strategy):
             self._rdf[antecedent] += outcome.wanted
 
     def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
-        """Say label, group and the rule that applied."""
+        """Return rows of reasons, the rule that applied among them."""
         confidence, antecedent = self.confidence(link.url)
         rule = f"{antecedent} ⇒ RDF, confidence {confidence:.2f}" if antecedent else "none applies"
         return [*super().explain(page, link), ("association rule", rule)]
@@ -113,7 +113,7 @@ class AssociationRules(Strategy):
 
 
 def _family(antecedent: str) -> str:
-    """Name of the kind of rule, as it is remembered with a link."""
+    """Return the kind of rule, which a link's record names."""
     if antecedent.startswith("ext "):
         return "extension"
     return "word" if antecedent.startswith("word ") else "host+word"

@@ -1,4 +1,4 @@
-"""The fetch filter: whether a body is worth downloading, by its header (sources.md T.5, step 2)."""
+"""The fetch filter: decides by the header whether to download a body (sources.md T.5, step 2)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES, HTML_MEDIA_TYPES, RDF
 def body_wanted(
     content_type: str, label: Label, also: Collection[str] = AMBIGUOUS_MEDIA_TYPES
 ) -> bool:
-    """Whether to download a body: the header says RDF or HTML, or the link was labelled R.
+    """Whether to download a body: its type is RDF or HTML, or its link was labelled R.
 
-    A missing type gets the benefit of the doubt. ``also`` names media types that may hide RDF;
-    it is empty in the thesis.
+    A body without a type is downloaded. ``also`` names media types that may hide RDF; it is empty
+    in the thesis.
     """
     media_type = content_type.partition(";")[0].strip().lower()
     if not media_type or label is Label.R:

@@ -1,9 +1,8 @@
-"""Links of one RDF document that look alike, and whether any of them led anywhere.
+"""Families: links of one RDF document that look alike, and whether any of them is useful.
 
-A dump names thousands of things by IRIs, and often not one of them can be fetched. What it cannot
-tell by itself, some answers do: links are put into *families*, those of one document whose
-addresses have one pattern, and when the first few of a family brought nothing, the others are
-withheld. This stands in front of all strategies: these see the links that are asked for.
+A dump names thousands of things by IRIs, and often none of them can be fetched. So the links of one
+document whose addresses have the same pattern form a *family*. When the first few of a family were
+barren, the crawl withholds the others. This happens before any strategy sees them.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from semcrawl.relevance.contract import Outcome
 from semcrawl.web.urls import extension_of
 from semcrawl.web.vocabulary import Kind
 
-#: bytes of a family's hashed name: at 10⁵ families, the chance that two share one is 2·10⁻⁵
+#: bytes of a family's hashed name; among 10⁵ families two share a name with probability 2·10⁻⁵
 _NAME_BYTES = 6
-#: so many times as many links of different patterns are needed for a family of their own
+#: a family of mixed patterns needs more than this many times ``tries`` links
 _MIXED = 3
-#: a part of a path that names one thing and nothing else (digits folded): a hash, a UUID
+#: a path segment (digits folded) that identifies a single thing: a hash, a UUID
 _OPAQUE = re.compile(r"(?=[a-f]*0)[a-f0-]{6,}|(?=.*0.*0)[a-z0]{16,}", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
-#: statuses that say nothing of an address, but of the moment
+#: temporary failures, which say nothing of an address
 _PASSING = frozenset(
     {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 )
@@ -41,29 +40,29 @@ class Family:
 
     #: URL of the document
     document: str
-    #: what their addresses have in common: ``http://a.example/catch/0``, digits folded to 0
+    #: the pattern of their addresses, such as ``http://a.example/catch/0`` with digits folded to 0
     pattern: str
 
     @property
     def name(self) -> str:
-        """A name of eight characters: 48 bits."""
+        """A name of eight characters, from 48 bits."""
         text = f"{self.document} {self.pattern}".encode("utf-8", "surrogatepass")
         return urlsafe_b64encode(blake2b(text, digest_size=_NAME_BYTES).digest()).decode()
 
 
 class Verdict(StrEnum):
-    """Word of an answer on the family of its link."""
+    """What an outcome says of its link's family."""
 
-    USEFUL = "useful"  #: RDF, a page, another target: its links can be fetched
-    BARREN = "barren"  #: it led nowhere
-    UNKNOWN = "unknown"  #: it says nothing: the failure may pass, or nothing was sent
+    USEFUL = "useful"  #: RDF, a page or another target
+    BARREN = "barren"  #: nothing of use
+    UNKNOWN = "unknown"  #: nothing was sent, or the failure may be temporary
 
 
 def families(document: str, urls: Iterable[str], tries: int) -> dict[str, Family]:
-    """Return the families of a document's links, by URL; links that are in none are left out.
+    """Return the families of a document's links, by URL; links in no family are left out.
 
-    A family has more than ``tries`` links, or it would not pay to withhold any. Links of patterns
-    with fewer make up families by folder, and else by host, if there are three times as many.
+    A family has more than ``tries`` links. Links of smaller patterns form families by folder, else
+    by host, if there are more than three times as many.
     """
     result: dict[str, Family] = {}
     left = list(urls)
@@ -81,21 +80,21 @@ def families(document: str, urls: Iterable[str], tries: int) -> dict[str, Family
 
 
 def verdict(outcome: Outcome) -> Verdict:
-    """Return what an outcome says of its link's family."""
+    """Return the verdict of an outcome on its link's family."""
     if outcome.target or outcome.kind is Kind.RDF or outcome.new_links:
         return Verdict.USEFUL
     if outcome.kind is Kind.HTML:
-        # the same page under another address: what many servers say instead of 404
+        # a duplicate page: many servers send one instead of status 404
         return Verdict.BARREN if outcome.duplicate else Verdict.USEFUL
     status = outcome.status
     if status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _PASSING:
         return Verdict.UNKNOWN
-    # a redirect to a known address: the count shows whether others led there, too
+    # a redirect to a known address is judged by the number of links that lead there
     return Verdict.UNKNOWN if outcome.duplicate else Verdict.BARREN
 
 
 def _pattern(url: str) -> str:
-    """Fold what tells one thing from another: digits, identifiers, and names without digits."""
+    """Fold the parts that identify a single thing: digits, identifiers, names without digits."""
     folder, name, query = _parts(url)
     slash = "/" if name.endswith("/") else ""
     name = name.rstrip("/")
@@ -103,7 +102,7 @@ def _pattern(url: str) -> str:
     stem = name[: len(name) - len(extension) - 1] if extension else name
     if any(c.isdigit() for c in stem):
         stem = _folded(stem)
-    elif stem and not query:  # (with one, the name is that of a program)
+    elif stem and not query:  # with a query, the name is a program's
         stem = "*"
     return f"{folder}{stem}{'.' if extension else ''}{extension}{slash}{query}"
 
@@ -117,7 +116,7 @@ def _host(url: str) -> str:
 
 
 def _parts(url: str) -> tuple[str, str, str]:
-    """Return scheme, host and folder with digits folded, the name, and the query's variables."""
+    """Return scheme, host and folded folder; the name; and the names of the query's variables."""
     parts = urlsplit(url)
     path = parts.path or "/"
     folder, _, name = path[:-1].rpartition("/") if path.endswith("/") else path.rpartition("/")
@@ -136,5 +135,5 @@ def _folded(part: str) -> str:
 
 
 def by_name(found: Mapping[str, Family]) -> dict[str, Family]:
-    """Return families by their names, each once."""
+    """Return the distinct families by name."""
     return {family.name: family for family in set(found.values())}

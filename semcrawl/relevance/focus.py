@@ -1,4 +1,4 @@
-"""The topic of a crawl, how strictly it is kept to, and how much of a target a document is."""
+"""The topic of a crawl, how strictly the crawl keeps to it, and the grade of a document."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from semcrawl import settings as defaults
 from semcrawl.errors import UsageError
 from semcrawl.topics import Topic, TopicOptions, about, threshold
 
-#: what a document of the wanted kind is worth that just misses the threshold, and one that just
-#: reaches it: strategies prefer targets to near misses, and near misses to nothing
+#: gain of a document of the wanted kind just below the threshold, and of one that just reaches it.
+#: Strategies thus prefer targets to near misses, and near misses to nothing
 _NEAR_MISS = 0.25
 _REACHED = 0.75
 
@@ -23,18 +23,18 @@ class Focus:
     topic: Topic | None = None
     #: as the user gave it
     about: str = ""
-    #: relevance from which on a document counts, 0 to 1
+    #: least relevance of a target, 0 to 1
     threshold: float = 0.5
-    #: whether documents below the threshold go to the results as well
+    #: whether documents below the threshold are kept too
     keep_all: bool = False
-    #: whether the links of targets' kinds below the threshold are left alone
+    #: whether the crawl ignores the links of documents that only miss the threshold
     hard: bool = False
-    #: characters of a page's text that are judged
+    #: characters of a page's text to judge
     max_size: int = defaults.SEMCRAWL_ABOUT_MAX_SIZE
 
 
 def read_focus(settings: Mapping[str, Any]) -> Focus:
-    """Read ``SEMCRAWL_ABOUT`` and its kin; raise ``UsageError`` for wrong ones."""
+    """Read ``SEMCRAWL_ABOUT`` and its related settings; raise ``UsageError`` for a wrong one."""
     return Focus(
         about(settings.get("SEMCRAWL_ABOUT") or "", settings),
         about_text(settings),
@@ -70,12 +70,12 @@ class Grade(NamedTuple):
 def grade(
     counts: bool, relevance: float | None, threshold: float, worth: float | None = None
 ) -> Grade:
-    """Return how much of a target a document is.
+    """Grade a document as a target.
 
-    ``counts``: it is of a kind that the crawl is after. ``relevance``: what the topic makes of it,
-    0 to 1, ``None`` without a topic. It is a target if it counts and its relevance reaches
-    ``threshold``. The gain rises with the relevance: from 0 to 0.25 below the threshold, from 0.75
-    to 1 above. It is ``worth`` where the topic says that (:attr:`Judgement.worth`).
+    ``counts`` says whether it is of a wanted kind, ``relevance`` how relevant it is to the topic, 0
+    to 1, or ``None`` without a topic. It is a target if it counts and its relevance reaches
+    ``threshold``. The gain rises with the relevance, from 0 to 0.25 below the threshold and from
+    0.75 to 1 above. If the topic gives a ``worth`` (:attr:`Judgement.worth`), the gain is that.
     """
     if relevance is None or not counts:
         return Grade(counts, float(counts))

@@ -1,14 +1,13 @@
-"""Rank of the pages of a crawl's link graph, kept up to date while the graph grows.
+"""Keeps the ranks of pages in a crawl's link graph up to date while the graph grows.
 
-PR(A) = (1−d) + d·Σ PR(T)·w(T→A), where the weights of a page's links add up to 1: 1/C(T) each in
-PageRank, their share of the page's relevance weights in IPageRank (sources.md S). A page that was
-not fetched passes nothing on.
+PR(A) = (1−d) + d·Σ PR(T)·w(T→A). The weights of a page's links sum to 1: each is 1/C(T) in
+PageRank, and a share of the page's relevance weights in IPageRank (sources.md S). A page that was
+not fetched passes no rank on.
 
-The sum is kept in two parts: what a page has passed on, and a residual that it has not. Passing a
-residual on touches each link of the page once (Gauss-Southwell, as for personalised PageRank in
-Andersen, Chung and Lang 2006). As many links are touched after each page as the options say, the
-largest residuals first; value and residual together are the rank, and what is late moves on with
-the next page.
+A page's rank is the sum of two parts: a value that it has passed on, and a residual that it has
+not. Passing on a residual touches each link of the page once (Gauss-Southwell, as for personalised
+PageRank in Andersen, Chung and Lang 2006). After each page, residuals are passed on, the largest
+first, over as many links as the options allow; the rest waits for the next page.
 """
 
 from __future__ import annotations
@@ -17,21 +16,21 @@ import heapq
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-#: residuals below this wait until they have grown
+#: smaller residuals are not passed on
 _SMALL = 1e-4
-#: a rank is reported again when it moved by this share
+#: relative change of a rank that is reported
 _MOVED = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRankOptions:
-    """Numbers of :class:`LinkRank`."""
+    """Options of :class:`LinkRank`."""
 
-    #: share of a page's rank that goes on along its links, d
+    #: share of a page's rank that it passes on, d
     damping: float = 0.85
-    #: links that rank is passed on over after each page, at most
+    #: most links over which rank is passed on after each page
     updates: int = 500
-    #: links that are held; those of the pages fetched first are forgotten
+    #: most links in memory; beyond it those of the first pages are forgotten
     links: int = 1_000_000
 
 
@@ -40,35 +39,35 @@ class Node:
     """A page of the graph, fetched or not."""
 
     url: str
-    #: what was passed on, or would have been had it links
+    #: rank that it passed on, or would have if it had links
     value: float
-    #: what was not yet
+    #: rank that it did not pass on yet
     residual: float
-    #: the rank that was reported last
-    told: float
+    #: last reported rank
+    reported: float
     waiting: bool = True
-    #: links to it from pages that are held
+    #: number of stored links to it
     cited: int = 0
-    #: residual under which it is in the queue; 0 = it is not
+    #: the residual with which it was queued; 0 = not in the queue
     queued: float = 0.0
-    #: whom it links to, with the links' weights as they were given
+    #: the pages that it links to, with unnormalised weights
     links: dict[Node, float] = field(default_factory=dict)
     #: sum of these weights
     total: float = 0.0
 
     @property
     def rank(self) -> float:
-        """The page's rank as far as it is known."""
+        """The page's rank as far as known."""
         return self.value + self.residual
 
 
 class LinkRank:
-    """Ranks by URL."""
+    """The link graph and its ranks."""
 
     def __init__(self, options: LinkRankOptions | None = None) -> None:
         self.options = options or LinkRankOptions()
         self.nodes: dict[str, Node] = {}
-        #: pages whose links are held, the first fetched first
+        #: pages whose links are stored, the first fetched first
         self.sources: dict[Node, None] = {}
         self.held = 0
         self._queue: list[tuple[float, int, Node]] = []
@@ -77,33 +76,33 @@ class LinkRank:
 
     @property
     def base(self) -> float:
-        """The rank of a page that nobody links to: 1−d."""
+        """The rank of a page without links to it: 1−d."""
         return 1 - self.options.damping
 
     def rank(self, url: str) -> float:
-        """The rank of a page, as far as it is known."""
+        """Return the rank of a page as far as known."""
         node = self.nodes.get(url)
         return node.rank if node is not None else self.base
 
     def share(self, page: str, url: str) -> float | None:
-        """Share of a page's rank that goes to another one; ``None`` if its links are not held."""
+        """Return the share of its rank that a page gives to another; ``None`` without its links."""
         node, to = self.nodes.get(page), self.nodes.get(url)
         if node is None or node not in self.sources:
             return None
         return node.links[to] / node.total if to in node.links else 0.0
 
     def knows(self, page: str) -> bool:
-        """Whether the links of a page are held."""
+        """Whether the links of a page are stored."""
         return (node := self.nodes.get(page)) is not None and node in self.sources
 
     def passed(self, url: str) -> float:
-        """The part of a page's rank that it has passed on."""
+        """Return the part of a page's rank that it has passed on."""
         return node.value if (node := self.nodes.get(url)) is not None else 0.0
 
     def cite(self, page: str, links: Mapping[str, float], total: float | None = None) -> None:
-        """Add links with their weights (≥ 0) to those of a page, and pass rank on over them.
+        """Add links with their weights (≥ 0) to those of a page, and pass rank on along them.
 
-        ``total``: the sum of the weights where not all of the page's links are among these.
+        ``total`` is the sum of all the page's weights, if some of its links are missing here.
         """
         weights = {url: weight for url, weight in links.items() if weight > 0}
         source = self._node(page)
@@ -126,7 +125,7 @@ class LinkRank:
         self._forget_oldest()
 
     def settle(self, updates: int | None = None) -> None:
-        """Pass residuals on, over ``updates`` links at most (the options say how many)."""
+        """Pass on residuals along at most ``updates`` links, by default those of the options."""
         left = self.options.updates if updates is None else updates
         while self._queue and left > 0:
             _, _, node = heapq.heappop(self._queue)
@@ -136,22 +135,22 @@ class LinkRank:
                 self._push(node)
 
     def leave(self, url: str) -> None:
-        """Hear that a page waits no more."""
+        """Note that a page no longer waits."""
         self._moved.pop(url, None)
         node = self.nodes.get(url)
         if node is not None:
             node.waiting = False
 
     def moved(self) -> dict[str, float]:
-        """Ranks of the waiting pages that moved since they were reported."""
+        """Return the ranks of waiting pages that changed since they were last reported."""
         moved, self._moved = self._moved, {}
         for url, rank in moved.items():
             if (node := self.nodes.get(url)) is not None:
-                node.told = rank
+                node.reported = rank
         return moved
 
     def take_over(self, nodes: Iterable[Node], sources: Iterable[Node]) -> None:
-        """Go on with another graph's pages, ``sources`` being those whose links are held."""
+        """Replace the graph by these pages; ``sources`` are those whose links are stored."""
         self.nodes = {node.url: node for node in nodes}
         self.sources = dict.fromkeys(sources)
         self.held = sum(len(node.links) for node in self.sources)
@@ -168,13 +167,13 @@ class LinkRank:
         return node
 
     def _push(self, node: Node) -> None:
-        """Pass a page's residual on over its links."""
+        """Pass on a page's residual along its links."""
         passed, node.residual = node.residual, 0.0
         node.value += passed
         self._add(node, passed)
 
     def _flow(self, source: Node, sign: int) -> None:
-        """Give what a page has passed on to those whom it links to, or take it back."""
+        """Add a page's passed-on rank to the pages that it links to, or (−1) take it back."""
         if source.links and source.value:
             self._add(source, sign * source.value)
 
@@ -184,13 +183,13 @@ class LinkRank:
             node.residual += each * weight
             if node.waiting:
                 rank = node.value + node.residual
-                if abs(rank - node.told) > _MOVED * node.told:
+                if abs(rank - node.reported) > _MOVED * node.reported:
                     self._moved[node.url] = rank
             else:
                 self._enqueue(node)
 
     def _enqueue(self, node: Node) -> None:
-        """Have a page's residual passed on in its turn, if that pays."""
+        """Queue a page's residual if it is large enough."""
         size = abs(node.residual)
         if node.links and size > _SMALL and size > 2 * node.queued:
             node.queued = size
@@ -198,9 +197,9 @@ class LinkRank:
             heapq.heappush(self._queue, (-size, self._numbered, node))
 
     def _forget_oldest(self) -> None:
-        """Drop the links of the pages fetched first, and pages that nobody links to any more.
+        """Drop the links of the first pages, and pages to which no link remains.
 
-        What they have passed on stays.
+        Rank that they passed on remains.
         """
         while self.held > self.options.links and self.sources:
             source = next(iter(self.sources))

@@ -1,4 +1,4 @@
-"""RW: how relevant the words of a link are to the topic (sources.md S)."""
+"""RW, the relevance weight of a link: the relevance of its words to the topic (sources.md S)."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from semcrawl.topics import about
 Similarity = Callable[[str], float]
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-#: words whose similarity is remembered
-_REMEMBERED = 50_000
+#: most words whose similarity is cached
+_MAX_CACHED = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class WeightOptions:
-    """The user's choices about relevance weights."""
+    """Options of relevance weights."""
 
     #: c: similarities below it count as 0
     threshold: float = 0.5
-    #: links of weight 0 are dropped (hard focus) instead of waiting behind the others (soft focus)
+    #: drop links of weight 0 (hard focus) instead of putting them behind the others (soft focus)
     prune: bool = False
 
     @classmethod
@@ -40,10 +40,10 @@ class WeightOptions:
 
 
 def metadata_terms(link: Link) -> list[str]:
-    """M(url): the terms of a link's extended metadata, each once.
+    """Return M(url): the distinct terms of a link's extended metadata.
 
     **Reading**: the metadata are anchor text, ``title`` attribute, and the text before and after
-    the link; terms are their words, and each text as a whole, as a topic may know phrases.
+    the link. The terms are their words and each whole text, as a topic may know phrases.
     """
     texts = [text.casefold() for text in (link.anchor, link.title, link.before, link.after) if text]
     words = [word for text in texts for word in _WORD.findall(text)]
@@ -51,14 +51,14 @@ def metadata_terms(link: Link) -> list[str]:
 
 
 class LinkWeights:
-    """RW(url) = max over t in M(url) of sim(t, topic) if that is at least c, else 0.
+    """RW(url) = max over t in M(url) of sim(t, topic) if it is at least c, else 0.
 
-    Without a topic that knows words all links weigh 1.
+    Without a topic that knows words, all links weigh 1.
     """
 
     def __init__(self, similarity: Similarity | None, options: WeightOptions) -> None:
         self.options = options
-        self._similarity = None if similarity is None else lru_cache(_REMEMBERED)(similarity)
+        self._similarity = None if similarity is None else lru_cache(_MAX_CACHED)(similarity)
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
@@ -68,7 +68,7 @@ class LinkWeights:
         return cls(known, WeightOptions.from_settings(settings))
 
     def nearest(self, link: Link) -> tuple[float, str]:
-        """The largest similarity of a link's words, and that word; (0, "") if it has none."""
+        """Return the largest similarity of a link's terms, and that term; (0, "") if none."""
         if self._similarity is None:
             return 1.0, ""
         best, nearest = 0.0, ""
@@ -79,20 +79,20 @@ class LinkWeights:
         return best, nearest
 
     def of(self, link: Link) -> float:
-        """RW of a link."""
+        """Return RW of a link."""
         best, _ = self.nearest(link)
         return best if best >= self.options.threshold else 0.0
 
     def explain(self, link: Link) -> list[tuple[str, str]]:
-        """Say in (topic, text) rows what RW makes of a link."""
+        """Return (topic, text) rows with the reasons for RW of a link."""
         if self._similarity is None:
             return [("relevance weight", "1: the crawl has no topic that knows words")]
         best, word = self.nearest(link)
         if not best:
             return [("relevance weight", "0: no word of its texts belongs to the topic")]
-        said = f"“{word}” is {best:.2f} like the topic"
+        reason = f"“{word}” is {best:.2f} like the topic"
         if best < self.options.threshold:
             return [
-                ("relevance weight", f"0: {said}, below the threshold {self.options.threshold:g}")
+                ("relevance weight", f"0: {reason}, below the threshold {self.options.threshold:g}")
             ]
-        return [("relevance weight", f"{best:.2f}: {said}")]
+        return [("relevance weight", f"{best:.2f}: {reason}")]

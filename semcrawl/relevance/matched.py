@@ -9,17 +9,17 @@ from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.strategy import RuleOptions, Strategy
 
 _SEEDS, _LINKS = "seeds", "links"
-#: added to the depth of links on pages that did not match: behind all that are on pages that did
+#: added to the key of links on unmatched pages, to put them behind those on matched pages
 _UNMATCHED = 1e6
 
 
 class KeywordFocused(Strategy):
-    """Links of matched pages, breadth-first, and then those of the others, breadth-first.
+    """First the links of matched pages, breadth-first, then those of other pages, breadth-first.
 
-    K keeps three lists (to crawl, crawled, matched) and puts a page whose content matches the
-    keywords on the third, but does not say in which order the first is worked through.
-    **Reading**: as its traditional crawler does, level by level, but what matched pages link to
-    comes first. The matched pages are the targets of a crawl about ``keywords``.
+    K keeps three lists: to crawl, crawled, and matched (pages whose content matches the keywords).
+    It does not state the order of the first. **Reading**: level by level, as its traditional
+    crawler does, but links of matched pages come first. The matched pages are the targets of a
+    crawl about ``keywords``.
     """
 
     name = "keyword-focused"
@@ -31,19 +31,19 @@ class KeywordFocused(Strategy):
         self._moved: dict[str, float] = {}
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
-        """Put seeds before links; of these, links wait as on a page that did not match."""
+        """Put seeds before links; links start as those of an unmatched page."""
         self.set_value(_SEEDS, 1.0)
         self.set_value(_LINKS, 0.0)
         return (_SEEDS, 0.0) if link.element == "seed" else (_LINKS, _UNMATCHED + page.depth + 1)
 
     def learn(self, outcome: Outcome) -> None:
-        """Bring the links of a matched page forward."""
+        """Move the links of a matched page forward."""
         if outcome.target:
             key = float(outcome.depth + 1)
             self._moved.update((r.link.url, key) for r in outcome.new_links if r.group == _LINKS)
 
     def worth_telling(self, outcome: Outcome) -> bool:
-        """Nothing: the worker that read the page moves its links."""
+        """Never: the worker that reads a page moves its links."""
         return False
 
     def rekeyed(self) -> Mapping[str, float]:

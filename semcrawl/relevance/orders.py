@@ -10,7 +10,7 @@ from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
 
 
 class BreadthFirst(Strategy):
-    """Level by level: a group per depth, the smallest depth first; inside, first in, first out.
+    """A group per depth, the smallest depth first; inside a group first in, first out.
 
     With the departures off this is the crawler BC of the thesis.
     """
@@ -18,14 +18,14 @@ class BreadthFirst(Strategy):
     name = "breadth-first"
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
-        """Group by depth; value −depth."""
+        """Group by depth, with value −depth."""
         depth = page.depth + 1
         self.set_value(f"depth {depth}", float(-depth))
         return f"depth {depth}", 0.0
 
 
 class DepthFirst(Strategy):
-    """The newest link of the deepest level first: last in, first out."""
+    """The deepest level first; inside a level last in, first out."""
 
     name = "depth-first"
 
@@ -34,7 +34,7 @@ class DepthFirst(Strategy):
         self._ranked = 0
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
-        """Group by depth; value depth; the key counts down."""
+        """Group by depth, with the depth as value; the key counts down."""
         depth = page.depth + 1
         self.set_value(f"depth {depth}", float(depth))
         self._ranked += 1

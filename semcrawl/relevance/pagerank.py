@@ -1,4 +1,4 @@
-"""PageRank and IPageRank: links that lead to well linked pages first (sources.md S)."""
+"""PageRank and IPageRank: links to well-linked pages first (sources.md S)."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def rank_options(settings: Mapping[str, Any]) -> LinkRankOptions:
 
 
 class PageRank(Strategy):
-    """The link to the page of the largest PageRank in the graph crawled so far.
+    """First the link to the page with the largest PageRank in the graph crawled so far.
 
     PR(A) = (1−d) + d·Σ PR(T)/C(T) over the pages T that link to A, with C(T) links each (Brin and
-    Page 1998, as S has it). A link that filter 1 of T.5 drops is none; a redirect is a page with
-    one link. Seeds come first.
+    Page 1998, as in S). Links that filter 1 of T.5 drops do not count; a redirect counts as a page
+    with one link. Seeds come first.
     """
 
     name = "pagerank"
@@ -59,11 +59,11 @@ class PageRank(Strategy):
         return cls(RuleOptions.from_settings(settings), rank_options(settings))
 
     def weight(self, link: Link) -> float:
-        """How much a link weighs among those of its page: as much as any other."""
+        """Return the weight of a link among those of its page: 1 for each."""
         return 1.0
 
     def cited(self, page: Page, links: Sequence[Link]) -> None:
-        """Take the links of a page into the graph, those to known pages among them."""
+        """Add the links of a page to the graph, including those to known pages."""
         kept = {link.url: self.weight(link) for link in links if not self.is_dropped(link)}
         self.graph.cite(page.url, kept)
         self.graph.settle()
@@ -73,29 +73,29 @@ class PageRank(Strategy):
         share = None if ranked.group is None else self.graph.share(page.url, link.url)
         if share is None:
             return ranked
-        # what the other workers know of the page's links to pages that were known before
+        # other workers see only the new links; the share accounts for the known ones
         return Ranked(link, ranked.label, ranked.group, ranked.key, ranked.rules, (share,))
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
-        """Put seeds before links, and the largest rank first."""
+        """Put seeds before links, which are ordered by rank, the largest first."""
         seed = link.element == "seed"
         self.set_value(_SEEDS, 1.0)
         self.set_value(_LINKS, 0.0)
         return (_SEEDS, 0.0) if seed else (_LINKS, -self.graph.rank(link.url))
 
     def learn(self, outcome: Outcome) -> None:
-        """Take in where a redirect led, and the links of another worker's page."""
+        """Add a redirect, and the links of another worker's page, to the graph."""
         page = outcome.final_url or outcome.url
         self.graph.leave(outcome.url)
         self.graph.leave(page)
         if page != outcome.url:
             self.graph.cite(outcome.url, {page: 1.0})
         if outcome.new_links and not self.graph.knows(page):
-            self._cite_told(page, outcome.new_links)
+            self._cite_remote(page, outcome.new_links)
         self.graph.settle()
 
-    def _cite_told(self, page: str, links: Sequence[Ranked]) -> None:
-        """Take in the links of a page that another worker fetched."""
+    def _cite_remote(self, page: str, links: Sequence[Ranked]) -> None:
+        """Add the links of a page that another worker fetched."""
         if any(r.judged for r in links):
             shares = {r.link.url: r.judged[0] for r in links if r.judged}
             self.graph.cite(page, shares, total=1.0)
@@ -103,7 +103,7 @@ class PageRank(Strategy):
             self.graph.cite(page, {r.link.url: self.weight(r.link) for r in links})
 
     def importance(self, url: str) -> float:
-        """PageRank of a page, as far as it is known."""
+        """Return the PageRank of a page as far as known."""
         return self.graph.rank(url)
 
     def worth_telling(self, outcome: Outcome) -> bool:
@@ -111,16 +111,16 @@ class PageRank(Strategy):
         return bool(outcome.new_links) or outcome.final_url not in ("", outcome.url)
 
     def taken(self, urls: Sequence[str]) -> None:
-        """Hear that links wait no more."""
+        """Note that links no longer wait."""
         for url in urls:
             self.graph.leave(url)
 
     def rekeyed(self) -> Mapping[str, float]:
-        """Return the ranks, negated, that moved by a twentieth or more."""
+        """Return the negated ranks that changed by more than a twentieth."""
         return {url: -rank for url, rank in self.graph.moved().items()}
 
     def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
-        """Say label, group, rank, and what the page gives of its own."""
+        """Return rows of reasons: also the rank, and what this page contributes to it."""
         graph, rows = self.graph, super().explain(page, link)
         text = f"{graph.rank(link.url):.3f}"
         share = graph.share(page.url, link.url)
@@ -139,12 +139,12 @@ class PageRank(Strategy):
 
 
 class IPageRank(PageRank):
-    """PageRank whose pages give their rank to links by their relevance weights.
+    """PageRank whose pages divide their rank by the relevance weights of their links.
 
     IPR(A) = (1−d) + d·Σ IPR(T)·RW(T→A) / Σ RW(T→k) over the links k of T (sources.md S).
-    **Reading**: a page all of whose links weigh 0 gives nothing on. S prunes links below the
-    threshold; here they wait behind the others unless ``SEMCRAWL_RW_PRUNE`` is on, as tunnels
-    between two clusters are lost otherwise.
+    **Reading**: a page whose links all weigh 0 passes no rank on. S prunes links below the
+    threshold. Here they wait behind the others unless ``SEMCRAWL_RW_PRUNE`` is on, as pruning
+    loses tunnels between clusters.
     """
 
     name = "ipagerank"
@@ -165,17 +165,17 @@ class IPageRank(PageRank):
         return cls(RuleOptions.from_settings(settings), rank_options(settings), weights)
 
     def weight(self, link: Link) -> float:
-        """RW of the link."""
+        """Return RW of the link."""
         return self.weights.of(link)
 
     def is_dropped(self, link: Link) -> bool:
-        """Whether filter 1 drops a link, or its weight does."""
+        """Whether filter 1 drops a link, or pruning does."""
         if super().is_dropped(link):
             return True
         return self.weights.options.prune and not self.weights.of(link)
 
     def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
-        """Say what IPageRank says, and RW behind it."""
+        """Return rows of reasons, those for RW among them."""
         return [*super().explain(page, link), *self.weights.explain(link)]
 
 
@@ -233,7 +233,7 @@ def _read(
     targets: bytes,
     weights: bytes,
 ) -> tuple[list[Node], list[Node]]:
-    """Put the nodes together again; return them, and those whose links are held."""
+    """Rebuild the nodes; return them, and those whose links are stored."""
     columns = _doubles(values), _doubles(residuals), waiting
     nodes = [
         Node(url, value, residual, value + residual, bool(waits))

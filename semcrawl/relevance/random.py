@@ -1,4 +1,4 @@
-"""A random order, to know what luck is worth."""
+"""A random order, as a baseline."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from semcrawl.relevance.strategy import RuleOptions, Strategy
 
 
 class Random(Strategy):
-    """Every waiting link is as likely as any other to be next.
+    """Every waiting link is equally likely to be next.
 
-    A link's place follows from its URL and the seed alone, so that a crawl can be repeated, on one
-    worker or many.
+    A link's key depends only on its URL and the random seed, so a crawl is repeatable with any
+    number of workers.
     """
 
     name = "random"
@@ -31,6 +31,6 @@ class Random(Strategy):
         return cls(RuleOptions.from_settings(settings), random_seed(settings))
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
-        """Put all into one group, with a key between 0 and 1."""
+        """Put all links into one group, with a key between 0 and 1."""
         digest = blake2b(link.url.encode("utf-8", "replace"), digest_size=6, key=self._salt)
         return "all", int.from_bytes(digest.digest(), "big") / 2**48

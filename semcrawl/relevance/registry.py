@@ -1,4 +1,4 @@
-"""Strategies by name."""
+"""Finds strategies by name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STRATEGIES: Mapping[str, str] = {
 def load_strategy(name: str, settings: Mapping[str, Any]) -> Relevance:
     """Make a strategy by its name, or by the import path of its class (``package.module.Class``).
 
-    Raises ``UsageError`` when there is none of that name or it is not a strategy.
+    Raises ``UsageError`` for an unknown name and for a class that is not a strategy.
     """
     path = STRATEGIES.get(name)
     if path is None:
@@ -52,10 +52,10 @@ def load_strategy(name: str, settings: Mapping[str, Any]) -> Relevance:
 
 
 def crawl_strategy(settings: Mapping[str, Any]) -> Relevance:
-    """Make the strategy of a crawl, as ``SEMCRAWL_RELEVANCE`` names it.
+    """Make the strategy that ``SEMCRAWL_RELEVANCE`` names.
 
-    Raises ``UsageError`` as :func:`load_strategy` does, and when ``SEMCRAWL_MODEL`` names a model
-    that this strategy would not start from.
+    Raises ``UsageError`` as :func:`load_strategy` does, and when ``SEMCRAWL_MODEL`` is set for a
+    strategy that cannot start from a model.
     """
     name = settings.get("SEMCRAWL_RELEVANCE") or "learned"
     strategy = load_strategy(name, settings)

@@ -1,4 +1,4 @@
-"""Relevancy_R: the rules by which a link seems to lead to RDF (sources.md T.2)."""
+"""Relevancy_R: the rules that predict a link to RDF (sources.md T.2)."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 def relevancy_r(link: Link) -> tuple[Label, tuple[str, ...]]:
-    """Label a link R, H or N by what is known before fetching it, with the rules that held.
+    """Label a link R, H or N by the evidence on it, and return the rules that hold.
 
-    Any rule → R; otherwise an HTML extension or none → H; otherwise N (T.2). **Reading**: a
-    media type inside a text is evidence for the content-type rules and does not count again as a
-    word; the file extension belongs to ``ex1`` and not to ``pa1``.
+    Any rule gives R; otherwise an HTML extension or none gives H; otherwise N (T.2). **Reading**:
+    a media type in a text counts for the content-type rules and not again as a word. The file
+    extension counts for ``ex1`` and not for ``pa1``.
     """
     path = path_of(link.url)
     extension = extension_of(path)
@@ -59,7 +59,7 @@ def relevancy_r(link: Link) -> tuple[Label, tuple[str, ...]]:
 
 
 def relevancy_inside_rdf(link: Link) -> Label:
-    """Label a link found inside an RDF document: by its extension only (T.6, framework 2)."""
+    """Label a link found in an RDF document by its extension only (T.6, framework 2)."""
     extension = extension_of(path_of(link.url))
     if not extension or extension in RDF_EXTENSIONS:
         return Label.R
@@ -67,11 +67,11 @@ def relevancy_inside_rdf(link: Link) -> Label:
 
 
 def is_non_semantic(link: Link) -> bool:
-    """Whether a link is known to lead to an image, style, script, archive or the like (T.5).
+    """Whether a link leads to an image, style, script, archive or the like (T.5).
 
-    Its extension says so, or the ``rel`` of a ``<link>`` element.
+    Its extension tells, or the ``rel`` of a ``<link>`` element.
     """
-    if link.is_sitemap:  # packed, as a rule
+    if link.is_sitemap:  # usually compressed
         return False
     extension = extension_of(path_of(link.url))
     if extension in NON_SEMANTIC_EXTENSIONS or extension in ARCHIVE_EXTENSIONS:
@@ -80,13 +80,13 @@ def is_non_semantic(link: Link) -> bool:
 
 
 def is_plain(url: str) -> bool:
-    """Whether the extension is one of plain text or tables, non-semantic by its name (T.5)."""
+    """Whether a URL has an extension of plain text or tables, which T.5 counts as non-semantic."""
     return extension_of(path_of(url)) in PLAIN_EXTENSIONS
 
 
 @lru_cache(maxsize=4096)
 def _path_rules(path: str, extension: str) -> tuple[str, ...]:
-    """Return which of ex1 and pa1 hold."""
+    """Return those of ex1 and pa1 that hold."""
     held = []
     if extension in RDF_EXTENSIONS:
         held.append("ex1")
@@ -100,7 +100,7 @@ def _path_rules(path: str, extension: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _evidence(text: str) -> tuple[bool, bool]:
-    """Return whether a text holds an RDF media type, and whether it holds a concept word."""
-    # (looking for all media types costs much, and every one has a slash)
+    """Return whether a text contains an RDF media type, and whether it contains a concept word."""
+    # the search for media types is slow, and all of them have a slash
     rest, types = _MEDIA_TYPE.subn(" ", text) if "/" in text else (text, 0)
     return types > 0, not RDF_CONCEPT_WORDS.isdisjoint(_WORD.findall(rest))

@@ -1,4 +1,4 @@
-"""The common part of simple strategies."""
+"""The base class of simple strategies."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from semcrawl.relevance.rules import (
 )
 from semcrawl.web.urls import extension_of, path_of
 
-#: group of links that are N only because their extension is unknown
+#: group of links that are N only for an unknown extension
 UNLIKELY = "N"
 
 
 @dataclass(frozen=True, slots=True)
 class RuleOptions:
-    """The user's choices: two departures from the thesis, off in thesis mode, and targets."""
+    """Options: two departures from the thesis, which thesis mode turns off, and targets."""
 
-    #: waiting H links become HR when their shape is learned
+    #: waiting H links become HR when a parent of their shape is learned
     promote_waiting: bool = True
-    #: links that T.2 calls N wait in a last group, unless their extension is known
+    #: links that T.2 labels N wait in the last group, unless their extension is known
     keep_unlikely: bool = True
-    #: extensions, without the dot, that speak for a target as those of RDF do
+    #: extensions, without the dot, that count as a target's, like those of RDF
     target_extensions: frozenset[str] = frozenset()
 
     @classmethod
@@ -55,7 +55,7 @@ def state_error(strategy: str) -> UsageError:
 
 
 class Strategy:
-    """A strategy that learns nothing; subclasses say which group a labelled link waits in."""
+    """A strategy that learns nothing; subclasses choose the group of a labelled link."""
 
     name = ""
 
@@ -70,7 +70,7 @@ class Strategy:
         return cls(RuleOptions.from_settings(settings))
 
     def rank(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
-        """Drop what is non-semantic; label the others and put each into its group."""
+        """Drop non-semantic links; label the others and put each into its group."""
         return [self._rank(page, link) for link in links]
 
     def _rank(self, page: Page, link: Link) -> Ranked:
@@ -84,25 +84,25 @@ class Strategy:
         return Ranked(link, label, group, key, rules)
 
     def is_dropped(self, link: Link) -> bool:
-        """Whether link filter 1 (T.5) drops a link before any rule is asked."""
+        """Whether link filter 1 (T.5) drops a link before any rule applies."""
         if self._is_target(link):
             return False
         return is_non_semantic(link) or (not self.options.keep_unlikely and is_plain(link.url))
 
     def _is_target(self, link: Link) -> bool:
-        """Whether the extension is that of a media type that the crawl is after."""
+        """Whether the extension is that of a wanted media type."""
         wanted = self.options.target_extensions
         return bool(wanted) and extension_of(path_of(link.url)) in wanted
 
     def _rank_unlikely(self, link: Link) -> Ranked:
-        """Keep or drop a link whose extension is neither known nor promising."""
+        """Keep or drop a link labelled N."""
         if not self.options.keep_unlikely:
             return Ranked(link, Label.N, None)
         self.set_value(UNLIKELY, float("-1e9"))
         return Ranked(link, Label.N, UNLIKELY)
 
     def label(self, page: Page, link: Link) -> tuple[Label, tuple[str, ...]]:
-        """Predict what a link leads to, with the rules that say so."""
+        """Return the label of a link and the rules that hold."""
         if self._is_target(link):
             return Label.R, ("ex1",)
         if page.rdf:
@@ -110,23 +110,23 @@ class Strategy:
         return relevancy_r(link)
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
-        """Return the group of a link, and its key inside it."""
+        """Return the group of a link and its key."""
         raise NotImplementedError
 
     def set_value(self, group: str, value: float) -> None:
-        """Give a group a value, which the next :meth:`values` reports."""
+        """Set the value of a group; the next :meth:`values` reports a change."""
         if self._values.get(group) != value:
             self._values[group] = self._changed[group] = value
 
     def learn(self, outcome: Outcome) -> None:
-        """Learn nothing."""
+        """Do nothing."""
 
     def worth_telling(self, outcome: Outcome) -> bool:
-        """Whether other workers' strategies learn anything from an outcome."""
+        """Whether a subclass learns from outcomes."""
         return type(self).learn is not Strategy.learn
 
     def taken(self, urls: Sequence[str]) -> None:
-        """Take no notice."""
+        """Do nothing."""
 
     def values(self) -> Mapping[str, float]:
         """Return the values that are new or changed since the last call."""
@@ -134,11 +134,11 @@ class Strategy:
         return changed
 
     def rekeyed(self) -> Mapping[str, float]:
-        """Return nothing: keys never change."""
+        """Return nothing, as keys never change."""
         return {}
 
     def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
-        """Say label, rules and group of a link."""
+        """Return rows with label, rules and group of a link."""
         ranked = self._rank(page, link)
         return [
             ("label", str(ranked.label)),

@@ -12,9 +12,9 @@ from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
 from semcrawl.web.urls import segments
 
-#: a shape: host and the folders that pages differing in their last segment share
+#: a shape: host and folders of pages that differ only in their last path segment
 Shape = tuple[str, tuple[str, ...]]
-#: values of the labels: minus T.4's priorities, so that larger is better
+#: values of the labels: T.4's priorities negated, as larger is better here
 _R, _HR, _H = -1.0, -2.0, -3.0
 
 
@@ -26,19 +26,19 @@ def address_of(url: str) -> tuple[str, tuple[str, ...]]:
 
 
 def shape_of(url: str) -> Shape | None:
-    """Return what pages must share for r1 to hold between them; ``None`` if r1 never can.
+    """Return the shape that pages must share for r1 to hold; ``None`` if r1 never holds.
 
-    r1 wants n > 1: pages directly below the root have no shape.
+    r1 needs n > 1 segments, so pages directly below the root have no shape.
     """
     host, path = address_of(url)
     return (host, path[:-1]) if len(path) > 1 else None
 
 
 class KnownParents:
-    """C_HR(t): hosts and paths of the documents known to be parents of RDF.
+    """C_HR(t): hosts and paths of the known parents of RDF.
 
-    A lookup costs the same however many parents are known: by T.3, r1 compares all but the last
-    segment, and r2 the whole path.
+    A lookup takes constant time: by T.3, r1 compares all segments but the last, and r2 the whole
+    path.
     """
 
     def __init__(self, parents: Iterable[str] = ()) -> None:
@@ -55,11 +55,11 @@ class KnownParents:
         return iter(self._addresses)
 
     def add(self, url: str) -> bool:
-        """Learn a parent's address; whether it was new."""
+        """Add a parent's URL; return whether it was new."""
         return self.add_address(*address_of(url))
 
     def add_address(self, host: str, path: tuple[str, ...]) -> bool:
-        """Learn a parent by host and path segments; whether it was new."""
+        """Add a parent by host and path segments; return whether it was new."""
         if (host, path) in self._addresses:
             return False
         self._addresses[host, path] = None
@@ -72,7 +72,7 @@ class KnownParents:
         return shape in self._last_names
 
     def rules(self, url: str) -> tuple[str, ...]:
-        """Return which of r1 and r2 hold for a URL against some known parent."""
+        """Return those of r1 and r2 that hold between a URL and some known parent."""
         host, path = address_of(url)
         held = []
         if len(path) > 1:
@@ -85,7 +85,7 @@ class KnownParents:
 
 
 class Rules(Strategy):
-    """FC-R: links that a rule of T.2 speaks for come first."""
+    """FC-R: links for which a rule of T.2 holds come first."""
 
     name = "rules"
 
@@ -99,10 +99,10 @@ class Rules(Strategy):
 
 
 class RulesParents(Strategy):
-    """FC-R+HR: between R and H come links that look like known parents of RDF.
+    """FC-R+HR: links similar to known parents of RDF come between R and H.
 
-    With ``promote_waiting`` each shape of path has its own group of H links, whose value rises to
-    that of HR when a parent of that shape is learned.
+    With ``promote_waiting`` each shape has its own group of H links. Its value rises to that of HR
+    when a parent of that shape is learned.
     """
 
     name = "rules-parents"
@@ -112,7 +112,7 @@ class RulesParents(Strategy):
         self._parents = KnownParents()
 
     def label(self, page: Page, link: Link) -> tuple[Label, tuple[str, ...]]:
-        """Ask Relevancy_R, and for H links Relevancy_HR (T.4)."""
+        """Label by Relevancy_R, and H links by Relevancy_HR (T.4)."""
         label, rules = super().label(page, link)
         if label is Label.H and not page.rdf:
             held = self._parents.rules(link.url)
@@ -121,7 +121,7 @@ class RulesParents(Strategy):
         return label, rules
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
-        """Group by label; H links by shape where they may be promoted."""
+        """Group by label, and H links by shape if they may be promoted."""
         if label is Label.R:
             self.set_value("R", _R)
             return "R", 0.0
@@ -144,13 +144,13 @@ class RulesParents(Strategy):
             self._promote(outcome.parent)
 
     def worth_telling(self, outcome: Outcome) -> bool:
-        """Only a parent of RDF teaches anything."""
+        """Whether the outcome makes its parent a parent of RDF."""
         return outcome.wanted
 
     def _promote(self, parent: str) -> None:
         shape = shape_of(parent)
         if shape is not None:
-            # (another worker may have put links there)
+            # even if this worker knows no such group: another may have links in it
             self.set_value(_shape_group(shape), _HR)
 
     def dump_state(self) -> bytes:

@@ -1,4 +1,4 @@
-"""FC-R+HR2: Relevancy_R, and for parents of RDF the URL distance of Hati 2010 (sources.md T.7)."""
+"""FC-R+HR2: Relevancy_R, and the URL distance of Hati 2010 for parents of RDF (sources.md T.7)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
 from semcrawl.relevance.thesis import address_of
 from semcrawl.web.urls import segments
 
-#: URLs at most so far apart are taken to be alike
+#: greatest distance of similar URLs
 SIMILAR = 1
 _OTHER_HOST = 32
 
@@ -40,10 +40,9 @@ def url_distance(first: str, second: str) -> int:
 
 
 class UrlDistance(Strategy):
-    """FC-R+HR2: like FC-R+HR, but a page is alike a known parent when dURL ≤ 1.
+    """FC-R+HR2: like FC-R+HR, but a page is similar to a known parent when dURL ≤ 1.
 
-    A distance of at most 1 means the same host and path, so that known parents are looked up by
-    these instead of being compared one by one.
+    A distance of at most 1 implies the same host and path, so known parents are looked up by these.
     """
 
     name = "url-distance"
@@ -54,7 +53,7 @@ class UrlDistance(Strategy):
         self._parents: dict[tuple[str, tuple[str, ...]], str] = {}
 
     def label(self, page: Page, link: Link) -> tuple[Label, tuple[str, ...]]:
-        """Ask Relevancy_R, and for H links the distance to known parents."""
+        """Label by Relevancy_R, and H links by their distance to known parents."""
         label, rules = super().label(page, link)
         if label is Label.H and not page.rdf:
             parent = self._parents.get(address_of(link.url))
@@ -69,7 +68,7 @@ class UrlDistance(Strategy):
         return group, 0.0
 
     def learn(self, outcome: Outcome) -> None:
-        """Keep the parent of a document that turned out to be RDF."""
+        """Add the parent of a document that turned out to be RDF."""
         if outcome.wanted and outcome.parent is not None:
             self._parents.setdefault(address_of(outcome.parent), outcome.parent)
 

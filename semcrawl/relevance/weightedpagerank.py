@@ -1,4 +1,4 @@
-"""Weighted PageRank: more rank to pages with more links to and from them (Gupta; sources.md I)."""
+"""Weighted PageRank: pages with more links to and from them get more rank (sources.md I)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from semcrawl.relevance.strategy import RuleOptions
 
 
 class WeightedPageRank(PageRank):
-    """The link to the page of the largest weighted PageRank in the graph crawled so far.
+    """First the link to the page with the largest weighted PageRank in the graph crawled so far.
 
     PR(u) = (1−d) + d·Σ PR(v)·W_in(v,u)·W_out(v,u) over the pages v that link to u. W_in is u's
     share of the links to the pages that v links to, W_out its share of the links on these (Xing
-    and Ghorbani 2004, whom Gupta follows). **Reading**: a page that was not fetched counts as
-    having as many links as those fetched have on average, and one without links as having one.
+    and Ghorbani 2004, whom Gupta follows). **Reading**: an unfetched page counts with the average
+    number of links of fetched pages, and a page without links counts with one.
 
-    A page's links are weighed when it is read. After each page those of others are weighed again in
-    turn, as many as ``SEMCRAWL_PAGERANK_UPDATES`` says.
+    A page's links are weighed when it is read. After each page, those of other pages are weighed
+    again in turn, until as many links as ``SEMCRAWL_PAGERANK_UPDATES`` are done.
     """
 
     name = "weighted-pagerank"
@@ -29,24 +29,24 @@ class WeightedPageRank(PageRank):
         self, options: RuleOptions | None = None, rank: LinkRankOptions | None = None
     ) -> None:
         super().__init__(options, rank)
-        #: pages whose links are weighed again, the next one first
+        #: pages whose links are to be weighed again, the next one first
         self._turns: deque[str] = deque()
 
     def cited(self, page: Page, links: Sequence[Link]) -> None:
-        """Take the links of a page into the graph, those to known pages among them."""
+        """Add the links of a page to the graph, including those to known pages."""
         if self._weigh(page.url, [link.url for link in links if not self.is_dropped(link)]):
             self._weigh_others()
             self._turns.append(page.url)
         self.graph.settle()
 
     def _weigh(self, page: str, more: Iterable[str] = ()) -> bool:
-        """Weigh the links of a page, and ``more`` of them; whether it has any."""
+        """Weigh the links of a page, and ``more`` links; return whether it has any."""
         graph = self.graph
         if more := list(dict.fromkeys(more)):
-            # (all of them are in the graph before any is weighed)
+            # all of them must be in the graph before any is weighed
             graph.cite(page, dict.fromkeys(more, 1e-3 / len(more)), total=1.0)
         node = graph.nodes.get(page)
-        if node is None or not node.links:  # it has none, or more than are held
+        if node is None or not node.links:  # no links, or more than may be stored
             return False
         graph.cite(page, link_weights(graph, list(node.links)), total=1.0)
         return True

@@ -1,4 +1,4 @@
-"""Relevance weighting: links whose words are most like the topic first (sources.md S)."""
+"""Relevance weighting: links with the words most similar to the topic first (sources.md S)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.linkweights import LinkWeights, WeightOptions
 from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
 
-#: waiting links whose weight is remembered; the ones found first are forgotten
+#: most waiting links whose weight is remembered; the oldest are forgotten
 _REMEMBERED = 200_000
 _SEEDS, _LINKS = "seeds", "links"
 
 
 class RelevanceWeighting(Strategy):
-    """The link of the largest RW, ties first in, first out; seeds come first.
+    """First the link with the largest RW, equal ones first in, first out; seeds come before links.
 
     RW(url) = max over t in M(url) of sim(t, topic) if that is ≥ c, else 0 (S). **Reading**: M(url)
-    grows with every page that links to the URL. S prunes links below the threshold; here they wait
+    grows with every page that links to the URL. S prunes links below the threshold. Here they wait
     behind the others unless ``SEMCRAWL_RW_PRUNE`` is on.
     """
 
@@ -44,13 +44,13 @@ class RelevanceWeighting(Strategy):
         return cls(RuleOptions.from_settings(settings), LinkWeights.from_settings(settings))
 
     def is_dropped(self, link: Link) -> bool:
-        """Whether filter 1 drops a link, or its weight does."""
+        """Whether filter 1 drops a link, or pruning does."""
         if super().is_dropped(link):
             return True
         return self.weights.options.prune and not self.weights.of(link)
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
-        """Put seeds before links, and the largest weight first."""
+        """Put seeds before links, which are ordered by weight, the largest first."""
         self.set_value(_SEEDS, 1.0)
         self.set_value(_LINKS, 0.0)
         if link.element == "seed":
@@ -58,14 +58,14 @@ class RelevanceWeighting(Strategy):
         return _LINKS, -max(self.weights.of(link), self._waiting.get(link.url, 0.0))
 
     def cited(self, page: Page, links: Sequence[Link]) -> None:
-        """Raise the weight of links that wait already."""
+        """Raise the weight of waiting links that have better words here."""
         for link in links:
             before = self._waiting.get(link.url)
             if before is not None and (weight := self.weights.of(link)) > before:
                 self._waiting[link.url] = self._moved[link.url] = weight
 
     def learn(self, outcome: Outcome) -> None:
-        """Remember what waits, with its weight."""
+        """Remember the weights of new waiting links."""
         self.taken([outcome.url, outcome.final_url])
         for ranked in outcome.new_links:
             self._waiting[ranked.link.url] = -ranked.key
@@ -74,22 +74,22 @@ class RelevanceWeighting(Strategy):
                 del self._waiting[url]
 
     def worth_telling(self, outcome: Outcome) -> bool:
-        """Nothing: a link is weighed by the worker that finds it."""
+        """Never: the worker that finds a link weighs it."""
         return False
 
     def taken(self, urls: Sequence[str]) -> None:
-        """Forget links that wait no more."""
+        """Forget links that no longer wait."""
         for url in urls:
             self._waiting.pop(url, None)
             self._moved.pop(url, None)
 
     def rekeyed(self) -> Mapping[str, float]:
-        """Return the weights, negated, of links that were found again with better words."""
+        """Return the negated weights of links found again with better words."""
         moved, self._moved = self._moved, {}
         return {url: -weight for url, weight in moved.items()}
 
     def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
-        """Say label, group and RW."""
+        """Return rows of reasons, those for RW among them."""
         return [*super().explain(page, link), *self.weights.explain(link)]
 
     def dump_state(self) -> bytes:

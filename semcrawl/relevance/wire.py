@@ -1,4 +1,4 @@
-"""Outcomes as bytes, so that every worker's strategy hears what the others fetched."""
+"""Encodes outcomes as events, so that every worker's strategy learns from all workers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from semcrawl.links import FoundBy, Link
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.web.vocabulary import Kind
 
-#: changes with the layout; an event of another version is refused, but for the one before, which
-#: says nothing of topics
+#: version of the layout; older events are refused, except version 2, which has no topics
 VERSION = 3
 _WITHOUT_TOPIC = 2
 #: events longer than this many bytes are compressed
@@ -32,13 +31,13 @@ _LINK_DEFAULTS = tuple(
 
 
 def encode_event(outcome: Outcome) -> bytes:
-    """An outcome with its new links as bytes (msgpack, compressed when it pays)."""
+    """Encode an outcome with its new links (msgpack, compressed when long)."""
     plain: bytes = msgpack.packb(
         [
             VERSION, outcome.url, outcome.kind and str(outcome.kind), outcome.target,
             outcome.final_url, outcome.parent, outcome.depth, outcome.status, str(outcome.label),
             outcome.rules, outcome.group, outcome.duplicate,
-            [_packed(ranked) for ranked in outcome.new_links], outcome.relevance, outcome.gain,
+            [_pack_ranked(ranked) for ranked in outcome.new_links], outcome.relevance, outcome.gain,
         ],
         unicode_errors="surrogatepass",
     )  # fmt: skip
@@ -48,7 +47,7 @@ def encode_event(outcome: Outcome) -> bytes:
 
 
 def decode_event(event: bytes) -> Outcome:
-    """The outcome that :func:`encode_event` was given; raise ``ValueError`` for anything else."""
+    """Decode an event of :func:`encode_event`; raise ``ValueError`` for anything else."""
     try:
         plain = event[1:]
         if event[:1] == _PACKED:
@@ -77,11 +76,11 @@ def decode_event(event: bytes) -> Outcome:
             rules=tuple(rules),
             group=group,
             duplicate=bool(duplicate),
-            relevance=_share(relevance),
-            gain=_share(gain),
+            relevance=_fraction(relevance),
+            gain=_fraction(gain),
         )
         check_fields(outcome)
-        outcome = dataclasses.replace(outcome, new_links=tuple(map(_unpacked, links)))
+        outcome = dataclasses.replace(outcome, new_links=tuple(map(_unpack_ranked, links)))
     except (
         ValueError,
         TypeError,
@@ -95,17 +94,17 @@ def decode_event(event: bytes) -> Outcome:
     return outcome
 
 
-def _share(value: Any) -> float | None:
+def _fraction(value: Any) -> float | None:
     """Return a number from 0 to 1, or ``None``; raise ``ValueError`` for anything else."""
     if value is None:
         return None
     if not (type(value) in (float, int) and 0 <= value <= 1):
-        raise ValueError("a relevance is no number from 0 to 1")
+        raise ValueError("a relevance is not a number from 0 to 1")
     return float(value)
 
 
-def _packed(ranked: Ranked) -> list[Any]:
-    """A ranked link; its fields that are as by default are left out."""
+def _pack_ranked(ranked: Ranked) -> list[Any]:
+    """Return a ranked link as a list, without the link's fields that have their defaults."""
     link = {
         i: value
         for i, (name, default) in enumerate(zip(_LINK_FIELDS, _LINK_DEFAULTS, strict=True))
@@ -114,12 +113,12 @@ def _packed(ranked: Ranked) -> list[Any]:
     return [link, str(ranked.label), ranked.group, ranked.key, ranked.rules, ranked.judged]
 
 
-def _unpacked(fields: list[Any]) -> Ranked:
+def _unpack_ranked(fields: list[Any]) -> Ranked:
     link, label, group, key, rules, judged = fields
     types = {type(value) for i, value in link.items() if i != _POSITION}
     types.update(map(type, rules), (str if group is None else type(group),))
     numbers = (link.get(_POSITION, 0), *judged)
-    is_key = type(key) in (float, int) and not math.isnan(key)  # (in front of all: an infinite one)
+    is_key = type(key) in (float, int) and not math.isnan(key)  # an infinite key is valid
     if types - {str} or not is_key or not all(map(_is_number, numbers)):
         raise ValueError("a link's field is of another type")
     named = {_LINK_FIELDS[i]: value for i, value in link.items() if 0 <= i < len(_LINK_FIELDS)}
@@ -130,7 +129,7 @@ def _unpacked(fields: list[Any]) -> Ranked:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a finite number that everybody can pack again, or a truth value."""
+    """Whether a value is a finite float, a truth value, or an integer that msgpack can encode."""
     if isinstance(value, int):
         return abs(value) < 1 << 63
     return isinstance(value, float) and math.isfinite(value)

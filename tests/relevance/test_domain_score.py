@@ -155,10 +155,10 @@ class TestVotes:
         votes = self.votes(a_1=(2, 2), b_1=(1, 1), c_1=(1, 1))
         for page in ("a/1", "b/1"):
             votes.cite(page, "x/down")
-        votes.had("x/down", ok=False)
-        votes.had("x/down", ok=False)
+        votes.fetched("x/down", ok=False)
+        votes.fetched("x/down", ok=False)
         assert (votes.of("a/1"), votes.of("b/1"), votes.of("c/1")) == (2 / 3, 0.5, 1.0)
-        votes.had("x/down", ok=True)
+        votes.fetched("x/down", ok=True)
         assert (votes.of("a/1"), votes.of("b/1")) == (1.0, 1.0)
 
 

@@ -1,4 +1,4 @@
-"""The strategy ``domain-score``: domains by what they gave, drawn by a roulette wheel (I)."""
+"""The strategy ``domain-score``: a roulette wheel over scored domains (sources.md I)."""
 
 from semcrawl.relevance.domains.domainscore import DomainScore
 

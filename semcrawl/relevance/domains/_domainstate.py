@@ -1,4 +1,4 @@
-"""The memory of ``domain-score`` as bytes (no pickle)."""
+"""Encodes the state of ``domain-score`` as bytes, without pickle."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LARGEST = 1 << 31
 
 @dataclass
 class Known:
-    """The memory of domains and pages, beside the graph."""
+    """The state of domains and pages, apart from the graph."""
 
     wheel: Roulette
     votes: Votes
@@ -31,7 +31,7 @@ class Known:
 
 
 def dump_known(strategy: str, known: Known, graph: bytes) -> bytes:
-    """Return it, and the graph's own bytes, as bytes that :func:`load_known` reads."""
+    """Encode the state and the graph's bytes for :func:`load_known`."""
     clocks = {n: [c.rings, c.rate, c.wound] for n, c in known.wheel.clocks.items()}
     votes = known.votes
     fields = [
@@ -53,7 +53,7 @@ def dump_known(strategy: str, known: Known, graph: bytes) -> bytes:
 
 
 def load_known(strategy: str, state: bytes, known: Known) -> bytes:
-    """Fill it; return the graph's bytes. Raise ``UsageError`` for what is no such state."""
+    """Restore the state; return the graph's bytes. Raise ``UsageError`` for invalid bytes."""
     try:
         unpacker = zlib.decompressobj()
         plain = unpacker.decompress(state, _LARGEST)

@@ -23,24 +23,25 @@ from semcrawl.web.hosts import host_of, pay_level_domain
 from semcrawl.web.vocabulary import Kind
 
 _SEEDS = "seeds"
-#: links of this worker that are under way, of which it remembers so many
-_UNDER_WAY = 10_000
+#: most links in flight that a worker remembers
+_MAX_IN_FLIGHT = 10_000
 
 
 class DomainScore(WeightedPageRank):
-    """Draws a domain by its score, and takes its most promising link.
+    """Draws a domain by its score, and fetches its most promising link.
 
-    score = w0 + w1·x1 + w2·x2 + w3·x3 with x1 = images that match of those seen, x2 = near texts
-    that match of those seen, x3 = pages fetched of those known. Each domain has its own weights,
-    learned by linear regression; the next domain is drawn by a roulette wheel over the softmax of
-    the scores.
+    score = w0 + w1·x1 + w2·x2 + w3·x3, where x1 is the share of seen images that match, x2 the
+    share of seen near texts that match, and x3 the share of known pages that were fetched. Each
+    domain has its own weights, learned by linear regression. A roulette wheel over the softmax of
+    the scores draws the next domain.
 
-    **Readings.** The crawl has one query class, its topic. An *image* is a link to what the crawl
-    is after, which need not be an image. It matches if it turns out to be a target; its near text
-    matches if what the topic makes of it, or RW where it was not asked, reaches the threshold c.
-    Both count for the domain that serves it. A fetch gives what a target is worth; a
-    page, the share of its near texts that match. In a domain images come by their near texts, pages
-    by their score (:class:`~semcrawl.relevance.domains.votes.Votes`).
+    **Readings.** The crawl has one query class, its topic. An *image* is a link to a wanted kind of
+    document, which need not be an image. It matches if it turns out to be a target. Its near text
+    matches if its relevance, or RW if the topic did not judge it, reaches the threshold c. Both
+    count for the domain that serves the image. The gain of a fetch is that of a target, or for a
+    page the share of its near texts that match, if that is larger. In a domain, images are ordered
+    by their near texts and pages by their score
+    (:class:`~semcrawl.relevance.domains.votes.Votes`).
     """
 
     name = "domain-score"
@@ -61,11 +62,11 @@ class DomainScore(WeightedPageRank):
         self.domains: dict[str, Domain] = {}
         self.crawl = Counts()
         self._moved: dict[str, float] = {}
-        self._under_way: dict[str, None] = {}
+        self._in_flight: dict[str, None] = {}
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Read the settings of its parts, and the topic; raise ``UsageError`` for wrong ones."""
+        """Read the settings of its parts, and the topic; raise ``UsageError`` for a wrong one."""
         return cls(
             RuleOptions.from_settings(settings),
             rank_options(settings),
@@ -75,7 +76,7 @@ class DomainScore(WeightedPageRank):
 
     # -- links
     def cited(self, page: Page, links: Sequence[Link]) -> None:
-        """Take in the links of a page: the graph, the page's vote, and who links to whom."""
+        """Add the links of a page to the graph, and count its vote and its citations."""
         super().cited(page, links)
         kept = [link for link in links if not self.is_dropped(link)]
         labelled = [(link, self.label(page, link)[0]) for link in kept]
@@ -86,68 +87,68 @@ class DomainScore(WeightedPageRank):
                 self._moved[link.url] = -self.votes.score(link.url)
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
-        """Put seeds before links; a group per domain, images by RW, pages by their score."""
+        """Put seeds first, then a group per domain: images by near text, pages by score."""
         self.set_value(_SEEDS, float("1e12"))
         if link.element == "seed":
             return _SEEDS, 0.0
         domain = domain_of(link.url)
-        self._know(domain)
+        self._domain(domain)
         if label is Label.R:
-            return group_of(domain), -self._near(link)
-        if page.url != link.url:  # (who only asks for the group names no page)
+            return group_of(domain), -self._near_text(link)
+        if page.url != link.url:  # equal when a caller only wants the group
             self.votes.cite(page.url, link.url)
         return group_of(domain), -self.votes.score(link.url)
 
-    def _near(self, link: Link) -> float:
-        """How well the texts near an image match, 0 to 1; 0 below the threshold."""
+    def _near_text(self, link: Link) -> float:
+        """Return how well the texts near an image match, 0 to 1; 0 below the threshold."""
         if (near := link.near_text) is None:
             return self.weights.of(link)
         return near if near >= self.weights.options.threshold else 0.0
 
     def _vote(self, page: str, links: Sequence[tuple[Link, Label]]) -> None:
-        near = [self._near(link) > 0 for link, label in links if label is Label.R]
+        near = [self._near_text(link) > 0 for link, label in links if label is Label.R]
         self.votes.count(page, sum(near), len(near))
 
     def page_score(self, url: str) -> float:
-        """The score of a page: its vote, or what those that link to it let expect."""
+        """Return the score of a page: its vote, or an estimate from the pages that link to it."""
         return self.votes.of(url) if url in self.votes.pages else self.votes.score(url)
 
     # -- outcomes
     def learn(self, outcome: Outcome) -> None:
-        """Take in the outcome of a fetch, and the links of its page."""
+        """Learn the outcome of a fetch, and the links of its page."""
         page, image = outcome.final_url or outcome.url, outcome.label is Label.R
         new = [(ranked.link, ranked.label) for ranked in outcome.new_links]
         if outcome.kind is Kind.HTML and page not in self.votes.pages:
             self._vote(page, new)  # another worker read it
-        near = self._see_links(page, new)
+        near = self._count_links(page, new)
         super().learn(outcome)
         name = domain_of(outcome.url)
-        domain = self._know(name)
-        gave = outcome.worth
+        domain = self._domain(name)
+        gain = outcome.worth
         counts = domain.counts
         if image:
-            counts.images.add(gave)
-            self.crawl.images.add(gave)
+            counts.images.add(gain)
+            self.crawl.images.add(gain)
             if outcome.parent is not None and outcome.kind is not None:
-                self.votes.count(outcome.parent, gave, 1)
+                self.votes.count(outcome.parent, gain, 1)
         else:
             counts.pages.add(1.0, int(outcome.parent is None))
-            gave = max(gave, near)
-        self.votes.had(outcome.url, ok=outcome.kind is not None)
-        domain.learn(self.crawl, gave, self.domain_options.learning_rate)
-        if outcome.url in self._under_way:
-            del self._under_way[outcome.url]
+            gain = max(gain, near)
+        self.votes.fetched(outcome.url, ok=outcome.kind is not None)
+        domain.learn(self.crawl, gain, self.domain_options.learning_rate)
+        if outcome.url in self._in_flight:
+            del self._in_flight[outcome.url]
         else:
             self.wheel.turn(name)  # another worker drew it
         self._score(name)
 
-    def _see_links(self, page: str, links: Sequence[tuple[Link, Label]]) -> float:
-        """Count the new links of a page for their domains; return the share of near texts."""
+    def _count_links(self, page: str, links: Sequence[tuple[Link, Label]]) -> float:
+        """Count the new links of a page for their domains; return the share of matching texts."""
         matching = seen = 0
         for link, label in links:
-            counts = self._know(domain_of(link.url)).counts
+            counts = self._domain(domain_of(link.url)).counts
             if label is Label.R:
-                matches = self._near(link) > 0
+                matches = self._near_text(link) > 0
                 for each in (counts, self.crawl):
                     each.texts.add(float(matches))
                 matching += matches
@@ -158,48 +159,48 @@ class DomainScore(WeightedPageRank):
         return matching / seen if seen else 0.0
 
     def worth_telling(self, outcome: Outcome) -> bool:
-        """Whether an outcome says something: every one does."""
+        """Always: every outcome changes a domain's score."""
         return True
 
     def taken(self, urls: Sequence[str]) -> None:
-        """Hear that links are being fetched: their domains were drawn."""
+        """Note that links are being fetched, so that their domains were drawn."""
         super().taken(urls)
         for url in urls:
             self._moved.pop(url, None)
             name = domain_of(url)
             if name in self.domains:
                 self.wheel.turn(name)
-                self._tell(name)
-                self._under_way[url] = None
-        if len(self._under_way) > _UNDER_WAY:
-            for url in list(islice(self._under_way, _UNDER_WAY // 10)):
-                del self._under_way[url]
+                self._report(name)
+                self._in_flight[url] = None
+        if len(self._in_flight) > _MAX_IN_FLIGHT:
+            for url in list(islice(self._in_flight, _MAX_IN_FLIGHT // 10)):
+                del self._in_flight[url]
 
     def rekeyed(self) -> Mapping[str, float]:
-        """Return the scores, negated, of pages that another page was found to link to."""
-        super().rekeyed()  # (ranks order nothing here)
+        """Return the negated scores of waiting pages to which another link was found."""
+        super().rekeyed()  # discards the ranks, which order nothing here
         moved, self._moved = self._moved, {}
         return moved
 
     # -- domains
-    def _know(self, name: str) -> Domain:
+    def _domain(self, name: str) -> Domain:
         domain = self.domains.get(name)
         if domain is None:
             domain = self.domains[name] = Domain()
             self.wheel.add(name, domain.score(self.crawl))
-            self._tell(name)
+            self._report(name)
         return domain
 
     def _score(self, name: str) -> None:
         self.wheel.score(name, self.domains[name].score(self.crawl))
-        self._tell(name)
+        self._report(name)
 
-    def _tell(self, name: str) -> None:
+    def _report(self, name: str) -> None:
         self.set_value(group_of(name), -self.wheel.rings(name))
 
     # -- reasons and state
     def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
-        """Say label, group and rank, the score of the domain, and the link's own."""
+        """Return rows of reasons, the scores of the domain and the link among them."""
         rows = super().explain(page, link)
         name = domain_of(link.url)
         domain = self.domains.get(name) or Domain()
@@ -221,7 +222,7 @@ class DomainScore(WeightedPageRank):
         """Go on with a state; raise ``UsageError`` for a foreign one."""
         super().load_state(load_known(self.name, state, self._known))
         for name in self.domains:
-            self._tell(name)
+            self._report(name)
 
     @property
     def _known(self) -> Known:
@@ -234,29 +235,29 @@ def domain_of(url: str) -> str:
 
 
 def group_of(domain: str) -> str:
-    """Return the group in which a domain's links wait."""
+    """Return the group of a domain's links."""
     return f"domain {domain}"
 
 
 @dataclass(frozen=True, slots=True)
 class DomainOptions:
-    """The user's choices."""
+    """Options of :class:`DomainScore`."""
 
-    #: score by which a domain is preferred e times as often: small = greedy, large = any
+    #: difference in score at which a domain is drawn e times as often; small = greedy
     temperature: float = 0.1
-    #: first learning rate of a domain's weights; it sinks with 1/√n
+    #: first learning rate of a domain's weights; it falls with 1/√n
     learning_rate: float = 0.1
-    #: groups of domains whose mean is the score of a page without known neighbours
+    #: groups, by domain, whose mean is the score of a page without neighbours in its own
     groups: int = 3
     seed: int = 0
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Read ``SEMCRAWL_DOMAIN_…`` and the random seed; raise ``UsageError`` for wrong ones."""
+        """Read ``SEMCRAWL_DOMAIN_…`` and the random seed; raise ``UsageError`` for a wrong one."""
         usual, prefix = cls(), "SEMCRAWL_DOMAIN_"
         return cls(
             read_number(settings, f"{prefix}TEMPERATURE", usual.temperature, 0.005, 1000),
-            # (beyond ½ a step might overshoot: four inputs of up to 1)
+            # above ½ a step might overshoot, as there are four inputs of up to 1
             read_number(settings, f"{prefix}LEARNING_RATE", usual.learning_rate, 0, 0.5),
             int(read_number(settings, f"{prefix}GROUPS", usual.groups, 1, 1000)),
             random_seed(settings),

@@ -1,4 +1,4 @@
-"""Votes of pages, and the score of a page that was not fetched by those that link to it (I)."""
+"""Votes of fetched pages, and the scores of pages that they link to (sources.md I)."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from itertools import islice
 from random import Random
 from statistics import fmean
 
-#: pages whose votes are remembered, and waiting or failed pages; the oldest are forgotten
-_REMEMBERED = 200_000
-#: pages that link to one page, of which so many are remembered
+#: most pages of each mapping; the oldest are forgotten
+_MAX_PAGES = 200_000
+#: most remembered pages that link to one page
 _CITING = 16
 
 
 @dataclass(slots=True)
 class Vote:
-    """The yield of a page: matching images and near texts of those that it has."""
+    """The vote of a page: the share of its images and near texts that match."""
 
     matching: float = 0.0
     seen: int = 0
-    #: links of it that lead to pages which could not be fetched
+    #: number of its links to pages that could not be fetched
     failing: int = 0
 
     @property
@@ -32,42 +32,42 @@ class Vote:
 
 @dataclass
 class Votes:
-    """Who links to what, and what the pages gave."""
+    """The votes of pages, and the links between them."""
 
-    #: registered domain of a URL
+    #: returns the pay-level domain of a URL
     domain_of: Callable[[str], str]
-    #: weighted PageRank of a URL: I's priority(P)
+    #: returns the weighted PageRank of a URL, I's priority(P)
     priority_of: Callable[[str], float]
-    #: groups of other domains whose mean counts
+    #: most groups of other domains in the mean
     groups: int = 3
     seed: int = 0
     pages: dict[str, Vote] = field(default_factory=dict)
     #: waiting page → pages that link to it
     citing: dict[str, list[str]] = field(default_factory=dict)
-    #: page that could not be fetched → pages that link to it, and lost a part of their vote
+    #: page that could not be fetched → pages that link to it and lost a part of their vote
     failed: dict[str, list[str]] = field(default_factory=dict)
 
     def of(self, page: str) -> float:
-        """The vote of a page, 0 to 1; 0 for one that is not known."""
+        """Return the vote of a page, 0 to 1; 0 for an unknown page."""
         vote = self.pages.get(page)
         return 0.0 if vote is None else vote.value
 
     def count(self, page: str, matching: float, seen: int) -> None:
-        """Take in what a page has, or what an image of it turned out to be."""
+        """Add to a page's vote: its near texts, or the outcome of an image of it."""
         vote = self.pages.setdefault(page, Vote())
         vote.matching += matching
         vote.seen += seen
         _bound(self.pages)
 
     def cite(self, page: str, url: str) -> None:
-        """Note that a page links to another one that was not fetched."""
+        """Note that a page links to an unfetched one."""
         citing = self.citing.setdefault(url, [])
         if page not in citing and len(citing) < _CITING:
             citing.append(page)
         _bound(self.citing)
 
-    def had(self, url: str, *, ok: bool) -> None:
-        """Take in whether a page could be fetched: pages that link to it lose, or regain, score."""
+    def fetched(self, url: str, *, ok: bool) -> None:
+        """Note whether a page could be fetched; pages that link to it lose or regain their vote."""
         citing = self.citing.pop(url, [])
         if ok:
             for page in self.failed.pop(url, ()):
@@ -80,11 +80,11 @@ class Votes:
             _bound(self.failed)
 
     def score(self, url: str) -> float:
-        """The score of a page that was not fetched.
+        """Return the score of an unfetched page.
 
-        It is the mean over the known neighbours in its domain, and else over groups by domain:
-        PR(group) = Σ ScoreLink(P)·priority(P) / count, the mean of a few groups chosen at random.
-        **Reading**: ScoreLink(P) is P's vote.
+        It is the mean vote of the pages in its domain that link to it. Without one, it is the mean
+        of PR(group) = Σ ScoreLink(P)·priority(P) / count over a few random groups, one per other
+        domain. **Reading**: ScoreLink(P) is P's vote.
         """
         citing, domain = self.citing.get(url, ()), self.domain_of(url)
         groups: dict[str, list[str]] = {}
@@ -103,7 +103,7 @@ class Votes:
 
 
 def _bound(remembered: dict[str, object] | dict[str, Vote] | dict[str, list[str]]) -> None:
-    """Forget the oldest, many at once: a dict walks over its deleted beginning every time."""
-    if len(remembered) > _REMEMBERED:
-        for name in list(islice(remembered, _REMEMBERED // 10)):
+    """Forget the oldest, a tenth at once, as a dict walks over its deleted entries every time."""
+    if len(remembered) > _MAX_PAGES:
+        for name in list(islice(remembered, _MAX_PAGES // 10)):
             del remembered[name]
