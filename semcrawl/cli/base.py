@@ -38,6 +38,22 @@ class OneLineErrors(ScrapyCommand):
 
     #: whether options that are not its own are left in ``args``
     passes_options = False
+    #: what the usage, the overview and the command's own help say of it; Scrapy's where empty
+    arguments = ""
+    summary = ""
+    description = ""
+
+    def syntax(self) -> str:
+        """Return the arguments, as the usage shows them."""
+        return self.arguments or super().syntax()
+
+    def short_desc(self) -> str:
+        """Return the line of the overview."""
+        return self.summary or super().short_desc()
+
+    def long_desc(self) -> str:
+        """Return the text of the command's own help."""
+        return self.description or super().long_desc()
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add Scrapy's options; the usage shows the program that was called."""

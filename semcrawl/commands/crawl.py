@@ -41,15 +41,12 @@ class Command(OneLineErrors, ScrapyCrawl):
     """Runs a spider; wrong seeds, scopes and settings get one line before anything starts."""
 
     default_settings = FASTEST_LOOP
-
-    def long_desc(self) -> str:
-        """Say what our spiders are and take."""
-        return (
-            "Run a spider of the current project, by name. semcrawl's are html (pages; with "
-            "-a follow_rdf=1 RDF documents too) and rdf (RDF documents). They take "
-            "-a seeds=URL,URL (or @FILE; without seeds they wait on a Redis list, "
-            "-a redis_key=NAME) and -a scope=SCOPE. `semcrawl harvest` runs both together."
-        )
+    description = (
+        "Run a spider of the current project, by name. semcrawl's are html (pages; with "
+        "-a follow_rdf=1 RDF documents too) and rdf (RDF documents). They take "
+        "-a seeds=URL,URL (or @FILE; without seeds they wait on a Redis list, "
+        "-a redis_key=NAME) and -a scope=SCOPE. `semcrawl harvest` runs both together."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add our option to Scrapy's."""

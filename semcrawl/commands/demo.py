@@ -25,23 +25,14 @@ class Command(OfflineCommand):
     """Serve the demonstration web on loopback; with ``--harvest``, crawl it and stop."""
 
     passes_options = True
-
-    def syntax(self) -> str:
-        """Return the command's syntax, without its name."""
-        return "[options] [--harvest [options of harvest]]"
-
-    def short_desc(self) -> str:
-        """Return the description shown in lists of commands."""
-        return "Serve a small demonstration web on loopback, or harvest it"
-
-    def long_desc(self) -> str:
-        """Return the description shown in the command's own help."""
-        return (
-            "Serve a generated web of some 300 pages on loopback, as an HTTP proxy for its host "
-            "names, and tell how to crawl it. With --harvest, run `semcrawl harvest` on it and "
-            "stop, endpoints that it finds included; options of harvest (--fast, --pages …) may "
-            "follow."
-        )
+    arguments = "[options] [--harvest [options of harvest]]"
+    summary = "Serve a small demonstration web on loopback, or harvest it"
+    description = (
+        "Serve a generated web of some 300 pages on loopback, as an HTTP proxy for its host "
+        "names, and tell how to crawl it. With --harvest, run `semcrawl harvest` on it and "
+        "stop, endpoints that it finds included; options of harvest (--fast, --pages …) may "
+        "follow."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add this command's options."""

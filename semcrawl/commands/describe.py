@@ -31,13 +31,8 @@ FORMATS = {
 class Command(OfflineCommand):
     """Describes the attempts and documents of a crawl as RDF."""
 
-    def syntax(self) -> str:
-        """Return the arguments."""
-        return "[options] DIR"
-
-    def short_desc(self) -> str:
-        """Return the line of the overview."""
-        return "Describe a harvest as a dataset (PROV-O, VoID, DCAT)"
+    arguments = "[options] DIR"
+    summary = "Describe a harvest as a dataset (PROV-O, VoID, DCAT)"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options."""

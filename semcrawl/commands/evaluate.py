@@ -33,23 +33,15 @@ _CHOSEN = 40
 class Command(OfflineCommand):
     """Runs every strategy on every world and writes the figures."""
 
-    def syntax(self) -> str:
-        """Return the arguments' part of the usage line."""
-        return "[options] WORLD…"
-
-    def short_desc(self) -> str:
-        """Return the description that the help shows."""
-        return "Compare strategies on simulated, local or recorded sites"
-
-    def long_desc(self) -> str:
-        """Say it at length."""
-        return (
-            "Run strategies on worlds and compare what they find per request. A WORLD is `thesis` "
-            "(four simulated domains), `topic` (a made web of 80 sites), `keywords` (six made "
-            "webs, one per query), `images` (a made web of pictures), a folder of files (or "
-            "http://host/base/=FOLDER), a sites.json, or a recorded crawl. Writes results.json and "
-            "report.html."
-        )
+    arguments = "[options] WORLD…"
+    summary = "Compare strategies on simulated, local or recorded sites"
+    description = (
+        "Run strategies on worlds and compare what they find per request. A WORLD is `thesis` "
+        "(four simulated domains), `topic` (a made web of 80 sites), `keywords` (six made "
+        "webs, one per query), `images` (a made web of pictures), a folder of files (or "
+        "http://host/base/=FOLDER), a sites.json, or a recorded crawl. Writes results.json and "
+        "report.html."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's options to Scrapy's."""

@@ -45,23 +45,14 @@ class Command(OneLineErrors):
     """Lists the links of a page with rules, label, group and value."""
 
     default_settings = {"LOG_ENABLED": False}
-
-    def syntax(self) -> str:
-        """Return the arguments' part of the usage line."""
-        return "[options] URL|FILE|sparql+URL"
-
-    def short_desc(self) -> str:
-        """Return the description that the help shows."""
-        return "Show how a strategy ranks the links of one page, and why"
-
-    def long_desc(self) -> str:
-        """Say it at length."""
-        return (
-            "Fetch one page (or read a file) and list its links in the order in which they would "
-            "be fetched: label, group and its value, and the rules that hold. Of a SPARQL endpoint "
-            "(sparql+URL) two queries are asked, and those listed that follow. A strategy that "
-            "learns is shown as it is before it has learned anything, or as --state FILE says."
-        )
+    arguments = "[options] URL|FILE|sparql+URL"
+    summary = "Show how a strategy ranks the links of one page, and why"
+    description = (
+        "Fetch one page (or read a file) and list its links in the order in which they would "
+        "be fetched: label, group and its value, and the rules that hold. Of a SPARQL endpoint "
+        "(sparql+URL) two queries are asked, and those listed that follow. A strategy that "
+        "learns is shown as it is before it has learned anything, or as --state FILE says."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's options to Scrapy's."""

@@ -16,22 +16,14 @@ _TERMS_SHOWN = 20
 class Command(JobCommand):
     """Shows who has a term, with how many statements."""
 
-    def syntax(self) -> str:
-        """Return the arguments."""
-        return "[options] TERM [DIR]"
-
-    def short_desc(self) -> str:
-        """Return the line of the overview."""
-        return "Find the documents of a job that use a class or a property"
-
-    def long_desc(self) -> str:
-        """Return the description shown in the command's own help."""
-        return (
-            "TERM is a class or a property, such as schema:Dataset or <http://schema.org/Dataset>; "
-            "a prefix (foaf:) or a namespace stands for all of its terms, a bare word (Dataset) "
-            "for any term of this name. DIR is a job folder (default: the current one), of a crawl "
-            "that is over or under way."
-        )
+    arguments = "[options] TERM [DIR]"
+    summary = "Find the documents of a job that use a class or a property"
+    description = (
+        "TERM is a class or a property, such as schema:Dataset or <http://schema.org/Dataset>; "
+        "a prefix (foaf:) or a namespace stands for all of its terms, a bare word (Dataset) "
+        "for any term of this name. DIR is a job folder (default: the current one), of a crawl "
+        "that is over or under way."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options."""

@@ -31,21 +31,13 @@ from semcrawl.terminal.messages import amount, fitted, table_console
 class Command(OfflineCommand):
     """Show a frontier: hosts, groups with value and size, leases, seen, rate."""
 
-    def syntax(self) -> str:
-        """Return the command's syntax, without its name."""
-        return "[options] [DIR]"
-
-    def short_desc(self) -> str:
-        """Return the description shown in lists of commands."""
-        return "Show a crawl's frontier, export or import it, requeue failures"
-
-    def long_desc(self) -> str:
-        """Return the description shown in the command's own help."""
-        return (
-            "Show the frontier of the job in DIR (default: the current folder), or with "
-            "-s REDIS_URL=… that of the crawl SEMCRAWL_CRAWL_NAME on a served Redis. Looking does "
-            "not disturb a crawl that is under way."
-        )
+    arguments = "[options] [DIR]"
+    summary = "Show a crawl's frontier, export or import it, requeue failures"
+    description = (
+        "Show the frontier of the job in DIR (default: the current folder), or with "
+        "-s REDIS_URL=… that of the crawl SEMCRAWL_CRAWL_NAME on a served Redis. Looking does "
+        "not disturb a crawl that is under way."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add this command's options."""

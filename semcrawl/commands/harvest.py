@@ -60,22 +60,13 @@ class Command(OneLineErrors):
     """Runs both spiders in one process on one budget of requests."""
 
     default_settings = {"LOG_LEVEL": "INFO", **FASTEST_LOOP}
-
-    def syntax(self) -> str:
-        """Return the arguments' part of the usage line."""
-        return "[options] URL… (or @FILE; or DIR --revisit)"
-
-    def short_desc(self) -> str:
-        """Return the description that the help shows."""
-        return "Find the RDF that web sites publish and bring it home"
-
-    def long_desc(self) -> str:
-        """Say it at length."""
-        return (
-            "Crawl the sites of the given URLs, the most promising links first, and leave in DIR: "
-            "quads.nq (the RDF found), crawl.db (one record per attempt), summary.json and "
-            "crawl.log. Run it again on the same DIR to go on where it stopped."
-        )
+    arguments = "[options] URL… (or @FILE; or DIR --revisit)"
+    summary = "Find the RDF that web sites publish and bring it home"
+    description = (
+        "Crawl the sites of the given URLs, the most promising links first, and leave in DIR: "
+        "quads.nq (the RDF found), crawl.db (one record per attempt), summary.json and "
+        "crawl.log. Run it again on the same DIR to go on where it stopped."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's options to Scrapy's."""

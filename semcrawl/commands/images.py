@@ -27,22 +27,14 @@ _MANY = 200
 class Command(JobCommand):
     """Searches, or serves the search."""
 
-    def syntax(self) -> str:
-        """Return the arguments."""
-        return "[options] search WORDS… DIR | serve DIR"
-
-    def short_desc(self) -> str:
-        """Return the line of the overview."""
-        return "Search the images that a harvest kept, here or in a browser"
-
-    def long_desc(self) -> str:
-        """Return the description shown in the command's own help."""
-        return (
-            "`search` shows the images of the job in DIR for some words, the best ones first: "
-            "misspelled words are corrected, and a terminal that can show pictures shows them. "
-            "`serve` does the same in a browser, on this machine alone. Images are kept by a "
-            "harvest with --targets images; the first search indexes them, in images-index.db."
-        )
+    arguments = "[options] search WORDS… DIR | serve DIR"
+    summary = "Search the images that a harvest kept, here or in a browser"
+    description = (
+        "`search` shows the images of the job in DIR for some words, the best ones first: "
+        "misspelled words are corrected, and a terminal that can show pictures shows them. "
+        "`serve` does the same in a browser, on this machine alone. Images are kept by a "
+        "harvest with --targets images; the first search indexes them, in images-index.db."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options."""

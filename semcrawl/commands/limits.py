@@ -25,22 +25,14 @@ from semcrawl.frontier.backends import visited_frontier
 class Command(OfflineCommand):
     """Shows or sets budgets and patterns of a crawl, for all its workers."""
 
-    def syntax(self) -> str:
-        """Return the command's syntax, without its name."""
-        return "[options] [DIR]"
-
-    def short_desc(self) -> str:
-        """Return the description shown in lists of commands."""
-        return "Show or change a crawl's budgets and patterns, while it runs"
-
-    def long_desc(self) -> str:
-        """Return the description shown in the command's own help."""
-        return (
-            "Set budgets of hosts and domains, and patterns of addresses, for the crawl in DIR "
-            "(default: the current folder) or, with -s REDIS_URL=…, on a Redis. All its workers "
-            "heed them within seconds, later runs too. Without options, show what is set. Links "
-            "that were over a budget go back in with `semcrawl frontier DIR --requeue`."
-        )
+    arguments = "[options] [DIR]"
+    summary = "Show or change a crawl's budgets and patterns, while it runs"
+    description = (
+        "Set budgets of hosts and domains, and patterns of addresses, for the crawl in DIR "
+        "(default: the current folder) or, with -s REDIS_URL=…, on a Redis. All its workers "
+        "heed them within seconds, later runs too. Without options, show what is set. Links "
+        "that were over a budget go back in with `semcrawl frontier DIR --requeue`."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add this command's options."""

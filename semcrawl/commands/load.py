@@ -19,13 +19,8 @@ from semcrawl.terminal.printable import printable
 class Command(OfflineCommand):
     """Delivers documents that a store does not have yet: a whole harvest, or its changes."""
 
-    def syntax(self) -> str:
-        """Return the arguments."""
-        return "[options] DIR"
-
-    def short_desc(self) -> str:
-        """Return the line of the overview."""
-        return "Deliver the quads of a harvest to a triple store"
+    arguments = "[options] DIR"
+    summary = "Deliver the quads of a harvest to a triple store"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options."""

@@ -20,23 +20,15 @@ from semcrawl.terminal.messages import amount
 class Command(OfflineCommand):
     """Makes one job folder of those of several workers, machines or crawls."""
 
-    def syntax(self) -> str:
-        """Return the arguments."""
-        return "DIR DIR… --out DIR"
-
-    def short_desc(self) -> str:
-        """Return the line of the overview."""
-        return "Merge the job folders of several workers into one"
-
-    def long_desc(self) -> str:
-        """Say it at length."""
-        return (
-            "Write a new job folder that holds every record, and each document and image once, of "
-            "the given ones: quads.nq, embedded.nq, pages.nq, crawl.db with its index of terms, "
-            "images.db with its thumbnails, files, WARC files and summary.json. Of a document in "
-            "several folders the one seen last counts. The given folders stay as they are; a "
-            "frontier is not merged."
-        )
+    arguments = "DIR DIR… --out DIR"
+    summary = "Merge the job folders of several workers into one"
+    description = (
+        "Write a new job folder that holds every record, and each document and image once, of "
+        "the given ones: quads.nq, embedded.nq, pages.nq, crawl.db with its index of terms, "
+        "images.db with its thumbnails, files, WARC files and summary.json. Of a document in "
+        "several folders the one seen last counts. The given folders stay as they are; a "
+        "frontier is not merged."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options."""

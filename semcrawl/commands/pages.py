@@ -34,13 +34,8 @@ _SHOWN = 50
 class Command(OfflineCommand):
     """Shows the pages that a harvest kept, the most relevant first."""
 
-    def syntax(self) -> str:
-        """Return the arguments."""
-        return "[options] DIR [--mark good|bad|none URL…]"
-
-    def short_desc(self) -> str:
-        """Return the line of the overview."""
-        return "List the pages that a harvest kept (--targets html), or mark examples"
+    arguments = "[options] DIR [--mark good|bad|none URL…]"
+    summary = "List the pages that a harvest kept (--targets html), or mark examples"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options."""

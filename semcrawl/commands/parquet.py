@@ -14,22 +14,14 @@ from semcrawl.terminal.messages import amount
 class Command(OfflineCommand):
     """Writes quads, documents and records, cut by job and day."""
 
-    def syntax(self) -> str:
-        """Return the arguments."""
-        return "DIR… --out DATASET"
-
-    def short_desc(self) -> str:
-        """Return the line of the overview."""
-        return "Write job folders as a Parquet data set for Spark, DuckDB, Polars"
-
-    def long_desc(self) -> str:
-        """Say it at length."""
-        return (
-            "Write the tables quads, documents and records as DATASET/TABLE/job=NAME/date=DAY/"
-            "part-N.parquet. A job replaces its own parts alone, so that those of several machines "
-            "may be written to one DATASET. Of a document in several of the folders the one seen "
-            "last counts."
-        )
+    arguments = "DIR… --out DATASET"
+    summary = "Write job folders as a Parquet data set for Spark, DuckDB, Polars"
+    description = (
+        "Write the tables quads, documents and records as DATASET/TABLE/job=NAME/date=DAY/"
+        "part-N.parquet. A job replaces its own parts alone, so that those of several machines "
+        "may be written to one DATASET. Of a document in several of the folders the one seen "
+        "last counts."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options."""

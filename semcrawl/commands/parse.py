@@ -14,9 +14,7 @@ from semcrawl.errors import UsageError
 class Command(OneLineErrors, ScrapyParse):
     """Fetches a URL with a spider and prints what its callback gives; no crawl is touched."""
 
-    def short_desc(self) -> str:
-        """Return the description that the help shows."""
-        return "Fetch one URL with a spider and print what its callback gives"
+    summary = "Fetch one URL with a spider and print what its callback gives"
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse an argument that is no URL."""

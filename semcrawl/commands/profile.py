@@ -25,21 +25,13 @@ from semcrawl.terminal.messages import amount
 class Command(JobCommand):
     """Counts vocabularies, classes, properties, languages, datatypes, links between hosts."""
 
-    def syntax(self) -> str:
-        """Return the arguments."""
-        return "[options] [DIR]"
-
-    def short_desc(self) -> str:
-        """Return the line of the overview."""
-        return "Show what a job's quads consist of: vocabularies, languages, links"
-
-    def long_desc(self) -> str:
-        """Return the description shown in the command's own help."""
-        return (
-            "Count vocabularies, classes, properties, languages, datatypes and links between hosts "
-            "in all quads of the job in DIR (default: the current folder), those embedded in pages "
-            "among them."
-        )
+    arguments = "[options] [DIR]"
+    summary = "Show what a job's quads consist of: vocabularies, languages, links"
+    description = (
+        "Count vocabularies, classes, properties, languages, datatypes and links between hosts "
+        "in all quads of the job in DIR (default: the current folder), those embedded in pages "
+        "among them."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options."""

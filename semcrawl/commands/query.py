@@ -41,23 +41,15 @@ _LARGE = 20_000_000
 class Command(JobCommand):
     """Answers a query over the union of all graphs."""
 
-    def syntax(self) -> str:
-        """Return the arguments."""
-        return "[options] DIR QUERY"
-
-    def short_desc(self) -> str:
-        """Return the line of the overview."""
-        return "Ask all quads of a job in SPARQL"
-
-    def long_desc(self) -> str:
-        """Return the description shown in the command's own help."""
-        return (
-            "Answer a SPARQL query over all quads of the job in DIR. The default graph is their "
-            "union; GRAPH ?document { … } asks who says something. Common prefixes (schema:, "
-            "foaf:, dcterms: …) need no PREFIX. QUERY may be @FILE, or - for standard input. The "
-            "quads are kept in a store, the folder query in DIR, which is brought up to date by "
-            "each query and may be removed at any time."
-        )
+    arguments = "[options] DIR QUERY"
+    summary = "Ask all quads of a job in SPARQL"
+    description = (
+        "Answer a SPARQL query over all quads of the job in DIR. The default graph is their "
+        "union; GRAPH ?document { … } asks who says something. Common prefixes (schema:, "
+        "foaf:, dcterms: …) need no PREFIX. QUERY may be @FILE, or - for standard input. The "
+        "quads are kept in a store, the folder query in DIR, which is brought up to date by "
+        "each query and may be removed at any time."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options."""

@@ -40,19 +40,11 @@ _SOURCES = {
 class Command(OfflineCommand):
     """Writes a seed list, which ``semcrawl harvest @FILE`` reads."""
 
-    def syntax(self) -> str:
-        """Return the arguments."""
-        return f"[options] {'|'.join(_SOURCES)} ARGUMENT…"
-
-    def short_desc(self) -> str:
-        """Return the line of the overview."""
-        return "Write a list of seeds: from jobs, sitemaps, archives, searches, lists"
-
-    def long_desc(self) -> str:
-        """Say it at length."""
-        return "Write a seed list for `semcrawl harvest @FILE`. Sources: " + "; ".join(
-            f"{name} {what}" for name, what in _SOURCES.items()
-        )
+    arguments = f"[options] {'|'.join(_SOURCES)} ARGUMENT…"
+    summary = "Write a list of seeds: from jobs, sitemaps, archives, searches, lists"
+    description = "Write a seed list for `semcrawl harvest @FILE`. Sources: " + "; ".join(
+        f"{name} {what}" for name, what in _SOURCES.items()
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options."""

@@ -14,9 +14,7 @@ from semcrawl.errors import UsageError
 class Command(OneLineErrors, ScrapyVersion):
     """Prints the versions; ``-v`` those of the libraries as well."""
 
-    def short_desc(self) -> str:
-        """Return the command's line in the list of ``semcrawl``."""
-        return "Print the versions of semcrawl and Scrapy"
+    summary = "Print the versions of semcrawl and Scrapy"
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse arguments: the command takes none."""
