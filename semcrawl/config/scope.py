@@ -58,15 +58,10 @@ class Scope:
             raise UsageError("scope must be site, parent, any or a list of hosts; it is empty")
         return cls("hosts", tuple(hosts), frozenset(redirectors))
 
-    @staticmethod
-    def root_of(url: str) -> str:
-        """Return the pay-level domain of a URL."""
-        return pay_level_domain(host_of(url))
-
     @classmethod
     def roots_of(cls, url: str) -> set[str]:
         """Return what a seed adds to :attr:`roots`: its pay-level domain, and the host it names."""
-        return {cls.root_of(url), host_of(url)}
+        return {pay_level_domain(host_of(url)), host_of(url)}
 
     def inside(self, url: str) -> bool:
         """Whether a URL lies on the sites of the crawl."""

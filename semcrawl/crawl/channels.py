@@ -74,11 +74,6 @@ class SpiderChannels(dict[str, SpiderChannel]):
         return any(channel.waits for channel in self.values())
 
     @property
-    def any_busy(self) -> bool:
-        """Whether any spider has requests under way that are not links."""
-        return any(channel.busy() for channel in self.values())
-
-    @property
     def seed_keys(self) -> list[str]:
         """The names of the seed lists."""
         return [channel.seed_key for channel in self.values()]

@@ -45,7 +45,7 @@ class CompletionCheck:
             return False
         if spent:
             return True
-        if self._channels.any_busy:
+        if any(channel.busy() for channel in self._channels.values()):
             self.worked()
             return False
         if self._channels.any_waits:

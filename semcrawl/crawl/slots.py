@@ -69,7 +69,7 @@ class Slots:
         """Return the hosts that have their share, and how many links may be taken of others."""
         if not self._bounded:
             return NONE_SKIPPED, _ANY
-        domains = Counter(_domain(lease) for lease in in_flight)
+        domains = Counter(pay_level_domain(_name(lease.entry.host)) for lease in in_flight)
         if len(self._domains) < 2:
             self._domains |= domains.keys()
         held = domains if len(self._domains) > 1 else Counter[str]()
@@ -82,10 +82,6 @@ class Slots:
             left.append(max(1, (self.most - untried) // _REQUESTS_OF_UNTRIED))
         most = self.most if held or some_are_dead else _ANY
         return SkippedHosts(untried_full, full), min(left, default=most)
-
-
-def _domain(lease: Lease) -> str:
-    return pay_level_domain(_name(lease.entry.host))
 
 
 def _name(host: str) -> str:

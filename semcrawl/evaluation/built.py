@@ -103,7 +103,7 @@ class SiteBuilder:
 
     def missing(self, wanted: Mapping[str, int]) -> dict[str, int]:
         """Return how many URLs of each status are missing."""
-        have = self.census()
+        have = Counter(status_class(d.status) for d in self.documents.values())
         return {status: count - have[status] for status, count in wanted.items()}
 
     def shuffled(self, counts: Mapping[str, int]) -> list[str]:
@@ -143,10 +143,6 @@ class SiteBuilder:
         """Put a ``link rel="alternate"`` element into the page's head."""
         attributes = _attributes(title, media_type)
         page.head.append(f'<link rel="alternate" href={_quoted(to.path)}{attributes}>')
-
-    def census(self) -> Counter[str]:
-        """Number of URLs by ``success``, ``redirect``, ``refused`` and ``error``."""
-        return Counter(status_class(d.status) for d in self.documents.values())
 
     def build(self, name: str, start: str = "/") -> BuiltWorld:
         """Finish; the builder must not be used any more."""

@@ -43,7 +43,8 @@ class Aim:
     def from_settings(cls, settings: Mapping[str, Any]) -> Aim | None:
         """Read ``SEMCRAWL_ABOUT``, its threshold and the targets; ``None`` without a topic.
 
-        Where no targets are set, :func:`usual_targets` count. Raises ``UsageError`` for wrong ones.
+        Where no targets are set, RDF counts, and pages do if the topic reads texts. Raises
+        ``UsageError`` for wrong ones.
         """
         topic = about(settings.get("SEMCRAWL_ABOUT") or "", settings)
         if topic is None:
@@ -53,7 +54,7 @@ class Aim:
                 f"about: {topic.name}: what is new hangs on the order in which documents are asked "
                 "for; evaluate counts distinct statements for every strategy instead"
             )
-        names = settings.get("SEMCRAWL_TARGETS") or usual_targets(topic)
+        names = settings.get("SEMCRAWL_TARGETS") or ("rdf,html" if TEXT in topic.needs else "rdf")
         return cls(judge_by(topic), threshold(settings), Targets.parse(names))
 
     def counts(self, answer: Answer, relevance: float | None) -> bool:
@@ -70,11 +71,6 @@ class Aim:
         """Whether a document of that relevance is a target."""
         reached = relevance is not None and relevance >= self.threshold
         return reached and answer.status == 200 and self.counts(answer, relevance)
-
-
-def usual_targets(topic: Topic) -> str:
-    """Return what counts where no targets are set: RDF, and pages if the topic reads texts."""
-    return "rdf,html" if TEXT in topic.needs else "rdf"
 
 
 def judge_by(topic: Topic, max_text: int = 1 << 20) -> Judge:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -79,7 +79,10 @@ def _world(world: WorldResult) -> dict[str, Any]:
         "html": len(world.site.pages),
         "targets": len(world.site.target_depth),
         "parents": world.site.parents,
-        "target_depths": _histogram(world.site.target_depth),
+        "target_depths": {
+            str(depth): count
+            for depth, count in sorted(Counter(world.site.target_depth.values()).items())
+        },
         "budget": world.budget,
         "merged": dict(world.merged),
         "requests": points,
@@ -246,10 +249,6 @@ def _spread(values: Sequence[float | None]) -> dict[str, Any] | None:
 def _mean(values: Sequence[float | None]) -> float | None:
     numbers = [value for value in values if value is not None]
     return sum(numbers) / len(numbers) if numbers else None
-
-
-def _histogram(depths: Mapping[str, int]) -> dict[str, int]:
-    return {str(depth): count for depth, count in sorted(Counter(depths.values()).items())}
 
 
 def checkpoints(pages: int) -> list[int]:

@@ -61,7 +61,7 @@ def matching(
     relative to the image that has it most: to have all words counts more than to have one often.
     Words that stand side by side, as they were asked, count as one word more.
     """
-    asked = [_any_of(word) for word in words]
+    asked = [" OR ".join(_quoted(token) for token in word.tokens) for word in words]
     if len(words) > 1:
         asked.append(_quoted(" ".join(word.tokens[-1] for word in words)))
     found: dict[int, float] = defaultdict(float)
@@ -81,10 +81,6 @@ def matching(
     return {number: match / whole for number, match in found.items()}
 
 
-def _any_of(word: QueryWord) -> str:
-    return " OR ".join(_quoted(token) for token in word.tokens)
-
-
 def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
@@ -94,7 +90,7 @@ def _columns(document: ImageDocument) -> list[str]:
     for text in document.texts:
         grade = next(n for n, (least, _) in enumerate(GRADES) if text.weight >= least)
         # a word that has no letter ends each text: phrases do not reach into the next one
-        columns[grade] += [*text_tokens(text.text, text.language), "0x0"]
+        columns[grade] += [*words_of(text.text, text.language), "0x0"]
     return [" ".join(column) for column in columns]
 
 
@@ -106,11 +102,6 @@ class QueryWord:
     word: str
     #: how the index may hold it
     tokens: tuple[str, ...]
-
-
-def text_tokens(text: str, language: str) -> list[str]:
-    """Return the words of a text for the index."""
-    return words_of(text, language)
 
 
 def query_words(text: str, languages: Sequence[str]) -> list[QueryWord]:

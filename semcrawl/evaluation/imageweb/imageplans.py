@@ -114,10 +114,6 @@ class ImagePlan:
         for number in range(self.size.sites):
             self._link(number)
 
-    def originals(self, subject: Subject) -> set[int]:
-        """Return the pictures of a subject, copies not counted."""
-        return {each.original for each in self.pictures if each.subject == subject}
-
     def rich_in(self, subject: Subject) -> list[int]:
         """Return the sites that are rich in a subject."""
         return [number for number, site in enumerate(self.sites) if subject in site.themes]

@@ -53,7 +53,9 @@ class ImageWeb:
             for host in hosts
             for path in (LOGO, *(BANNER.format(n) for n in range(BANNERS)))
         }
-        self._wanted = {f"picture {number}" for number in plan.originals(subject)}
+        self._wanted = {
+            f"picture {each.original}" for each in plan.pictures if each.subject == subject
+        }
 
     @property
     def hosts(self) -> frozenset[str]:

@@ -102,7 +102,7 @@ class TopicWeb:
 
     def _found_by_search(self) -> tuple[str, ...]:
         """Pages whose title names most of the commonest words of the topic, best known first."""
-        words = set(self.plan.topic_words(12))
+        words = set(self.plan.language.subjects[TOPIC].words[:12])
         scored = sorted(
             (-len(words & set(page.title.split())), -page.fitness, number)
             for number, page in enumerate(self.plan.pages)

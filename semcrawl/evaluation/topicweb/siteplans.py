@@ -105,10 +105,6 @@ class WebPlan:
             self._site(number)
         self._link()
 
-    def topic_words(self, count: int) -> Sequence[str]:
-        """Return the commonest words of the topic."""
-        return self.language.subjects[TOPIC].words[:count]
-
     def sample(self, number: int) -> str:
         """Return a text about the topic that is on no page."""
         random = Random(f"sample {self.seed} {number}")

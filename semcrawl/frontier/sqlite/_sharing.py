@@ -57,11 +57,6 @@ def append_event(
     return number
 
 
-def has_events(t: Transaction, position: int) -> bool:
-    """Whether there are events after this one."""
-    return t.row("SELECT 1 FROM event WHERE id > ? LIMIT 1", position) is not None
-
-
 class SqliteEvents:
     """The events of all workers, in order (:class:`~semcrawl.frontier.contract.EventLog`)."""
 

@@ -30,7 +30,6 @@ from semcrawl.frontier.sqlite._sharing import (
     SqliteSeeds,
     SqliteStatements,
     append_event,
-    has_events,
 )
 from semcrawl.frontier.sqlite.leases import reclaim, release_all, workers
 from semcrawl.frontier.sqlite.links import site_of
@@ -233,7 +232,7 @@ class SqliteFrontier:
 
         def take(t: Transaction) -> tuple[list[Lease], int | None] | None:
             release_all(t, ended)
-            if strict and has_events(t, events.position):
+            if strict and t.row("SELECT 1 FROM event WHERE id > ? LIMIT 1", events.position):
                 return None
             taken = taking.take(t, limit, queues, lease_time, worker, skip)
             number = None
