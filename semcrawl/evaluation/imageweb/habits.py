@@ -108,43 +108,19 @@ def _elsewhere(random: Random, habit: Habit, place: str, subject: Subject) -> st
     return sentence(random) if running or random.random() < 0.2 else generic(random)
 
 
-def _index(random: Random, host: str, path: str) -> str:
-    return f"http://{host}{path}" + ("index.html" if path.endswith("/") else "")
-
-
-def _fragment(random: Random, host: str, path: str) -> str:
-    return f"http://{host}{path}#" + random.choice(("top", "pictures", "more", "p2"))
-
-
-def _capitals(random: Random, host: str, path: str) -> str:
-    return f"HTTP://{host.title()}{path}"
-
-
-def _port(random: Random, host: str, path: str) -> str:
-    return f"http://{host}:80{path}"
-
-
-def _sorted(random: Random, host: str, path: str) -> str:
-    return f"http://{host}{path}?sort=" + random.choice(("name", "date", "size"))
-
-
-def _empty(random: Random, host: str, path: str) -> str:
-    return f"http://{host}{path}" + random.choice(("?", "?from="))
-
-
-def _escaped(random: Random, host: str, path: str) -> str:
-    return f"http://{host}" + path.replace("-", "%2d", 1)
-
-
 #: name of a habit → what it makes of a page's host and path
 SPELLINGS: Mapping[str, Callable[[Random, str, str], str]] = {
-    "index": _index,
-    "fragment": _fragment,
-    "capitals": _capitals,
-    "port": _port,
-    "sorted": _sorted,
-    "empty": _empty,
-    "escaped": _escaped,
+    "index": lambda _, host, path: f"http://{host}{path}{'index.html' * path.endswith('/')}",
+    "fragment": lambda random, host, path: (
+        f"http://{host}{path}#" + random.choice(("top", "pictures", "more", "p2"))
+    ),
+    "capitals": lambda _, host, path: f"HTTP://{host.title()}{path}",
+    "port": lambda _, host, path: f"http://{host}:80{path}",
+    "sorted": lambda random, host, path: (
+        f"http://{host}{path}?sort=" + random.choice(("name", "date", "size"))
+    ),
+    "empty": lambda random, host, path: f"http://{host}{path}" + random.choice(("?", "?from=")),
+    "escaped": lambda _, host, path: f"http://{host}" + path.replace("-", "%2d", 1),
 }
 
 
