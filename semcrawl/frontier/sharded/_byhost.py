@@ -6,14 +6,11 @@ from collections.abc import Sequence
 
 from semcrawl.frontier.contract import AddressLimits, Lease, Rest, WaitingLink
 from semcrawl.frontier.contract.pace import address_block
-from semcrawl.frontier.sharded.shards import Shards, number_of
+from semcrawl.frontier.sharded.shards import ShardedPart, number_of
 
 
-class ShardedHostPace:
+class ShardedHostPace(ShardedPart):
     """The pace of hosts, each in its shard (:class:`~semcrawl.frontier.contract.HostPace`)."""
-
-    def __init__(self, shards: Shards) -> None:
-        self._shards = shards
 
     async def set(
         self, host: str, *, delay: float, concurrency: int = 1, at_least: bool = False
@@ -35,14 +32,11 @@ class ShardedHostPace:
         await self._shards.change(host, lambda shard: shard.pace.reward(host, target=target))
 
 
-class ShardedErrandTurns:
+class ShardedErrandTurns(ShardedPart):
     """Turns of errands, each in its host's shard.
 
     It keeps the contract :class:`~semcrawl.frontier.contract.ErrandTurns`.
     """
-
-    def __init__(self, shards: Shards) -> None:
-        self._shards = shards
 
     async def next(
         self, host: str, errand: str, *, instead_of: Lease | None = None
@@ -61,15 +55,12 @@ class ShardedErrandTurns:
         await self._shards.change(host, lambda shard: shard.errands.end(host, errand, sent=sent))
 
 
-class ShardedAddressPace:
+class ShardedAddressPace(ShardedPart):
     """The pace of addresses, each in a shard of its own choice: its hosts are in any.
 
     It keeps the contract :class:`~semcrawl.frontier.contract.AddressPace`. The host rests in its
     own shard.
     """
-
-    def __init__(self, shards: Shards) -> None:
-        self._shards = shards
 
     async def turn(
         self, host: str, address: str, name: str, limits: AddressLimits, *, rests: bool
@@ -86,11 +77,8 @@ class ShardedAddressPace:
         await self._shards.of(address_block(address)).addresses.over(address, name)
 
 
-class ShardedOutages:
+class ShardedOutages(ShardedPart):
     """Hosts that are down, each in its shard (:class:`~semcrawl.frontier.contract.Outages`)."""
-
-    def __init__(self, shards: Shards) -> None:
-        self._shards = shards
 
     async def falter(
         self, host: str, why: str, *, step: float, patience: float, untried_patience: float
@@ -126,14 +114,11 @@ class ShardedOutages:
         return await self._shards.change(host, lambda shard: shard.outages.set_aside(host))
 
 
-class ShardedCache:
+class ShardedCache(ShardedPart):
     """Answers that expire, and claims, by their names.
 
     It keeps the contract :class:`~semcrawl.frontier.contract.SharedCache`.
     """
-
-    def __init__(self, shards: Shards) -> None:
-        self._shards = shards
 
     async def put(self, name: str, content: bytes, seconds: float) -> None:
         """Store an answer for some time."""
@@ -156,14 +141,11 @@ class ShardedCache:
         return self._shards.of(name).cache.describe(name)
 
 
-class ShardedStatements:
+class ShardedStatements(ShardedPart):
     """Statements, each in a shard by its hash.
 
     It keeps the contract :class:`~semcrawl.frontier.contract.Statements`.
     """
-
-    def __init__(self, shards: Shards) -> None:
-        self._shards = shards
 
     async def add(self, document: int, statements: Sequence[int], limit: int) -> list[bool]:
         """Add the statements of a document; return for each whether no other one made it."""

@@ -13,14 +13,11 @@ from semcrawl.frontier.contract.inspection import (
     ShardDigests,
 )
 from semcrawl.frontier.sharded.allshards import summed
-from semcrawl.frontier.sharded.shards import Shards
+from semcrawl.frontier.sharded.shards import ShardedPart
 
 
-class ShardedInspector:
+class ShardedInspector(ShardedPart):
     """Reads all shards (:class:`~semcrawl.frontier.contract.Inspector`)."""
-
-    def __init__(self, shards: Shards) -> None:
-        self._shards = shards
 
     async def queues(self) -> list[str]:
         """Names of all queues that ever held links."""
@@ -150,11 +147,8 @@ class ShardedInspector:
         return [f"shard {n}: {line}" for n, lines in enumerate(found) for line in lines]
 
 
-class ShardedImporter:
+class ShardedImporter(ShardedPart):
     """Fills an empty frontier in shards (:class:`~semcrawl.frontier.contract.Importer`)."""
-
-    def __init__(self, shards: Shards) -> None:
-        self._shards = shards
 
     async def links(self, links: Sequence[WaitingLink], *, failed: bool = False) -> None:
         """Put links into their old places, or among the failed ones."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from semcrawl.frontier.contract import QUEUES, LeftOutLinks, Reason, Withheld
 from semcrawl.frontier.contract.leftout import most_first
-from semcrawl.frontier.sharded.shards import Shards
+from semcrawl.frontier.sharded.shards import ShardedPart, Shards
 from semcrawl.relevance.families import Family, Verdict
 
 
@@ -40,14 +40,11 @@ class ShardedLeftOut:
         return LeftOutLinks(hosts, first, more=any(one.more for one in found))
 
 
-class ShardedWithheld:
+class ShardedWithheld(ShardedPart):
     """Links that wait apart (:class:`~semcrawl.frontier.contract.WithheldLinks`).
 
     Every shard knows of all families and mirrors, and withholds its own links.
     """
-
-    def __init__(self, shards: Shards) -> None:
-        self._shards = shards
 
     async def know_families(self, families: Mapping[str, Family]) -> None:
         """Note families of links, by name, before links of them go in."""

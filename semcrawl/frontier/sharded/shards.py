@@ -92,6 +92,13 @@ class Shards(Sequence[Shard]):
         return await together([call(shard) for shard in self._shards])
 
 
+class ShardedPart:
+    """A part of a frontier in shards."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+
+
 async def together(calls: Sequence[Awaitable[R]]) -> list[R]:
     """Await calls side by side, all of them to their end; raise the first error of one."""
     if len(calls) == 1:

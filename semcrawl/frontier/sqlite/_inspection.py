@@ -20,7 +20,7 @@ from semcrawl.frontier.sqlite.leases import tick
 from semcrawl.frontier.sqlite.links import read_link, read_links
 from semcrawl.frontier.sqlite.transaction import Transaction
 from semcrawl.frontier.sqlite.withheldlinks import set_field, stored
-from semcrawl.frontier.sqlite.writer import Store
+from semcrawl.frontier.sqlite.writer import SqlitePart
 
 _PAGE = 1000
 #: digests that are sorted in memory
@@ -50,11 +50,8 @@ def count(t: Transaction, names: Sequence[str], seed_keys: Sequence[str]) -> Cou
     return Counts(waiting, leased, seeds, totals["seen"], hosts, labels, totals["dropped"])
 
 
-class SqliteInspector:
+class SqliteInspector(SqlitePart):
     """Reads a frontier's tables (:class:`~semcrawl.frontier.contract.Inspector`)."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     async def queues(self) -> list[str]:
         """Names of all queues that ever held links."""
@@ -237,11 +234,8 @@ def _leases(t: Transaction) -> list[LeaseState]:
     ]
 
 
-class SqliteImporter:
+class SqliteImporter(SqlitePart):
     """Fills an empty frontier (:class:`~semcrawl.frontier.contract.Importer`)."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     async def links(self, links: Sequence[WaitingLink], *, failed: bool = False) -> None:
         """Put links into their old places, or among the failed ones."""

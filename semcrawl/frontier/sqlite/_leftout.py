@@ -10,7 +10,7 @@ from semcrawl.frontier.linkblob import digest
 from semcrawl.frontier.sqlite import _copies, withheldlinks
 from semcrawl.frontier.sqlite.links import site_of
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
-from semcrawl.frontier.sqlite.writer import Store
+from semcrawl.frontier.sqlite.writer import SqlitePart
 from semcrawl.relevance.families import Family, Verdict
 from semcrawl.web.hosts import netloc_of
 
@@ -19,11 +19,8 @@ _LEFT_AT_ONCE = 5000
 _Note = tuple[int, bytes, bytes, bytes]
 
 
-class SqliteLeftOut:
+class SqliteLeftOut(SqlitePart):
     """Links that do not go in (:class:`~semcrawl.frontier.contract.LeftOutLog`)."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     async def add(self, links: Sequence[tuple[str, Reason]], limit: int) -> None:
         """Note links and why they are left out."""
@@ -81,11 +78,8 @@ def _forget_seen(t: Transaction, start: tuple[int, bytes]) -> tuple[int, bytes] 
     return (rows[-1][0], rows[-1][1]) if len(rows) == _LEFT_AT_ONCE else None
 
 
-class SqliteWithheld:
+class SqliteWithheld(SqlitePart):
     """Links that wait apart (:class:`~semcrawl.frontier.contract.WithheldLinks`)."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     async def know_families(self, families: Mapping[str, Family]) -> None:
         """Note families of links, by name, before links of them go in."""

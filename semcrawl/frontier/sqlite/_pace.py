@@ -11,14 +11,11 @@ from semcrawl.frontier.sqlite.availability import cool, pace, rest_until
 from semcrawl.frontier.sqlite.leases import end_errand, lease, let_go, number_of, tick
 from semcrawl.frontier.sqlite.ordering import file_availability
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
-from semcrawl.frontier.sqlite.writer import Store
+from semcrawl.frontier.sqlite.writer import SqlitePart, Store
 
 
-class SqliteHostPace:
+class SqliteHostPace(SqlitePart):
     """Delays, concurrency and rests of hosts (:class:`~semcrawl.frontier.contract.HostPace`)."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     async def set(
         self, host: str, *, delay: float, concurrency: int = 1, at_least: bool = False

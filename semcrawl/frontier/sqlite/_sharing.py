@@ -14,7 +14,7 @@ from semcrawl.frontier.contract.pace import micros
 from semcrawl.frontier.linkblob import UNREADABLE
 from semcrawl.frontier.sqlite.taken import unpack_taken
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
-from semcrawl.frontier.sqlite.writer import Store
+from semcrawl.frontier.sqlite.writer import SqlitePart, Store
 
 #: statements that one transaction adds
 _AT_ONCE = 2000
@@ -128,11 +128,8 @@ class SqliteEvents:
             return None
 
 
-class SqliteBlobs:
+class SqliteBlobs(SqlitePart):
     """Blobs that last (:class:`~semcrawl.frontier.contract.Blobs`)."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     async def put(self, name: str, content: bytes) -> None:
         """Store a blob."""
@@ -262,11 +259,8 @@ def _bytes(seed: str) -> bytes:
     return seed.encode("utf-8", "surrogateescape")
 
 
-class SqliteStatements:
+class SqliteStatements(SqlitePart):
     """A table, numbered by age (:class:`~semcrawl.frontier.contract.Statements`)."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     async def add(self, document: int, statements: Sequence[int], limit: int) -> list[bool]:
         """Add the statements of a document; return for each whether no other one made it."""

@@ -246,6 +246,13 @@ def meaning(error: Exception, path: Path) -> FrontierError:
     return FrontierUnavailable(f"the frontier {path} is not usable: {reason.lower()}")
 
 
+class SqlitePart:
+    """A part of a frontier in a file."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+
 def _settle(settled: Sequence[tuple[asyncio.Future[Any], Any, BaseException | None]]) -> None:
     """Give calls their answers, in the thread of their loop."""
     # no caller waits on a loop that was closed meanwhile
