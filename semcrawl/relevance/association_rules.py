@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
 
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
-from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
+from semcrawl.relevance.strategy import RuleOptions, Strategy, reading_state
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import extension_of, path_of
 from semcrawl.web.vocabulary import HTML_EXTENSIONS
@@ -99,16 +98,14 @@ class AssociationRules(Strategy):
     def dump_state(self) -> bytes:
         """Return the counts of the rules."""
         counts = {a: [n, self._rdf[a]] for a, n in self._fetched.items()}
-        return json.dumps({"strategy": self.name, "counts": counts}).encode()
+        return self._as_json(counts=counts)
 
     def load_state(self, state: bytes) -> None:
         """Go on with the counts."""
-        try:
-            counts = json.loads(state)["counts"].items()
+        with reading_state(self.name):
+            counts = self._of_json(state)["counts"].items()
             fetched = {str(a): int(n) for a, (n, _) in counts}
             rdf = {str(a): int(n) for a, (_, n) in counts}
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise state_error(self.name) from error
         self._fetched, self._rdf = Counter(fetched), Counter(rdf)
 
 

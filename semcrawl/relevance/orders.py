@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label
-from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
+from semcrawl.relevance.strategy import RuleOptions, Strategy, reading_state
 
 
 class BreadthFirst(Strategy):
@@ -42,11 +40,9 @@ class DepthFirst(Strategy):
 
     def dump_state(self) -> bytes:
         """Return how many links were ranked."""
-        return json.dumps({"strategy": self.name, "ranked": self._ranked}).encode()
+        return self._as_json(ranked=self._ranked)
 
     def load_state(self, state: bytes) -> None:
         """Go on counting."""
-        try:
-            self._ranked = int(json.loads(state)["ranked"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise state_error(self.name) from error
+        with reading_state(self.name):
+            self._ranked = int(self._of_json(state)["ranked"])

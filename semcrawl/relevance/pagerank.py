@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import math
-import zlib
 from array import array
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, Self
-
-import msgpack
 
 from semcrawl.config.numbers import read_number
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.linkrank import LinkRank, LinkRankOptions, Node
 from semcrawl.relevance.linkweights import LinkWeights, WeightOptions
-from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
-
-_VERSION = 1
-#: largest state that is unpacked, in bytes
-_LARGEST = 1 << 31
+from semcrawl.relevance.strategy import (
+    RuleOptions,
+    Strategy,
+    pack_state,
+    reading_state,
+    unpack_state,
+)
 
 _SEEDS, _LINKS = "seeds", "links"
 
@@ -184,43 +183,22 @@ def dump_rank(strategy: str, graph: LinkRank) -> bytes:
     nodes = list(graph.nodes.values())
     numbers = {node: number for number, node in enumerate(nodes)}
     links = [(node, to, weight) for node in graph.sources for to, weight in node.links.items()]
-    plain = msgpack.packb(
-        [
-            strategy,
-            _VERSION,
-            [node.url for node in nodes],
-            array("d", [node.value for node in nodes]).tobytes(),
-            array("d", [node.residual for node in nodes]).tobytes(),
-            bytes(node.waiting for node in nodes),
-            [[numbers[node], len(node.links), node.total] for node in graph.sources],
-            array("Q", [numbers[to] for _, to, _ in links]).tobytes(),
-            array("d", [weight for _, _, weight in links]).tobytes(),
-        ],
-        unicode_errors="surrogatepass",
+    return pack_state(
+        strategy,
+        [node.url for node in nodes],
+        array("d", [node.value for node in nodes]).tobytes(),
+        array("d", [node.residual for node in nodes]).tobytes(),
+        bytes(node.waiting for node in nodes),
+        [[numbers[node], len(node.links), node.total] for node in graph.sources],
+        array("Q", [numbers[to] for _, to, _ in links]).tobytes(),
+        array("d", [weight for _, _, weight in links]).tobytes(),
     )
-    return zlib.compress(plain, 1)
 
 
 def load_rank(strategy: str, state: bytes, graph: LinkRank) -> None:
     """Fill an empty graph; raise ``UsageError`` for what :func:`dump_rank` did not write."""
-    try:
-        unpacker = zlib.decompressobj()
-        plain = unpacker.decompress(state, _LARGEST)
-        fields = msgpack.unpackb(plain, unicode_errors="surrogatepass")
-        if not unpacker.eof or fields[:2] != [strategy, _VERSION]:
-            raise ValueError("another's")
-        nodes, sources = _read(*fields[2:])
-    except (
-        ValueError,
-        TypeError,
-        IndexError,
-        KeyError,
-        AttributeError,
-        OverflowError,
-        zlib.error,
-        msgpack.UnpackException,
-    ) as error:
-        raise state_error(strategy) from error
+    with reading_state(strategy):
+        nodes, sources = _read(*unpack_state(strategy, state))
     graph.take_over(nodes, sources)
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
+
+import msgpack
 
 from semcrawl.config.numbers import read_switch
 from semcrawl.config.targets import Targets
@@ -18,6 +23,14 @@ from semcrawl.relevance.rules import (
     relevancy_r,
 )
 from semcrawl.web.urls import extension_of, path_of
+
+#: changes with what strategies pack
+_VERSION = 1
+#: largest state that is unpacked, in bytes
+_LARGEST = 1 << 31
+
+#: what goes wrong with a state that is none
+_ANY_WRONG = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
 
 #: group of links that are N only for an unknown extension
 UNLIKELY = "N"
@@ -49,9 +62,29 @@ def _is_on(settings: Mapping[str, Any], name: str) -> bool:
     return read_switch(name, settings.get(name, True))
 
 
-def state_error(strategy: str) -> UsageError:
-    """Say that what was to be loaded is no state of a strategy."""
-    return UsageError(f"this is no learned state of the strategy {strategy!r}")
+@contextmanager
+def reading_state(strategy: str) -> Iterator[None]:
+    """Raise ``UsageError`` for whatever goes wrong while a state is read: it is none."""
+    try:
+        yield
+    except (*_ANY_WRONG, zlib.error, msgpack.UnpackException) as error:
+        raise UsageError(f"this is no learned state of the strategy {strategy!r}") from error
+
+
+def pack_state(strategy: str, *fields: Any) -> bytes:
+    """Return fields as bytes that :func:`unpack_state` reads (no pickle)."""
+    plain = msgpack.packb([strategy, _VERSION, *fields], unicode_errors="surrogatepass")
+    return zlib.compress(plain, 1)
+
+
+def unpack_state(strategy: str, state: bytes) -> list[Any]:
+    """Return the fields; raise ``ValueError`` for those of another strategy or version."""
+    unpacker = zlib.decompressobj()
+    plain = unpacker.decompress(state, _LARGEST)
+    fields: list[Any] = msgpack.unpackb(plain, unicode_errors="surrogatepass")
+    if not unpacker.eof or fields[:2] != [strategy, _VERSION]:
+        raise ValueError("another's")
+    return fields[2:]
 
 
 class Strategy:
@@ -152,3 +185,14 @@ class Strategy:
 
     def load_state(self, state: bytes) -> None:
         """Take no notice."""
+
+    def _as_json(self, **kept: Any) -> bytes:
+        """Return what is kept as a state that :meth:`_of_json` reads."""
+        return json.dumps({"strategy": self.name, **kept}).encode()
+
+    def _of_json(self, state: bytes) -> dict[str, Any]:
+        """Return what was kept; raise ``ValueError`` for another strategy's, or what goes wrong."""
+        data: dict[str, Any] = json.loads(state)
+        if data["strategy"] != self.name:
+            raise ValueError("another strategy's")
+        return data

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from urllib.parse import urlsplit
 
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
-from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
+from semcrawl.relevance.strategy import RuleOptions, Strategy, reading_state
 from semcrawl.web.urls import segments
 
 #: a shape: host and folders of pages that differ only in their last path segment
@@ -155,18 +154,14 @@ class RulesParents(Strategy):
 
     def dump_state(self) -> bytes:
         """Return the known parents and the groups' values."""
-        return json.dumps(
-            {"strategy": self.name, "parents": list(self._parents), "values": self._values}
-        ).encode()
+        return self._as_json(parents=list(self._parents), values=self._values)
 
     def load_state(self, state: bytes) -> None:
         """Go on with the known parents."""
-        try:
-            data = json.loads(state)
+        with reading_state(self.name):
+            data = self._of_json(state)
             parents = [(str(host), tuple(map(str, path))) for host, path in data["parents"]]
             values = {str(group): float(value) for group, value in data["values"].items()}
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise state_error(self.name) from error
         for host, path in parents:
             self._parents.add_address(host, path)
         self._values.update(values)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from urllib.parse import urlsplit
 
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
-from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
+from semcrawl.relevance.strategy import RuleOptions, Strategy, reading_state
 from semcrawl.relevance.thesis import address_of
 from semcrawl.web.urls import segments
 
@@ -74,16 +73,11 @@ class UrlDistance(Strategy):
 
     def dump_state(self) -> bytes:
         """Return the known parents."""
-        parents = list(self._parents.values())
-        return json.dumps({"strategy": self.name, "parents": parents}).encode()
+        return self._as_json(parents=list(self._parents.values()))
 
     def load_state(self, state: bytes) -> None:
         """Go on with the known parents."""
-        try:
-            data = json.loads(state)
-            if data["strategy"] != self.name:
-                raise ValueError("another strategy's")
-            places = {address_of(url): url for url in map(str, data["parents"])}
-        except (ValueError, KeyError, TypeError) as error:
-            raise state_error(self.name) from error
+        with reading_state(self.name):
+            parents = self._of_json(state)["parents"]
+            places = {address_of(url): url for url in map(str, parents)}
         self._parents.update(places)

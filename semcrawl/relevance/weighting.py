@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -11,7 +10,7 @@ from typing import Any, Self
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.linkweights import LinkWeights, WeightOptions
-from semcrawl.relevance.strategy import RuleOptions, Strategy, state_error
+from semcrawl.relevance.strategy import RuleOptions, Strategy, reading_state
 
 #: most waiting links whose weight is remembered; the oldest are forgotten
 _REMEMBERED = 200_000
@@ -94,17 +93,13 @@ class RelevanceWeighting(Strategy):
 
     def dump_state(self) -> bytes:
         """Return the weights of the waiting links."""
-        return json.dumps({"strategy": self.name, "waiting": self._waiting}).encode()
+        return self._as_json(waiting=self._waiting)
 
     def load_state(self, state: bytes) -> None:
         """Go on with the weights."""
-        try:
-            data = json.loads(state)
-            if data["strategy"] != self.name:
-                raise ValueError("another strategy's")
-            waiting = {str(url): float(weight) for url, weight in data["waiting"].items()}
+        with reading_state(self.name):
+            kept = self._of_json(state)["waiting"]
+            waiting = {str(url): float(weight) for url, weight in kept.items()}
             if not all(map(math.isfinite, waiting.values())):
                 raise ValueError("not a weight")
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise state_error(self.name) from error
         self._waiting = waiting

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgpack
-
 from semcrawl.relevance.domains.hypotheses import Counts, Domain, Share
 from semcrawl.relevance.domains.roulette import Clock, Roulette
 from semcrawl.relevance.domains.votes import Vote, Votes
-from semcrawl.relevance.strategy import state_error
-
-_VERSION = 1
-#: largest state that is unpacked, in bytes
-_LARGEST = 1 << 31
+from semcrawl.relevance.strategy import pack_state, reading_state, unpack_state
 
 
 @dataclass
@@ -34,9 +27,8 @@ def dump_known(strategy: str, known: Known, graph: bytes) -> bytes:
     """Encode the state and the graph's bytes for :func:`load_known`."""
     clocks = {n: [c.rings, c.rate, c.wound] for n, c in known.wheel.clocks.items()}
     votes = known.votes
-    fields = [
+    return pack_state(
         strategy,
-        _VERSION,
         graph,
         _of_counts(known.crawl),
         {
@@ -48,20 +40,16 @@ def dump_known(strategy: str, known: Known, graph: bytes) -> bytes:
         {page: [vote.matching, vote.seen, vote.failing] for page, vote in votes.pages.items()},
         votes.citing,
         votes.failed,
-    ]
-    return zlib.compress(msgpack.packb(fields, unicode_errors="surrogatepass"), 1)
+    )
 
 
 def load_known(strategy: str, state: bytes, known: Known) -> bytes:
     """Restore the state; return the graph's bytes. Raise ``UsageError`` for invalid bytes."""
-    try:
-        unpacker = zlib.decompressobj()
-        plain = unpacker.decompress(state, _LARGEST)
-        fields = msgpack.unpackb(plain, unicode_errors="surrogatepass")
-        if not unpacker.eof or fields[:2] != [strategy, _VERSION]:
-            raise ValueError("another's")
-        _, _, graph, crawl, domains, now, clocks, votes, citing, failed = fields
-        counts = _to_counts(crawl)
+    graph: bytes
+    with reading_state(strategy):
+        fields = unpack_state(strategy, state)
+        graph, totals, domains, now, clocks, votes, citing, failed = fields
+        counts = _to_counts(totals)
         read = {str(name): _to_domain(*domain) for name, domain in domains.items()}
         wound = {str(name): _to_clock(*clock) for name, clock in clocks.items()}
         pages = {str(p): Vote(_number(m), int(s), int(f)) for p, (m, s, f) in votes.items()}
@@ -69,22 +57,8 @@ def load_known(strategy: str, state: bytes, known: Known) -> bytes:
         if not isinstance(graph, bytes) or read.keys() != wound.keys():
             raise ValueError("parts do not belong together")
         known.wheel.now = _number(now)
-    except (
-        ValueError,
-        TypeError,
-        IndexError,
-        KeyError,
-        AttributeError,
-        OverflowError,
-        zlib.error,
-        msgpack.UnpackException,
-    ) as error:
-        raise state_error(strategy) from error
-    known.crawl.images, known.crawl.texts, known.crawl.pages = (
-        counts.images,
-        counts.texts,
-        counts.pages,
-    )
+    crawl = known.crawl
+    crawl.images, crawl.texts, crawl.pages = counts.images, counts.texts, counts.pages
     known.domains.update(read)
     known.wheel.clocks.update(wound)
     known.votes.pages, known.votes.citing, known.votes.failed = pages, who, gone
