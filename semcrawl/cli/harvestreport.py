@@ -26,7 +26,7 @@ from semcrawl.metadata.summary import Summary, last_problem, summarise
 from semcrawl.metadata.tally import ROBOTS_FIRST
 from semcrawl.pipelines.files import FILES_FOLDER
 from semcrawl.pipelines.pagestore import PAGES_FILE
-from semcrawl.terminal.messages import amount, fitted, plain_console
+from semcrawl.terminal.messages import aligned, amount, fitted, plain_console
 from semcrawl.web.hosts import netloc_of
 
 #: hosts shown in the table
@@ -268,8 +268,7 @@ def _wrapped(title: str, parts: list[str], width: int) -> list[str]:
 
 
 def _table(summary: Summary, folder: Path) -> Table:
-    table = Table(title=f"Found in {folder}", title_justify="left", header_style="bold")
-    table.add_column("host", overflow="fold")
+    table = aligned(f"Found in {folder}", {"host": False})
     images = sum(host.images for host in summary.hosts.values())
     of_images = ["images"] if images else []
     for name in ("requests", "RDF", "HTML", *of_images, "errors", "quads", "harvest\nrate"):

@@ -8,11 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from semcrawl.cli.base import OfflineCommand
 from semcrawl.errors import UsageError
-from semcrawl.terminal.messages import fitted, table_console
+from semcrawl.terminal.messages import aligned, fitted, table_console
 from semcrawl.terminal.printable import printable
 
 
@@ -53,14 +51,8 @@ def print_json(content: Any) -> None:
 def print_table(title: str, columns: dict[str, bool], rows: list[tuple[str, ...]]) -> None:
     """Print an aligned table: names break where it is too wide, figures (``True``) do not."""
     console = table_console()
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for name, is_figure in columns.items():
-        if is_figure:
-            table.add_column(name, justify="right", no_wrap=True)
-        else:
-            table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
+    table = aligned(title, columns, rows)
+    table.title_style = "bold"
     console.print(fitted(table, console))
 
 

@@ -7,8 +7,6 @@ import asyncio
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rich.table import Table
-
 from semcrawl.cli.base import OneLineErrors
 from semcrawl.cli.documentreading import ReadDocument, read_for_explanation
 from semcrawl.cli.explainspiders import EndpointSpider, ExplainSpider, PageSpider
@@ -28,7 +26,7 @@ from semcrawl.relevance import STRATEGIES, Relevance, load_strategy
 from semcrawl.relevance.focus import about_text, read_focus
 from semcrawl.sources.endpointsteps import SEED_PREFIX, endpoint_of_seed
 from semcrawl.spiders.judging import Verdict
-from semcrawl.terminal.messages import amount, complain, fitted, table_console
+from semcrawl.terminal.messages import aligned, amount, complain, fitted, table_console
 from semcrawl.terminal.printable import printable
 from semcrawl.web.urls import Normalisation, normalise
 from semcrawl.web.vocabulary import FoundBy
@@ -184,11 +182,7 @@ class Command(OneLineErrors):
         weights = topic_weights(self.own_settings, page, links)
         ranked = rank_page(strategy, page, links, document.queries)
         console = table_console()
-        table = Table(
-            title=f"{strategy.name} on {page.url}: {amount(len(ranked), 'link')}",
-            title_justify="left",
-            header_style="bold",
-        )
+        table = aligned(f"{strategy.name} on {page.url}: {amount(len(ranked), 'link')}", {})
         of_topic = ("RW", "IPR share") if weights else ()
         for name in ("turn", "label", "group", "value", "key", *of_topic, "rules", "found by"):
             number = name in ("turn", "value", "key", *of_topic)

@@ -6,14 +6,14 @@ import argparse
 import asyncio
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO, TextIO
 
-from rich.table import Table
+from rich.console import Console
 from scrapy.settings import BaseSettings
 
 from semcrawl.cli.base import OfflineCommand
@@ -25,7 +25,7 @@ from semcrawl.frontier.transfer import check_lines, export_lines, import_lines
 from semcrawl.frontier.workers import short_name
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.spiders.seeds import seed_list
-from semcrawl.terminal.messages import amount, fitted, table_console
+from semcrawl.terminal.messages import aligned, amount, fitted, table_console
 
 
 class Command(OfflineCommand):
@@ -209,41 +209,35 @@ def _show(state: FrontierState, rate: float | None, lists: Sequence[str]) -> Non
         if number:
             console.print(f"{name:8} {number:,}")
     if state.hosts:
-        table = _table(
-            f"hosts ({counts.hosts:,})", "host", "queue", "waiting", "busy", "ready in s"
+        hosts = (
+            (
+                *(host.host, host.queue, f"{host.waiting:,}", str(host.busy)),
+                f"{host.cooling:.1f}" if host.cooling else "now",
+            )
+            for host in state.hosts
         )
-        for host in state.hosts:
-            ready = f"{host.cooling:.1f}" if host.cooling else "now"
-            table.add_row(host.host, host.queue, f"{host.waiting:,}", str(host.busy), ready)
-        console.print(fitted(table, console))
+        title = f"hosts ({counts.hosts:,})"
+        _show_table(console, title, "host, queue, waiting, busy, ready in s", hosts)
     if state.groups:
-        table = _table("groups, best first", "group", "queue", "value", "waiting", "hosts")
-        for group in state.groups:
-            table.add_row(
-                group.group,
-                group.queue,
-                f"{group.value:g}",
-                f"{group.waiting:,}",
-                f"{group.hosts:,}",
-            )
-        console.print(fitted(table, console))
+        groups = (
+            (one.group, one.queue, f"{one.value:g}", f"{one.waiting:,}", f"{one.hosts:,}")
+            for one in state.groups
+        )
+        title = "groups, best first"
+        _show_table(console, title, "group, queue, value, waiting, hosts", groups)
     if state.leases:
-        table = _table("leases", "leased", "worker", "tries", "expires in s")
-        for lease in state.leases:
-            table.add_row(
-                lease.link.entry.url,
-                short_name(lease.worker) if lease.worker else "(retry)",
-                str(lease.link.tries),
-                f"{lease.expires:.0f}",
+        leases = (
+            (
+                one.link.entry.url,
+                short_name(one.worker) if one.worker else "(retry)",
+                *(str(one.link.tries), f"{one.expires:.0f}"),
             )
-        console.print(fitted(table, console))
+            for one in state.leases
+        )
+        _show_table(console, "leases", "leased, worker, tries, expires in s", leases)
 
 
-def _table(title: str, name: str, other: str, *figures: str) -> Table:
-    """A table whose names break where it is too wide, and whose figures do not."""
-    table = Table(title=title, title_justify="left")
-    table.add_column(name, overflow="fold")
-    table.add_column(other, overflow="fold")
-    for figure in figures:
-        table.add_column(figure, justify="right", no_wrap=True)
-    return table
+def _show_table(console: Console, title: str, names: str, rows: Iterable[Sequence[str]]) -> None:
+    """Print a table whose first two columns are names, and whose others are figures."""
+    columns = {name: number > 1 for number, name in enumerate(names.split(", "))}
+    console.print(fitted(aligned(title, columns, rows), console))

@@ -11,15 +11,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from semcrawl.cli.base import OfflineCommand
 from semcrawl.errors import UsageError
 from semcrawl.items import TopicPage
 from semcrawl.pipelines.pagestore import PAGES_LEDGER, stored_pages
 from semcrawl.results.job import Job
 from semcrawl.settings import SEMCRAWL_ABOUT_MAX_SIZE
-from semcrawl.terminal.messages import amount, fitted, table_console
+from semcrawl.terminal.messages import aligned, amount, fitted, table_console
 from semcrawl.terminal.printable import printable, printable_json
 from semcrawl.topics.marks import BAD, GOOD, Marked, read_marks, write_marks
 from semcrawl.topics.sourcefiles import Sample, samples_in
@@ -106,9 +104,7 @@ def _show(folder: Path, pages: Sequence[TopicPage], whole: bool) -> None:
     title = f"{amount(len(pages), 'page')} in {folder}"
     if len(shown) < len(pages):
         title += f", the {len(shown)} most relevant"
-    table = Table(title=title, title_justify="left", header_style="bold")
-    table.add_column("relevance", justify="right", no_wrap=True)
-    table.add_column("title", overflow="fold")
+    table = aligned(title, {"relevance": True, "title": False})
     table.add_column("lang")
     marks = marks_of(folder)
     if marks:

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from semcrawl.evaluation.study import Progress as Step
 from semcrawl.evaluation.studytables import image_rows
-from semcrawl.terminal.messages import fitted
+from semcrawl.terminal.messages import aligned, fitted
 from semcrawl.terminal.printable import printable
 
 Data = Mapping[str, Any]
@@ -86,7 +86,9 @@ def show(results: Data, console: Console) -> None:
             if len(each["worlds"]) > 1:
                 console.print(fitted(_by_world(each), console))
             if measured := image_rows(each.get("figures", {})):
-                console.print(fitted(_measured(measured), console))
+                columns = dict.fromkeys(("measured", "figure", ""), False)
+                table = aligned("near texts, search, links", columns, measured)
+                console.print(fitted(table, console))
             about = [world for world in each["worlds"] if _judged(world)]
             if len(about) == 1:
                 console.print(fitted(_about(about[0]), console))
@@ -96,21 +98,12 @@ def show(results: Data, console: Console) -> None:
 
 def _totals(data: Data, titles: Mapping[str, str]) -> Table:
     worlds = data["worlds"]
-    table = Table(title=data["name"], title_justify="left", header_style="bold")
-    table.add_column("strategy", overflow="fold")
-    table.add_column("thesis", overflow="fold")
-    for name in ("found", "requests", "harvest", "area", "µs/link"):
-        table.add_column(name, justify="right", no_wrap=True)
+    figures_of = dict.fromkeys(("found", "requests", "harvest", "area", "µs/link"), True)
+    table = aligned(data["name"], {"strategy": False, "thesis": False, **figures_of})
     for name, figures in data["strategies"].items():
         ones = [world["strategies"].get(name, {}) for world in worlds]
         title = titles.get(name, name)
-        cells = [
-            "failed" if any(one.get("errors") for one in ones) else "–",
-            "",
-            "",
-            "",
-            "",
-        ]
+        cells = ["failed" if any(one.get("errors") for one in ones) else "–", "", "", "", ""]
         if figures:
             area = figures["auc_relative"]
             times = [o["link_microseconds"]["mean"] for o in ones if o.get("link_microseconds")]
@@ -125,15 +118,6 @@ def _totals(data: Data, titles: Mapping[str, str]) -> Table:
     return table
 
 
-def _measured(rows: Sequence[tuple[str, str, str]]) -> Table:
-    table = Table(title="near texts, search, links", title_justify="left", header_style="bold")
-    for name in ("measured", "figure", ""):
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
 def _judged(world: Data) -> dict[str, Data]:
     """Return the strategies whose crawls had a topic."""
     return {name: one for name, one in world["strategies"].items() if one.get("steps")}
@@ -142,12 +126,8 @@ def _judged(world: Data) -> dict[str, Data]:
 def _kept(worlds: Sequence[Data]) -> Table:
     """Precision and recall of all that was asked for, and of what the topic kept of it."""
     names = list(dict.fromkeys(name for world in worlds for name in _judged(world)))
-    table = Table(
-        title="precision / recall in %: of all that was asked for → of what was kept",
-        title_justify="left",
-        header_style="bold",
-    )
-    table.add_column("world", overflow="fold")
+    title = "precision / recall in %: of all that was asked for → of what was kept"
+    table = aligned(title, {"world": False})
     for name in names:
         table.add_column(name, justify="right")
     for world in worlds:
@@ -169,16 +149,11 @@ def _kept(worlds: Sequence[Data]) -> Table:
 def _about(world: Data) -> Table:
     """Precision after so many requests, and what the topic kept."""
     ran = _judged(world)
-    table = Table(
-        title=f"{world['name']}: precision after so many requests, of what was kept, and recall",
-        title_justify="left",
-        header_style="bold",
+    steps = [f"{step['requests']:,}" for step in next(iter(ran.values()))["steps"]]
+    table = aligned(
+        f"{world['name']}: precision after so many requests, of what was kept, and recall",
+        {"strategy": False, **dict.fromkeys([*steps, "kept", "recall"], True)},
     )
-    table.add_column("strategy", overflow="fold")
-    for step in next(iter(ran.values()))["steps"]:
-        table.add_column(f"{step['requests']:,}", justify="right", no_wrap=True)
-    for name in ("kept", "recall"):
-        table.add_column(name, justify="right", no_wrap=True)
     for name, one in ran.items():
         kept = one["kept"]
         precision = "–" if kept["precision"] is None else f"{kept['precision']:.2f}"
@@ -188,7 +163,7 @@ def _about(world: Data) -> Table:
 
 
 def _by_world(data: Data) -> Table:
-    table = Table(title="found (area) by world", title_justify="left", header_style="bold")
+    table = aligned("found (area) by world", {})
     table.add_column("strategy", overflow="fold", min_width=len("breadth-first"))
     for world in data["worlds"]:
         table.add_column(world["name"], justify="right", overflow="fold")

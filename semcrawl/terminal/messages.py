@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,6 +88,21 @@ def plain_console(*, stderr: bool = False, width: int | None = None) -> Console:
             return super().render_str(printable(text), **options)
 
     return PlainConsole(stderr=stderr, width=width, markup=False, emoji=False)
+
+
+def aligned(title: str, columns: Mapping[str, bool], rows: Iterable[Sequence[str]] = ()) -> Table:
+    """Make a table: names break where it is too wide, figures (``True``) do not."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for name, is_figure in columns.items():
+        if is_figure:
+            table.add_column(name, justify="right", no_wrap=True)
+        else:
+            table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def fitted(table: Table, console: Console) -> Table:
