@@ -17,7 +17,7 @@ from semcrawl import rdf
 from semcrawl.config.extras import install_hint
 from semcrawl.download.fetching import Fetcher
 from semcrawl.errors import SemcrawlError, UsageError
-from semcrawl.metadata.database import CRAWL_DB, connect, readable_db_url
+from semcrawl.metadata.database import CRAWL_DB, opened, readable_db_url
 from semcrawl.metadata.hubs import HubBook
 from semcrawl.sources.datalists import form_of
 from semcrawl.sources.datalists import read_list as read_data_list
@@ -62,11 +62,8 @@ def from_jobs(folders: Sequence[str]) -> Iterator[Seed]:
     for folder in folders:
         if not (Path(folder) / CRAWL_DB).is_file():
             raise UsageError(f"{folder} holds no {CRAWL_DB}")
-        engine = connect(readable_db_url(Path(folder)))
-        try:
+        with opened(readable_db_url(Path(folder))) as engine:
             book.add(engine)
-        finally:
-            engine.dispose()
     for hub in book.best():
         yield Seed(hub.url, f"{hub.worth:.2f} documents per request: {hub.why}")
 

@@ -38,7 +38,7 @@ from semcrawl.errors import ResultsGone, SemcrawlError, StoreError, UsageError
 from semcrawl.frontier.backends import admit_harvest, holds_frontier
 from semcrawl.images.schema import count_images
 from semcrawl.machine.descriptors import fit_to_limit
-from semcrawl.metadata.database import CRAWL_DB, connect
+from semcrawl.metadata.database import CRAWL_DB, opened
 from semcrawl.metadata.parquet import check_parquet, write_parquet
 from semcrawl.metadata.seedfates import seed_lines
 from semcrawl.pipelines.files import kept_files
@@ -297,11 +297,8 @@ def _tell_of_lost(result: RunResult, folder: Path) -> None:
 
 def _write_tables(database: str, folder: Path, *, quiet: bool) -> None:
     """Write the records as Parquet files."""
-    engine = connect(database)
-    try:
+    with opened(database) as engine:
         paths = write_parquet(engine, folder)
-    finally:
-        engine.dispose()
     if not quiet:
         print("Tables: " + "   ".join(map(str, paths)))
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.errors import StoreError, UsageError
 from semcrawl.items import RdfDocument, TopicPage
-from semcrawl.metadata.database import connect, one_line, readable_db_url
+from semcrawl.metadata.database import one_line, opened, readable_db_url
 from semcrawl.metadata.description import NAMESPACE
 from semcrawl.metadata.models import Document
 from semcrawl.rdf.terms import RDF, XSD, iri_term, literal_term
@@ -61,32 +61,31 @@ def stored_pages(folder: Path) -> Iterator[TopicPage]:
     path, ledger = folder / PAGES_FILE, folder / PAGES_LEDGER
     if not ledger.is_file():
         raise UsageError(f"{folder} keeps no pages: harvest with --targets html")
-    engine = connect(readable_db_url(folder, PAGES_LEDGER))
     places = select(Document.offset, Document.length).where(Document.gone_at.is_(None))
     try:
-        with path.open("rb") as file, engine.connect() as connection:
+        with (
+            opened(readable_db_url(folder, PAGES_LEDGER)) as engine,
+            path.open("rb") as file,
+            engine.connect() as connection,
+        ):
             for offset, length in connection.execute(places.order_by(Document.offset)):
                 file.seek(offset)
                 yield page_of(file.read(length))
     except (OSError, SQLAlchemyError, SyntaxError) as error:
         raise StoreError(f"cannot read {path}: {' '.join(str(error).split())}") from None
-    finally:
-        engine.dispose()
 
 
 def count_pages(folder: Path) -> int:
     """Return how many pages a job folder keeps; raise ``StoreError`` as :func:`stored_pages`."""
     if not (folder / PAGES_LEDGER).is_file():
         return 0
-    engine = connect(readable_db_url(folder, PAGES_LEDGER))
+    ledger = readable_db_url(folder, PAGES_LEDGER)
     try:
-        with engine.connect() as connection:
+        with opened(ledger) as engine, engine.connect() as connection:
             kept = select(func.count()).where(Document.gone_at.is_(None))
             return connection.scalar(kept) or 0
     except SQLAlchemyError as error:
         raise StoreError(f"cannot read {folder / PAGES_LEDGER}: {one_line(error)}") from None
-    finally:
-        engine.dispose()
 
 
 def page_of(lines: bytes) -> TopicPage:

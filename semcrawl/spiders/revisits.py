@@ -17,7 +17,7 @@ from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.frontier.linkstate import GUESS, SITEMAP, LinkState
 from semcrawl.images.imagerows import broken_images
 from semcrawl.items import FetchOutcome
-from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
+from semcrawl.metadata.database import CRAWL_DB, crawl_db_url, opened
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.visited import due_revisits, read_sitemaps
 from semcrawl.pipelines.files import kept_files
@@ -83,15 +83,11 @@ def fetched_pages(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
     own = settings.get("SEMCRAWL_METADATA_URL")
     if not own and not (folder / CRAWL_DB).is_file():
         return []
-    engine = connect(own or crawl_db_url(folder))
     query = select(Fetch.final_url, Fetch.parent_url, Fetch.depth, Fetch.label).where(
         Fetch.outcome == FetchOutcome.FETCHED_HTML
     )
-    try:
-        with engine.connect() as connection:
-            found = {row.final_url: row for row in connection.execute(query)}
-    finally:
-        engine.dispose()
+    with opened(own or crawl_db_url(folder)) as engine, engine.connect() as connection:
+        found = {row.final_url: row for row in connection.execute(query)}
     return [(url, -float(row.depth), _memo_of_page(row)) for url, row in found.items()]
 
 
