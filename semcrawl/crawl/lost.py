@@ -14,7 +14,7 @@ from semcrawl.machine.formernames import former_classes
 
 #: the stats ``semcrawl/NAME/failed`` count what could not be written: by our pipelines, by the
 #: user's (``pipelines``), and to WARC files
-_NAMES = ("quads", "embedded", "files", "metadata", "pipelines", "warc")
+_NAMES = ("quads", "embedded", "pages", "files", "images", "metadata", "pipelines", "warc")
 
 
 class ItemNotWritten(DropItem):
