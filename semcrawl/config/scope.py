@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
-from semcrawl.web.hosts import host_of, pay_level_domain
+from semcrawl.web.hosts import domain_of, host_of
 from semcrawl.web.urls import normalise
 
 #: hosts that only redirect persistent identifiers to where the documents are
@@ -61,14 +61,14 @@ class Scope:
     @classmethod
     def roots_of(cls, url: str) -> set[str]:
         """Return what a seed adds to :attr:`roots`: its pay-level domain, and the host it names."""
-        return {pay_level_domain(host_of(url)), host_of(url)}
+        return {domain_of(url), host_of(url)}
 
     def inside(self, url: str) -> bool:
         """Whether a URL lies on the sites of the crawl."""
         if self.mode == "any":
             return True
         if self.mode != "hosts":
-            return pay_level_domain(host_of(url)) in self.roots
+            return domain_of(url) in self.roots
         parts = urlsplit(url)
         host = parts.hostname or ""
         if ":" in host:

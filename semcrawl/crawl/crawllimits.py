@@ -22,7 +22,7 @@ from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier.contract import Frontier
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.tally import Tally, is_aside, is_robots
-from semcrawl.web.hosts import host_of, netloc_of, pay_level_domain
+from semcrawl.web.hosts import domain_of, netloc_of
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)b?", re.I)
@@ -251,7 +251,7 @@ class CrawlLimits:
 @lru_cache(maxsize=1024)
 def _places(url: str) -> tuple[str, str]:
     """Name the host and the domain that a request counts for."""
-    return f"host:{netloc_of(url)}", f"domain:{pay_level_domain(host_of(url))}"
+    return f"host:{netloc_of(url)}", f"domain:{domain_of(url)}"
 
 
 class Sharing(Protocol):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from statistics import fmean
 from typing import Any
 
-from semcrawl.evaluation.tables import table
+from semcrawl.evaluation.tables import percent, table
 
 #: figures of I: links of 500 pages of 30 domains, and what normalisation left of them
 _I_LINKS, _I_LEFT = 7839, 2093
@@ -49,7 +49,7 @@ def _steps(world: Data, title: Title) -> str:
     requests = [step["requests"] for step in next(iter(ran.values()))["steps"]]
     head = ["strategy", "", *(f"{number:,}" for number in requests)]
     rows = [
-        [title(name), figure, *(_percent(step[figure]) for step in one["steps"])]
+        [title(name), figure, *(percent(step[figure]) for step in one["steps"])]
         for figure in ("precision", "discovery")
         for name, one in ran.items()
     ]
@@ -122,10 +122,6 @@ def _returned(world: Data, name: str, *, keeps: bool) -> tuple[float, float] | N
         precision = one["kept"]["precision"]
         return None if precision is None else (100 * precision, 100 * one["kept"]["recall"])
     return 100 * one["harvest_rate"]["mean"], 100 * one["steps"][-1]["discovery"]
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
 
 
 def image_rows(figures: Mapping[str, Any]) -> list[tuple[str, str, str]]:

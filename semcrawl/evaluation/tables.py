@@ -39,11 +39,11 @@ def side_by_side(data: Data, title: Title) -> str:
                 title(name),
                 _number(figures.get("found")),
                 _number(figures.get("requests")),
-                _percent(figures.get("harvest_rate"), 2),
+                percent(figures.get("harvest_rate"), 2),
                 _spread(figures.get("auc_relative"), 3),
                 _statements(per_world),
                 f"{sum(times) / len(times):.1f}" if times else "–",
-                *(_percent((figures.get("precision") or {}).get(label)) for label in labels),
+                *(percent((figures.get("precision") or {}).get(label)) for label in labels),
                 "; ".join(dict.fromkeys(errors)),
             ]
         )
@@ -166,7 +166,7 @@ def _label_rows(
         ]
         if not any(cells[0]):
             continue
-        means = [_percent(precision.get(label))] if mean else []
+        means = [percent(precision.get(label))] if mean else []
         rows.append([title(name), label, *map(_counts, cells[1]), *means])
         if data["thesis"] and name == "rules-parents" and label in thesis.LABELS:
             reported = dict(zip(thesis.DOMAINS, thesis.LABELS[label], strict=True))
@@ -277,7 +277,8 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}"
 
 
-def _percent(value: float | None, digits: int = 1) -> str:
+def percent(value: float | None, digits: int = 1) -> str:
+    """A share as a percentage."""
     return "–" if value is None else f"{100 * value:.{digits}f} %"
 
 
@@ -291,5 +292,5 @@ def _spread(value: Data | None, digits: int) -> str:
 def _counts(cell: Data | None) -> str:
     if cell is None:
         return "–"
-    precision = f" ({_percent(cell['precision'])})" if cell["precision"] is not None else ""
+    precision = f" ({percent(cell['precision'])})" if cell["precision"] is not None else ""
     return f"{cell['predicted']:,} / {cell['fetched']:,} / {cell['right']:,}{precision}"

@@ -24,7 +24,7 @@ from w3lib.url import file_uri_to_path
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import StoreError
 from semcrawl.machine.filelocks import lock
-from semcrawl.machine.wholefiles import is_special
+from semcrawl.machine.wholefiles import is_special, umask
 
 
 def local_path(uri: str) -> Path | None:
@@ -87,7 +87,7 @@ class AtomicFileStorage:
                 dir=None if self._special else self.path.parent,
             )
             if hasattr(os, "fchmod"):
-                os.fchmod(handle, 0o666 & ~_umask())
+                os.fchmod(handle, 0o666 & ~umask())
         except OSError as error:
             raise StoreError(f"cannot write {asked}: {error.strerror}") from None
         self._part = Path(part)
@@ -243,9 +243,3 @@ def _machine_lock(name: str) -> Iterator[None]:
     with (Path(tempfile.gettempdir()) / f"semcrawl-{user}-{digest}.lock").open("ab") as file:
         lock(file)
         yield
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -80,12 +80,6 @@ class LinkState:
         return SITEMAP in self.rules
 
     @property
-    def validators(self) -> dict[str, str]:
-        """The headers that ask for a known document only if it has changed."""
-        headers = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
-        return {name: value for name, value in headers.items() if value}
-
-    @property
     def is_guess(self) -> bool:
         """Whether nobody named what it leads to: most often there is none."""
         return GUESS in self.rules

@@ -30,7 +30,7 @@ from semcrawl.images.imagerows import (
 from semcrawl.images.nearcopies import Look, LookIndex
 from semcrawl.images.outcomes import WAITING, ImageOutcome
 from semcrawl.images.schema import THUMBNAILS, Image, key_of, place_id, thumbnail_names
-from semcrawl.web.hosts import host_of, pay_level_domain
+from semcrawl.web.hosts import domain_of
 
 _NEW_DOMAINS = insert(DOMAIN).on_conflict_do_nothing()
 _NEW_PAGES = insert(PAGE).on_conflict_do_nothing()
@@ -235,15 +235,11 @@ class ImageWriting:
             self._do(table.insert(), rows)
 
 
-def _domain_of(url: str) -> str:
-    return pay_level_domain(host_of(url))
-
-
 def _domain_row(url: str) -> dict[str, Any]:
-    name = _domain_of(url)
+    name = domain_of(url)
     return {"id": key_of(name), "name": name, "score": 0.0, "best_place": ""}
 
 
 def _page_row(url: str) -> dict[str, Any]:
-    domain = key_of(_domain_of(url))
+    domain = key_of(domain_of(url))
     return {"id": key_of(url), "domain_id": domain, "url": url, "title": "", "score": 0.0}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,7 @@ from w3lib.encoding import (
 )
 
 from semcrawl.links.largetree import parse_large
-from semcrawl.web.charsets import is_text_encoding, wide_encoding
+from semcrawl.web.charsets import is_text_encoding, is_utf8, wide_encoding
 from semcrawl.web.htmltree import is_empty, with_rest
 
 _WIDE = re.compile(r"utf[-_]?(?:16|32)|ucs", re.I)
@@ -71,7 +70,7 @@ def to_utf8(body: bytes, content_type: str | None = None) -> tuple[bytes, str]:
         if wide:
             text = body.decode(wide, "replace")
             return text.replace("\x00", "").encode("utf-8", "replace"), wide
-        if b"\x1b" not in body and (body.isascii() or _is_utf8(body)):  # not ISO-2022-JP
+        if b"\x1b" not in body and is_utf8(body):  # not ISO-2022-JP
             return body.replace(b"\x00", b""), "utf-8"
         declared = http_content_type_encoding(content_type)
         if declared == "utf-8":  # perhaps a server's default for all its pages
@@ -98,15 +97,6 @@ def _decode(body: bytes, content_type: str | None) -> tuple[str, str]:
             guess = _guess(body)
             return guess, body.decode(guess, "replace")
     return html_to_unicode(content_type, body, auto_detect_fun=_guess)
-
-
-def _is_utf8(body: bytes) -> bool:
-    """Whether a body is UTF-8, but for a character cut off at its end."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(body)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _guess(body: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,6 +32,13 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         if isinstance(error, OSError) and error.filename == str(part):
             error.filename = str(path)  # (no other process uses the other name)
         raise
+
+
+def umask() -> int:
+    """Return the permissions that the process takes from the files that it makes."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def is_special(path: Path) -> bool:

@@ -12,7 +12,7 @@ from semcrawl.items import FetchOutcome
 from semcrawl.metadata.database import opened
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.tally import is_aside, is_robots
-from semcrawl.web.hosts import host_of, pay_level_domain
+from semcrawl.web.hosts import domain_of
 
 #: outcomes with which something of a seed was fetched
 _HAD = frozenset(
@@ -47,7 +47,7 @@ class SeedFate:
     @property
     def moved(self) -> bool:
         """Whether it led to another pay-level domain."""
-        return pay_level_domain(host_of(self.seed)) != pay_level_domain(host_of(self.end))
+        return domain_of(self.seed) != domain_of(self.end)
 
     @property
     def had(self) -> bool:

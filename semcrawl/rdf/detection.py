@@ -27,7 +27,7 @@ from urllib.parse import unquote, urlsplit
 
 from semcrawl.rdf import sniffing
 from semcrawl.rdf.syntaxes.escaped import unescaped
-from semcrawl.web.charsets import is_text_encoding, wide_encoding
+from semcrawl.web.charsets import is_text_encoding, is_utf8, wide_encoding
 from semcrawl.web.vocabulary import (
     ARCHIVE_EXTENSIONS,
     HTML_EXTENSIONS,
@@ -245,17 +245,6 @@ def charset_of(content_type: str | None) -> str:
     """Return the ``charset`` parameter of a Content-Type header, or an empty string."""
     found = _CHARSET.search(content_type or "")
     return found[1] if found else ""
-
-
-def is_utf8(data: bytes) -> bool:
-    """Whether ``data`` is UTF-8. A character may be cut off at the end."""
-    if data.isascii():
-        return True
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(data)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def find_encoding(body: bytes, content_type: str | None = None) -> Encoding:

@@ -25,6 +25,7 @@ from sqlalchemy import Connection, Table, func, insert, select
 from semcrawl.errors import StoreError, UsageError
 from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.schema import IMAGES_DB
+from semcrawl.machine.wholefiles import umask
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, opened
 from semcrawl.metadata.models import Contribution, Document, Fetch
 from semcrawl.pipelines.files import FILES_FOLDER, INDEX_FILE
@@ -89,7 +90,7 @@ def merge_jobs(folders: Sequence[Path], out: Path, images: ImageOptions | None =
         raise StoreError(f"cannot write {out}: {error.strerror}") from None
     try:
         merged = _merged(folders, part, images or ImageOptions())
-        part.chmod(0o777 & ~_umask())
+        part.chmod(0o777 & ~umask())
         part.replace(out)
     except OSError as error:
         raise StoreError(f"cannot write {out}: {error.strerror or error}") from None
@@ -264,9 +265,3 @@ def _time_of(line: bytes) -> float:
         return float(json.loads(line).get("fetched_at") or 0.0)
     except (ValueError, AttributeError, TypeError):
         return 0.0
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

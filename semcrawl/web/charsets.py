@@ -33,6 +33,17 @@ def is_text_encoding(name: str) -> bool:
     return codec._is_text_encoding and codec.name.replace("_", "-") not in _NOT_FOR_DOCUMENTS
 
 
+def is_utf8(data: bytes) -> bool:
+    """Whether ``data`` is UTF-8. A character may be cut off at the end."""
+    if data.isascii():
+        return True
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def wide_encoding(body: bytes) -> str:
     """Detect UTF-16 or UTF-32 by the positions of zero bytes; ``""`` if a body is in neither.
 

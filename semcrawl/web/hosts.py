@@ -35,6 +35,11 @@ def host_of(url: str) -> str:
     return _host_in(_start_of(url))
 
 
+def domain_of(url: str) -> str:
+    """Return the pay-level domain of a URL."""
+    return pay_level_domain(host_of(url))
+
+
 @lru_cache(maxsize=4096)
 def _host_in(start: str) -> str:
     """Return the host name in the part before a URL's path."""

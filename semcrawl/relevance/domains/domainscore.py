@@ -19,7 +19,7 @@ from semcrawl.relevance.linkweights import LinkWeights, WeightOptions
 from semcrawl.relevance.pagerank import rank_options
 from semcrawl.relevance.strategy import RuleOptions
 from semcrawl.relevance.weightedpagerank import WeightedPageRank
-from semcrawl.web.hosts import host_of, pay_level_domain
+from semcrawl.web.hosts import domain_of
 from semcrawl.web.vocabulary import Kind
 
 _SEEDS = "seeds"
@@ -227,11 +227,6 @@ class DomainScore(WeightedPageRank):
     @property
     def _known(self) -> Known:
         return Known(self.wheel, self.votes, self.crawl, self.domains)
-
-
-def domain_of(url: str) -> str:
-    """Return the pay-level domain of a URL."""
-    return pay_level_domain(host_of(url))
 
 
 def group_of(domain: str) -> str:
